@@ -29,10 +29,11 @@ export function Chart({ visual }) {
         <ClearColumn visual={visual} />
         <Menu visual={visual} />
       </header>
-      {chart.all > SEARCHED_FROM && <Search visual={visual} shown={chart.rows.length} all={chart.all} />}
+      {(chart.all > SEARCHED_FROM || view.value.search) && <Search visual={visual} shown={chart.rows.length} all={chart.all} />}
       <ChartRows rows={chart.rows} most={chart.most} label={visual.name} />
       {chart.rows.length === 0 && <p class="none">{say(view.value.search ? "none_found" : "nothing_here")}</p>}
       {chart.rows.length > 0 && <Axis most={chart.most} />}
+      {visual.unreleased && <p class="none">{say("unreleased_values", { values: visual.unreleased.join(", ") })}</p>}
       {chart.empty > 0 && (
         <button type="button" class="quiet" aria-expanded={view.value.empty} onClick={() => (view.value = { ...view.value, empty: !view.value.empty })}>
           {view.value.empty ? say("empty_shown") : say("empty_hidden", { n: chart.empty })}

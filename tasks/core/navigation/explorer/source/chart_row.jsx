@@ -59,11 +59,12 @@ function Bars({ estimated, actual, at, hasActual }) {
 /** @param {{low: number, high: number}} props */
 function Range({ low, high }) {
   const [left, right] = [`${low}%`, `${high}%`];
-  return (
-    <g class="range">
+  // A light line below the dark one keeps it visible on its own bar.
+  return ["halo", "range"].map((kind) => (
+    <g key={kind} class={kind}>
       <line x1={left} x2={right} y1="26.5" y2="26.5" />
       <line x1={left} x2={left} y1="22.5" y2="30.5" />
       <line x1={right} x2={right} y1="22.5" y2="30.5" />
     </g>
-  );
+  ));
 }

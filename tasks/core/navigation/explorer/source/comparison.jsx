@@ -1,9 +1,9 @@
 /** Two groups beside each other, or one group in two releases: is the difference real, or noise? */
-import { answer, difference } from "./answering.js";
+import { answer, difference, translated } from "./answers/index.js";
 import { decode, PageError } from "./decode.js";
-import { equal, translated } from "./selection.js";
+import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { differenceTexts, groupText } from "./words.js";
+import { groupText, rangeText } from "./words.js";
 
 /** @import { Payload, Selection } from "./payload.js" */
 /** @import { State } from "./state.js" */
@@ -48,13 +48,14 @@ function Groups({ kept, now }) {
 function Releases({ now, there }) {
   const state = useExplorer();
   const say = state.say.value;
-  const { selection, whole } = translated(now.payload, now.selection, there);
+  const { selection, missing } = translated(now.payload, there, now.selection);
+  const whole = missing.length === 0;
   const other = { payload: there, selection };
   return (
     <div class="pair">
       <h3>{say("compare")}</h3>
       <SideOf title={say("here", { vintage: now.payload.meta.vintage })} side={now} />
-      {whole ? <SideOf title={say("there", { vintage: there.meta.vintage })} side={other} /> : <p class="caution">{say("other_lacks")}</p>}
+      {whole ? <SideOf title={say("there", { vintage: there.meta.vintage })} side={other} /> : <p class="caution">{say("other_lacks", { missing: missing.join(", ") })}</p>}
       {whole && <Difference a={now} b={other} />}
       <div class="acts">
         <button type="button" onClick={() => (state.other.value = null)}>{say("close_other")}</button>
@@ -66,23 +67,26 @@ function Releases({ now, there }) {
 /** @param {{title: string, side: Side}} props */
 function SideOf({ title, side }) {
   const { say, number } = useExplorer();
-  const { value, low, high } = answer(side.payload, side.selection);
+  const found = answer(side.payload, side.selection);
   return (
     <div class="side">
       <h4 dir="auto">{title}</h4>
-      <p class="number"><span>{value === null ? "–" : number.value(value)}</span> <bdi class="group">{groupText(side.payload, side.selection, say.value)}</bdi></p>
-      <p class="range">{low === null || high === null ? say.value("no_range") : say.value("range_95", { low, high })}</p>
+      <p class="number"><span>{found.value === null ? "–" : number.value(found.value)}</span> <bdi class="group">{groupText(side.payload, side.selection, say.value)}</bdi></p>
+      <p class="range">{rangeText(found, say.value)}</p>
     </div>
   );
 }
 
 /** @param {{a: Side, b: Side}} props */
 function Difference({ a, b }) {
-  const { say } = useExplorer();
+  const { say, number } = useExplorer();
+  const { value, verdict, reason } = difference(a, b);
   return (
     <div class="difference" aria-live="polite">
       <h4>{say.value("difference")}</h4>
-      {differenceTexts(difference(a, b), say.value).map((text, place) => <p key={place}>{text}</p>)}
+      {value !== null && <p class="number"><span>{number.value(value)}</span></p>}
+      <p class="verdict">{say.value(verdict.key, verdict.given)}</p>
+      <p class="note">{say.value(reason.key, reason.given)} {say.value("difference.many")}</p>
     </div>
   );
 }

@@ -52,8 +52,10 @@ export function Explorer({ state }) {
     <StateContext.Provider value={state}>
       <section class="explorer" lang={language} aria-label={say("explorer")}>
         <h2>{say("explorer")}</h2>
-        <Question />
-        <Answer />
+        <div class="ask">
+          <Question />
+          <Answer />
+        </div>
         <Comparison />
         <SelectionBar />
         <Toolbar />

@@ -1,6 +1,8 @@
 /** The page's words, a file a language: `say("key", {name: value})` in the language chosen. */
 import german from "../messages/de.json";
 import english from "../messages/en.json";
+import germanAnswers from "./answers/messages.de.json";
+import englishAnswers from "./answers/messages.en.json";
 
 /**
  * @typedef {Record<string, string | number>} Given
@@ -9,7 +11,7 @@ import english from "../messages/en.json";
  */
 
 /** @type {Record<string, Texts>} */
-export const LANGUAGES = { en: english, de: german };
+export const LANGUAGES = { en: { ...english, ...englishAnswers }, de: { ...german, ...germanAnswers } };
 
 /** @param {string} language */
 export const known = (language) => (language in LANGUAGES ? language : "en");

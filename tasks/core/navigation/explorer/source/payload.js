@@ -25,10 +25,11 @@
  * @property {Int32Array | null} high
  * @property {Int32Array | null} noisy as drawn; -2147483648 where it was not measured
  *
- * @typedef {Object} NoisyTable
+ * @typedef {Object} NoisyTable of a fitted release; of SynDiffix the synthetic rows of one released table, counted
  * @property {number[]} columns
  * @property {number[]} shape
  * @property {number} scale standard deviation of its noise, in records
+ * @property {string} [file] SynDiffix: the released table
  * @property {boolean} [without_other]
  * @property {Int32Array} cells in C order: values, then other, then absent
  *
@@ -36,6 +37,7 @@
  * @property {string} name
  * @property {number} [column]
  * @property {number[]} [attributes]
+ * @property {string[]} [unreleased] attributes of it that the release does not hold
  *
  * @typedef {Object} Meta what the page says of the release; see the format's description in the page's writer
  * @property {number} format

@@ -70,7 +70,9 @@ function drawRow(state, { label, estimated, actual, code }, at, y) {
     parts.push(write(number(actual.value), CHART - 20, y + 28, { ...right, fill: blue }));
     if (actual.low !== null && actual.high !== null) {
       const [low, high] = [LABEL + at(actual.low), LABEL + at(actual.high)];
-      parts.push(element("path", { d: `M${low} ${y + 24}H${high}M${low} ${y + 20}v8M${high} ${y + 20}v8`, stroke: ink, "stroke-width": 1.5, fill: "none" }));
+      const d = `M${low} ${y + 24}H${high}M${low} ${y + 20}v8M${high} ${y + 20}v8`;
+      parts.push(element("path", { d, stroke: paper, "stroke-width": 4, fill: "none" }));
+      parts.push(element("path", { d, stroke: ink, "stroke-width": 1.5, fill: "none" }));
     }
   } else if (state.payload.meta.protection !== "syndiffix") {
     parts.push(element("path", { d: `M${LABEL} ${y + 24}h24`, stroke: stripe, "stroke-width": 2, "stroke-dasharray": "3 3" }));

@@ -2,18 +2,18 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
-import { parse } from "./answering.js";
+import { parse } from "./answers/index.js";
 import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { selectionText, valueText } from "./words.js";
+import { placeText } from "./words.js";
 
-/** @import { Reading } from "./answering.js" */
+/** @typedef {ReturnType<typeof parse>} Question */
 /** @import { Payload } from "./payload.js" */
 
 /** Two values of this release, as somebody would type them. @param {Payload} payload */
 function example({ columns }) {
-  const listed = columns.filter(({ kind, values }) => kind === "category" && values.length > 1 && values.length < 40);
-  return listed.slice(0, 2).map(({ values }) => values[0]).join(", ");
+  const listed = columns.filter(({ kind, values }) => kind === "category" && values.length > 1);
+  return (listed.length ? listed : columns).slice(0, 2).map(({ values }) => values[0]).filter(Boolean).join(", ");
 }
 
 export function Question() {
@@ -22,14 +22,14 @@ export function Question() {
   const say = state.say.value;
   const [field, hint] = [useId(), useId()];
   const text = useSignal("");
-  const reading = useSignal(/** @type {Reading | null} */ (null));
+  const question = useSignal(/** @type {Question | null} */ (null));
 
   /** @param {Event} event */
   function ask(event) {
     event.preventDefault();
     if (!text.value.trim()) return;
     const read = parse(payload, text.value);
-    reading.value = read;
+    question.value = read;
     if (read.selection.size) state.choose(read.selection);
   }
 
@@ -41,35 +41,56 @@ export function Question() {
         <input id={field} aria-describedby={hint} dir="auto" autocomplete="off" value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
         <button type="submit" class="main">{say("ask_button")}</button>
       </div>
-      <div aria-live="polite">{reading.value && <Understood reading={reading.value} />}</div>
+      <div aria-live="polite">{question.value && <Understood question={question.value} />}</div>
     </form>
   );
 }
 
-/** @param {{reading: Reading}} props */
-function Understood({ reading }) {
-  const { payload, say } = useExplorer();
-  const { selection, unread, ambiguous } = reading;
+/** What the words were taken for, so that a person can see and change it. @param {{question: Question}} props */
+function Understood({ question }) {
+  const { say } = useExplorer();
+  const { readings, ambiguous, unread, notes } = question;
   return (
     <>
-      {selection.size > 0 && <p class="note">{say.value("read_as", { reading: selectionText(payload, selection, say.value) })}</p>}
-      {unread.length > 0 && <p class="caution">{say.value("unread", { words: unread.join(", ") })}</p>}
-      {ambiguous.map((one) => <Which key={one.text} text={one.text} options={one.options} />)}
+      {readings.map((reading, place) => <Reading key={place} reading={reading} />)}
+      {ambiguous.map(({ text, key, given, options }, place) => <Choices key={place} words={say.value(key, { text, ...given })} options={options} />)}
+      {unread.map((text) => <p key={text} class="caution">{say.value("question.unread", { text })}</p>)}
+      {notes.map(({ key, given }) => <p key={key} class="note">{say.value(key, given)}</p>)}
     </>
   );
 }
 
-/** A word with several meanings. @param {Reading["ambiguous"][number]} props */
-function Which({ text, options }) {
-  const state = useExplorer();
-  const say = state.say.value;
+/** @param {{reading: Question["readings"][number]}} props */
+function Reading({ reading }) {
+  const { payload, say } = useExplorer();
+  const { text, column, codes, alternatives } = reading;
+  const meaning = placeText(payload, column, codes, say.value);
   return (
-    <div class="which" role="group" aria-label={say("which", { text })}>
-      <span>{say("which", { text })}</span>
-      {options.map(({ column, codes }) => {
-        const words = `${state.payload.columns[column].name}: ${codes.map((code) => valueText(state.payload, column, code, say)).join(say("or"))}`;
-        return <button key={`${column}/${codes}`} type="button" dir="auto" onClick={() => state.choose(withColumn(state.selection.value, column, codes))}>{words}</button>;
-      })}
+    <div class="reading">
+      <p class="note">{say.value("read_as", { text, reading: meaning })}</p>
+      {alternatives.map((one) => <Alternative key={one.key} words={say.value(one.key)} column={one.column} codes={one.codes} />)}
     </div>
   );
+}
+
+/**
+ * What a word may mean: whoever asked says it.
+ * @param {{words: string, options: {column: number, codes: number[]}[]}} props
+ */
+function Choices({ words, options }) {
+  const { payload, say } = useExplorer();
+  return (
+    <div class="reading" role="group" aria-label={words}>
+      <p>{words}</p>
+      {options.map(({ column, codes }) => (
+        <Alternative key={`${column}/${codes}`} words={placeText(payload, column, codes, say.value)} column={column} codes={codes} />
+      ))}
+    </div>
+  );
+}
+
+/** @param {{words: string, column: number, codes: number[]}} props */
+function Alternative({ words, column, codes }) {
+  const state = useExplorer();
+  return <button type="button" dir="auto" onClick={() => state.choose(withColumn(state.selection.value, column, codes))}>{words}</button>;
 }

@@ -15,6 +15,7 @@
  * @typedef {"listed" | "count" | "name"} Order
  */
 import { publishedWith } from "./published.js";
+import { tableCounts } from "./synthetic_tables.js";
 import { valueText } from "./words.js";
 
 /** Rows whose published counts decide how long the longest bar is. */
@@ -68,14 +69,18 @@ export function placesOf(payload, visual, say) {
  */
 export function rowsOf(payload, places, selection, counts) {
   const lookUp = publishedWith(payload, selection);
+  const inTables = tableCounts(payload, selection);
   return places.map((place) => {
     /** @type {Published | null | undefined} */
     let actual;
+    const fromTable = inTables(place.column, place.code);
+    const estimated = fromTable ?? (payload.records ? counts(place.column)[place.code] : null);
     return {
       ...place,
-      estimated: payload.records ? counts(place.column)[place.code] : null,
+      estimated,
       get actual() {
-        return (actual ??= lookUp(place.column, place.code));
+        if (actual === undefined) actual = lookUp(place.column, place.code, estimated);
+        return actual;
       },
     };
   });

@@ -35,7 +35,7 @@ export function viewOfChart(state, visual) {
 /**
  * @param {State} state
  * @param {Visual} visual
- * @returns {{rows: Row[], all: number, empty: number, most: number}} `all` values, of which `empty` are held by
+ * @returns {{rows: Row[], all: number, empty: number, most: number}} of `all` that may be seen; `empty` are held by
  *   nobody; `most` is what the longest bar stands for
  */
 export function seen(state, visual) {
@@ -46,5 +46,5 @@ export function seen(state, visual) {
   const rows = rowsOf(payload, places, selection, (column) => state.counts[column].value);
   const held = rows.filter((row) => !isEmpty(row) || isChosen(selection, row.column, row.code));
   const kept = sorted(searched(empty ? rows : held, search), order, language.value);
-  return { rows: kept, all: rows.length, empty: rows.length - held.length, most: longest(held) };
+  return { rows: kept, all: empty ? rows.length : held.length, empty: rows.length - held.length, most: longest(held) };
 }

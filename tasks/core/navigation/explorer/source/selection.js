@@ -1,7 +1,7 @@
 /**
  * What is chosen, and what was chosen before. A selection is never changed: each step makes another one.
  *
- * @import { Payload, Selection } from "./payload.js"
+ * @import { Selection } from "./payload.js"
  */
 
 /** @type {Selection} */
@@ -47,28 +47,4 @@ export const isChosen = (selection, column, code) => selection.get(column)?.incl
  */
 export function equal(one, other) {
   return one.size === other.size && [...one].every(([column, codes]) => other.get(column)?.join() === codes.join());
-}
-
-/**
- * The selection in the columns and values of another release, and whether all of it exists there.
- * @param {Payload} from
- * @param {Selection} selection
- * @param {Payload} to
- * @returns {{selection: Selection, whole: boolean}}
- */
-export function translated(from, selection, to) {
-  let whole = true;
-  /** @type {Selection} */
-  let result = NOTHING;
-  for (const [column, codes] of selection) {
-    const { name, values } = from.columns[column];
-    const there = to.columns.findIndex((other) => other.name === name);
-    if (there < 0) whole = false;
-    else {
-      const places = codes.map((code) => (code === 0 ? 0 : to.columns[there].values.indexOf(values[code - 1]) + 1 || -1));
-      whole &&= !places.includes(-1);
-      result = withColumn(result, there, places.filter((code) => code >= 0));
-    }
-  }
-  return { selection: result, whole };
 }

@@ -2,6 +2,7 @@
  * Columns, values and selections as people read them.
  *
  * @import { Payload, Selection } from "./payload.js"
+ * @import { Answer } from "./answers/answer.js"
  * @import { Say } from "./messages.js"
  */
 
@@ -31,7 +32,25 @@ function binText(bin, say) {
 export function valueText({ columns }, column, code, say) {
   const { kind, values } = columns[column];
   if (code === 0) return say("missing");
+  if (code > values.length) return say("value_not_released");
   return kind === "bins" ? binText(values[code - 1], say) : values[code - 1];
+}
+
+/** Values of a column beyond which the rest is counted. */
+const NAMED = 6;
+
+/**
+ * What is chosen in a column: "age: 20 to under 30 or 30 to under 40".
+ * @param {Payload} payload
+ * @param {number} column
+ * @param {number[]} codes
+ * @param {Say} say
+ */
+export function placeText(payload, column, codes, say) {
+  const named = codes.length > NAMED + 1 ? codes.slice(0, NAMED) : codes;
+  const texts = named.map((code) => valueText(payload, column, code, say));
+  if (named.length < codes.length) texts.push(say("and_more", { n: codes.length - named.length }));
+  return say("is", { column: payload.columns[column].name, values: texts.join(say("or")) });
 }
 
 /**
@@ -40,11 +59,7 @@ export function valueText({ columns }, column, code, say) {
  * @param {Say} say
  */
 export function selectionText(payload, selection, say) {
-  const parts = [...selection].map(([column, codes]) => {
-    const values = codes.map((code) => valueText(payload, column, code, say)).join(say("or"));
-    return say("is", { column: payload.columns[column].name, values });
-  });
-  return parts.join(say("and"));
+  return [...selection].map(([column, codes]) => placeText(payload, column, codes, say)).join(say("and"));
 }
 
 /**
@@ -59,9 +74,25 @@ export function groupText(payload, selection, say) {
   return say("units_with", { units, selection: selectionText(payload, selection, say) });
 }
 
-/** @param {any} found @param {string} group @param {Say} say */
-export const answerLine = (found, group, say) => `${found.value} ${group}`;
-/** @param {any} found @param {Payload} payload @param {Say} say @returns {string[]} */
-export const reasonTexts = (found, payload, say) => [];
-/** @param {any} found @param {Say} say @returns {string[]} */
-export const differenceTexts = (found, say) => [String(found.value)];
+/**
+ * The range of an answer or of a difference, in words.
+ * @param {{low: number | null, high: number | null, certain: boolean}} found
+ * @param {Say} say
+ */
+export function rangeText({ low, high, certain }, say) {
+  if (low === null || high === null) return say("answer.range.none");
+  return say(certain ? "answer.range.certain" : "answer.range.noise", { low, high });
+}
+
+/**
+ * An answer in one line that can stand in a text: the number with its range, where there is one.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ * @param {Answer} found
+ * @param {Say} say
+ */
+export function citedText(payload, selection, found, say) {
+  const question = groupText(payload, selection, say);
+  const value = found.value === null ? say("no_number") : say("number", { value: found.value });
+  return say("answer.cite", { question, value, range: rangeText(found, say), citation: payload.meta.citation.text });
+}
