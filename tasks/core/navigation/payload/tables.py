@@ -10,8 +10,10 @@ from tasks.core.navigation.payload.block import Buffers
 from tasks.core.navigation.payload.columns import ShownColumn
 
 
-def put_tables(block: Buffers, columns: Sequence[ShownColumn], measurement: WorkloadMeasurement) -> list[Json]:
-    """Add every table as drawn as ``tables/<place>``, in C order; return what the page is told of each.
+def put_tables(
+    block: Buffers, columns: Sequence[ShownColumn], measurement: WorkloadMeasurement
+) -> list[Json]:
+    """Add every table as drawn as ``tables/<place>``, in C order; return what is told of each.
 
     The cells of a column are its values in the page's order, then `other` and `absent` where it has them. Of
     a column alone nobody counted `other`. A set that was measured twice has two tables.
