@@ -66,7 +66,7 @@ function Menu({ visual }) {
         onChange={(event) => (view.value = { ...view.value, order: /** @type {Order} */ (event.currentTarget.value) })}>
         {/** @type {Order[]} */ (["listed", "count", "name"]).map((order) => <option key={order} value={order}>{say(`sort_${order}`)}</option>)}
       </select>
-      <details class="save" onKeyDown={(event) => event.key === "Escape" && event.currentTarget.removeAttribute("open")}>
+      <details class="saving" onKeyDown={(event) => event.key === "Escape" && event.currentTarget.removeAttribute("open")}>
         <summary aria-label={say("save_of", { name: visual.name })}>{say("save")}</summary>
         <div>
           {/** @type {const} */ (["csv", "svg", "png"]).map((form) => (

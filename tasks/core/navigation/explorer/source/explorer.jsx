@@ -51,7 +51,6 @@ export function Explorer({ state }) {
   return (
     <StateContext.Provider value={state}>
       <section class="explorer" lang={language} aria-label={say("explorer")}>
-        <h2>{say("explorer")}</h2>
         <div class="ask">
           <Question />
           <Answer />
