@@ -47,7 +47,7 @@ MEASURED = ((SEX,), (AGE,), (WORK,), (HOME,), (SEX, AGE), (SEX, WORK), (SEX, HOM
 
 
 def people(number, seed):
-    """Records with dependence; few live in tents, so that their count is near the threshold."""
+    """Records with dependence, and tags for a sample; few live in tents: their count is near the threshold."""
     draw = np.random.default_rng(seed)
     sex = draw.integers(0, 3, number)
     age = np.where(sex == 1, draw.integers(1, 4, number), draw.integers(0, 4, number))
@@ -57,24 +57,27 @@ def people(number, seed):
     tongues[tongues[:, 0] == tongues[:, 1], 1] = 0
     slots = tuple(each.astype(np.uint8) for each in (sex, age, work, home, tongues[:, 0], tongues[:, 1]))
     values = (*DOMAINS.values(), HOMES, TONGUES)
-    return CodedRecords(SCHEMA, slots, (0, 1, 2, 3, 4, 4), values, number)
+    tags = draw.integers(0, 2**64, number, np.uint64)
+    return CodedRecords(SCHEMA, slots, (0, 1, 2, 3, 4, 4), values, number, tags)
 
 
-def drawn(records, seed, epsilon=2.0):
+def drawn(records, seed, limit=None):
     shares = Shares(Fraction(2, 100), Fraction(28, 100), Fraction(70, 100))
-    asked = WorkloadParameters(epsilon, 1e-6, shares, longer=LongerSets(), tables=TABLES)
+    asked = WorkloadParameters(
+        2.0 if limit is None else 4.0, 1e-6, shares, longer=LongerSets(), tables=TABLES, record_limit=limit
+    )
     return draw_workload(records, asked, stream(seed), before_first_word=lambda: None)
 
 
 class Simulated:
     """Releases, with the records that they were made of."""
 
-    def __init__(self, number, first=0, people_of=700):
+    def __init__(self, number, first=0, limit=None):
         self.texts, self.releases = [], []
         for seed in range(first, first + number):
-            records = people(people_of, seed)
+            records = people(700, seed)
             self.texts.append(texts_of(records))
-            self.releases.append(fitted_payload(drawn(records, seed)))
+            self.releases.append(fitted_payload(drawn(records, seed, limit)))
 
     def true(self, place, selection):
         return true_count(self.texts[place], self.releases[place]["columns"], selection)
@@ -163,6 +166,13 @@ def test_ranges_of_differences_hold_the_true_difference(simulated):
 def test_where_nothing_was_drawn_the_bounds_hold_the_true_count(simulated):
     found, missed = misses(simulated, unmeasured)
     assert all(each["sd"] is None and each["value"] is None for each in found)
+    assert missed <= most_misses(len(found), 0.05, FALSE_ALARM)
+
+
+@pytest.mark.parametrize("choose", [one_count, one_sum])
+def test_of_a_sample_ranges_hold_its_chance_too(choose):
+    """Of 700 people about 400 are looked at."""
+    found, missed = misses(Simulated(60, limit=400), choose)
     assert missed <= most_misses(len(found), 0.05, FALSE_ALARM)
 
 

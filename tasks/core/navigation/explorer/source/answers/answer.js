@@ -110,7 +110,7 @@ function ofFitted(payload, selection) {
   const base = { low, high, sd: range.sd, certain: false, numbers };
   if (estimate === null) return { ...base, ...fromRecords(payload, records, low, high, published) };
   const parts = drawn?.number ?? 1;
-  const half = WITHIN_95 * (range.sd ?? 0);
+  const half = (range.high - range.low) / 2;
   const reason = reasonOf(payload, drawn, half);
   const quoted = published ?? records;
   const isWithin = quoted !== null && quoted >= low && quoted <= high;

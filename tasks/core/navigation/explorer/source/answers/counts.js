@@ -83,13 +83,14 @@ export function publishedSum(payload, selection) {
  * @param {Selection} selection
  */
 export function recordsThatMeet({ columns, records }, selection) {
-  let passing = new Uint8Array(records).fill(1);
-  for (const [place, codes] of selection) {
-    if (!columns[place].codes.length) return 0;
-    const held = holds(columns[place], codes, records);
-    passing = passing.map((each, row) => each & held[row]);
-  }
-  return passing.reduce((sum, each) => sum + each, 0);
+  if ([...selection.keys()].some((place) => !columns[place].codes.length)) return 0;
+  const held = [...selection].map(([place, codes]) => holds(columns[place], codes, records));
+  if (!held.length) return records;
+  const [first, ...rest] = held;
+  for (const each of rest) for (let row = 0; row < records; row++) first[row] &= each[row];
+  let count = 0;
+  for (let row = 0; row < records; row++) count += first[row];
+  return count;
 }
 
 /**

@@ -25,7 +25,7 @@ import { TAIL, answer, meant, outwards } from "./answer.js";
 import { boxOf } from "./cells.js";
 import { asksForValues, combinationsOf } from "./counts.js";
 import { combined } from "./estimates.js";
-import { deviationOf, estimateOf, estimatorOf, rangeOfBox } from "./fitted.js";
+import { deviationOf, estimateOf, estimatorOf, halfWidth, rangeOfBox } from "./fitted.js";
 import { rangeByLengths, rangeOfSum, sumOf } from "./lengths.js";
 import { WITHIN_95, exceeded } from "./normal.js";
 import { certainRange } from "./rounded.js";
@@ -101,7 +101,8 @@ function betweenNoisy(one, other) {
     const [a, b] = [rangeOf(one, TAIL), rangeOf(other, TAIL)];
     if (a.estimate !== null && b.estimate !== null && a.sd !== null && b.sd !== null) {
       const [estimate, sd] = [a.estimate - b.estimate, Math.hypot(a.sd, b.sd)];
-      return { ...around(estimate, sd), reason: "two_releases" };
+      const share = Math.min(shareOf(one), shareOf(other));
+      return { ...around(estimate, sd, share), reason: "two_releases" };
     }
   }
   const [a, b] = [rangeOf(one, TAIL / 2), rangeOf(other, TAIL / 2)];
@@ -109,9 +110,12 @@ function betweenNoisy(one, other) {
   return { low: ends[0][0] - ends[1][1], high: ends[0][1] - ends[1][0], estimate: null, sd: null, reason: "bounds" };
 }
 
-/** @param {number} estimate @param {number} sd */
-const around = (estimate, sd) => {
-  const half = exceeded(TAIL) * sd;
+/** @param {Side} side */
+const shareOf = ({ payload }) => payload.meta.sampled_share ?? 1;
+
+/** @param {number} estimate @param {number} sd @param {number} share */
+const around = (estimate, sd, share) => {
+  const half = halfWidth(sd, TAIL, share);
   return { low: estimate - half, high: estimate + half, estimate, sd };
 };
 
@@ -145,7 +149,7 @@ function withinFitted({ payload, selection }, { selection: second }) {
   const between = combined([[1, a], [-1, b]]);
   const [estimate, sd] = [estimateOf(payload, between), deviationOf(payload, between)];
   const apart = Math.hypot(deviationOf(payload, a), deviationOf(payload, b));
-  return { ...around(estimate, sd), reason: sd < 0.99 * apart ? "shared" : sd > 1.01 * apart ? "opposed" : "apart" };
+  return { ...around(estimate, sd, payload.meta.sampled_share ?? 1), reason: sd < 0.99 * apart ? "shared" : sd > 1.01 * apart ? "opposed" : "apart" };
 }
 
 /**
@@ -169,7 +173,7 @@ function withinLengths({ payload, selection }, { selection: second }) {
     const { low, estimate, sd } = rangeOfSum(payload, sum, TAIL);
     return sum.published ? (estimate ?? 0) - exceeded(TAIL) * (sd ?? 0) - low : 0;
   });
-  const found = around(first.value - last.value, Math.sqrt(variance));
+  const found = around(first.value - last.value, Math.sqrt(variance), 1);
   return { ...found, low: found.low - luck[0], high: found.high + luck[1], reason: "apart" };
 }
 

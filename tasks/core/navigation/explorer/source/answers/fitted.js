@@ -108,6 +108,19 @@ export function deviationOf(payload, estimator) {
   return Math.sqrt(varianceOf(payload, estimator) + chance) / share;
 }
 
+/**
+ * How far the true count may be from its estimate. The chance of a sample is itself estimated, from a count that may
+ * be too low: the ends are those of the score interval, on the side where they are further.
+ * @param {number} sd
+ * @param {number} tail how often it may be further on each side
+ * @param {number} share of all records that was counted
+ */
+export function halfWidth(sd, tail, share) {
+  const z = exceeded(tail);
+  const skew = (z * z * (1 - share)) / 2;
+  return (skew + Math.hypot(z * sd * share, skew)) / share;
+}
+
 /** @param {Payload} payload @param {Estimator} estimator */
 export const estimateOf = (payload, estimator) => valueOf(payload, estimator) / evidenceOf(payload).share;
 
@@ -122,7 +135,7 @@ export function rangeOfBox(payload, box, tail) {
   const exact = estimatorOf(payload, box);
   if (!exact) return bounded(payload, box, tail);
   const [estimate, sd] = [estimateOf(payload, exact), deviationOf(payload, exact)];
-  const half = exceeded(tail) * sd;
+  const half = halfWidth(sd, tail, evidenceOf(payload).share);
   return { low: estimate - half, high: estimate + half, estimate, sd };
 }
 
@@ -135,10 +148,12 @@ export function rangeOfBox(payload, box, tail) {
  */
 function bounded(payload, box, tail) {
   const { atMost, atLeast } = boundsOf(payload, box);
+  const { share } = evidenceOf(payload);
   const ends = (/** @type {Estimator[]} */ estimators, /** @type {1 | -1} */ sign) =>
-    estimators.map(
-      (each) => estimateOf(payload, each) + sign * exceeded(tail / estimators.length) * deviationOf(payload, each),
-    );
+    estimators.map((each) => {
+      const half = halfWidth(deviationOf(payload, each), tail / estimators.length, share);
+      return estimateOf(payload, each) + sign * half;
+    });
   return { low: Math.max(0, ...ends(atLeast, -1)), high: Math.min(...ends(atMost, 1)), estimate: null, sd: null };
 }
 
