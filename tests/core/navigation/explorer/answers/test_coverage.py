@@ -47,7 +47,7 @@ MEASURED = ((SEX,), (AGE,), (WORK,), (HOME,), (SEX, AGE), (SEX, WORK), (SEX, HOM
 
 
 def people(number, seed):
-    """Records with dependence, and tags for a sample; few live in tents: their count is near the threshold."""
+    """Records with dependence, and tags for a sample; few live in tents, near the threshold."""
     draw = np.random.default_rng(seed)
     sex = draw.integers(0, 3, number)
     age = np.where(sex == 1, draw.integers(1, 4, number), draw.integers(0, 4, number))
