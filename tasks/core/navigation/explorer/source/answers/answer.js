@@ -27,8 +27,8 @@
  * @property {number | null} records in the synthetic records, scaled to the number of people
  */
 import { boxOf } from "./cells.js";
-import { asksForValues, combinationsOf, countInRecords, publishedSum, rowOf } from "./counts.js";
-import { rangeOfBox, sumAsDrawn } from "./fitted.js";
+import { asksForValues, combinationsOf, countInRecords, publishedSum, recordsThatMeet, rowOf } from "./counts.js";
+import { rangeOfBox, sumAsDrawn, sumOver } from "./fitted.js";
 import { rangeByLengths, sumOf } from "./lengths.js";
 import { deviationOfNumber, evidenceOf } from "./noise.js";
 import { WITHIN_95 } from "./normal.js";
@@ -287,27 +287,29 @@ function ofAll([low, high], share) {
 }
 
 /**
- * A SynDiffix table states no error of what is added up over its rows.
+ * SynDiffix states no error of what is added up over its rows. One column, or two, are counted where they are best.
  * @param {Payload} payload
  * @param {Selection} selection
  * @returns {Answer}
  */
 function ofSyndiffix(payload, selection) {
-  const tables = new Set([...selection.keys()].map((place) => payload.columns[place].table ?? ""));
-  const records = tables.size > 1 ? null : countInRecords(payload, selection);
-  const isKnown = records !== null;
+  const box = boxOf(payload, selection);
+  const places = [...box.keys()].join();
+  const table = payload.tables.find(({ columns }) => columns.join() === places);
+  const records = recordsThatMeet(payload, selection);
+  const file = /** @type {{file?: string} | undefined} */ (table)?.file ?? "";
+  const published = table ? sumOver(table, box) : null;
   return {
-    value: records,
+    value: published ?? records,
     low: null,
     high: null,
-    basis: isKnown ? "records" : "none",
+    basis: table ? "table" : "records",
     parts: 0,
     sd: null,
     certain: false,
-    source: words(isKnown ? "answer.source.synthetic_rows" : "answer.source.several_tables"),
+    source: table ? words("answer.source.synthetic_table", { file }) : words("answer.source.synthetic_rows"),
     reason: words("answer.reason.syndiffix"),
-    quote: words(isKnown ? "answer.quote.without_range" : "answer.quote.nothing"),
-    numbers: { published: null, noisy: null, estimate: null, records },
+    quote: words("answer.quote.without_range"),
+    numbers: { published, noisy: null, estimate: null, records },
   };
 }
-

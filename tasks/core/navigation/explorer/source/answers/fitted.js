@@ -233,10 +233,11 @@ export function sumAsDrawn(payload, box) {
 }
 
 /**
- * @param {import("./noise.js").Table} table
+ * The sum of a table's cells over a box.
+ * @param {{columns: number[], shape: number[], cells: ArrayLike<number>}} table
  * @param {Box} box
  */
-function sumOver({ columns, shape, cells }, box) {
+export function sumOver({ columns, shape, cells }, box) {
   let places = [0];
   columns.forEach((column, axis) => {
     const chosen = box.get(column) ?? Array.from({ length: shape[axis] }, (_, cell) => cell);
