@@ -54,16 +54,34 @@ def put_counts(
         zip(aggregates.combinations, aggregates.counts, strict=True), start=1
     ):
         ids = np.sort(numbers[combinations], axis=1).reshape(len(counts), length)
-        order = np.lexsort(ids.T[::-1]) if len(ids) else np.zeros(0, np.int64)
-        _put_ids(block, length, ids[order], int(first_attributes(columns)[-1]))
-        block.put(f"counts/{length}/count", counts[order].astype(np.uint32))
+        order = _in_order(ids)
+        told.append(put_rows(block, length, ids[order], counts[order], int(first_attributes(columns)[-1])))
         if ranges:
             _put_range(block, length, ranges[length - 1], order)
-        told.append({"n": len(counts)})
     return told
 
 
-def _put_ids(block: Buffers, length: int, ids: Ids, attributes: int) -> None:
+def _in_order(ids: Ids | Integers) -> Integers:
+    """The order in which rows ascend."""
+    return np.lexsort(ids.T[::-1]) if len(ids) else np.zeros(0, np.int64)
+
+
+def put_rows(block: Buffers, length: int, ids: Ids | Integers, counts: Integers, attributes: int) -> Json:
+    """Add combinations of one length that ascend, and their counts; return what the page is told of them.
+
+    Args:
+        block: what is filled.
+        length: of the combinations.
+        ids: (N, length) attribute ids, ascending within a row.
+        counts: of each row.
+        attributes: how many there are.
+    """
+    _put_ids(block, length, ids, attributes)
+    block.put(f"counts/{length}/count", counts.astype(np.uint32))
+    return {"n": len(counts)}
+
+
+def _put_ids(block: Buffers, length: int, ids: Ids | Integers, attributes: int) -> None:
     kind = np.uint16 if attributes <= np.iinfo(np.uint16).max + 1 else np.uint32
     for place in range(length):
         block.put(f"counts/{length}/id/{place}", np.ascontiguousarray(ids[:, place]).astype(kind))

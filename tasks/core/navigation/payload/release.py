@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.arrays import Json
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
@@ -24,7 +24,7 @@ from tasks.core.navigation.payload.counts import CountRanges, put_counts
 from tasks.core.navigation.payload.layout import layout
 from tasks.core.navigation.payload.ranges import ranges_of_lengths
 from tasks.core.navigation.payload.tables import put_tables
-from tasks.core.records.columns import Column
+from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
 FORMAT = 1
@@ -42,7 +42,8 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
     """The page's data; equal inputs give equal bytes."""
     block, reported = Buffers(), inputs.aggregates
     synthetic = inputs.synthetic or no_records(reported)
-    codes = record_codes(_columns(inputs, synthetic), synthetic)
+    columns = columns_of(inputs.schema, _cells(inputs), reported.attributes, synthetic.attributes)
+    codes = record_codes(columns, synthetic)
     codes.put_into(block)
     counts = put_counts(block, codes.columns, reported, _ranges(inputs))
     tables: list[Json] = []
@@ -102,14 +103,24 @@ def _expected_error(inputs: ReportInputs) -> Json | None:
     return {"count": [level.mean_error for level in inputs.fidelity.lengths]}
 
 
-def _columns(inputs: ReportInputs, synthetic: SyntheticRecords) -> list[ShownColumn]:
-    columns, cells = inputs.schema.columns, _cells(inputs)
-    known = [column.domain or () for column in columns] if cells is None else [each.values for each in cells]
-    values = released_values(columns, known, inputs.aggregates.attributes, synthetic.attributes)
-    found = [_column(column, texts) for column, texts in zip(columns, values, strict=True)]
+def columns_of(
+    schema: Schema, cells: Sequence[ColumnCells] | None, *attributes: Sequence[Attribute]
+) -> list[ShownColumn]:
+    """The page's columns.
+
+    Args:
+        schema: the public one.
+        cells: of all columns of a fitted release; None of others.
+        attributes: lists of all attributes that the page names.
+    """
+    known = [column.domain or () for column in schema.columns]
+    values = released_values(
+        schema.columns, known if cells is None else [each.values for each in cells], *attributes
+    )
+    found = [_column(column, texts) for column, texts in zip(schema.columns, values, strict=True)]
     if cells is None:
         return found
-    measured = len(inputs.schema.measured.columns)
+    measured = len(schema.measured.columns)
     return [
         replace(column, has_other=about.has_other, has_absent=about.has_absent)
         if place < measured

@@ -29,7 +29,7 @@ def payload_of_table(page: TablePage) -> Payload:
     """The page's data; equal inputs give equal bytes."""
     block, names = Buffers(), page.table.column_names
     bins = [_bins(page, name) for name in names]
-    shown = [_column(page, each) for each in bins]
+    shown = [column_of_bins(each, page.smallest([each.name]) or "") for each in bins]
     for place, each in enumerate(bins):
         codes = each.codes(page.table[each.name]) + 1
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
@@ -51,19 +51,26 @@ def payload_of_table(page: TablePage) -> Payload:
 
 
 def _bins(page: TablePage, name: str) -> Bins:
-    """Bins of all that the table of all columns and the column's smallest one show; every text is one."""
+    """Bins of all that the table of all columns and the column's smallest one show."""
     parts = [page.table[name]]
     if (file := page.smallest([name])) is not None:
-        parts.append(page.read(file, (name,))[name].cast(parts[0].type))
-    cells = pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
-    found = bins_of(name, cells, page.bins.get(name))
+        parts.append(page.read(file, (name,))[name])
+    return joined_bins(name, parts, page.bins.get(name))
+
+
+def joined_bins(name: str, parts: Sequence[pa.ChunkedArray], edges: Sequence[float] | None) -> Bins:
+    """Bins of all that several columns of one name show, in the first one's type; every text is one."""
+    kind = parts[0].type
+    cells = pa.chunked_array([chunk for part in parts for chunk in part.cast(kind, safe=False).chunks], kind)
+    found = bins_of(name, cells, edges)
     if found.kind != "string":
         return with_scale(found)
     texts = cells.cast(pa.string()).unique().drop_null().to_pylist()
     return Bins(name, "string", tuple(sorted(texts)))
 
 
-def _column(page: TablePage, bins: Bins) -> ShownColumn:
+def column_of_bins(bins: Bins, source: str = "") -> ShownColumn:
+    """A column that rows are counted in by bins. Args: bins: its own. source: the file that has it best."""
     kind = "bins" if bins.edges is not None else _KINDS.get(bins.kind, "number")
     return ShownColumn(
         name=bins.name,
@@ -73,7 +80,7 @@ def _column(page: TablePage, bins: Bins) -> ShownColumn:
         has_other=True,
         has_absent=True,
         is_listed=bins.kind != "string",
-        source=page.smallest([bins.name]) or "",
+        source=source,
     )
 
 
