@@ -38,6 +38,7 @@ KEPT = {
         "sensitive_rarest_combinations.tsv",
     },
     "evaluation": {
+        "owner_showcase.html",
         "parameters.tsv",
         "preservation_by_count.svg",
         "preservation_by_count.tsv",
