@@ -27,7 +27,7 @@
  * @property {number | null} records in the synthetic records, scaled to the number of people
  */
 import { boxOf } from "./cells.js";
-import { asksForValues, combinationsOf, countInRecords, publishedSum, recordsThatMeet, rowOf } from "./counts.js";
+import { asksForSeveralItems, asksForValues, combinationsOf, countInRecords, publishedSum, recordsThatMeet, rowOf } from "./counts.js";
 import { rangeOfBox, sumAsDrawn, sumOver } from "./fitted.js";
 import { rangeByLengths, sumOf } from "./lengths.js";
 import { deviationOfNumber, evidenceOf } from "./noise.js";
@@ -108,7 +108,7 @@ function ofFitted(payload, selection) {
   const drawn = range.estimate === null ? null : sumAsDrawn(payload, box);
   const numbers = { published, noisy: drawn ? Math.round(drawn.value) : null, estimate, records };
   const base = { low, high, sd: range.sd, certain: false, numbers };
-  if (estimate === null) return { ...base, ...fromRecords(payload, records, low, high, published) };
+  if (estimate === null) return { ...base, ...fromRecords(payload, selection, records, low, high, published) };
   const parts = drawn?.number ?? 1;
   const half = (range.high - range.low) / 2;
   const reason = reasonOf(payload, drawn, half);
@@ -160,22 +160,25 @@ export function outwards({ low, high }) {
 /**
  * Where only the records answer: their count is what a model makes of shorter counts, and these bound it.
  * @param {Payload} payload
+ * @param {Selection} selection
  * @param {number | null} records
  * @param {number} low
  * @param {number} high
  * @param {number | null} published
  */
-function fromRecords(payload, records, low, high, published) {
+function fromRecords(payload, selection, records, low, high, published) {
   const isWithin = records !== null && records >= low && records <= high;
   // Records that lie outside of what is possible are no answer; the range is.
   const value = isWithin ? records : null;
   const certain = payload.meta.protection === "k_anonymity";
+  const several = asksForSeveralItems(payload, selection);
+  const source = several ? "answer.source.items" : published === null ? "answer.source.records" : "answer.source.estimated";
   return {
     value,
     basis: /** @type {"records" | "none"} */ (records === null ? "none" : "records"),
     parts: 0,
-    source: words(records === null ? "answer.source.none" : published === null ? "answer.source.records" : "answer.source.estimated"),
-    reason: words(certain ? "answer.reason.certain_bounds" : "answer.reason.bounds"),
+    source: words(records === null ? "answer.source.none" : source),
+    reason: words(several ? "answer.reason.items" : certain ? "answer.reason.certain_bounds" : "answer.reason.bounds"),
     quote: words(isWithin || records === null ? "answer.quote.range" : "answer.quote.range_alone", { records: records ?? 0 }),
   };
 }
@@ -205,7 +208,7 @@ function ofRounded(payload, selection) {
   const counted = asksForValues(payload, selection) ? publishedSum(payload, selection) : null;
   const numbers = { published: counted?.value ?? null, noisy: null, estimate: null, records };
   const base = { low, high, sd: null, certain: true, numbers };
-  if (!counted) return { ...base, ...fromRecords(payload, records, low, high, null) };
+  if (!counted) return { ...base, ...fromRecords(payload, selection, records, low, high, null) };
   const k = payload.meta.resolution ?? 1;
   const [n, missing] = [counted.combinations, counted.combinations - counted.published];
   const basis = n === 1 ? "count" : "sum";
@@ -244,7 +247,7 @@ function ofLengths(payload, selection) {
     records,
   };
   const base = { low, high, sd: range.sd === null ? null : range.sd / share, certain: false, numbers };
-  if (!counted) return { ...base, ...fromRecords(payload, records, low, high, null) };
+  if (!counted) return { ...base, ...fromRecords(payload, selection, records, low, high, null) };
   const noise = payload.meta.noise?.[selection.size - 1];
   const [n, missing] = [counted.combinations, counted.combinations - counted.published];
   const given = { n: missing || n, of: n, one: noise?.half_width_95 ?? 0, root: tenths(Math.sqrt(n)),

@@ -64,12 +64,14 @@ export const narrowed = (box, kept) => new Map([...box].filter(([column]) => kep
  * Every subset of a list, the empty one first.
  * @template T
  * @param {T[]} list
+ * @param {number} [most] how many a subset holds at most
  * @returns {T[][]}
  */
-export function subsets(list) {
+export function subsets(list, most = list.length) {
   /** @type {T[][]} */
-  let found = [[]];
-  for (const each of list) found = [...found, ...found.map((subset) => [...subset, each])];
+  const found = [[]];
+  for (const each of list)
+    for (const subset of found.slice()) if (subset.length < most) found.push([...subset, each]);
   return found;
 }
 

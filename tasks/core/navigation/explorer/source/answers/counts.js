@@ -46,6 +46,14 @@ export function asksForValues({ columns, meta }, selection) {
 }
 
 /**
+ * Whether a column with several values a record is asked for more than one: counts of these don't add up to people.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ */
+export const asksForSeveralItems = ({ columns }, selection) =>
+  [...selection].some(([place, codes]) => columns[place].kind === "items" && codes.filter(Boolean).length > 1);
+
+/**
  * Every combination of one value a column, as ascending attribute ids.
  * @param {Payload} payload
  * @param {Selection} selection of values alone

@@ -20,8 +20,9 @@ import { bestMean, combined, drawnAlone, estimatorOfBox, isMeasured, valueOf, va
 import { evidenceOf } from "./noise.js";
 import { exceeded } from "./normal.js";
 
-/** The most columns whose subsets are all tried. */
+/** The most columns whose subsets are all tried, and how many a subset holds at most where there are more. */
 const MOST_COLUMNS = 8;
+const MOST_OF_MANY = 3;
 
 /**
  * The estimator of the people in a box; null where noisy tables don't tell it.
@@ -167,15 +168,16 @@ export function boundsOf(payload, box) {
   const atMost = [];
   /** @type {Estimator[]} */
   const atLeast = [];
-  const columns = [...box.keys()].slice(0, MOST_COLUMNS);
-  const measured = subsets(columns)
+  const columns = [...box.keys()];
+  const isMany = columns.length > MOST_COLUMNS;
+  const measured = subsets(columns, isMany ? MOST_OF_MANY : columns.length)
     .map((subset) => ({ subset, exact: estimatorOf(payload, narrowed(box, (place) => subset.includes(place))) }))
     .filter(({ exact }) => exact);
   const largest = measured.filter(
     ({ subset }) => !measured.some((other) => other.subset.length > subset.length && holds(other.subset, subset)),
   );
   for (const { exact } of largest) atMost.push(/** @type {Estimator} */ (exact));
-  if (columns.length === box.size)
+  if (!isMany)
     for (const [one, other] of pairsOf(largest)) {
       if (new Set([...one.subset, ...other.subset]).size < columns.length) continue;
       const both = measured.find(({ subset }) => subset.join() === one.subset.filter((c) => other.subset.includes(c)).join());
@@ -185,8 +187,29 @@ export function boundsOf(payload, box) {
   if (singles && singles.every(Boolean)) {
     atMost.push(combined(singles.map((each) => [1, /** @type {Estimator} */ (each)])));
     atLeast.push(.../** @type {Estimator[]} */ (singles));
+    const overlap = overlapsOf(payload, box);
+    if (overlap) {
+      const sum = atMost[atMost.length - 1];
+      atLeast.push(combined([[1, sum], ...overlap.flat().map((pair) => /** @type {[number, Estimator]} */ ([-0.5, pair]))]));
+      for (const pairs of overlap) atMost.push(combined([[1, sum], ...pairs.map((pair) => /** @type {[number, Estimator]} */ ([-1, pair]))]));
+    }
   }
   return { atMost, atLeast };
+}
+
+/**
+ * Of each item that is asked for, the pairs that it makes with the others: those who hold both were counted twice.
+ * @param {Payload} payload
+ * @param {Box} box
+ */
+function overlapsOf(payload, box) {
+  const [[place, cells]] = [...box];
+  const column = payload.columns[place];
+  const items = cells.filter((cell) => !column.absent || cell !== cellsOf(column) - 1);
+  const pairs = items.map((one) =>
+    items.filter((other) => other !== one).map((other) => pairOf(payload, box, place, one < other ? [one, other] : [other, one])),
+  );
+  return pairs.flat().every(Boolean) ? /** @type {Estimator[][]} */ (pairs) : null;
 }
 
 /**

@@ -23,6 +23,7 @@
  *
  * @typedef {{low: number, high: number, estimate: number | null, sd: number | null}} Range
  */
+import { subsets } from "./cells.js";
 import { MOST_COMBINATIONS, combinationsOf, rowOf } from "./counts.js";
 import { deviationOfNumber } from "./noise.js";
 import { density, above, exceeded } from "./normal.js";
@@ -68,13 +69,13 @@ export function rangeByLengths(payload, selection, tail) {
     const [value, half] = [number?.value ?? 0, exceeded(tail) * deviationOfNumber(payload)];
     return { low: value - half, high: value + half, estimate: value, sd: deviationOfNumber(payload) };
   }
+  if (selection.size > longest) return ofMany(payload, selection, longest, tail);
   const special = [...selection].find(([place, codes]) => codes.some((code) => isSpecial(payload, place, code)));
   if (special) return withoutValue(payload, selection, special[0], tail);
   const union = [...selection].find(([place, codes]) => payload.columns[place].kind === "items" && codes.length > 1);
   if (union) return ofUnion(payload, selection, union[0], tail);
   const size = [...selection.values()].reduce((product, { length }) => product * length, 1);
-  const isCounted = selection.size <= longest && size <= MOST_COMBINATIONS;
-  if (!isCounted) return byParts(payload, selection, tail, null);
+  if (size > MOST_COMBINATIONS) return byParts(payload, selection, tail, null);
   const sum = sumOf(payload, combinationsOf(payload, selection));
   return sum.hidden || sum.bound ? byParts(payload, selection, tail, sum) : rangeOfSum(payload, sum, tail);
 }
@@ -171,6 +172,29 @@ function byParts(payload, selection, tail, sum) {
   const high = Math.min(...parts.map((part) => part.high));
   const own = sum ? rangeOfSum(payload, sum, tail) : { low: 0 };
   return { low: Math.max(0, own.low), high: Math.max(0, high), estimate: null, sd: null };
+}
+
+/**
+ * Of more columns than are counted together: no more than any few of them, and no fewer than two such groups share.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ * @param {number} longest
+ * @param {number} tail
+ * @returns {Range}
+ */
+function ofMany(payload, selection, longest, tail) {
+  const only = (/** @type {number[]} */ places) => new Map([...selection].filter(([place]) => places.includes(place)));
+  const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
+  const high = Math.min(...few.map((places) => rangeByLengths(payload, only(places), tail / few.length).high));
+  const covering = few.flatMap((one, place) =>
+    few.slice(place + 1).filter((other) => new Set([...one, ...other]).size === selection.size).map((other) => [one, other]),
+  );
+  const part = tail / (3 * covering.length);
+  const lows = covering.map(([one, other]) => {
+    const both = rangeByLengths(payload, only(one.filter((place) => other.includes(place))), part);
+    return rangeByLengths(payload, only(one), part).low + rangeByLengths(payload, only(other), part).low - both.high;
+  });
+  return { low: Math.max(0, ...lows), high: Math.max(0, high), estimate: null, sd: null };
 }
 
 /**

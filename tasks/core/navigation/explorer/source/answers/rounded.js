@@ -8,6 +8,7 @@
  *
  * @typedef {{low: number, high: number}} Ends
  */
+import { subsets } from "./cells.js";
 import { MOST_COMBINATIONS, combinationsOf, rowOf } from "./counts.js";
 
 /**
@@ -19,6 +20,9 @@ import { MOST_COMBINATIONS, combinationsOf, rowOf } from "./counts.js";
 export function certainRange(payload, selection) {
   return new Ranges(payload).of(selection);
 }
+
+/** So many columns more than are counted together, and only their upper end is looked for. */
+const MORE = 3;
 
 class Ranges {
   /** @param {Payload} payload */
@@ -40,6 +44,7 @@ class Ranges {
   /** @param {Selection} selection @returns {Ends} */
   found(selection) {
     const { number, reporting_length: longest } = this.payload.meta;
+    if (selection.size > longest + MORE) return this.ofMany(selection, longest);
     if (!selection.size) return number ? { low: number.low, high: number.high } : { low: 0, high: Infinity };
     const special = [...selection].find(([place, codes]) => codes.some((code) => this.isSpecial(place, code)));
     let { low, high } = special
@@ -56,6 +61,18 @@ class Ranges {
         low = Math.max(low, this.of(less(selection, one)).low + this.of(less(selection, other)).low - whole);
       }
     return { low: Math.max(0, low), high: Math.max(0, high) };
+  }
+
+  /**
+   * Of many columns, no more than any few of them.
+   * @param {Selection} selection
+   * @param {number} longest
+   * @returns {Ends}
+   */
+  ofMany(selection, longest) {
+    const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
+    const ends = few.map((places) => this.of(new Map([...selection].filter(([place]) => places.includes(place)))));
+    return { low: 0, high: Math.min(...ends.map(({ high }) => high)) };
   }
 
   /** @param {number} place @param {number} code */
