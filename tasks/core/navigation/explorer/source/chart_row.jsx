@@ -25,7 +25,7 @@ export function ChartRow({ row, at, chosen, inTab, onFocus }) {
 }
 
 /**
- * What a screen reader says after the value's name.
+ * What a screen reader says after the name of a value.
  * @param {import("./state.js").State} state
  * @param {Row} row
  * @param {boolean} hasActual
