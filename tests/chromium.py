@@ -44,7 +44,7 @@ def launched(*more: str) -> Iterator[Browser]:
 
 @dataclass
 class ExplorerPage:
-    """A page that is open. Attributes: requests: addresses asked for after its own. errors: of its programs."""
+    """A page that is open. Attributes: requests: all addresses it asked for. errors: of its programs."""
 
     page: Page
     requests: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Pages of made-up releases, as small or as large as a test wants them, and their counts by slow arithmetic."""
+"""Pages of made-up releases of any size, and their counts by slow arithmetic."""
 
 import base64
 import hashlib
@@ -15,7 +15,8 @@ import numpy as np
 from tasks.core.navigation.payload.block import Buffers, narrowest
 
 BUNDLE = Path(__file__).resolve().parents[2] / "tasks" / "core" / "navigation" / "explorer" / "bundle"
-_PAPER = "body { margin: 1rem; background: #fff } @media (prefers-color-scheme: dark) { body { background: #16191f; color: #e6e9ee } }"
+_PAPER = """body { margin: 1rem; background: #fff }
+@media (prefers-color-scheme: dark) { body { background: #16191f; color: #e6e9ee } }"""
 #: A record: a value a column, None where it has none; several values of a column of items.
 Record = Sequence[str | tuple[str, ...] | None]
 
@@ -35,7 +36,8 @@ def html_of(meta: dict[str, Any], data: str) -> str:
         f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy, quote=True)}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>A page</title>'
-        f'<style>{sheet}</style></head><body><main><h1>A page</h1><h2>Explore</h2><div id="marginalia-explorer"></div></main>'
+        f"<style>{sheet}</style></head><body><main><h1>A page</h1><h2>Explore</h2>"
+        f'<div id="marginalia-explorer"></div></main>'
         f'<script type="application/json" id="marginalia-release">{described}</script>'
         f'<script type="application/octet-stream" id="marginalia-data">{data}</script>'
         f"<script>{program}</script></body></html>"
@@ -91,7 +93,7 @@ def column_of(name: str, values: Sequence[str], **changes: Any) -> dict[str, Any
 def page_of(
     names: Sequence[str], records: Sequence[Record], length: int = 2, resolution: int = 1, **changes: Any
 ) -> str:
-    """The page of a few records: all counts up to a length, rounded down to a multiple, as k-anonymity has them.
+    """The page of a few records: all counts up to a length, rounded down as under k-anonymity.
 
     A column where a record holds a tuple is one of items, one whose values are all intervals one of bins.
     """
@@ -134,7 +136,7 @@ def _cell(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
 def counted(
     names: Sequence[str], records: Sequence[Record], selection: dict[str, set[str | None]], name: str
 ) -> Counter[str | None]:
-    """How many records hold each value of a column, None for no value, of those that meet the other columns' choices."""
+    """Records by their value of a column, None for no value, of those that meet the others' choices."""
     found: Counter[str | None] = Counter()
     for record in records:
         cells = {each: set(_cell(value)) or {None} for each, value in zip(names, record, strict=True)}

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.needs_chromium
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 #: On a page that holds nothing but the explorer.
 RUN = """(rules) => axe.run(document, {runOnly: {type: "tag", values: rules}})
-    .then(({violations, passes}) => [violations.map(({id, nodes}) => [id, nodes.map(({html}) => html)]), passes.length])"""
+    .then(({violations, passes}) =>
+        [violations.map(({id, nodes}) => [id, nodes.map(({html}) => html)]), passes.length])"""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,8 @@ class Keyboard:
     def focused(self) -> str:
         script = """() => { const e = document.activeElement; if (e === document.body) return "";
             const by = document.getElementById(e.getAttribute("aria-labelledby"))?.textContent;
-            return by ?? [e.getAttribute("aria-label"), e.labels?.[0]?.textContent, e.textContent].join(" ") }"""
+            const label = e.labels?.[0]?.textContent;
+            return by ?? [e.getAttribute("aria-label"), label, e.textContent].join(" ") }"""
         return self.page.evaluate(script)
 
     def press(self, *keys: str) -> None:

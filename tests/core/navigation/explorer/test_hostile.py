@@ -99,11 +99,16 @@ def test_nothing_foreign_can_be_loaded_or_run(chromium, people_page):
     explorer = ExplorerPage.opened(chromium, people_page)
     script = """async () => {
         const refused = [];
-        document.addEventListener("securitypolicyviolation", (event) => refused.push(event.effectiveDirective));
+        const note = (event) => refused.push(event.effectiveDirective);
+        document.addEventListener("securitypolicyviolation", note);
         const image = new Image(); image.src = "https://example.org/x.png";
         await fetch("https://example.org/").catch(() => 0);
-        const added = document.createElement("script"); added.textContent = "window.ran = 1"; document.body.append(added);
-        const button = document.createElement("button"); button.setAttribute("onclick", "window.ran = 2"); button.click();
+        const added = document.createElement("script");
+        added.textContent = "window.ran = 1";
+        document.body.append(added);
+        const button = document.createElement("button");
+        button.setAttribute("onclick", "window.ran = 2");
+        button.click();
         setTimeout("window.ran = 3", 0);
         await new Promise((done) => setTimeout(done, 50));
         return [window.ran ?? null, refused];

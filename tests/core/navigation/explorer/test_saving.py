@@ -37,7 +37,8 @@ def test_a_chart_is_saved_as_csv_as_it_is_seen(opened, people_page):
     download = save_chart(explorer, "housing", "CSV")
     assert download.suggested_filename == "people_housing.csv"
     header, *rows = table(download)
-    assert header == "chart column value estimated actual actual_low actual_high selection".split()
+    counts = ["estimated", "actual", "actual_low", "actual_high"]
+    assert header == ["chart", "column", "value", *counts, "selection"]
     on_screen = explorer.rows("housing")
     assert {row[2]: (int(row[3]), int(row[4]) if row[4] else None) for row in rows} == on_screen
     assert {row[7] for row in rows} == {"sex: female"}
