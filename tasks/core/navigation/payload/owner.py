@@ -21,7 +21,7 @@ from tasks.core.navigation.payload.codes import record_codes
 from tasks.core.navigation.payload.columns import ShownColumn, first_attributes
 from tasks.core.navigation.payload.counts import put_counts, put_rows
 from tasks.core.navigation.payload.layout import layout
-from tasks.core.navigation.payload.release import Payload, columns_of, named
+from tasks.core.navigation.payload.release import Payload, named, shown_columns
 from tasks.core.navigation.payload.synthetic_table import column_of_bins, joined_bins
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
@@ -68,7 +68,7 @@ def payload_of_truth(
 ) -> Payload:
     """Synthetic records beside true counts."""
     block = Buffers()
-    codes = record_codes(columns_of(schema, None, exact.attributes, synthetic.attributes), synthetic)
+    codes = record_codes(shown_columns(schema, None, exact.attributes, synthetic.attributes), synthetic)
     codes.put_into(block)
     counts = put_counts(block, codes.columns, exact)
     number = exact.number_of_records

@@ -42,7 +42,7 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
     """The page's data; equal inputs give equal bytes."""
     block, reported = Buffers(), inputs.aggregates
     synthetic = inputs.synthetic or no_records(reported)
-    columns = columns_of(inputs.schema, _cells(inputs), reported.attributes, synthetic.attributes)
+    columns = shown_columns(inputs.schema, _cells(inputs), reported.attributes, synthetic.attributes)
     codes = record_codes(columns, synthetic)
     codes.put_into(block)
     counts = put_counts(block, codes.columns, reported, _ranges(inputs))
@@ -103,7 +103,7 @@ def _expected_error(inputs: ReportInputs) -> Json | None:
     return {"count": [level.mean_error for level in inputs.fidelity.lengths]}
 
 
-def columns_of(
+def shown_columns(
     schema: Schema, cells: Sequence[ColumnCells] | None, *attributes: Sequence[Attribute]
 ) -> list[ShownColumn]:
     """The page's columns.
