@@ -16,6 +16,10 @@ COLUMNS = [
     column("services", ("library", "food bank"), kind="items"),
     column("children", ("0", "1", "2", "3"), kind="number"),
     column("HOURS_WORKED", ("0-19", "20-39", "40+"), kind="bins"),
+    column("state of health", ("bad", "good")),
+    column("work", ("self-employed", "carer", "retired", "student")),
+    column("travel", ("car", "bus")),
+    column("marital", ("1", "2")),
     column("concern", ("rents", "noise", "no concern")),
 ]
 WITHOUT_CONCERN = [*COLUMNS[:-1]]
@@ -66,6 +70,11 @@ OVER_60 = ["[60,75)", ">=75"]
         ("children 2", {"children": ["2"]}),
         ("more than 1 children", {"children": ["2", "3"]}),
         ("hours worked 40+", {"HOURS_WORKED": ["40+"]}),
+        ("over 60, hours over 39", {"age": OVER_60, "HOURS_WORKED": ["40+"]}),
+        ("men in good health", {"sex": ["male"], "state of health": ["good"]}),
+        ("retired or studying", {"work": ["retired", "student"]}),
+        ("self employed carers", {"work": ["self-employed", "carer"]}),
+        ("not self-employed, no car", {"work": ["carer", "retired", "student"], "travel": ["bus"]}),
         ("", {}),
         (" ,, ; ", {}),
     ],
@@ -89,6 +98,21 @@ def test_a_word_of_two_columns_is_asked_back():
     assert selected(found) == {"sex": ["female"]}
     (asked,) = found["ambiguous"]
     assert [NAMES[option["column"]] for option in asked["options"]] == ["housing", "concern"]
+
+
+def test_a_part_of_a_value_is_asked_back():
+    (found,) = read("food")
+    assert found["selection"] == []
+    assert found["ambiguous"][0]["key"] == "question.part"
+    assert found["ambiguous"][0]["options"] == [{"column": 5, "codes": [2]}]
+
+
+def test_a_word_for_a_code_is_asked_back():
+    (found,) = read("married women")
+    assert selected(found) == {"sex": ["female"]}
+    (asked,) = found["ambiguous"]
+    assert asked["key"] == "question.coded" and asked["given"] == {"column": "marital"}
+    assert [NAMES[option["column"]] for option in asked["options"]] == ["marital", "marital"]
 
 
 def test_naming_the_column_settles_it():

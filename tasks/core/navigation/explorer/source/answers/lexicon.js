@@ -6,7 +6,7 @@
  *
  * @typedef {{text: string, folded: string}} Word as typed, and without case and accents
  */
-import { BROAD, BROAD_TYPED, COLUMNS, SAME, SKIPPED } from "./vocabulary.js";
+import { ABOUT, BROAD, BROAD_TYPED, COLUMNS, SAME, SKIPPED } from "./vocabulary.js";
 
 /** @type {WeakMap<Payload, Lexicon>} */
 const known = new WeakMap();
@@ -40,6 +40,8 @@ export function wordsOf(text) {
   return found;
 }
 
+/** Of fewer letters, words that share all but their endings may be different ones: a carer and a car. */
+const SURE = 4;
 const ENDINGS = ["innen", "ings", "ing", "ers", "er", "ed", "es", "en", "em", "et", "in", "e", "s", "n"];
 
 /**
@@ -53,25 +55,35 @@ export function stemmed(word) {
   return ending ? word.slice(0, -ending.length) : word;
 }
 
+/** Words without commas and hyphens. @param {string[]} words */
+const plain = (words) => words.filter((word) => !/^[,–-]$/.test(word));
+
 /** @param {string[]} words folded */
-const keyOf = (words) => words.map(stemmed).join(" ");
+const keyOf = (words) => plain(words).map(stemmed).join(" ");
 
 /** @param {string} text */
-const keyOfText = (text) => keyOf(wordsOf(text).map((word) => word.folded).filter((word) => word !== ","));
+const foldedWords = (text) => plain(wordsOf(text).map((word) => word.folded));
+
+/** @param {string} text */
+const keyOfText = (text) => keyOf(foldedWords(text));
 
 /** The words of a column's name: OWN_RENT is own rent, travelTime is travel time. @param {string} name */
 const nameWords = (name) =>
-  wordsOf(name.replace(/[_.]/g, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")).map((word) => word.folded);
+  foldedWords(name.replace(/[_.-]/g, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
 
 class Lexicon {
   /** @param {Payload} payload */
   constructor({ columns, meta }) {
     this.columns = columns;
     this.unit = new Set([meta.unit.one, meta.unit.many].map((word) => stemmed(folded(word))));
-    /** @type {Map<string, Map<number, Set<number>>>} words of whole values */
+    /** @type {Map<string, Map<number, Set<number>>>} whole values as they are spelt */
+    this.exact = new Map();
+    /** @type {Map<string, Map<number, Set<number>>>} whole values without endings */
     this.whole = new Map();
-    /** @type {Map<string, Map<number, Set<number>>>} one word of a value */
+    /** @type {Map<string, Map<number, Set<number>>>} one word of a longer value */
     this.part = new Map();
+    /** @type {Map<string, Map<number, Set<number>>>} a word for several values */
+    this.broad = new Map();
     /** @type {Map<string, Set<number>>} as the release calls its columns */
     this.names = new Map();
     /** @type {Map<string, Set<number>>} as others call them */
@@ -102,8 +114,8 @@ class Lexicon {
    * @param {Set<string>} own
    */
   addSynonyms(column, words, own) {
-    const same = words.length === 1 ? (COLUMNS.find((group) => group.includes(words[0])) ?? []) : [];
-    for (const key of same.map(stemmed)) if (!own.has(key)) this.otherNames.set(key, (this.otherNames.get(key) ?? new Set()).add(column));
+    const same = COLUMNS.find((group) => group.includes(words.join(" "))) ?? [];
+    for (const key of same.map(keyOfText)) if (!own.has(key)) this.otherNames.set(key, (this.otherNames.get(key) ?? new Set()).add(column));
   }
 
   /**
@@ -112,21 +124,37 @@ class Lexicon {
    * @param {string} text
    */
   addValue(column, code, text) {
-    const words = wordsOf(text.replace(/_/g, " ")).map((word) => word.folded).filter((word) => word !== ",");
+    const words = foldedWords(text.replace(/_/g, " "));
     const whole = keyOf(words);
-    put(this.whole, whole, column, code);
+    const spelled = words.join(" ");
+    const isSame = (/** @type {string} */ word) => word === spelled || (whole.length >= SURE && keyOfText(word) === whole);
+    const same = SAME.filter((group) => group.some(isSame)).flat();
+    for (const each of [spelled, ...same]) {
+      put(this.exact, each, column, code);
+      put(this.whole, keyOfText(each), column, code);
+    }
     for (const word of words) put(this.spelled, word, column, code);
-    for (const group of SAME)
-      if (group.some((word) => keyOfText(word) === whole)) for (const word of group) put(this.whole, keyOfText(word), column, code);
     if (words.length > 1) for (const word of words) if (!SKIPPED.has(word)) put(this.part, stemmed(word), column, code);
     for (const group of BROAD)
       if (words.some((word) => group.includes(word)) && !words.some((word) => ["no", "without", "ohne", "kein"].includes(word)))
-        for (const word of group.slice(0, BROAD_TYPED)) put(this.part, stemmed(word), column, code);
+        for (const word of group.slice(0, BROAD_TYPED)) put(this.broad, stemmed(word), column, code);
   }
 
   /** Values that are exactly these words, or words for the same. @param {string[]} words @returns {Option[]} */
   exactly(words) {
-    return optionsOf(this.whole.get(keyOf(words.filter((word) => word !== ","))));
+    const spelled = plain(words);
+    const singular = spelled.map((word) => (word.length > SURE ? word.replace(/s$/, "") : word));
+    return optionsOf(this.exact.get(spelled.join(" ")) ?? this.exact.get(singular.join(" ")) ?? this.whole.get(keyOf(words)));
+  }
+
+  /** Whether a value is spelt so. @param {string} word */
+  isSpelled(word) {
+    return this.exact.has(word);
+  }
+
+  /** Values that a word stands for together: all degrees. @param {string} word @returns {Option[]} */
+  broadly(word) {
+    return optionsOf(this.broad.get(stemmed(word)));
   }
 
   /** Values that have all of these words in them. @param {string[]} words @returns {Option[]} */
@@ -150,7 +178,8 @@ class Lexicon {
    */
   columnsAt(words, place, isOwn = false) {
     const found = [];
-    for (let number = Math.min(6, words.length - place); number > 0; number--) {
+    const mark = words.slice(place).findIndex(({ folded: word }) => word === ",");
+    for (let number = Math.min(6, mark < 0 ? words.length - place : mark); number > 0; number--) {
       const key = keyOf(words.slice(place, place + number).map((word) => word.folded));
       const columns = this.names.get(key) ?? (isOwn ? undefined : this.otherNames.get(key));
       if (columns) found.push({ number, columns: [...columns] });
@@ -162,6 +191,21 @@ class Lexicon {
   isAge(column) {
     const key = stemmed("age");
     return (this.names.get(key) ?? this.otherNames.get(key))?.has(column) ?? false;
+  }
+
+  /** The columns that have a word in their longer names. @param {string} word */
+  columnsWith(word) {
+    const stem = stemmed(word);
+    const named = [...this.names].filter(([key]) => key.includes(" ") && key.split(" ").includes(stem));
+    return [...new Set(named.flatMap(([, columns]) => [...columns]))];
+  }
+
+  /** The columns that a word for a value is about, where no value is called so. @param {string} word */
+  columnsAbout(word) {
+    const stem = stemmed(word);
+    const group = [...SAME, ...BROAD].find((words) => words.some((each) => stemmed(each) === stem));
+    const about = stemmed(ABOUT.get(group?.[0] ?? "") ?? "");
+    return [...(this.names.get(about) ?? this.otherNames.get(about) ?? [])];
   }
 
   /** Values, of which a word differs by a letter. @param {string} word @returns {Option[]} */

@@ -26,6 +26,8 @@ import { folded, lexiconOf, stemmed, wordsOf } from "./lexicon.js";
 
 /** The most choices that are offered. */
 const MOST_OPTIONS = 8;
+/** The most values of a column of codes that are offered. */
+const MOST_CODES = 24;
 /** The most words of one value that are looked at. */
 const LONGEST = 10;
 
@@ -48,7 +50,10 @@ class Reader {
     /** @type {number | null} the column that was named just before */
     this.column = null;
     this.columnText = "";
+    /** @type {boolean} whether "not" stood before it */
     this.isColumnNegated = false;
+    /** @type {boolean} whether only a part of its name was typed */
+    this.isColumnPart = false;
     this.isNegated = false;
     this.isEither = false;
     /** @type {Reading[]} */
@@ -73,12 +78,13 @@ class Reader {
   step() {
     const word = this.words[this.place];
     if (word.text === ",") return this.pause();
-    if (this.readValues(true, 2) || this.readRange() || this.readMissing()) return;
-    if (this.readNegation() || this.readValues(true)) return;
+    if (this.readValues(2) || this.readRange() || this.readMissing()) return;
+    if (!this.lexicon.isSpelled(word.folded) && this.readColumn(true)) return;
+    if (this.readNegation() || this.readValues()) return;
     if (EITHER.has(word.folded)) this.isEither = true;
     else if (this.readColumn(true)) return;
     else if (SKIPPED.has(word.folded) || this.lexicon.unit.has(stemmed(word.folded))) this.place++;
-    else if (this.readValues(false) || this.readColumn(false) || this.readAlike()) return;
+    else if (this.readBroad() || this.readColumn(false) || this.readPart() || this.readCoded() || this.readAlike()) return;
     else this.unread.push(word.text), this.place++;
     if (EITHER.has(word.folded)) this.place++;
   }
@@ -90,15 +96,18 @@ class Reader {
     this.isNegated = false;
   }
 
-  /** A column that was named, and of which nothing was said, is given back. */
-  leaveColumn() {
-    if (this.column !== null && this.columnText) {
+  /**
+   * A column that was named, and of which nothing was said, is given back.
+   * @param {boolean} [isSaid] whether something was
+   */
+  leaveColumn(isSaid = false) {
+    if (this.column !== null && this.columnText && !isSaid) {
       const column = this.column;
       if (this.isColumnNegated) this.add(this.columnText, column, [0], false);
-      else this.unread.push(this.columnText);
+      else if (this.isColumnPart && !this.readings.some((reading) => reading.column === column)) this.askValue(this.columnText, column);
+      else if (this.readings[this.readings.length - 1]?.column !== column) this.unread.push(this.columnText);
     }
-    this.column = null;
-    this.columnText = "";
+    [this.column, this.columnText, this.isColumnPart, this.isColumnNegated] = [null, "", false, false];
   }
 
   /** The words from here on, folded. @param {number} number */
@@ -115,7 +124,7 @@ class Reader {
   readNegation() {
     const word = this.words[this.place].folded;
     if (!NEGATIONS.has(word)) return false;
-    if (this.readValues(true) || this.readSpelledNo()) return true;
+    if (this.readValues() || this.readSpelledNo()) return true;
     this.isNegated = !this.isNegated;
     this.place++;
     return true;
@@ -164,21 +173,20 @@ class Reader {
     const values = this.lexicon.exactly(this.ahead(found.number));
     if (values.some(({ column }) => column !== found.columns[0])) return false;
     this.leaveColumn();
-    [this.column, this.columnText, this.isColumnNegated] = [found.columns[0], text, this.isNegated];
+    [this.column, this.columnText, this.isColumnNegated] = [found.columns[0], text, this.isNegated && isOwn];
     this.place += found.number;
     return true;
   }
 
   /**
-   * Values by their words: all of them, or some that stand in longer values.
-   * @param {boolean} isWhole
+   * Values by all of their words.
    * @param {number} [fewest] words
    */
-  readValues(isWhole, fewest = 1) {
+  readValues(fewest = 1) {
     for (let number = Math.min(LONGEST, this.words.length - this.place); number >= fewest; number--) {
       const words = this.ahead(number);
-      if (words[0] === "," || words[words.length - 1] === "," || (!isWhole && words.includes(","))) continue;
-      let options = isWhole ? this.lexicon.exactly(words) : this.lexicon.within(words);
+      if (words[0] === "," || words[words.length - 1] === ",") continue;
+      let options = this.lexicon.exactly(words);
       if (this.column !== null) {
         const named = options.filter(({ column }) => column === this.column);
         if (named.length) options = named;
@@ -187,6 +195,35 @@ class Reader {
       if (options.length) return this.take(number, options);
     }
     return false;
+  }
+
+  /** A word for several values of a column: all degrees. */
+  readBroad() {
+    const options = this.lexicon.broadly(this.ahead(1)[0]);
+    return options.length > 0 && this.take(1, options);
+  }
+
+  /** Some words of longer values: which of them are meant is asked back. A longer name of a column is one named. */
+  readPart() {
+    for (let number = Math.min(LONGEST, this.words.length - this.place); number > 0; number--) {
+      const words = this.ahead(number);
+      if (words.includes(",")) continue;
+      const options = this.lexicon.within(words);
+      const named = options.filter(({ column }) => column === this.column);
+      if (!options.length) continue;
+      const text = this.textAhead(number);
+      this.leaveColumn(named.length > 0);
+      this.ask(text, "question.part", named.length ? named : options, {});
+      this.place += number;
+      this.isNegated = false;
+      return true;
+    }
+    const columns = this.lexicon.columnsWith(this.ahead(1)[0]);
+    if (columns.length !== 1) return false;
+    if (columns[0] !== this.column) this.leaveColumn();
+    [this.column, this.columnText, this.isColumnPart] = [columns[0], `${this.columnText} ${this.textAhead(1)}`.trim(), true];
+    this.place++;
+    return true;
   }
 
   /**
@@ -213,7 +250,8 @@ class Reader {
    * @param {Record<string, string | number>} given
    */
   ask(text, key, options, given) {
-    const meant = options.slice(0, MOST_OPTIONS).map((option) => (this.isNegated ? this.negated(option) : option));
+    const most = key === "question.coded" ? MOST_CODES : MOST_OPTIONS;
+    const meant = options.slice(0, most).map((option) => (this.isNegated ? this.negated(option) : option));
     this.ambiguous.push({ text, key, given, options: meant });
   }
 
@@ -335,7 +373,10 @@ class Reader {
    */
   columnsAfter(range) {
     const [named] = this.lexicon.columnsAt(this.words, this.place + range.number);
-    const columns = (named?.columns ?? []).filter((column) => isNumeric(this.payload.columns[column]));
+    const next = this.words[this.place + range.number]?.folded ?? "";
+    const parts = named ? [] : this.lexicon.columnsWith(next);
+    const columns = (named?.columns ?? parts).filter((column) => isNumeric(this.payload.columns[column]));
+    if (parts.length && columns.length) range.number++;
     if (named && columns.length) {
       range.number += named.number;
       while (this.lexicon.columnsAt(this.words, this.place + range.number)[0]?.columns.some((each) => columns.includes(each))) range.number++;
@@ -356,6 +397,28 @@ class Reader {
     });
     const ages = some.filter((column) => this.lexicon.isAge(column));
     return ages.length === 1 ? ages : some;
+  }
+
+  /** "women" where the sex is 1 or 2: which code is meant is asked back. */
+  readCoded() {
+    const columns = this.lexicon.columnsAbout(this.ahead(1)[0]);
+    if (columns.length !== 1) return false;
+    this.leaveColumn();
+    this.askValue(this.textAhead(1), columns[0]);
+    this.place++;
+    this.isNegated = false;
+    return true;
+  }
+
+  /**
+   * Which value of a column is meant.
+   * @param {string} text
+   * @param {number} column
+   */
+  askValue(text, column) {
+    const { name, values } = this.payload.columns[column];
+    const isFew = values.length <= MOST_CODES && !this.isNegated;
+    this.ask(text, "question.coded", isFew ? values.map((_, place) => ({ column, codes: [place + 1] })) : [], { column: name });
   }
 
   /** A word that is nearly one of a value is asked back. */

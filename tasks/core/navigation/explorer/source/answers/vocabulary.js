@@ -37,18 +37,28 @@ export const BROAD = [
 /** How many of the words of `BROAD` may be typed for all of them; the rest only stand in values. */
 export const BROAD_TYPED = 5;
 
+/** The column that a word is about, by the first words of its group and of the column's. */
+export const ABOUT = new Map(
+  Object.entries({
+    female: "sex", male: "sex", rented: "housing", owned: "housing", degree: "education", employed: "work",
+    unemployed: "work", retired: "work", student: "work", married: "marital", single: "marital", divorced: "marital",
+    widowed: "marital",
+  }),
+);
+
 /** Words for one column. */
 export const COLUMNS = [
   "age aged agep alter old years jahre jahren alt year",
   "sex gender geschlecht",
   "housing tenure home wohnung wohnform",
-  "education edu degree bildung schooling",
+  "education edu bildung schooling",
   "work employment job arbeit beruf occupation",
   "income einkommen earnings pincp",
   "household haushalt family familie",
   "health gesundheit",
   "region district area bezirk gebiet",
-].map((line) => line.split(" "));
+  "marital msp marital-status familienstand",
+].map((line) => line.split(" ").map((word) => word.replaceAll("-", " ")));
 
 /** What is skipped where it means nothing else. */
 export const SKIPPED = new Set(
