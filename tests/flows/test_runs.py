@@ -221,7 +221,7 @@ def test_both_runs_have_their_summary_and_the_second_says_that_it_is_the_same_re
     first, second = (artifact["data"] for artifact in sorted(found, key=lambda each: str(each["created"])))
     for told in (first, second):
         assert "| protection | epsilon 6, delta 1e-06, of each subject |" in told
-        assert "people_data_showcase.html](file:///" in told and "](data:image/svg+xml;base64," in told
+        assert r"people\_data\_showcase.html](file:///" in told and "](data:image/svg+xml;base64," in told
     same = re.compile(
         r"This is the same release as on \d{4}-\d\d-\d\d: nothing was drawn and nothing was charged"
     )
