@@ -7,10 +7,11 @@ export UV_PROJECT_ENVIRONMENT := .venv
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 
+PAGE := tasks/core/navigation/explorer
 KERNELS := $(shell find tasks/core -name '*kernels.py') $(wildcard tasks/core/compiling/*.py) flows/command/warm_up.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow test-operations frozen bench serve deploy lock clean
+.PHONY: help setup demo check test test-slow test-operations frozen bench page serve deploy lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -42,6 +43,9 @@ frozen: .venv/.dev .venv/.kernels  ## is all that goes out what it was? (three C
 bench: .venv/.dev .venv/.kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
 	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
 
+page: $(PAGE)/node_modules/.installed  ## build the program of the release's page (needs Node and npm)
+	@cd $(PAGE) && npm run --silent types && npm run --silent build
+
 serve: setup  ## a Prefect server and a worker on this machine, until ctrl-C
 	@$(RUN) -m flows serve
 
@@ -55,7 +59,7 @@ lock: $(UV)  ## resolve the dependencies anew
 	@$(UV) export --quiet --frozen --no-dev --no-emit-project --format requirements-txt --output-file requirements.lock
 
 clean:  ## remove what was installed and made here
-	rm -rf .venv .tools .bench .kernels .frozen demo
+	rm -rf .venv .tools .bench .kernels .frozen demo $(PAGE)/node_modules
 
 $(UV):
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
@@ -78,3 +82,7 @@ $(UV):
 	@echo "Installing into .venv what testing needs"
 	@$(UV) sync --quiet --frozen --python .tools/bin/python
 	@touch .venv/.runtime $@
+
+$(PAGE)/node_modules/.installed: $(PAGE)/package-lock.json
+	@cd $(PAGE) && npm ci --silent --no-audit --no-fund
+	@touch $@

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import subprocess
 from pathlib import Path
 
@@ -17,9 +18,18 @@ def code_hash() -> str:
     """Hash of everything that can change what a step produces: the core, its templates, sentences, SQL."""
     digest = hashlib.sha256()
     for root in (_TASKS / "core", SQL_ROOT):
-        for path in sorted(path for path in root.rglob("*") if path.suffix in _SOURCES):
+        for path in _sources(root):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _sources(root: Path) -> list[Path]:
+    """Source files; of the explorer's libraries only what is in its bundle counts."""
+    found = []
+    for folder, below, files in os.walk(root):
+        below[:] = [name for name in below if name != "node_modules"]
+        found += [Path(folder) / name for name in files if Path(name).suffix in _SOURCES]
+    return sorted(found)
 
 
 @functools.cache

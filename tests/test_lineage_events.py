@@ -13,7 +13,7 @@ from tasks.lineage_events import announce_release, collected, is_configured
 FILES = [
     {"file": "a.tsv", "sha256": "aa", "bytes": 7, "rows": 3, "parents": ["measurement"]},
     {"file": "a.parquet", "sha256": "bb", "bytes": 9, "rows": 3, "parents": ["measurement"]},
-    {"file": "report.html", "sha256": "cc", "bytes": 99, "parents": ["a.tsv"]},
+    {"file": "people_data_showcase.html", "sha256": "cc", "bytes": 99, "parents": ["a.tsv"]},
 ]
 LINEAGE = Lineage.of_manifest(
     {"dataset": "people", "vintage": "1", "files": FILES}, {"sha256": "mm"}, has_contract=False
@@ -55,8 +55,8 @@ def test_a_run_and_what_it_released(log: Path) -> None:
         ("people", "START"),
         ("people.a.tsv", "START"),
         ("people.a.tsv", "COMPLETE"),
-        ("people.report.html", "START"),
-        ("people.report.html", "COMPLETE"),
+        ("people.people_data_showcase.html", "START"),
+        ("people.people_data_showcase.html", "COMPLETE"),
         ("people", "COMPLETE"),
     ]
     assert (

@@ -32,7 +32,7 @@ _STAGE_WORDS = {
     "aggregate": ("--agg", "count the table and protect the counts"),
     "generate": ("--gen", "make the synthetic records"),
     "evaluate": ("--eval", "compare them with the counts and with the table"),
-    "navigate": ("--nav", "write the page report.html"),
+    "navigate": ("--nav", "write the page <prefix>_data_showcase.html"),
 }
 
 

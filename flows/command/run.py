@@ -23,6 +23,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.failures import unexpected
 from tasks.progress import say
+from tasks.public.page_file import page_file
 from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 
@@ -166,11 +167,12 @@ def _run(
     release = workspace.root / places.pop("release")
     done = "Nothing new was released" if places.pop(UNCHANGED, None) else "Released"
     say(f"{done} in {time.monotonic() - started:.0f} s: {release}")
-    if (release / "report.html").exists():
-        say(f"The page: {release / 'report.html'}")
+    page = release / page_file(configuration.prefix)
+    if page.exists():
+        say(f"The page: {page}")
     for stage, place in places.items():
         say(f"Must stay on this machine, from the {stage} stage: {workspace.root / place}")
-    if not (release / "report.html").exists():
+    if not page.exists():
         say(
             "This release has no page, and latest now links to it. For a page, add --navigate or name no "
             "stage: both run all stages."

@@ -19,7 +19,7 @@ from tasks.public.copy import copy_release
 from tasks.public.fit import estimate_counts, evaluate_fitted, fit_records
 from tasks.public.generate import generate_records, normalise_counts
 from tasks.public.lineage import record_lineage
-from tasks.public.page import write_page
+from tasks.public.page import PageSettings, write_page
 from tasks.public.power_bi import tell_left_out, write_template
 from tasks.public.publish import Release, publish_release
 from tasks.public.release_files import Built, BuiltCounts, write_release_files
@@ -53,7 +53,8 @@ def build_steps(
         assert built.records is not None, "what is shown was generated"
         assert built.evaluation is not None, "what is shown was evaluated"
         counts, evaluated = (built.aggregates, built.recounted), (built.records, built.evaluation)
-        built.report = write_page(run, measurement, built.statement, counts, evaluated, configuration.report)
+        settings = PageSettings.of(configuration)
+        built.page = write_page(run, measurement, built.statement, counts, evaluated, settings)
         built.template = _template(run, configuration, measurement, built)
     return built
 
@@ -112,8 +113,7 @@ def building_tables(
     """The same for what SynDiffix handed over."""
     built = BuiltTables(state_tables(run, configuration, measurement))
     if reaches(last, "navigate"):
-        report, prefix = configuration.report, configuration.prefix
-        built.report = write_table_page(run, measurement, built.statement, report, prefix)
+        built.page = write_table_page(run, measurement, built.statement, PageSettings.of(configuration))
     return built
 
 

@@ -8,6 +8,7 @@ parameter, in the manifest and on the page.
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     FiniteFloat,
@@ -183,6 +184,16 @@ class Resources(Model):
     )
 
 
+def _word(value: str) -> str:
+    if not value.isprintable() or len(value) > _LONGEST_WORD or value != value.strip():
+        raise ValueError(f"must be a word or a few, such as visit, of at most {_LONGEST_WORD} characters")
+    return value
+
+
+_LONGEST_WORD = 40
+UnitWord = Annotated[str, AfterValidator(_word)]
+
+
 class Report(Model):
     """The page (sds.md 6.2)."""
 
@@ -193,6 +204,14 @@ class Report(Model):
     pages: Annotated[dict[str, tuple[str, ...]], Key("report_pages")] = Field(
         {}, description="Which charts and columns are on which page; none: all columns on one."
     )
+    unit: UnitWord = Field("", description="What one record of the table is called, such as visit.")
+    units: UnitWord = Field("", description="What several are called; empty: the regular plural of unit.")
+
+    @model_validator(mode="after")
+    def _one_before_many(self) -> "Report":
+        if self.units and not self.unit:
+            raise ValueError("units is what several records are called: give unit, what one is called, too")
+        return self
 
 
 class RunConfiguration(Model):
@@ -319,6 +338,9 @@ class RunConfiguration(Model):
             body.pop("publication", None)
         for name in self.unnamed:
             body.pop(name, None)
+        for name in ("unit", "units"):
+            if not getattr(self.report, name):
+                body.get("report", {}).pop(name, None)
         return body
 
     @property

@@ -18,6 +18,8 @@ ALLOWED = (
     "report_title",
     "report_pages",
     "report_visuals",
+    "unit",
+    "units",
     "output_forms",
     "evaluate_sensitive",
     "evaluate_utility",

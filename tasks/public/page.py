@@ -1,25 +1,61 @@
 """Navigate stage: everything that is released in, one self-contained page out."""
 
 import json
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from tasks.configuration.model import Report
-from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all_ranges
+from tasks.configuration.model import Report, RunConfiguration
+from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
+from tasks.core.arrays import Json
+from tasks.core.metadata.citation import citation_bibtex, citation_text
+from tasks.core.metadata.described import Described
+from tasks.core.metadata.publication import Publication
+from tasks.core.navigation.naming import Citation, Naming, UnitName
 from tasks.core.synthesis.records import read_synthetic_records
+from tasks.messages import tell
 from tasks.public.bundles.opening import open_counts
+from tasks.public.page_file import PAGE
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
 
-@step(INTERMEDIATE, makes="report", folder="report")
+@dataclass(frozen=True)
+class PageSettings:
+    """What a configuration says of the page. Attributes: by their names in the configuration."""
+
+    report: Report
+    publication: Publication
+    prefix: str
+
+    @classmethod
+    def of(cls, configuration: RunConfiguration) -> "PageSettings":
+        """The part of a configuration that a page is made with; another one makes another page."""
+        return cls(configuration.report, configuration.publication, configuration.prefix)
+
+    def naming(self, statement: Json) -> Naming:
+        """What the page of a release with this statement is called and calls things."""
+        report = self.report
+        release = Described(statement, self.publication, report.title, self.prefix)
+        return Naming(
+            title=report.title,
+            prefix=self.prefix,
+            visuals=report.visuals,
+            pages=report.pages,
+            unit=UnitName.of(report.unit, report.units) if report.unit else None,
+            citation=Citation(citation_text(release), citation_bibtex(release)),
+        )
+
+
+@step(INTERMEDIATE, makes="page", folder="page")
 def write_page(
     into: Output,
     measurement: StoredTable,
     statement: StoredTable,
     counts: tuple[StoredTable, StoredTable | None],
     evaluated: tuple[StoredTable, StoredTable],
-    report: Report,
+    settings: PageSettings,
 ) -> None:
-    """Write ``report.html``.
+    """Write ``data_showcase.html``.
 
     Args:
         into: what is filled.
@@ -27,33 +63,45 @@ def write_page(
         statement: of its privacy.
         counts: reportable aggregates, and the synthetic records' own; None where they are the same.
         evaluated: the synthetic records, and their evaluation.
-        report: the configured layout.
+        settings: of the page.
     """
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
+    from tasks.core.navigation.payload.layout import unreleased_told
+    from tasks.core.navigation.payload.release import payload_of_counts
     from tasks.core.navigation.report import render_page
 
     bundle = open_counts(into.run, measurement)
-    stated = into.path(statement)
-    text, contract = (stated / "privacy.json").read_text(encoding="utf-8"), stated / "contract.json"
+    stated, contract = read_statement(into, statement)
     records, evaluation = map(into.path, evaluated)
     reported = read_aggregates(into.path(counts[0]))
-    ranges = read_all_ranges(into.path(counts[0]), reported.reporting_length)
-    shown, held = (as_drawn(reported, ranges), reported) if ranges else (reported, None)
-    if counts[1] is not None:
-        held = read_aggregates(into.path(counts[1]))
     inputs = ReportInputs(
-        statement=json.loads(text),
-        contract=json.loads(contract.read_text(encoding="utf-8")) if contract.is_file() else None,
+        statement=stated,
+        contract=contract,
         schema=bundle.schema(),
         measurement=bundle.drawn(),
-        aggregates=shown,
+        aggregates=reported,
+        ranges=read_all_ranges(into.path(counts[0]), reported.reporting_length),
         synthetic=read_synthetic_records(records),
-        fidelity=None if held is None else fidelity(shown, held),
-        published=sum(len(found) for found in reported.counts),
         fit=json.loads((evaluation / "evaluation.json").read_text(encoding="utf-8")).get("fit"),
-        title=report.title,
-        visuals=report.visuals,
-        pages=report.pages,
+        naming=settings.naming(stated),
     )
-    (into.folder / "report.html").write_text(render_page(inputs), encoding="utf-8")
+    held = reported if counts[1] is None else read_aggregates(into.path(counts[1]))
+    if inputs.ranges or counts[1] is not None:
+        inputs = replace(inputs, fidelity=fidelity(inputs.drawn, held))
+    payload = payload_of_counts(inputs)
+    for said in unreleased_told(payload.meta["layout"]):
+        tell(said)
+    (into.folder / PAGE).write_text(render_page(inputs, payload), encoding="utf-8")
+
+
+def read_statement(into: Output, statement: StoredTable) -> tuple[Json, Json | None]:
+    """The content of ``privacy.json``, and of ``contract.json`` where there was a contract."""
+    folder = into.path(statement)
+    contract = folder / "contract.json"
+    return _read_json(folder / "privacy.json"), _read_json(contract) if contract.is_file() else None
+
+
+def _read_json(path: Path) -> Json:
+    body: Json = json.loads(path.read_text(encoding="utf-8"))
+    return body

@@ -38,6 +38,7 @@ from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_record
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
+from tasks.public.page_file import PAGE, page_file
 from tasks.public.power_bi import TEMPLATE
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
@@ -61,7 +62,7 @@ class BuiltCounts:
     records: StoredTable | None = None
     recounted: StoredTable | None = None
     evaluation: StoredTable | None = None
-    report: StoredTable | None = None
+    page: StoredTable | None = None
     template: StoredTable | None = None
 
     def write_files(
@@ -72,10 +73,12 @@ class BuiltCounts:
         prefix = configuration.prefix
         rows = self._write_counts(workspace, bundle, prefix, folder)
         rows |= self._write_records(workspace, bundle, configuration, folder)
-        for table in (self.statement, self.evaluation, self.report):
+        for table in (self.statement, self.evaluation):
             if table is not None:
                 for path in workspace.path(table).iterdir():
                     shutil.copyfile(path, folder / path.name)
+        if self.page is not None:
+            shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
         if self.template is not None:
             shutil.copyfile(workspace.path(self.template) / TEMPLATE, folder / f"{prefix}_{TEMPLATE}")
         write_json(folder / "configuration.json", public_configuration(configuration, bundle))
@@ -198,7 +201,7 @@ _COMMON = {
         "synthetic records against the reportable aggregates (post-processing)",
         (_AGGREGATES, "synthetic_aggregates.tsv"),
     ),
-    "report.html": MadeFrom(
+    PAGE: MadeFrom(
         "the measurement and what was made from it (post-processing)",
         (
             "privacy.json",
@@ -243,7 +246,7 @@ def _origins(configuration: RunConfiguration, bundle: CountsBundle) -> dict[str,
     source = _AGGREGATES
     if bundle.drawn() is not None:  # the page and the evaluation read what was drawn, beside the aggregates
         source = MEASUREMENT
-        for name in ("evaluation.json", "report.html"):
+        for name in ("evaluation.json", PAGE):
             words, parents = origins[name]
             origins[name] = MadeFrom(words, (MEASUREMENT, *(each for each in parents if each != MEASUREMENT)))
     judged = MadeFrom(

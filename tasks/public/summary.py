@@ -16,6 +16,7 @@ from tasks.core.markdown import escaped
 from tasks.core.navigation.regimes.noise import budget_gauge
 from tasks.messages import tell
 from tasks.public.artifacts import artifact_key, file_link, picture, table
+from tasks.public.page_file import page_file
 from tasks.public.publish import Release
 from tasks.public.releases import MANIFEST, released_on
 from tasks.step import step
@@ -39,7 +40,7 @@ def summarise_release(
     if told:
         tell(told)
     create_markdown_artifact(
-        markdown="\n".join(_lines(folder, release, told)),
+        markdown="\n".join(_lines(folder, release, told, configuration.prefix)),
         key=artifact_key("summary", configuration.dataset),
         description=f"What was released as {release.key}.",
     )
@@ -59,7 +60,7 @@ def _is_the_same(
     return ""
 
 
-def _lines(folder: Path, release: Release, told: str) -> list[str]:
+def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
     statement, lineage = _json_of(folder / "privacy.json"), Lineage.of_json(_json_of(folder / LINEAGE))
     vintage, dataset = escaped(lineage.vintage), escaped(lineage.dataset)
     rows = [
@@ -68,7 +69,7 @@ def _lines(folder: Path, release: Release, told: str) -> list[str]:
         *_counted(release),
         *_contract(folder),
     ]
-    found = (("page", "report.html"), ("statement", "privacy.json"), ("manifest", MANIFEST))
+    found = (("page", page_file(prefix)), ("statement", "privacy.json"), ("manifest", MANIFEST))
     rows += [(what, file_link(folder / name)) for what, name in found if (folder / name).is_file()]
     lines = [f"# {dataset}, vintage {vintage}", "", *([f"**{escaped(told)}**", ""] if told else [])]
     lines += table((f"released as {escaped(folder.name)}", ""), rows)

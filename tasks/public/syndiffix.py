@@ -2,7 +2,8 @@
 
 release/<dataset>/<vintage>-<n>/<prefix>_synthetic_microdata.parquet, .tsv    the table of all columns
                                 <prefix>_tables/index.json, 00001.parquet ... one a question
-                                privacy.json, report.html, configuration.json, contract.json, MANIFEST.json
+                                <prefix>_data_showcase.html                    the page
+                                privacy.json, configuration.json, contract.json, MANIFEST.json
 """
 
 import json
@@ -13,11 +14,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.configuration.model import NEVER_RELEASED, UNDATED, Report, RunConfiguration
+from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
-from tasks.core.navigation.table_page import TablePage, render_table
+from tasks.core.navigation.payload.layout import unreleased_told
+from tasks.core.navigation.payload.synthetic_table import payload_of_table
+from tasks.core.navigation.table_inputs import TablePage
+from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tasks.core.statement.syndiffix.statement import (
@@ -28,8 +32,11 @@ from tasks.core.statement.syndiffix.statement import (
 )
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.tables.writing import write_table
+from tasks.messages import tell
 from tasks.public.bundles.bundle import Bundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
+from tasks.public.page import PageSettings, read_statement
+from tasks.public.page_file import PAGE, page_file
 from tasks.public.release_files import write_json
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
@@ -43,7 +50,7 @@ class BuiltTables:
     """What was built from a handed-over SynDiffix table; the page is None where the run did not go so far."""
 
     statement: StoredTable
-    report: StoredTable | None = None
+    page: StoredTable | None = None
 
     def write_files(
         self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
@@ -61,14 +68,14 @@ class BuiltTables:
                 shutil.copyfile(path, folder / answers / path.name)
                 if path.suffix == ".parquet":
                     rows[f"{answers}/{path.name}"] = pq.read_metadata(path).num_rows
-        for built_table in (self.statement, self.report):
-            if built_table is not None:
-                for path in workspace.path(built_table).iterdir():
-                    shutil.copyfile(path, folder / path.name)
+        for path in workspace.path(self.statement).iterdir():
+            shutil.copyfile(path, folder / path.name)
+        if self.page is not None:
+            shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
         write_json(folder / "configuration.json", _public_configuration(configuration, bundle))
         found = sorted(path for path in folder.rglob("*") if path.is_file())
         names = [path.relative_to(folder).as_posix() for path in found]
-        origins = _origins(bundle)
+        origins = _origins(bundle, page_file(prefix))
         present = {name: name for name in names if name in origins}
         return [_entry(folder / name, name, rows, origins, present) for name in names]
 
@@ -101,44 +108,44 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
         write_json(into.folder / "contract.json", _judged(bundle, configuration.input.contract))
 
 
-@step(INTERMEDIATE, makes="report", folder="report")
+@step(INTERMEDIATE, makes="page", folder="page")
 def write_table_page(
-    into: Output, measurement: StoredTable, statement: StoredTable, report: Report, prefix: str
+    into: Output, measurement: StoredTable, statement: StoredTable, settings: PageSettings
 ) -> None:
-    """Write ``report.html``, which names released files by their prefix."""
+    """Write ``data_showcase.html``, which names released files by their prefix."""
     bundle = open_bundle(into.run, measurement)
-    stated = into.path(statement)
-    contract = stated / "contract.json"
-    table = _table(bundle)
+    stated, contract = read_statement(into, statement)
+    table, prefix = _table(bundle), settings.prefix
     page = TablePage(
-        statement=_read_json(stated / "privacy.json"),
+        statement=stated,
         table=table,
         bins=public_edges(bundle.schema(), table.column_names),
-        title=report.title,
-        visuals=report.visuals,
-        pages=report.pages,
-        contract=_read_json(contract) if contract.is_file() else None,
+        naming=settings.naming(stated),
+        contract=contract,
         files=_microdata_files(prefix),
         tables={f"{_tables_folder(prefix)}/{file}": names for file, names in _index(bundle).items()},
         read=lambda file, names: pq.read_table(
             bundle.folder / "tables" / Path(file).name, columns=list(names)
         ),
     )
-    (into.folder / "report.html").write_text(render_table(page), encoding="utf-8")
+    payload = payload_of_table(page)
+    for said in unreleased_told(payload.meta["layout"]):
+        tell(said)
+    (into.folder / PAGE).write_text(render_table(page, payload), encoding="utf-8")
 
 
 #: Of every file that is not named in `_origins`: the synthetic tables.
 _DRAWN = MadeFrom("drawn from the trees of the raw table by SynDiffix", (MEASUREMENT,))
 
 
-def _origins(bundle: Bundle) -> dict[str, MadeFrom]:
+def _origins(bundle: Bundle, page: str) -> dict[str, MadeFrom]:
     """What the other released files were made from, by name."""
     judged = MadeFrom("the contract's rules, all of which the raw table kept", (CONTRACT, TABLE))
     return ({} if bundle.contract_mode == "none" else {"contract.json": judged}) | {
         "privacy.json": MadeFrom(
             "public parameters and the synthetic table's columns", (CONFIGURATION, MEASUREMENT)
         ),
-        "report.html": MadeFrom("the synthetic table", (MEASUREMENT, "privacy.json", "contract.json")),
+        page: MadeFrom("the synthetic table", (MEASUREMENT, "privacy.json", "contract.json")),
         "configuration.json": MadeFrom(_PUBLIC, (CONFIGURATION,)),
     }
 

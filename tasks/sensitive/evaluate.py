@@ -1,5 +1,8 @@
 """Evaluate stage against the raw table: what was lost, exactly, and so for ``sensitive/`` alone."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model
 from tasks.core.aggregates.aggregates import read_aggregates
@@ -9,6 +12,10 @@ from tasks.core.synthesis.records import read_synthetic_records
 from tasks.sensitive.export import Sources
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
+
+if TYPE_CHECKING:
+    from tasks.core.evaluation.raw import RawInputs
+    from tasks.core.navigation.owner_page import Answer
 
 
 class EvaluationSettings(Model):
@@ -54,9 +61,10 @@ def evaluate_against_raw(
     aggregates: StoredTable,
     synthetic: StoredTable,
 ) -> None:
-    """Judge synthetic records and reportable aggregates: SDS's evaluation files and ``evaluation.json``."""
+    """Judge synthetic records and reportable aggregates: SDS's files, ``evaluation.json``, a page."""
     from tasks.core.evaluation.raw import RawInputs, evaluate_raw
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
+    from tasks.core.navigation.owner_page import answers_of_counts
 
     inputs = RawInputs(
         records=into.path(records),
@@ -67,5 +75,25 @@ def evaluate_against_raw(
     )
     found = evaluate_raw(inputs, into.run.resources, into.progress.of("measures"))
     write_sensitive_files(found, into.folder, settings.prefix, settings.claim)
+    _write_owner_page(into, settings, inputs, answers_of_counts(found, settings.claim))
     sources = Sources.of(settings.prefix, settings.resolution, records, marginals)
     sources.write(into.folder, inputs.synthetic)
+
+
+#: Of the page for the owner of the data, behind the prefix.
+OWNER_PAGE = "owner_showcase.html"
+
+
+def _write_owner_page(
+    into: Output, settings: EvaluationSettings, inputs: "RawInputs", answers: "Sequence[Answer]"
+) -> None:
+    """Write the page that shows synthetic records beside true counts."""
+    from tasks.core.navigation.owner_page import owner_title, render_owner_page
+    from tasks.core.navigation.payload.owner import Compared, payload_of_truth, true_counts
+
+    dataset, schema = into.run.dataset, inputs.sensitive.facts.schema
+    compared = Compared(dataset, settings.prefix, "subject" if schema.subject_id else "row")
+    exact = true_counts(inputs.sensitive)
+    payload = payload_of_truth(compared, owner_title(dataset), schema, exact, inputs.synthetic)
+    page = render_owner_page(dataset, payload, answers)
+    (into.folder / f"{settings.prefix}_{OWNER_PAGE}").write_text(page, encoding="utf-8")

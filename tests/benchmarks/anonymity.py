@@ -130,7 +130,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
         synthetic=synthetic,
         fidelity=fidelity(aggregates, counted),
     )
-    (folder / "report.html").write_text(render_page(inputs), encoding="utf-8")
+    (folder / "page.html").write_text(render_page(inputs), encoding="utf-8")
     watch.stop("navigate")
     write_sensitive_aggregates(folder / "coded", marginals, resolution, folder / "aggregate", "my", resources)
     watch.stop("describe")

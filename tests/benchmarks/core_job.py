@@ -145,6 +145,6 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     facts = ledger_facts(dataset="adult", unit="row", population="", vintage="1")
     words = accounted_statement(measurement, facts, "benchmark")
     inputs = ReportInputs(words, schema, aggregates, measurement, synthetic, fidelity(aggregates, counted))
-    (folder / "report.html").write_text(render_page(inputs), encoding="utf-8")
+    (folder / "page.html").write_text(render_page(inputs), encoding="utf-8")
     watch.stop("navigate")
     return watch.stages

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tasks.core.aggregates.aggregates import Aggregates, as_drawn
+from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
@@ -31,6 +31,7 @@ from tasks.core.synthesis.estimates import ranges
 from tasks.core.synthesis.fitted import draw_fitted
 from tasks.sensitive.hand_over import account_facts
 from tests.oracles.pages import check
+from tests.oracles.payloads import UNMEASURED, Decoded, decoded
 from tests.oracles.stated import (
     SCHEMAS,
     lowered_ledger,
@@ -170,6 +171,31 @@ def test_a_measurement_whose_noise_does_not_carry_its_charge_is_not_stated(ledge
         accounted_statement(weaker, account_facts(account, name, 0, "this test"), "abc")
 
 
+def require_tables_and_ranges(found: Decoded, inputs: ReportInputs) -> None:
+    """The page's data hold every table as drawn and every range, each at its own texts."""
+    drawn = inputs.measurement
+    assert isinstance(drawn, WorkloadMeasurement)
+    tables = (*drawn.values, *drawn.tables)
+    assert found.meta["protection"] == "fitted" and len(found.meta["tables"]) == len(tables)
+    for place, table in enumerate(tables):
+        alone = place < len(drawn.values)
+        axes = []
+        for column in table.columns:
+            cells = drawn.cells[column]
+            other = ["\x00other"] if cells.has_other and not alone else []
+            axes.append([*cells.values, *other, *([None] if cells.has_absent else [])])
+        keys = itertools.product(*axes)
+        assert found.table(place) == dict(zip(keys, table.counts.ravel().tolist(), strict=True))
+        assert found.meta["tables"][place]["scale"] == table.scale
+    held = [a.value if a.item is None else a.item for a in inputs.aggregates.attributes]
+    texts = [(a.column, value) for a, value in zip(inputs.aggregates.attributes, held, strict=True)]
+    for name, of in (("low", "at_least"), ("high", "at_most"), ("noisy", "noisy")):
+        told = found.counts(name)
+        for rows, each in zip(inputs.aggregates.combinations, inputs.ranges, strict=True):
+            for row, number in zip(rows.tolist(), getattr(each, of).tolist(), strict=True):
+                assert told[frozenset(texts[place] for place in row)] == max(number, UNMEASURED)
+
+
 @pytest.mark.parametrize("schema", ["mixed, several items", "public"])
 def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
     schema: str, ledger: Ledger, tmp_path: Path
@@ -185,11 +211,14 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
         counted.combinations,
         counted.counts,
     )
-    shown = as_drawn(counted, ranges(drawn, counted))
+    held = ranges(drawn, counted)
     fit = json.loads(json.dumps(evaluate_fit(drawn, made.cells, 5).to_dict()))["fit"]
     written = (("town", "released values"), ("tongue", "nothing"))
     fit["unreleased"] = [{"column": name, "share": 0.25, "written_as": how} for name, how in written]
-    page = check(render_page(ReportInputs(body, drawn.schema, shown, drawn, synthetic=made.records, fit=fit)))
+    inputs = ReportInputs(body, drawn.schema, counted, drawn, synthetic=made.records, fit=fit, ranges=held)
+    text = render_page(inputs)
+    page = check(text)
+    require_tables_and_ranges(decoded(text), inputs)
     for table in body["tables"][:3]:
         assert all(name in page.text for name in table["columns"])
     # Noise hides how many hold a rare value; of several items one may be left out of a cell that isn't empty.

@@ -16,7 +16,7 @@ from tasks.core.lineage import (
 
 #: What each file is made from.
 PARENTS = {
-    "report.html": ["privacy.json", "counts.tsv", "records.tsv"],
+    "people_data_showcase.html": ["privacy.json", "counts.tsv", "records.tsv"],
     "records.tsv": [MEASUREMENT],
     "counts.tsv": [MEASUREMENT, "records.tsv"],
     "privacy.json": [CONFIGURATION, MEASUREMENT],
@@ -45,10 +45,10 @@ def test_parents_stand_before_what_is_made_from_them(lineage: Lineage) -> None:
 
 def test_back_to_the_table_and_forth_to_the_page(lineage: Lineage) -> None:
     assert names(lineage.before("counts.tsv")) == [TABLE, CONFIGURATION, MEASUREMENT, "records.tsv"]
-    assert names(lineage.after("records.tsv")) == ["counts.tsv", "report.html"]
+    assert names(lineage.after("records.tsv")) == ["counts.tsv", "people_data_showcase.html"]
     assert names(lineage.before("configuration.json")) == [CONFIGURATION]
-    assert lineage.after("report.html") == []
-    assert {"report.html", MEASUREMENT} <= set(names(lineage.after(TABLE)))
+    assert lineage.after("people_data_showcase.html") == []
+    assert {"people_data_showcase.html", MEASUREMENT} <= set(names(lineage.after(TABLE)))
 
 
 def test_it_is_read_back_as_it_was_written(lineage: Lineage) -> None:
@@ -68,7 +68,7 @@ def test_a_contract_is_one_of_the_sources_where_there_is_one() -> None:
 def test_a_parent_that_is_not_released_stands_for_its_own() -> None:
     present = {"counts.tsv": "people_counts.tsv"}
     assert parents_present("counts.tsv", PARENTS, present) == [MEASUREMENT]
-    assert parents_present("report.html", PARENTS, present) == [
+    assert parents_present("people_data_showcase.html", PARENTS, present) == [
         CONFIGURATION,
         MEASUREMENT,
         "people_counts.tsv",

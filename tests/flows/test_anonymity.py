@@ -130,7 +130,7 @@ def test_fewer_records_than_the_resolution_give_an_empty_release(
     for mode in MODES:
         configuration = pipeline.prepared_anonymous(tmp_path, pipeline.rows(7), synthesis_mode=mode)
         release = pipeline.run(configuration)
-        assert (release / "report.html").exists()
+        assert (release / "people_data_showcase.html").exists()
         assert microdata(release)[1] == []
         assert "record_count\t0" in (release / "people_reportable_aggregates.tsv").read_text()
 

@@ -117,7 +117,7 @@ def test_stages_alone_and_together_run_what_is_missing_before(
             (release / "evaluation.json").exists()
             and list(sensitive.rglob("people_synthetic_leakage_by_length.tsv"))
         ),
-        "navigate": lambda release: (release / "report.html").exists(),
+        "navigate": lambda release: (release / "people_data_showcase.html").exists(),
     }
     for number, (stage, flag) in enumerate(
         zip(has, ("--agg", "--generate", "--eval", "--nav"), strict=True), start=1

@@ -303,7 +303,7 @@ def test_hardly_any_data_is_a_release(
     path = configuration_file(tmp_path, HARDLY_ANY[table], domains=domains)
     assert command.main(["run", str(path)]) == 0
     assert_whole(tmp_path)
-    assert (release_of(tmp_path) / "report.html").exists()
+    assert (release_of(tmp_path) / "people_data_showcase.html").exists()
     assert phases() == ["commit"]
 
 

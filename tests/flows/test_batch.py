@@ -64,7 +64,7 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     assert not (out / "coarse" / "sensitive" / "failed.tsv").exists()
     assert f"All other runs are done; their comparisons are in {out / 'modes'}." in said
     for name in ("modes/0_rows", "modes/3_values", "coarse/0_fifty"):
-        assert (out / name / "release" / "report.html").is_file(), name
+        assert (out / name / "release" / "people_data_showcase.html").is_file(), name
         assert (out / name / "evaluation" / "people_stats_synthetic_data.tsv").is_file(), name
     assert not (out / "modes" / "2_broken").exists()
     assert not (out / "modes" / "1_left out").exists()
@@ -126,7 +126,7 @@ def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_t
     assert table["protection.clustering"] == ["default", "none", ""]
     assert all(table["total variation of shares of records, length 2"])
     assert not (out / "g" / "comparison.html").exists(), "releases of SynDiffix hold no counts to compare"
-    assert (out / "g" / "1_alone" / "release" / "report.html").is_file()
+    assert list((out / "g" / "1_alone" / "release").glob("*_data_showcase.html"))
 
 
 @pytest.mark.parametrize(("works", "said"), [([], False), (["rows"], True)])

@@ -49,7 +49,7 @@ def test_p1_canaries_of_one_record_appear_nowhere(
     configuration = pipeline.prepared(tmp_path, [*pipeline.rows(), canary_row()])
     release = pipeline.run(configuration)
     out = capfd.readouterr()
-    assert (release / "report.html").exists()
+    assert (release / "people_data_showcase.html").exists()
     assert_no_trace((*CANARIES, "zqxsex77"), public_places(tmp_path), out.out + out.err)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
-from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all_ranges
+from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.ledger import open_ledger
@@ -126,9 +126,8 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     run = RunWorkspace(workspace.root, "people", "page", QueryResources())
     made = workspace.path(reported(configuration, run, measurement))
     aggregates = read_aggregates(made)
-    if ranges := read_all_ranges(made, aggregates.reporting_length):
-        aggregates = as_drawn(aggregates, ranges)
-    page = render_page(ReportInputs(stated, drawn.schema, aggregates, drawn))
+    ranges = read_all_ranges(made, aggregates.reporting_length)
+    page = render_page(ReportInputs(stated, drawn.schema, aggregates, drawn, ranges=ranges))
     assert "a row is protected, not a person" in page and "Attention" in page
 
 

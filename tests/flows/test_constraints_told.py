@@ -111,7 +111,7 @@ def test_under_k_anonymity_fitted_records_hold_it_and_counts_stay_as_they_are(
     assert statement["constraints"]["sha256"] == pipeline.json_of(release / "contract.json")["sha256"]
     assert "counts are of the table as it is" in statement["constraints"]["sentence"]
     assert "a constraint brought it in" in statement["synthesis"]["holds"][0]
-    assert "Never together: age is" in (release / "report.html").read_text()
+    assert "Never together: age is" in (release / "people_data_showcase.html").read_text()
     assert "constraints" not in pipeline.json_of(other / "privacy.json")
     drawn = (release / "people_synthetic_aggregates.tsv").read_text()
     assert "shire:north" in drawn and "shire:nowhere" not in drawn

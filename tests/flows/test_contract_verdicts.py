@@ -29,7 +29,7 @@ def test_a_k_anonymous_release_holds_the_verdicts_of_a_contract_that_repairs(
     }
     entries = {entry["file"]: entry for entry in pipeline.json_of(release / "MANIFEST.json")["files"]}
     assert "released numbers" in entries["contract.json"]["made_from"]
-    assert "town: every value is one of those listed" in (release / "report.html").read_text()
+    assert "town: every value is one of those listed" in (release / "people_data_showcase.html").read_text()
     assert "blanked or replaced" in pipeline.json_of(release / "privacy.json")["contract"]["sentence"]
 
 

@@ -71,7 +71,7 @@ def test_under_privacy_a_column_that_is_noise_alone_is_told_from_released_number
     is_nothing = total["value"] <= total["half_width_95"]
     words = "can't be told from nothing" if is_nothing else "add up to less than half of the records"
     assert words in sentence and "decimal" in advice
-    assert words.replace("'", "&#39;") in (release / "report.html").read_text()
+    assert words.replace("'", "&#39;") in (release / "people_data_showcase.html").read_text()
     mended = pipeline.prepared(tmp_path, table, vintage="mended", decimal={"age": ","})
     run_showcase(mended, ("aggregate",), verbose=False)
     assert pipeline.json_of(pipeline.latest(mended) / "privacy.json")["columns_to_look_at"] == []

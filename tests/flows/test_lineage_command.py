@@ -15,7 +15,7 @@ PARENTS = {
     "people_records.tsv": [MEASUREMENT],
     "tables/1.parquet": [MEASUREMENT],
     "privacy.json": ["public configuration", MEASUREMENT],
-    "report.html": ["people_records.tsv", "privacy.json"],
+    "people_data_showcase.html": ["people_records.tsv", "privacy.json"],
 }
 
 
@@ -58,7 +58,10 @@ def test_from_a_file_back_and_forth(release: Path, capfd: pytest.CaptureFixture[
     assert "1\u202f234 rows; differential privacy; words" in first and "as the manifest says" in first
     assert back.index("sensitive table") < back.index("measurement  <-  sensitive table")
     assert "sha256 abc: the same in privacy.json" in back
-    assert "report.html  <-  people_records.tsv, privacy.json" in forth and "privacy.json  <-" not in forth
+    assert (
+        "people_data_showcase.html  <-  people_records.tsv, privacy.json" in forth
+        and "privacy.json  <-" not in forth
+    )
 
 
 def test_a_file_in_a_folder_of_the_release(release: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -70,14 +73,14 @@ def test_a_file_and_its_manifest_are_enough(
 ) -> None:
     alone = tmp_path / "alone"
     alone.mkdir()
-    for name in ("report.html", "MANIFEST.json"):
+    for name in ("people_data_showcase.html", "MANIFEST.json"):
         shutil.copy(release / name, alone / name)
-    said = told(capfd, alone / "report.html")
+    said = told(capfd, alone / "people_data_showcase.html")
     assert said.count(": as the manifest says") == 1 and said.count(": not here") == 3
     assert "not compared" in said
 
 
-@pytest.mark.parametrize("changed", ["people_records.tsv", "report.html", LINEAGE])
+@pytest.mark.parametrize("changed", ["people_records.tsv", "people_data_showcase.html", LINEAGE])
 def test_a_changed_file_is_named(changed: str, release: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with (release / changed).open("a") as file:
         file.write(" ")
@@ -93,7 +96,7 @@ def test_a_statement_of_another_measurement_is_named(
     manifest = json.loads((release / "MANIFEST.json").read_text())
     manifest["files"][-1]["sha256"] = file_sha256(release / LINEAGE)
     (release / "MANIFEST.json").write_text(json.dumps(manifest))
-    assert "privacy.json is not what" in told(capfd, release / "report.html", code=1)
+    assert "privacy.json is not what" in told(capfd, release / "people_data_showcase.html", code=1)
 
 
 def test_what_can_not_be_answered_says_why(
@@ -109,9 +112,9 @@ def test_what_can_not_be_answered_says_why(
         del each["parents"]
     (release / LINEAGE).unlink()
     (release / "MANIFEST.json").write_text(json.dumps(manifest))
-    assert "an earlier version wrote it" in told(capfd, release / "report.html", code=2)
+    assert "an earlier version wrote it" in told(capfd, release / "people_data_showcase.html", code=2)
     (release / "MANIFEST.json").write_text("{")
-    assert "can't be read" in told(capfd, release / "report.html", code=2)
+    assert "can't be read" in told(capfd, release / "people_data_showcase.html", code=2)
 
 
 def test_what_was_found_wrong_with_the_release_is_told(
@@ -119,5 +122,5 @@ def test_what_was_found_wrong_with_the_release_is_told(
 ) -> None:
     assert command.main(["errata", str(release), "--withdraw", "It is of a test table."]) == 0
     capsys.readouterr()
-    assert command.main(["lineage", str(release / "report.html")]) == 0
+    assert command.main(["lineage", str(release / "people_data_showcase.html")]) == 0
     assert "ATTENTION: release 2026-11-1 was withdrawn on" in capsys.readouterr().out

@@ -125,7 +125,7 @@ def test_a_run_by_hand_names_its_vintage_and_what_it_changes(
     places = release(path, vintage="2026-11", last="aggregate", overrides={"reporting_length": 1})
     made = tmp_path / "out" / places["release"]
     assert made.name == "2026-11-1" and (made / "people_reportable_aggregates.tsv").exists()
-    assert not (made / "report.html").exists()
+    assert not (made / "people_data_showcase.html").exists()
 
 
 @pytest.mark.server

@@ -223,7 +223,7 @@ def test_both_runs_have_their_summary_and_the_second_says_that_it_is_the_same_re
     first, second = (artifact["data"] for artifact in sorted(found, key=lambda each: str(each["created"])))
     for told in (first, second):
         assert "| protection | epsilon 6, delta 1e-06, of each subject |" in told
-        assert "report.html](file:///" in told and "](data:image/svg+xml;base64," in told
+        assert r"people\_data\_showcase.html](file:///" in told and "](data:image/svg+xml;base64," in told
     same = re.compile(
         r"This is the same release as on \d{4}-\d\d-\d\d: nothing was drawn and nothing was charged"
     )
@@ -310,7 +310,7 @@ def test_each_stage_publishes_what_then_exists_as_a_run_of_the_same_vintage(
         "--aggregate": set(),
         "--generate": {"people_synthetic_microdata.tsv"},
         "--evaluate": {"evaluation.json"},
-        "--navigate": {"report.html", "people_data_showcase.pbit"},
+        "--navigate": {"people_data_showcase.html", "people_data_showcase.pbit"},
     }
     for number, (flag, more) in enumerate(stages.items(), start=1):
         expected |= more | _RELEASED_BY[mode].get(flag, set())

@@ -22,6 +22,7 @@ from tests.flows.processes import Blow, Run, assert_whole, releases, unfinished
 from tests.flows.server_objects import known, text_of_everything
 from tests.flows.test_boundary import assert_no_trace, public_places
 from tests.flows.test_runs import fresh_name, step
+from tests.oracles.payloads import decoded
 
 pytestmark = pytest.mark.server
 
@@ -74,7 +75,11 @@ def test_a_whole_run_releases_a_table_and_says_everywhere_that_it_is_not_differe
     for path in release.glob("*.json"):
         if path.name != "configuration.json":
             check_released_json(pipeline.json_of(path))
-    page = (release / "report.html").read_text()
+    page = (release / "visits_data_showcase.html").read_text()
+    assert {each["file"] for each in decoded(page).meta["tables"]} == {
+        "visits_tables/00001.parquet",
+        "visits_tables/00002.parquet",
+    }
     assert "Not differentially private" in page and "What this does not protect against" in page
     assert '<a href="visits_tables/00001.parquet">town × age</a>' in page
     assert page.count('<a href="visits_synthetic_microdata.parquet">') == 2
@@ -86,6 +91,8 @@ def test_a_whole_run_releases_a_table_and_says_everywhere_that_it_is_not_differe
     assert {rule["verdict"] for rule in contract["rules"]} == {"passed"}
     (evaluation,) = (tmp_path / "out" / "sensitive").rglob("evaluation.json")
     assert [each["length"] for each in pipeline.json_of(evaluation)["total_variation"]] == [1, 2]
+    owners = (evaluation.parent / "visits_owner_showcase.html").read_text()
+    assert "must not be passed on" in owners and decoded(owners).meta["audience"] == "owner"
     assert_whole(tmp_path, dataset)
     seen = known(prefect_server, dataset)
     names = {run["name"] for run in seen.task_runs}
@@ -264,7 +271,7 @@ def test_several_ids_none_and_earlier_releases_are_told(
     release = pipeline.run(none)
     stated = pipeline.json_of(release / "privacy.json")
     assert (stated["guarantee"]["unit"], stated["earlier_releases"]) == ("row", 1)
-    page = (release / "report.html").read_text()
+    page = (release / "visits_data_showcase.html").read_text()
     assert "People with several rows are not protected" in page.replace("\n", " ")
     assert "1 release of this dataset with other content was found in this workspace" in page
     pipeline.run(both)  # of an older vintage: ``latest`` stays where it is

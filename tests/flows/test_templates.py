@@ -23,7 +23,7 @@ RELEASED = {
     "configuration.json",
     "evaluation.json",
     "privacy.json",
-    "report.html",
+    "example_data_showcase.html",
     "example_data_showcase.pbit",
     "example_reportable_aggregated_data.json",
     "example_reportable_aggregates.parquet",
@@ -39,6 +39,7 @@ KEPT = {
         "sensitive_rarest_combinations.tsv",
     },
     "evaluation": {
+        "owner_showcase.html",
         "parameters.tsv",
         "preservation_by_count.svg",
         "preservation_by_count.tsv",
@@ -115,6 +116,6 @@ def test_german_credit_runs_with_one_command_after_its_download(
     assert command.main(["run", str(configuration)]) == 0
     home = tmp_path / body["output_dir"] / "release" / body.get("dataset", body["prefix"])
     release = (home / "latest").resolve()
-    assert (release / "report.html").is_file()
+    assert (release / f"{body['prefix']}_data_showcase.html").is_file()
     statement = pipeline.json_of(release / "privacy.json")
     assert statement["guarantee"]["resolution"] == body["reporting_resolution"] == 2

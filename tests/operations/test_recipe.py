@@ -163,7 +163,9 @@ def test_every_command_of_the_recipe_and_of_the_services_works(
         url = f"http://127.0.0.1:{port}/api/flow_runs/filter"
         awaited(lambda: httpx.post(url, json=asked, timeout=60).json(), "a scheduled run ends")
         assert httpx.post(url, json=asked, timeout=60).json()[0]["state"]["type"] == "COMPLETED"
-        assert (tmp_path / "data" / "out" / "release" / "recipe" / "latest" / "report.html").exists()
+        assert list(
+            (tmp_path / "data" / "out" / "release" / "recipe" / "latest").glob("*_data_showcase.html")
+        )
     finally:
         for process in reversed(started):
             process.terminate()

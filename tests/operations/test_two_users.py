@@ -110,7 +110,7 @@ def test_the_publishing_user_publishes_and_can_read_nothing_else(
         assert installation.ended(installation.run(measure, **asked))["type"] == "COMPLETED", said()
         assert installation.ended(installation.run(publish, **asked))["type"] == "COMPLETED", said()
         release = pipeline.latest(configuration)
-        assert (release / "report.html").stat().st_uid == NOBODY
+        assert (release / "people_data_showcase.html").stat().st_uid == NOBODY
         # The other half, put into the wrong queue: it can begin nothing, and charges nothing.
         another = {"configuration": asked["configuration"] | {"vintage": "2026-12"}}
         body = {"parameters": another, "work_queue_name": "publish"}

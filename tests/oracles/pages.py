@@ -1,5 +1,7 @@
 """A page read by a browser's rules: what it holds, and whether it is whole and alone."""
 
+import base64
+import hashlib
 import re
 from html.parser import HTMLParser
 
@@ -20,6 +22,8 @@ class Page(HTMLParser):
         super().__init__()
         self.open, self.ids, self.anchors, self.tags = [], [], [], []
         self.words, self.links, self.headings = [], [], []
+        self.programs, self.sheets, self.policy = [], [], ""
+        self.kind = ""
         self.feed(text)
         self.close()
 
@@ -29,7 +33,10 @@ class Page(HTMLParser):
         self.ids += [held["id"]] if "id" in held else []
         self.anchors += [held["href"][1:]] if held.get("href", "").startswith("#") else []
         self.links += [held[key] for key in ("src", "href", "action", "xlink:href") if key in held]
-        assert not [key for key in held if key.startswith("on")]
+        assert not [key for key in held if key.startswith("on") or key == "style"]
+        if held.get("http-equiv") == "Content-Security-Policy":
+            self.policy = held["content"]
+        self.kind = held.get("type", "") if tag == "script" else ""
         if tag not in VOID:
             self.open.append(tag)
 
@@ -42,7 +49,13 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.words.append(data)
+        if self.open[-1:] == ["style"]:
+            self.sheets.append(data)
+        elif self.open[-1:] == ["script"]:
+            if not self.kind:
+                self.programs.append(data)
+        else:
+            self.words.append(data)
 
     @property
     def text(self) -> str:
@@ -54,6 +67,26 @@ def check(text: str) -> Page:
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
     assert set(page.anchors) <= set(page.ids)
-    assert not re.search(r"https?:|//[a-z0-9]+\.|[^a-zA-Z]url\((?!#)|@import|@font-face", text)
+    own = [*page.programs, *page.sheets]
+    apart = text
+    for part in own:  # a program may name a namespace: what it may load is in the policy
+        apart = apart.replace(part, "")
+    assert not re.search(r"https?:|//[a-z0-9]+\.|[^a-zA-Z]url\((?!#)|@import|@font-face", apart)
+    assert not re.search(r"[^a-zA-Z]url\((?!#)|@import|@font-face", "".join(page.sheets))
     assert all(link.startswith("#") for link in page.links)
+    check_policy(page)
     return page
+
+
+def check_policy(page: Page) -> None:
+    """Nothing runs or is applied but the programs and sheets that stand there, each named by its hash."""
+    rules = dict(rule.strip().split(" ", 1) for rule in page.policy.split(";"))
+    assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
+    assert rules.pop("img-src") == "data: blob:"
+    assert set(rules.pop("script-src").split()) == {_hash(text) for text in page.programs}
+    assert set(rules.pop("style-src").split()) == {_hash(text) for text in page.sheets}
+    assert rules == {}
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -28,7 +28,7 @@ KEPT = (
     "sensitive/people/unchanged.json",
     "sensitive/others/20260101T000000-abcdef/coded_records/records.parquet",
     "measurement/people/2026-01-0123/name.json",
-    "intermediate/people/20260101T000000-abcdef/report/report.html",
+    "intermediate/people/20260101T000000-abcdef/page/data_showcase.html",
     "release/people/2026-01-1/MANIFEST.json",
     "ledger/ledger.sqlite",
 )

@@ -47,11 +47,12 @@ class Chart:
         return self._svg((size["width"], size["height"]), parts, **file) + "\n"
 
     def in_page(self) -> str:
-        """The chart as a part of a page, as wide as its place."""
-        # A quarter larger than drawn at most: text keeps the size of the page's own.
-        style = f"max-width:{round(self.width * 1.25)}px"
-        style = style if self.shrinks else f"{style};min-width:{round(self.width)}px"
-        return self._svg((self.width, self.height), self.parts, style=style, class_="chart")
+        """The chart as a part of a page, as wide as its place; without a style, which pages don't allow.
+
+        A quarter larger than drawn at most: text keeps the size of the page's own.
+        """
+        width, look = (1.25 * self.width, "chart") if self.shrinks else (self.width, "chart fixed")
+        return self._svg((self.width, self.height), self.parts, width=round(width), class_=look)
 
     def _svg(self, size: tuple[float, float], parts: Sequence[str], **attributes: object) -> str:
         about = svg.tag("title", svg.escape(self.title)) + svg.tag("desc", svg.escape(self.description))

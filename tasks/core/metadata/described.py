@@ -18,7 +18,7 @@ class Described:
         said: what only the operator can say.
         title: of the page; empty: the dataset's name is taken.
         prefix: what names of files begin with.
-        folder: where the files are.
+        folder: where the files are, if there are any.
         files: the manifest's entries of those that are written already.
     """
 
@@ -26,8 +26,8 @@ class Described:
     said: Publication
     title: str
     prefix: str
-    folder: Path
-    files: Sequence[Json]
+    folder: Path = Path()
+    files: Sequence[Json] = ()
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.figures import near
 from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.metrics import METRICS, Metric
-from tasks.core.navigation.page import html
+from tasks.core.navigation.page import Page, html
 from tasks.core.navigation.run_figures import RunFigures
 from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX_REGIME
 
@@ -235,7 +235,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         "most_drawn": comparison_charts.MOST_DRAWN,
         "definitions": _definitions(figures),
     }
-    return html(context, "comparison.html.j2")
+    return html(context, Page("comparison.html.j2", ("comparison.css",)))
 
 
 def _definitions(rows: Sequence[TableRow]) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from tasks.core.evaluation.over_time import FALSE_ALARM, Change, OverTime, compa
 from tasks.core.evaluation.released_counts import NUMBER_OF_RECORDS, Combination, ReleasedCounts
 from tasks.core.figures import near, whole
 from tasks.core.metadata.errata import Erratum, status_of
-from tasks.core.navigation.page import html
+from tasks.core.navigation.page import Page, html
 
 #: Charts and lines of changes on the page; the table has all.
 MOST_CHARTS, MOST_LINES = 24, 200
@@ -145,7 +145,7 @@ def render_over_time(history: History) -> str:
         "changes": [_line(history, each) for each in found.changes[:MOST_LINES]],
         "more": max(0, len(found.changes) - MOST_LINES),
     }
-    return html(context, "over_time.html.j2")
+    return html(context, Page("over_time.html.j2", ("comparison.css", "over_time.css")))
 
 
 def _most_changed(found: OverTime) -> list[Combination]:

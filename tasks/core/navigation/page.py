@@ -3,8 +3,12 @@
 Everything is escaped on its way in; only our own charts and symbols enter as markup.
 """
 
+import base64
+import hashlib
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,9 @@ from markupsafe import Markup
 from tasks.core.arrays import Json
 from tasks.core.charts import svg, theme
 from tasks.core.figures import down, near, percent_up, up, whole
+from tasks.core.navigation.payload.release import Payload
+
+_FOLDER = Path(__file__).parent
 
 _SYMBOLS = {
     "epsilon": "ε", "delta": "δ", "Delta": "Δ", "mu": "μ", "sigma": "σ", "tau": "τ", "rho": "ρ", "eta": "η",
@@ -55,10 +62,48 @@ def _shown(value: Any) -> Any:
     return svg.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def html(context: dict[str, Any], template: str) -> str:
-    """The document for one context of a template."""
+@dataclass(frozen=True)
+class Page:
+    """What one kind of page is made of, beside its figures.
+
+    Attributes:
+        template: its text.
+        sheets: style sheets of its own, after that of every page.
+        explorer: the data of the program by which readers explore the release; None: there is none.
+    """
+
+    template: str
+    sheets: Sequence[str] = ()
+    explorer: Payload | None = None
+
+
+def html(context: Json, page: Page) -> str:
+    """The document for one context of a template.
+
+    A browser runs and applies what the document's policy names by its hash: our own sheets and programs, read
+    from their files. No text of a table, however it is spelt, is one of them.
+    """
+    environment = _environment()
+    names = ("page.css", *page.sheets, "dark.css.j2")
+    sheets = [environment.get_template(name).render() for name in names]
+    programs = [environment.get_template("page.js").render()]
+    if page.explorer is not None:
+        sheets.append(_bundled("explorer.css"))
+        programs.append(_bundled("explorer.js"))
+    style = "".join(sheets)
+    embedded = {
+        "style": Markup(style),
+        "programs": [Markup(program) for program in programs],
+        "policy": _policy([style], programs),
+        "release": None if page.explorer is None else Markup(json_in_page(page.explorer.meta)),
+        "data": None if page.explorer is None else Markup(page.explorer.data),
+    }
+    return environment.get_template(page.template).render(context | embedded)
+
+
+def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -76,29 +121,37 @@ def html(context: dict[str, Any], template: str) -> str:
         "symbols": symbols,
     }
     environment.globals |= {"dark_colours": theme.DARK, "series": theme.SERIES}
-    return environment.get_template(template).render(context)
+    return environment
 
 
-def in_groups(
-    columns: Mapping[str, Json], visuals: Mapping[str, Json], pages: Mapping[str, Sequence[str]]
-) -> list[Json]:
-    """Columns and visuals under the configured pages; where there is none, the visuals first.
+def _bundled(name: str) -> str:
+    """A file of the explorer's bundle, which must not end the element that it stands in."""
+    text = (_FOLDER / "explorer" / "bundle" / name).read_text(encoding="utf-8")
+    assert not re.search("</(script|style)|<!--", text, re.IGNORECASE), f"{name} would end its element"
+    return text
 
-    Args:
-        columns: by name, what the template needs of each.
-        visuals: likewise; they stand before a column of the same name.
-        pages: the names on each page, in order.
+
+def _policy(sheets: Sequence[str], programs: Sequence[str]) -> str:
+    """The content security policy: these sheets and programs, pictures of our own, and nothing else."""
+    allowed = [" ".join(map(_hash, texts)) for texts in (programs, sheets)]
+    return (
+        f"default-src 'none'; script-src {allowed[0]}; style-src {allowed[1]}; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def json_in_page(body: Json) -> str:
+    r"""JSON that no text in it can end the element of, or be taken for markup in.
+
+    >>> json_in_page({"title": "</script>"})
+    '{"title":"\\u003c/script\\u003e"}'
     """
-    drawn = {**columns, **visuals}
-    chosen = pages or ({"": list(visuals)} if visuals else {})
-    groups = [(title, [name for name in names if name in drawn]) for title, names in chosen.items()]
-    placed = {name for _, names in groups for name in names}
-    if rest := [name for name in columns if name not in placed]:
-        groups.append(("Other columns" if groups and groups[0][0] else "", rest))
-    return [
-        {"name": title, "columns": [drawn[name] | {"id": f"column-{g}-{i}"} for i, name in enumerate(names)]}
-        for g, (title, names) in enumerate(groups)
-    ]
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def headed(sentence: str) -> tuple[str, str]:

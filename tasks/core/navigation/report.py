@@ -5,10 +5,6 @@ not hold; equal inputs give equal bytes. What only one regime has is in `regimes
 (differential privacy), `rounding` (k-anonymity).
 """
 
-from dataclasses import replace
-
-import numpy as np
-
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
 from tasks.core.charts.axes import Axes
@@ -18,12 +14,13 @@ from tasks.core.charts.curves import Curve, curves
 from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
-from tasks.core.navigation import distributions
 from tasks.core.navigation.associations import associations, ranked
-from tasks.core.navigation.distributions import Distribution, SingleCounts, lengths_told
 from tasks.core.navigation.fidelity import rare_values_told
 from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.page import html, in_groups
+from tasks.core.navigation.naming import columns_told
+from tasks.core.navigation.page import Page, html
+from tasks.core.navigation.payload.release import Payload, no_records, payload_of_counts
+from tasks.core.navigation.record_lengths import lengths_told
 from tasks.core.navigation.regimes.fitted import FittedCounts
 from tasks.core.navigation.regimes.noise import NoisyCounts
 from tasks.core.navigation.regimes.regime import Regime
@@ -36,41 +33,51 @@ _MATRIX_COLUMNS = 20
 _HALF_MATRIX = 5
 
 
-def render_page(inputs: ReportInputs) -> str:
+def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
     """The page, without a time or anything else that is not in ``inputs``.
+
+    Args:
+        inputs: all that is published.
+        payload: what `payload_of_counts` makes of it, where that is there already.
 
     Raises:
         InternalError: a measurement is missing under differential privacy, or given under k-anonymity.
     """
-    statement, schema, regime = inputs.statement, inputs.schema, _regime(inputs)
-    synthetic = inputs.synthetic or SyntheticRecords(
-        inputs.aggregates.headers, inputs.aggregates.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
+    regime, unit = _regime(inputs), inputs.naming.unit_of(inputs.statement)
+    synthetic = inputs.synthetic or no_records(inputs.aggregates)
+    context = {
+        "title": inputs.title,
+        "statement": inputs.statement,
+        "regime": regime,
+        "warnings": [],
+        "contract": inputs.contract,
+        "one": unit.one,
+        "many": unit.many,
+        "a_one": unit.a_one,
+        "columns_told": columns_told([column.name for column in inputs.schema.columns]),
+        "released": inputs.published,
+        "records": None if inputs.synthetic is None else synthetic.number_of_records,
+        "records_error": _records_error(inputs),
+        "zeros_lost": [
+            column.name
+            for column in inputs.schema.columns
+            if not column.keeps_zero and (column.is_open or column.bins)
+        ],
+        **regime.sections(),
+        "record_words": _record_words(inputs, regime),
+        "fidelity": inputs.fidelity,
+        "fidelity_charts": _fidelity_charts(inputs, regime),
+        **_associations(inputs, synthetic, regime),
+    }
+    return html(context, Page(regime.template, explorer=payload or payload_of_counts(inputs)))
+
+
+def _records_error(inputs: ReportInputs) -> tuple[int, float] | None:
+    """The longest length that was compared, and the records' mean distance there; None: not compared."""
+    compared = (
+        [] if inputs.fidelity is None else [each for each in inputs.fidelity.lengths if each.combinations]
     )
-    counts = distributions.single_counts(inputs.aggregates, synthetic)
-    return html(
-        {
-            "title": inputs.title or f"{statement['dataset']}, {statement['vintage']}",
-            "statement": statement,
-            "regime": regime,
-            "contract": inputs.contract,
-            "unit": regime.units,
-            "released": _published(inputs),
-            "records": None if inputs.synthetic is None else synthetic.number_of_records,
-            "scale": counts.scale,
-            "zeros_lost": [
-                column.name
-                for column in schema.columns
-                if not column.keeps_zero and (column.is_open or column.bins)
-            ],
-            **regime.sections(),
-            "record_words": _record_words(inputs, regime),
-            "groups": _groups(inputs, counts, regime),
-            "fidelity": inputs.fidelity,
-            "fidelity_charts": _fidelity_charts(inputs, regime),
-            **_associations(inputs, synthetic, regime),
-        },
-        regime.template,
-    )
+    return (compared[-1].length, compared[-1].mean_error) if compared else None
 
 
 def _regime(inputs: ReportInputs) -> Regime:
@@ -86,50 +93,12 @@ def _regime(inputs: ReportInputs) -> Regime:
     return NoisyCounts(inputs, measurement)
 
 
-def _published(inputs: ReportInputs) -> int:
-    """How many combinations are published; of a fitted release those that were estimated, too."""
-    if inputs.published is not None:
-        return inputs.published
-    return sum(len(found) for found in inputs.aggregates.counts)
-
-
 def _record_words(inputs: ReportInputs, regime: Regime) -> list[str]:
     """What there is to say of the number of synthetic records, of their length and of rare values in them."""
     if inputs.synthetic is None or not inputs.synthetic.number_of_records:
         return []
     words = [lengths_told(inputs.synthetic), *regime.record_words(inputs.synthetic.number_of_records)]
     return words + (rare_values_told(inputs.fidelity) if inputs.fidelity is not None else [])
-
-
-def _groups(inputs: ReportInputs, counts: SingleCounts, regime: Regime) -> list[Json]:
-    """The columns' charts, under the configured pages where there are any."""
-    columns = distributions.column_distributions(inputs.schema, inputs.aggregates, counts, regime.kinds)
-    visuals = [
-        distributions.visual(name, texts, inputs.aggregates, counts) for name, texts in inputs.visuals.items()
-    ]
-    is_drawn = inputs.synthetic is not None
-    charted, chosen = (
-        {found.name: _column(found, is_drawn, regime) for found in each} for each in (columns, visuals)
-    )
-    return in_groups(charted, chosen, inputs.pages)
-
-
-def _column(found: Distribution, is_drawn: bool, regime: Regime) -> Json:
-    """A column's chart; only the released counts where no synthetic records were made."""
-    series = _both(regime.count)[: 1 + is_drawn]
-    chart = Bars(
-        title=f"{found.name}: counts of its values",
-        description=f"{len(found.bars)} values; {' and '.join(each.name for each in series)} of each.",
-        rows=[replace(row, values=row.values[: len(series)]) for row in found.bars],
-        series=series,
-        error_bar=regime.error_bar,
-    )
-    return {
-        "name": found.name,
-        "kind": found.kind,
-        "more": found.more,
-        "chart": bars(chart) if found.bars else None,
-    }
 
 
 def _both(released: str) -> tuple[Series, Series]:
@@ -148,7 +117,11 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
         for length, points in fidelity.error_by_count
     ]
     error_axes = Axes(
-        "Mean absolute error by count", regime.count, f"mean absolute error ({regime.units})", "log", "log1p"
+        "Mean absolute error by count",
+        regime.count,
+        f"mean absolute error ({regime.unit.many})",
+        "log",
+        "log1p",
     )
     return {
         "bands": bands(fidelity.bands, axes, regime.true_range),

@@ -5,20 +5,17 @@ columns are put together.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import pyarrow as pa
 
 from tasks.core.arrays import Floats, Integers
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, cramers_v
 from tasks.core.navigation.binned_columns import BinnedColumn
+from tasks.core.navigation.table_inputs import Read
 from tasks.core.syndiffix.bins import Bins
-
-#: Reads some columns of a table by its file.
-Read = Callable[[str, Sequence[str]], pa.Table]
 
 
 @dataclass(frozen=True)

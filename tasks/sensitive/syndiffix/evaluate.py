@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 
 from tasks.configuration.sections import Model
 from tasks.core.evaluation.typed_tables import distances, write_distances
+from tasks.sensitive.evaluate import OWNER_PAGE
 from tasks.sensitive.syndiffix.trees import TABLE
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
@@ -31,7 +32,7 @@ def evaluate_tables(
     synthetic: StoredTable,
     answers: StoredTable | None,
 ) -> None:
-    """Total variation of every column and pair, of the one table and of those of single questions.
+    """Total variation of every column and pair, of one table and those of single questions; the owner's page.
 
     Args:
         into: what is filled.
@@ -40,6 +41,9 @@ def evaluate_tables(
         synthetic: the one of all columns.
         answers: those of single questions; None where there are none.
     """
+    from tasks.core.navigation.owner_page import answers_of_tables, owner_title, render_owner_page
+    from tasks.core.navigation.payload.owner import Compared, payload_of_true_table
+
     raw, whole = (pq.read_table(into.path(each) / TABLE) for each in (table, synthetic))
     found = distances(raw, whole, settings.bins, into.progress.of("pairs"))
     files = [] if answers is None else sorted(into.path(answers).glob("*.parquet"))
@@ -47,3 +51,8 @@ def evaluate_tables(
     text = json.dumps(found.to_dict(by_question), indent=1, sort_keys=True)
     (into.folder / "evaluation.json").write_text(text + "\n", encoding="utf-8")
     write_distances(found, by_question, into.folder, settings.prefix)
+    dataset = into.run.dataset
+    compared = Compared(dataset, settings.prefix, "row")
+    payload = payload_of_true_table(compared, owner_title(dataset), raw, whole, settings.bins)
+    page = render_owner_page(dataset, payload, answers_of_tables(found))
+    (into.folder / f"{settings.prefix}_{OWNER_PAGE}").write_text(page, encoding="utf-8")

@@ -9,7 +9,7 @@ BOXES = {
     "table": Box(["the <table>"], "sensitive", "#fde2e2"),
     "drawn": Box(["measurement"], "epsilon 1", "#fff3cd", ["table"]),
     "records": Box(["a_very_long_prefix_of_somebody_synthetic_microdata.tsv"], "", "#dceaf6", ["drawn"]),
-    "page": Box(["report.html"], "", "#dceaf6", ["table", "drawn", "records"]),
+    "page": Box(["people_data_showcase.html"], "", "#dceaf6", ["table", "drawn", "records"]),
 }
 
 
@@ -41,7 +41,7 @@ def test_a_fourth_box_goes_one_row_down() -> None:
 def test_an_arrow_over_a_row_passes_beside_its_boxes() -> None:
     boxes = {key: box for key, box in BOXES.items() if key != "page"} | {
         "statement": Box(["privacy.json"], "", "#dceaf6", ["table"]),
-        "page": Box(["report.html"], "", "#dceaf6", ["statement", "records"]),
+        "page": Box(["people_data_showcase.html"], "", "#dceaf6", ["statement", "records"]),
     }
     root = ElementTree.fromstring(layers(boxes, "Lineage", "of a test").as_file())
     rects = [each for each in root.iter("{http://www.w3.org/2000/svg}rect") if each.get("rx")]

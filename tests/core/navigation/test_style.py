@@ -7,21 +7,14 @@ import pytest
 
 from tasks.core import navigation
 from tasks.core.charts import theme
-from tasks.core.navigation.page import html
+from tasks.core.navigation.page import Page, html
+from tests.oracles.pages import Page as Shell
 
 FOLDER = Path(navigation.__file__).parent / "templates"
-PAGES = ("noise.html.j2", "syndiffix.html.j2", "comparison.html.j2")
+PAGES = {"release": (), "comparison": ("comparison.css",), "over_time": ("comparison.css", "over_time.css")}
 #: White on a red that is dark enough for both.
 SAME_IN_BOTH = {".banner"}
 _COLOUR = re.compile(r"(?:background|color|border[a-z-]*):[^;{}]*#[0-9a-f]{3,8}")
-
-
-def sheets(page: str) -> list[str]:
-    """What the page includes as its style: that of every page, its own, and the dark rules."""
-    style = (FOLDER / "page.html.j2").read_text().split("<style>")[1].split("</style>")[0]
-    own = re.findall(r"{% block style %}(.*?){% endblock %}", (FOLDER / page).read_text(), re.DOTALL)
-    style = style.replace("{% block style %}{% endblock %}", "".join(own))
-    return re.findall(r'include "([^"]+)"', style)
 
 
 def rules(sheet: str) -> list[tuple[str, str]]:
@@ -35,17 +28,17 @@ def of(found: list[tuple[str, str]], selector: str) -> set[str]:
     return set(re.findall(r"(--[a-z-]+): #", " ".join(bodies)))
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_dark_rules_come_last_so_that_none_undoes_them(page: str) -> None:
-    assert sheets(page)[-1] == "dark.css.j2"
-    assert sheets(page).count("dark.css.j2") == 1
-    assert html({}, "dark.css.j2").rstrip().endswith("}\n}")
+def test_the_dark_rules_come_last_so_that_none_undoes_them() -> None:
+    style = Shell(html({"title": ""}, Page("page.html.j2", ("comparison.css",)))).sheets[0]
+    assert style.index("#answers") < style.index(".runs") < style.rindex("@media screen and (prefers-color")
+    assert style.rstrip().endswith("}\n}")
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_colour_is_a_variable_or_has_its_dark_counterpart(page: str) -> None:
-    light = rules("".join((FOLDER / sheet).read_text() for sheet in sheets(page)[:-1]))
-    dark = rules(html({}, "dark.css.j2").split("{", 1)[1])
+    light = rules("".join((FOLDER / sheet).read_text() for sheet in ("page.css", *PAGES[page])))
+    whole = Shell(html({"title": ""}, Page("page.html.j2"))).sheets[0]
+    dark = rules(whole[whole.rindex("@media screen and (prefers-color") :].split("{", 1)[1])
     assert of(light, ":root") == of(dark, ":root")
     undone = {name for name, _ in dark} | {name.removeprefix(".mark") for name, _ in dark}
     for selector, body in light:

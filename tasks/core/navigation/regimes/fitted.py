@@ -10,7 +10,6 @@ from tasks.core.charts.bars import ErrorBar
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.figures import near
 from tasks.core.navigation.associations import PairCounts
-from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.noise import PrivateCounts
 from tasks.core.navigation.released_associations import MeasuredTables
 from tasks.core.records.columns import Schema
@@ -47,11 +46,6 @@ class FittedCounts(PrivateCounts):
         single = {1: values["error_bar"]["sd"]} if values else {}
         return single | {length: median(found) for length, found in by_length.items()}
 
-    @property
-    def kinds(self) -> Kinds:
-        """A declared value without a count has none that is known."""
-        return Kinds(self.unit, unpublished=None)
-
     def pair_counts(self) -> PairCounts:
         """Those of the measured tables."""
         return MeasuredTables(self.measurement)
@@ -63,10 +57,22 @@ class FittedCounts(PrivateCounts):
         fit = self.inputs.fit
         return super().sections() | {
             "longest": self.inputs.aggregates.reporting_length,
+            "longest_reported": self.inputs.aggregates.reporting_length,
+            "half_widths": self._half_widths(),
             "tables": [*tables[:half], *tables[-half:]] if is_long else tables,
             "tables_left_out": max(0, len(tables) - _LISTED),
             "fit": None if fit is None else fit_context(fit, self.inputs.schema),
         }
+
+    def _half_widths(self) -> list[tuple[int, int]]:
+        """By length, the error bar of the measured table that has the widest."""
+        widest: dict[int, int] = {}
+        if self.statement["values"]:
+            widest[1] = self.statement["values"]["error_bar"]["half_width_95"]
+        for table in self.statement["tables"]:
+            length, half = len(table["columns"]), table["error_bar"]["half_width_95"]
+            widest[length] = max(widest.get(length, 0), half)
+        return sorted(widest.items())
 
 
 def fit_context(fit: Json, schema: Schema) -> Json:

@@ -13,7 +13,6 @@ from tasks.core.charts.shares import NOT_KNOWN, Whole, gauge, shares
 from tasks.core.dp.measurement import Measurement
 from tasks.core.figures import up, whole
 from tasks.core.navigation.associations import PairCounts
-from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import MeasuredPairs
 from tasks.core.navigation.survival import SurvivalLevel, survival_chart, survival_rows
@@ -26,12 +25,6 @@ class PrivateCounts(Regime):
 
     words: ClassVar[type[NoisyWords]]
     count: ClassVar[str] = "noisy count"
-    no_value: ClassVar[str] = "No value of this column reached the threshold."
-
-    @property
-    def unit(self) -> str:
-        """As the guarantee has it."""
-        return "row" if self._is_private and self.statement["guarantee"]["unit"] == "row" else "subject"
 
     @property
     def _is_private(self) -> bool:
@@ -81,11 +74,6 @@ class NoisyCounts(PrivateCounts):
         """Of each length."""
         return {level["length"]: level["error_bar"]["sd"] for level in self._measured}
 
-    @property
-    def kinds(self) -> Kinds:
-        """Open columns stand behind the threshold."""
-        return Kinds(self.unit)
-
     def pair_counts(self) -> PairCounts:
         """Those of length 2."""
         return MeasuredPairs(self.measurement)
@@ -99,6 +87,12 @@ class NoisyCounts(PrivateCounts):
         ]
         return super().sections() | {
             "longest": len(self.statement["levels"]),
+            "half_widths": [
+                (level["length"], level["error_bar"]["half_width_95"]) for level in self._measured
+            ],
+            "thresholds": [
+                (level["length"], level["threshold"]) for level in self._measured if level["threshold"]
+            ],
             "shares": _shares(self._measured),
             "survival": survival_chart(levels),
             "survival_rows": survival_rows(levels),

@@ -13,8 +13,8 @@ from tasks.core.arrays import Json
 from tasks.core.charts.bars import ErrorBar
 from tasks.core.charts.curves import Limit
 from tasks.core.navigation.associations import PairCounts
-from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.naming import UnitName
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,12 @@ class Regime(ABC):
     Attributes:
         inputs: what the page is made of.
         count: what a released count is called.
-        no_value: what stands in the place of a column's chart that has no value.
         template: of the page.
     """
 
     inputs: ReportInputs
 
     count: ClassVar[str]
-    no_value: ClassVar[str]
     template: ClassVar[str]
 
     @property
@@ -40,14 +38,9 @@ class Regime(ABC):
         return self.inputs.statement
 
     @property
-    @abstractmethod
-    def unit(self) -> str:
-        """What is counted: ``subject`` or ``row``."""
-
-    @property
-    def units(self) -> str:
-        """Several of what is counted."""
-        return f"{self.unit}s"
+    def unit(self) -> UnitName:
+        """What is counted."""
+        return self.inputs.naming.unit_of(self.statement)
 
     @property
     @abstractmethod
@@ -68,11 +61,6 @@ class Regime(ABC):
     def limit(self) -> Limit | None:
         """How far the protection alone may take a count from the true one; None where nothing bounds it."""
         return None
-
-    @property
-    @abstractmethod
-    def kinds(self) -> Kinds:
-        """How columns are described."""
 
     @abstractmethod
     def pair_counts(self) -> PairCounts:

@@ -9,7 +9,6 @@ from tasks.core.charts.bars import ErrorBar
 from tasks.core.charts.curves import Limit
 from tasks.core.figures import whole
 from tasks.core.navigation.associations import PairCounts
-from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.page import headed
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import ReportedPairs
@@ -20,17 +19,11 @@ class RoundedCounts(Regime):
     """Counts rounded down to multiples of a resolution."""
 
     count: ClassVar[str] = "reported count"
-    no_value: ClassVar[str] = "No value of this column is reported."
     template: ClassVar[str] = "rounding.html.j2"
 
     @property
     def _resolution(self) -> int:
         return int(self.statement["guarantee"]["resolution"])
-
-    @property
-    def unit(self) -> str:
-        """As the guarantee has it."""
-        return "row" if self.statement["guarantee"]["unit"] == "row" else "subject"
 
     @property
     def error_bar(self) -> ErrorBar | None:
@@ -49,20 +42,14 @@ class RoundedCounts(Regime):
         k = self._resolution
         return Limit(k - 1, f"rounding removes at most {whole(k - 1)}") if k > 1 else None
 
-    @property
-    def kinds(self) -> Kinds:
-        """Values are shown that enough hold."""
-        k = self._resolution
-        return Kinds(self.unit, f"values held by at least {whole(k)} {self.units}", None if k > 1 else 0)
-
     def pair_counts(self) -> PairCounts:
         """Those of length 2."""
-        return ReportedPairs(self.inputs.aggregates, len(self.inputs.schema.columns), self._resolution)
+        return ReportedPairs(self.inputs.drawn, len(self.inputs.schema.columns), self._resolution)
 
     def sections(self) -> Json:
         """What does not protect, and what is reported."""
         k, statement = self._resolution, self.statement
-        counts = self.inputs.aggregates.counts
+        counts = self.inputs.drawn.counts
         return {
             "private": False,
             "topics": RoundedWords(statement).topics(),
@@ -78,11 +65,11 @@ class RoundedCounts(Regime):
         mode, most = self.statement["synthesis"]["mode"], self.statement["count"]["most"]
         if mode not in ("row_seeded", "value_seeded") or records <= most:
             return []
-        few = f"fewer than {whole(self._resolution)} {self.units}"
+        few = f"fewer than {whole(self._resolution)} {self.unit.many}"
         return [
-            f"There are more synthetic records than {self.units}, and they are shorter. The reason is that "
-            f"{mode} meets the reported count of every single attribute exactly, but ends a record where one "
-            f"more attribute would make a combination that {few} hold. "
+            f"There are more synthetic records than {self.unit.many}, and they are shorter. The reason is "
+            f"that {mode} meets the reported count of every single attribute exactly, but ends a record "
+            f"where one more attribute would make a combination that {few} hold. "
             "It puts what is then still owed into further records. If the number and length of the records "
             "matter more to you than exact counts of single attributes, use aggregate_seeded, which makes as "
             "many records as you ask for, or unseeded, which makes about as many as are reported."

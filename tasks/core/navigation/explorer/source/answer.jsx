@@ -1,0 +1,71 @@
+/** The answer to what is selected: a number, its range, why so, and how to cite it. */
+import { answer } from "./answers/index.js";
+import { copy } from "./clipboard.js";
+import { useExplorer } from "./state.js";
+import { citedText, groupText, rangeText } from "./words.js";
+
+export function Answer() {
+  const state = useExplorer();
+  const { payload, selection } = state;
+  const say = state.say.value;
+  const found = answer(payload, selection.value);
+  const group = groupText(payload, selection.value, say);
+  const cited = citedText(payload, selection.value, found, say);
+
+  async function copyAnswer() {
+    state.notice.value = say((await copy(cited)) ? "copied" : "not_copied");
+  }
+
+  return (
+    <section class="answer" aria-label={say("answer")}>
+      <div aria-live="polite" aria-atomic="true">
+        <p class="number">
+          <output>{found.value === null ? "–" : state.number.value(found.value)}</output>
+          <bdi class="group">{group}</bdi>
+        </p>
+        <p class="range">{rangeText(found, say)}</p>
+        <p class="source">{say(found.source.key, found.source.given)}</p>
+      </div>
+      <div class="details">
+        <details>
+          <summary>{say("why")}</summary>
+          <p>{say(found.reason.key, found.reason.given)}</p>
+          <Numbers numbers={found.numbers} />
+        </details>
+        <details>
+          <summary>{say("cite")}</summary>
+          <p>{say(found.quote.key, found.quote.given)}</p>
+          <blockquote dir="auto">{cited}</blockquote>
+          <pre tabIndex={0} role="region" aria-label="BibTeX">{payload.meta.citation.bibtex}</pre>
+        </details>
+      </div>
+      <div class="acts">
+        <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>
+        <button type="button" onClick={() => keep(state)}>{say("keep")}</button>
+      </div>
+    </section>
+  );
+}
+
+/** All that the release says of a group. @param {{numbers: import("./answers/answer.js").Numbers}} props */
+function Numbers({ numbers }) {
+  const { say, number } = useExplorer();
+  const known = /** @type {const} */ (["published", "noisy", "estimate", "records"]).filter((name) => numbers[name] !== null);
+  if (known.length === 0) return null;
+  return (
+    <dl>
+      {known.map((name) => (
+        <div key={name}>
+          <dt>{say.value(`numbers_${name}`)}</dt>
+          <dd>{number.value(Number(numbers[name]))}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** @param {import("./state.js").State} state */
+function keep(state) {
+  state.kept.value = state.selection.value;
+  state.notice.value = state.say.value("kept");
+}

@@ -1,0 +1,114 @@
+/**
+ * Published counts of combinations of values: which row is whose.
+ *
+ * @import { Payload, Selection } from "../payload.js"
+ */
+import { holds } from "../counting.js";
+
+/** The most combinations that are looked up for one answer. */
+export const MOST_COMBINATIONS = 50_000;
+
+/**
+ * The row of a combination among those of its length, or -1.
+ * @param {Payload} payload
+ * @param {number[]} ids attribute ids, ascending
+ */
+export function rowOf({ counts }, ids) {
+  const table = counts[ids.length - 1];
+  if (!table) return -1;
+  let [from, to] = [0, table.n - 1];
+  while (from <= to) {
+    const middle = (from + to) >> 1;
+    let order = 0;
+    for (let place = 0; place < ids.length && order === 0; place++) order = table.ids[place][middle] - ids[place];
+    if (order === 0) return middle;
+    if (order < 0) from = middle + 1;
+    else to = middle - 1;
+  }
+  return -1;
+}
+
+/**
+ * Whether each column is asked for values alone, so that published counts can add up to the answer.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ */
+export function asksForValues({ columns, meta }, selection) {
+  if (selection.size > meta.reporting_length || selection.size === 0) return false;
+  let number = 1;
+  for (const [place, codes] of selection) {
+    const { values, kind } = columns[place];
+    if (kind === "items" && codes.length > 1) return false;
+    if (codes.some((code) => code < 1 || code > values.length)) return false;
+    number *= codes.length;
+  }
+  return number <= MOST_COMBINATIONS;
+}
+
+/**
+ * Whether a column with several values a record is asked for more than one: counts of these don't add up to people.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ */
+export const asksForSeveralItems = ({ columns }, selection) =>
+  [...selection].some(([place, codes]) => columns[place].kind === "items" && codes.filter(Boolean).length > 1);
+
+/**
+ * Every combination of one value a column, as ascending attribute ids.
+ * @param {Payload} payload
+ * @param {Selection} selection of values alone
+ * @returns {number[][]}
+ */
+export function combinationsOf({ columns }, selection) {
+  /** @type {number[][]} */
+  let found = [[]];
+  for (const place of [...selection.keys()].sort((a, b) => a - b)) {
+    const codes = /** @type {number[]} */ (selection.get(place));
+    found = found.flatMap((ids) => codes.map((code) => [...ids, columns[place].first + code - 1]));
+  }
+  return found;
+}
+
+/**
+ * The sum of the published counts of a selection, and of how many combinations a count was published.
+ * @param {Payload} payload
+ * @param {Selection} selection of values alone
+ */
+export function publishedSum(payload, selection) {
+  const { count } = payload.counts[selection.size - 1] ?? { count: [] };
+  let [value, published] = [0, 0];
+  const combinations = combinationsOf(payload, selection);
+  for (const ids of combinations) {
+    const row = rowOf(payload, ids);
+    if (row >= 0) [value, published] = [value + count[row], published + 1];
+  }
+  return { value, published, combinations: combinations.length };
+}
+
+/**
+ * How many records meet a selection.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ */
+export function recordsThatMeet({ columns, records }, selection) {
+  if ([...selection.keys()].some((place) => !columns[place].codes.length)) return 0;
+  const held = [...selection].map(([place, codes]) => holds(columns[place], codes, records));
+  if (!held.length) return records;
+  const [first, ...rest] = held;
+  for (const each of rest) for (let row = 0; row < records; row++) first[row] &= each[row];
+  let count = 0;
+  for (let row = 0; row < records; row++) count += first[row];
+  return count;
+}
+
+/**
+ * What the records say of the whole table: their count, where there are as many records as people.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ */
+export function countInRecords(payload, selection) {
+  const { meta, records } = payload;
+  if (!records) return null;
+  const factor = meta.number ? meta.number.value / records : 1;
+  return Math.round(recordsThatMeet(payload, selection) * factor);
+}

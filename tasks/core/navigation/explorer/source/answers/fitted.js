@@ -1,0 +1,270 @@
+/**
+ * Where the true count of a selection lies in a fitted release: noisy tables in, a range out.
+ *
+ * Where a noisy table holds all chosen columns, the count is estimated with the noise alone. Where none does, noisy
+ * counts of fewer columns still bound it: those who meet all conditions are no more than those who meet some, and no
+ * fewer than two groups must share.
+ *
+ * @import { Payload } from "../payload.js"
+ * @import { Box } from "./cells.js"
+ * @import { Estimator } from "./estimates.js"
+ *
+ * @typedef {Object} Range
+ * @property {number} low not rounded, and perhaps below 0
+ * @property {number} high
+ * @property {number | null} estimate in the middle; null where there are bounds alone
+ * @property {number | null} sd of the estimate
+ */
+import { cellsOf, isItems, narrowed, subsets } from "./cells.js";
+import { bestMean, combined, drawnAlone, estimatorOfBox, isMeasured, valueOf, varianceOf } from "./estimates.js";
+import { evidenceOf } from "./noise.js";
+import { exceeded } from "./normal.js";
+
+/** The most columns whose subsets are all tried, and how many a subset holds at most where there are more. */
+const MOST_COLUMNS = 8;
+const MOST_OF_MANY = 3;
+
+/**
+ * The estimator of the people in a box; null where noisy tables don't tell it.
+ * @param {Payload} payload
+ * @param {Box} box
+ * @returns {Estimator | null}
+ */
+export function estimatorOf(payload, box) {
+  const unions = [...box.keys()].filter((place) => isItems(payload.columns[place]));
+  const place = unions.find((each) => /** @type {number[]} */ (box.get(each)).length > 1);
+  return place === undefined ? estimatorOfSingles(payload, box) : estimatorOfUnion(payload, box, place);
+}
+
+/**
+ * @param {Payload} payload
+ * @param {Box} box with one cell at most in a multi-valued column
+ */
+function estimatorOfSingles(payload, box) {
+  const whole = isMeasured(payload, box) ? estimatorOfBox(box) : null;
+  const alone = drawnAlone(payload, box);
+  return whole && alone ? bestMean(payload, whole, alone) : (whole ?? alone);
+}
+
+/**
+ * People who hold one of several items may hold two: the counts of items add up less those of pairs.
+ * @param {Payload} payload
+ * @param {Box} box
+ * @param {number} place of a multi-valued column with several cells
+ * @returns {Estimator | null}
+ */
+function estimatorOfUnion(payload, box, place) {
+  const column = payload.columns[place];
+  const cells = /** @type {number[]} */ (box.get(place));
+  const absent = column.absent ? cellsOf(column) - 1 : -1;
+  const items = cells.filter((cell) => cell !== absent);
+  const of = (/** @type {number} */ cell) => estimatorOf(payload, new Map(box).set(place, [cell]));
+  const without = narrowed(box, (other) => other !== place);
+  if (column.absent && items.length === cells.length && items.length === cellsOf(column) - 1)
+    return difference(estimatorOf(payload, without), of(absent));
+  /** @type {[number, Estimator | null][]} */
+  const terms = cells.map((cell) => [1, of(cell)]);
+  if (items.length === 2) terms.push([-1, pairOf(payload, box, place, items)]);
+  else if (items.length > 2) return null;
+  return terms.every(([, term]) => term) ? combined(/** @type {[number, Estimator][]} */ (terms)) : null;
+}
+
+/** @param {Estimator | null} whole @param {Estimator | null} part */
+const difference = (whole, part) => (whole && part ? combined([[1, whole], [-1, part]]) : null);
+
+/**
+ * The people who hold two items of a column, where exactly that was measured.
+ * @param {Payload} payload
+ * @param {Box} box
+ * @param {number} place
+ * @param {number[]} items two of them
+ * @returns {Estimator | null}
+ */
+function pairOf(payload, box, place, items) {
+  const tables = evidenceOf(payload).pairs.filter(({ columns }) => columns.join() === [place, place].join());
+  if (box.size > 1 || !tables.length) return null;
+  const whole = tables.reduce((sum, { variance }) => sum + 1 / variance, 0);
+  const drawn = tables.map(({ cells, shape, variance }, number) => ({
+    weight: 1 / variance / whole,
+    place: `pair/${place}/${number}/${items.join()}`,
+    variance,
+    value: cells[items[0] * shape[1] + items[1]],
+  }));
+  return { parts: [], drawn };
+}
+
+/**
+ * The standard deviation of an estimate; of a sample, chance is added to the noise.
+ * @param {Payload} payload
+ * @param {Estimator} estimator
+ */
+export function deviationOf(payload, estimator) {
+  const { share } = evidenceOf(payload);
+  let chance = 0;
+  if (share < 1) {
+    for (const { weight, box } of estimator.parts)
+      chance += weight ** 2 * Math.max(0, valueOf(payload, estimatorOfBox(box)));
+    chance *= 1 - share;
+  }
+  return Math.sqrt(varianceOf(payload, estimator) + chance) / share;
+}
+
+/**
+ * How far the true count may be from its estimate. The chance of a sample is itself estimated, from a count that may
+ * be too low: the ends are those of the score interval, on the side where they are further.
+ * @param {number} sd
+ * @param {number} tail how often it may be further on each side
+ * @param {number} share of all records that was counted
+ */
+export function halfWidth(sd, tail, share) {
+  const z = exceeded(tail);
+  const skew = (z * z * (1 - share)) / 2;
+  return (skew + Math.hypot(z * sd * share, skew)) / share;
+}
+
+/** @param {Payload} payload @param {Estimator} estimator */
+export const estimateOf = (payload, estimator) => valueOf(payload, estimator) / evidenceOf(payload).share;
+
+/**
+ * The range of a box's count.
+ * @param {Payload} payload
+ * @param {Box} box
+ * @param {number} tail how often the true count may lie below it, and how often above
+ * @returns {Range}
+ */
+export function rangeOfBox(payload, box, tail) {
+  const exact = estimatorOf(payload, box);
+  if (!exact) return bounded(payload, box, tail);
+  const [estimate, sd] = [estimateOf(payload, exact), deviationOf(payload, exact)];
+  const half = halfWidth(sd, tail, evidenceOf(payload).share);
+  return { low: estimate - half, high: estimate + half, estimate, sd };
+}
+
+/**
+ * Bounds from what is measured of fewer columns; each is given its part of the tail, so that all hold together.
+ * @param {Payload} payload
+ * @param {Box} box
+ * @param {number} tail
+ * @returns {Range}
+ */
+function bounded(payload, box, tail) {
+  const { atMost, atLeast } = boundsOf(payload, box);
+  const { share } = evidenceOf(payload);
+  const ends = (/** @type {Estimator[]} */ estimators, /** @type {1 | -1} */ sign) =>
+    estimators.map((each) => {
+      const half = halfWidth(deviationOf(payload, each), tail / estimators.length, share);
+      return estimateOf(payload, each) + sign * half;
+    });
+  return { low: Math.max(0, ...ends(atLeast, -1)), high: Math.min(...ends(atMost, 1)), estimate: null, sd: null };
+}
+
+/**
+ * Estimators of counts that are at least, and at most, that of a box.
+ * @param {Payload} payload
+ * @param {Box} box
+ */
+export function boundsOf(payload, box) {
+  /** @type {Estimator[]} */
+  const atMost = [];
+  /** @type {Estimator[]} */
+  const atLeast = [];
+  const columns = [...box.keys()];
+  const isMany = columns.length > MOST_COLUMNS;
+  const measured = subsets(columns, isMany ? MOST_OF_MANY : columns.length)
+    .map((subset) => ({ subset, exact: estimatorOf(payload, narrowed(box, (place) => subset.includes(place))) }))
+    .filter(({ exact }) => exact);
+  const largest = measured.filter(
+    ({ subset }) => !measured.some((other) => other.subset.length > subset.length && holds(other.subset, subset)),
+  );
+  for (const { exact } of largest) atMost.push(/** @type {Estimator} */ (exact));
+  if (!isMany)
+    for (const [one, other] of pairsOf(largest)) {
+      if (new Set([...one.subset, ...other.subset]).size < columns.length) continue;
+      const both = measured.find(({ subset }) => subset.join() === one.subset.filter((c) => other.subset.includes(c)).join());
+      if (both?.exact && one.exact && other.exact) atLeast.push(combined([[1, one.exact], [1, other.exact], [-1, both.exact]]));
+    }
+  const singles = singlesOf(payload, box);
+  if (singles && singles.every(Boolean)) {
+    atMost.push(combined(singles.map((each) => [1, /** @type {Estimator} */ (each)])));
+    atLeast.push(.../** @type {Estimator[]} */ (singles));
+    const overlap = overlapsOf(payload, box);
+    if (overlap) {
+      const sum = atMost[atMost.length - 1];
+      atLeast.push(combined([[1, sum], ...overlap.flat().map((pair) => /** @type {[number, Estimator]} */ ([-0.5, pair]))]));
+      for (const pairs of overlap) atMost.push(combined([[1, sum], ...pairs.map((pair) => /** @type {[number, Estimator]} */ ([-1, pair]))]));
+    }
+  }
+  return { atMost, atLeast };
+}
+
+/**
+ * Of each item that is asked for, the pairs that it makes with the others: those who hold both were counted twice.
+ * @param {Payload} payload
+ * @param {Box} box
+ */
+function overlapsOf(payload, box) {
+  const [[place, cells]] = [...box];
+  const column = payload.columns[place];
+  const items = cells.filter((cell) => !column.absent || cell !== cellsOf(column) - 1);
+  const pairs = items.map((one) =>
+    items.filter((other) => other !== one).map((other) => pairOf(payload, box, place, one < other ? [one, other] : [other, one])),
+  );
+  return pairs.flat().every(Boolean) ? /** @type {Estimator[][]} */ (pairs) : null;
+}
+
+/**
+ * Of people who hold one of several items, those who hold each one.
+ * @param {Payload} payload
+ * @param {Box} box
+ */
+function singlesOf(payload, box) {
+  const several = [...box].filter(([place, cells]) => isItems(payload.columns[place]) && cells.length > 1);
+  if (several.length !== 1) return null;
+  const [[place, cells]] = several;
+  return cells.map((cell) => estimatorOf(payload, new Map(box).set(place, [cell])));
+}
+
+/** @template T @param {T[]} list @returns {[T, T][]} */
+const pairsOf = (list) => list.flatMap((one, place) => list.slice(place + 1).map((other) => /** @type {[T, T]} */ ([one, other])));
+
+/** @param {number[]} whole @param {number[]} part */
+const holds = (whole, part) => part.every((each) => whole.includes(each));
+
+/**
+ * The noisy counts, as drawn, that add up to a box: those of the table with the least noise in their sum.
+ * @param {Payload} payload
+ * @param {Box} box
+ * @returns {{number: number, value: number, sd: number, sdOfSum: number} | null}
+ */
+export function sumAsDrawn(payload, box) {
+  const { whole, alone, share } = evidenceOf(payload);
+  const places = [...box.keys()];
+  let best = null;
+  for (const table of [...whole, ...(places.length === 1 ? (alone.get(places[0]) ?? []) : [])]) {
+    const isAlone = !whole.includes(table);
+    const [first] = places;
+    if (!places.every((place) => table.columns.includes(place))) continue;
+    if (table.columns.some((place) => isItems(payload.columns[place]) && (box.get(place) ?? [0, 1]).length > 1)) continue;
+    if (isAlone && /** @type {number[]} */ (box.get(first)).some((cell) => cell >= payload.columns[first].values.length)) continue;
+    const number = table.columns.reduce((product, place, axis) => product * (box.get(place)?.length ?? table.shape[axis]), 1);
+    if (!best || number * table.variance < best.number * best.table.variance) best = { table, number };
+  }
+  if (!best) return null;
+  const { table, number } = best;
+  const sd = Math.sqrt(table.variance) / share;
+  return { number, value: sumOver(table, box) / share, sd, sdOfSum: sd * Math.sqrt(number) };
+}
+
+/**
+ * The sum of a table's cells over a box.
+ * @param {{columns: number[], shape: number[], cells: ArrayLike<number>}} table
+ * @param {Box} box
+ */
+export function sumOver({ columns, shape, cells }, box) {
+  let places = [0];
+  columns.forEach((column, axis) => {
+    const chosen = box.get(column) ?? Array.from({ length: shape[axis] }, (_, cell) => cell);
+    places = places.flatMap((place) => chosen.map((cell) => place * shape[axis] + cell));
+  });
+  return places.reduce((sum, place) => sum + cells[place], 0);
+}

@@ -1,0 +1,261 @@
+/**
+ * The words of a release: its columns and values by what people may type for them.
+ *
+ * @import { Payload } from "../payload.js"
+ * @import { Option } from "./question.js"
+ *
+ * @typedef {{text: string, folded: string}} Word as typed, and without case and accents
+ */
+import { ABOUT, BROAD, BROAD_TYPED, COLUMNS, SAME, SKIPPED } from "./vocabulary.js";
+
+/** @type {WeakMap<Payload, Lexicon>} */
+const known = new WeakMap();
+
+/** @param {Payload} payload */
+export function lexiconOf(payload) {
+  let found = known.get(payload);
+  if (!found) known.set(payload, (found = new Lexicon(payload)));
+  return found;
+}
+
+/** Without case and accents. @param {string} text */
+export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss");
+
+const WORD = /-?\d+(?:\.\d+)?(?![\p{L}\d.])|[\p{L}\p{N}]+(?:['’]\p{L}+)?|[<>]=?|[≥≤+]|[–-]|,|;/gu;
+
+/**
+ * The words of a text; a comma or semicolon is one.
+ * @param {string} text
+ * @returns {Word[]}
+ */
+export function wordsOf(text) {
+  /** @type {Word[]} */
+  const found = [];
+  for (const [word] of text.normalize("NFC").matchAll(WORD)) {
+    const previous = found[found.length - 1];
+    // "60-69" is two numbers, not 60 and -69.
+    if (/^-\d/.test(word) && previous && /^\d/.test(previous.folded)) found.push({ text: "-", folded: "-" }, { text: word.slice(1), folded: word.slice(1) });
+    else found.push({ text: word === ";" ? "," : word, folded: word === ";" ? "," : folded(word).replace(/['’]\p{L}*$/u, "") });
+  }
+  return found;
+}
+
+/** Of fewer letters, words that share all but their endings may be different ones: a carer and a car. */
+const SURE = 4;
+const ENDINGS = ["innen", "ings", "ing", "ers", "er", "ed", "es", "en", "em", "et", "in", "e", "s", "n"];
+
+/**
+ * A word without its ending; at least three letters stay.
+ * @param {string} word
+ */
+export function stemmed(word) {
+  if (/\d/.test(word)) return word;
+  if (word.endsWith("ies") && word.length > 5) return word.slice(0, -3) + "y";
+  const ending = ENDINGS.find((each) => word.endsWith(each) && word.length - each.length >= 3);
+  return ending ? word.slice(0, -ending.length) : word;
+}
+
+/** Words without commas and hyphens. @param {string[]} words */
+const plain = (words) => words.filter((word) => !/^[,–-]$/.test(word));
+
+/** @param {string[]} words folded */
+const keyOf = (words) => plain(words).map(stemmed).join(" ");
+
+/** @param {string} text */
+const foldedWords = (text) => plain(wordsOf(text).map((word) => word.folded));
+
+/** @param {string} text */
+const keyOfText = (text) => keyOf(foldedWords(text));
+
+/** The words of a column's name: OWN_RENT is own rent, travelTime is travel time. @param {string} name */
+const nameWords = (name) =>
+  foldedWords(name.replace(/[_.-]/g, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
+
+class Lexicon {
+  /** @param {Payload} payload */
+  constructor({ columns, meta }) {
+    this.columns = columns;
+    this.unit = new Set([meta.unit.one, meta.unit.many].map((word) => stemmed(folded(word))));
+    /** @type {Map<string, Map<number, Set<number>>>} whole values as they are spelt */
+    this.exact = new Map();
+    /** @type {Map<string, Map<number, Set<number>>>} whole values without endings */
+    this.whole = new Map();
+    /** @type {Map<string, Map<number, Set<number>>>} one word of a longer value */
+    this.part = new Map();
+    /** @type {Map<string, Map<number, Set<number>>>} a word for several values */
+    this.broad = new Map();
+    /** @type {Map<string, Set<number>>} as the release calls its columns */
+    this.names = new Map();
+    /** @type {Map<string, Set<number>>} as others call them */
+    this.otherNames = new Map();
+    /** @type {Map<string, Map<number, Set<number>>>} single words as they are spelt */
+    this.spelled = new Map();
+    columns.forEach((column, place) => this.addName(place, nameWords(column.name), column.name));
+    const own = new Set(this.names.keys());
+    columns.forEach((column, place) => {
+      this.addSynonyms(place, nameWords(column.name), own);
+      column.values.forEach((text, value) => this.addValue(place, value + 1, text));
+    });
+  }
+
+  /**
+   * @param {number} column
+   * @param {string[]} words
+   * @param {string} name
+   */
+  addName(column, words, name) {
+    for (const key of [keyOf(words), keyOf([folded(name)])]) this.names.set(key, (this.names.get(key) ?? new Set()).add(column));
+  }
+
+  /**
+   * Other words for a column, unless another is called so.
+   * @param {number} column
+   * @param {string[]} words
+   * @param {Set<string>} own
+   */
+  addSynonyms(column, words, own) {
+    const same = COLUMNS.find((group) => group.includes(words.join(" "))) ?? [];
+    for (const key of same.map(keyOfText)) if (!own.has(key)) this.otherNames.set(key, (this.otherNames.get(key) ?? new Set()).add(column));
+  }
+
+  /**
+   * @param {number} column
+   * @param {number} code
+   * @param {string} text
+   */
+  addValue(column, code, text) {
+    const words = foldedWords(text.replace(/_/g, " "));
+    const whole = keyOf(words);
+    const spelled = words.join(" ");
+    const isSame = (/** @type {string} */ word) => word === spelled || (whole.length >= SURE && keyOfText(word) === whole);
+    const same = SAME.filter((group) => group.some(isSame)).flat();
+    for (const each of [spelled, ...same]) {
+      put(this.exact, each, column, code);
+      put(this.whole, keyOfText(each), column, code);
+    }
+    for (const word of words) put(this.spelled, word, column, code);
+    if (words.length > 1) for (const word of words) if (!SKIPPED.has(word)) put(this.part, stemmed(word), column, code);
+    for (const group of BROAD)
+      if (words.some((word) => group.includes(word)) && !words.some((word) => ["no", "without", "ohne", "kein"].includes(word)))
+        for (const word of group.slice(0, BROAD_TYPED)) put(this.broad, stemmed(word), column, code);
+  }
+
+  /** Values that are exactly these words, or words for the same. @param {string[]} words @returns {Option[]} */
+  exactly(words) {
+    const spelled = plain(words);
+    const singular = spelled.map((word) => (word.length > SURE ? word.replace(/s$/, "") : word));
+    return optionsOf(this.exact.get(spelled.join(" ")) ?? this.exact.get(singular.join(" ")) ?? this.whole.get(keyOf(words)));
+  }
+
+  /** Whether a value is spelt so. @param {string} word */
+  isSpelled(word) {
+    return this.exact.has(word);
+  }
+
+  /** Values that a word stands for together: all degrees. @param {string} word @returns {Option[]} */
+  broadly(word) {
+    return optionsOf(this.broad.get(stemmed(word)));
+  }
+
+  /** Values that have all of these words in them. @param {string[]} words @returns {Option[]} */
+  within(words) {
+    const [first, ...rest] = words.map((word) => this.part.get(stemmed(word)));
+    if (!first || rest.some((each) => !each)) return [];
+    /** @type {Map<number, Set<number>>} */
+    const found = new Map();
+    for (const [column, codes] of first) {
+      const shared = new Set([...codes].filter((code) => rest.every((each) => each?.get(column)?.has(code))));
+      if (shared.size) found.set(column, shared);
+    }
+    return optionsOf(found);
+  }
+
+  /**
+   * The columns that some words name, the longest name first.
+   * @param {Word[]} words
+   * @param {number} place
+   * @param {boolean} [isOwn] whether other words for a column don't count
+   */
+  columnsAt(words, place, isOwn = false) {
+    const found = [];
+    const mark = words.slice(place).findIndex(({ folded: word }) => word === ",");
+    for (let number = Math.min(6, mark < 0 ? words.length - place : mark); number > 0; number--) {
+      const key = keyOf(words.slice(place, place + number).map((word) => word.folded));
+      const columns = this.names.get(key) ?? (isOwn ? undefined : this.otherNames.get(key));
+      if (columns) found.push({ number, columns: [...columns] });
+    }
+    return found;
+  }
+
+  /** Whether a column is called age. @param {number} column */
+  isAge(column) {
+    const key = stemmed("age");
+    return (this.names.get(key) ?? this.otherNames.get(key))?.has(column) ?? false;
+  }
+
+  /** The columns that have a word in their longer names. @param {string} word */
+  columnsWith(word) {
+    const stem = stemmed(word);
+    const named = [...this.names].filter(([key]) => key.includes(" ") && key.split(" ").includes(stem));
+    return [...new Set(named.flatMap(([, columns]) => [...columns]))];
+  }
+
+  /** The columns that a word for a value is about, where no value is called so. @param {string} word */
+  columnsAbout(word) {
+    const stem = stemmed(word);
+    const group = [...SAME, ...BROAD].find((words) => words.some((each) => stemmed(each) === stem));
+    const about = stemmed(ABOUT.get(group?.[0] ?? "") ?? "");
+    return [...(this.names.get(about) ?? this.otherNames.get(about) ?? [])];
+  }
+
+  /** Values, of which a word differs by a letter. @param {string} word @returns {Option[]} */
+  alike(word) {
+    if (word.length < 5) return [];
+    /** @type {Map<number, Set<number>>} */
+    const found = new Map();
+    for (const [spelled, columns] of this.spelled)
+      if (isAlike(word, spelled)) for (const [column, codes] of columns) for (const code of codes) add(found, column, code);
+    return optionsOf(found);
+  }
+}
+
+/**
+ * @param {Map<string, Map<number, Set<number>>>} index
+ * @param {string} key
+ * @param {number} column
+ * @param {number} code
+ */
+function put(index, key, column, code) {
+  const columns = index.get(key) ?? new Map();
+  index.set(key, columns);
+  add(columns, column, code);
+}
+
+/**
+ * @param {Map<number, Set<number>>} columns
+ * @param {number} column
+ * @param {number} code
+ */
+function add(columns, column, code) {
+  columns.set(column, (columns.get(column) ?? new Set()).add(code));
+}
+
+/** @param {Map<number, Set<number>>} [columns] @returns {Option[]} */
+function optionsOf(columns = new Map()) {
+  return [...columns].map(([column, codes]) => ({ column, codes: [...codes].sort((a, b) => a - b) }));
+}
+
+/**
+ * Whether one letter more, less or changed, or two that stand the wrong way round, makes one word of the other.
+ * @param {string} one
+ * @param {string} other
+ */
+function isAlike(one, other) {
+  if (Math.abs(one.length - other.length) > 1 || one === other) return false;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start++;
+  let [end, last] = [one.length, other.length];
+  while (end > start && last > start && one[end - 1] === other[last - 1]) [end, last] = [end - 1, last - 1];
+  const [left, right] = [one.slice(start, end), other.slice(start, last)];
+  return (left.length <= 1 && right.length <= 1) || (left.length === 2 && left === [...right].reverse().join(""));
+}

@@ -1,0 +1,470 @@
+/**
+ * A typed question in, a selection out: "women, over 60, rent".
+ *
+ * Words are held against the release's own columns and values, whatever their case, accents and endings, and against
+ * a few words that mean the same. What may mean several things is asked back, and what means nothing is given back
+ * as it was typed: nothing is guessed silently.
+ *
+ * @import { Payload, Selection } from "../payload.js"
+ * @import { Words } from "./answer.js"
+ *
+ * @typedef {{column: number, codes: number[]}} Option
+ * @typedef {Option & {text: string, isNegated: boolean, isEither: boolean, alternatives: (Option & {key: string})[]}} Reading
+ * @typedef {{text: string, key: string, given: Record<string, string | number>, options: Option[]}} Ambiguous
+ *
+ * @typedef {Object} Question
+ * @property {Selection} selection of all readings
+ * @property {Reading[]} readings what was understood; alternatives are other ways to take it
+ * @property {Ambiguous[]} ambiguous what may mean several things; none of it is in the selection
+ * @property {string[]} unread what means nothing here
+ * @property {Words[]} notes
+ */
+import { otherCode } from "./cells.js";
+import { codesBetween, isNumeric } from "./bins.js";
+import { AFTER, AND, BETWEEN, COMPARED, EITHER, MISSING, NEGATIONS, SKIPPED } from "./vocabulary.js";
+import { folded, lexiconOf, stemmed, wordsOf } from "./lexicon.js";
+
+/** The most choices that are offered. */
+const MOST_OPTIONS = 8;
+/** The most values of a column of codes that are offered. */
+const MOST_CODES = 24;
+/** The most words of one value that are looked at. */
+const LONGEST = 10;
+
+/**
+ * @param {Payload} payload
+ * @param {string} text
+ * @returns {Question}
+ */
+export function parse(payload, text) {
+  return new Reader(payload, text).read();
+}
+
+class Reader {
+  /** @param {Payload} payload @param {string} text */
+  constructor(payload, text) {
+    this.payload = payload;
+    this.lexicon = lexiconOf(payload);
+    this.words = wordsOf(text);
+    this.place = 0;
+    /** @type {number | null} the column that was named just before */
+    this.column = null;
+    this.columnText = "";
+    /** @type {boolean} whether "not" stood before it */
+    this.isColumnNegated = false;
+    /** @type {boolean} whether only a part of its name was typed */
+    this.isColumnPart = false;
+    this.isNegated = false;
+    this.isEither = false;
+    /** @type {Reading[]} */
+    this.readings = [];
+    /** @type {Ambiguous[]} */
+    this.ambiguous = [];
+    /** @type {string[]} */
+    this.unread = [];
+    /** @type {Words[]} */
+    this.notes = [];
+  }
+
+  /** @returns {Question} */
+  read() {
+    while (this.place < this.words.length) this.step();
+    this.leaveColumn();
+    const { readings, ambiguous, unread, notes } = this;
+    return { selection: this.selection(), readings, ambiguous, unread, notes };
+  }
+
+  /** Reads one thing from where it stands. */
+  step() {
+    const word = this.words[this.place];
+    if (word.text === ",") return this.pause();
+    if (this.readValues(2) || this.readRange() || this.readMissing()) return;
+    if (!this.lexicon.isSpelled(word.folded) && this.readColumn(true)) return;
+    if (this.readNegation() || this.readValues()) return;
+    if (EITHER.has(word.folded)) this.isEither = true;
+    else if (this.readColumn(true)) return;
+    else if (SKIPPED.has(word.folded) || this.lexicon.unit.has(stemmed(word.folded))) this.place++;
+    else if (this.readBroad() || this.readColumn(false) || this.readPart() || this.readCoded() || this.readAlike()) return;
+    else this.unread.push(word.text), this.place++;
+    if (EITHER.has(word.folded)) this.place++;
+  }
+
+  /** A comma ends what a "not" or a column's name reaches. */
+  pause() {
+    this.place++;
+    this.leaveColumn();
+    this.isNegated = false;
+  }
+
+  /**
+   * A column that was named, and of which nothing was said, is given back.
+   * @param {boolean} [isSaid] whether something was
+   */
+  leaveColumn(isSaid = false) {
+    if (this.column !== null && this.columnText && !isSaid) {
+      const column = this.column;
+      if (this.isColumnNegated) this.add(this.columnText, column, [0], false);
+      else if (this.isColumnPart && !this.readings.some((reading) => reading.column === column)) this.askValue(this.columnText, column);
+      else if (this.readings[this.readings.length - 1]?.column !== column) this.unread.push(this.columnText);
+    }
+    [this.column, this.columnText, this.isColumnPart, this.isColumnNegated] = [null, "", false, false];
+  }
+
+  /** The words from here on, folded. @param {number} number */
+  ahead(number) {
+    return this.words.slice(this.place, this.place + number).map(({ folded }) => folded);
+  }
+
+  /** @param {number} number */
+  textAhead(number) {
+    return this.words.slice(this.place, this.place + number).map(({ text }) => text).join(" ");
+  }
+
+  /** "no degree" is a value if a column has it; otherwise "no" negates what follows. */
+  readNegation() {
+    const word = this.words[this.place].folded;
+    if (!NEGATIONS.has(word)) return false;
+    if (this.readValues() || this.readSpelledNo()) return true;
+    this.isNegated = !this.isNegated;
+    this.place++;
+    return true;
+  }
+
+  /** "without a degree" where a value reads "no degree". */
+  readSpelledNo() {
+    let skip = 1;
+    while (["a", "an", "any", "ein", "eine", "einen"].includes(this.words[this.place + skip]?.folded)) skip++;
+    for (let number = LONGEST; number > 0; number--) {
+      const rest = this.words.slice(this.place + skip, this.place + skip + number).map(({ folded }) => folded);
+      if (rest.length < number) continue;
+      for (const no of ["no", "without", "none", "ohne", "kein", "keine"]) {
+        const options = this.lexicon.exactly([no, ...rest]);
+        if (options.length) return this.take(skip + number, options);
+      }
+    }
+    return false;
+  }
+
+  /** "missing", after the name of a column or before it. */
+  readMissing() {
+    if (!MISSING.has(this.words[this.place].folded)) return false;
+    if (this.lexicon.exactly(this.ahead(1)).length) return false;
+    if (this.column === null) {
+      const [found] = this.lexicon.columnsAt(this.words, this.place + 1);
+      if (!found) return false;
+      this.add(this.textAhead(1 + found.number), found.columns[0], [0], this.isNegated);
+      this.place += 1 + found.number;
+    } else {
+      this.add(`${this.columnText} ${this.textAhead(1)}`, this.column, [0], this.isNegated);
+      this.place++;
+    }
+    [this.column, this.columnText, this.isNegated] = [null, "", false];
+    return true;
+  }
+
+  /**
+   * The name of a column: what follows is one of its values.
+   * @param {boolean} isOwn whether it must be the name that it has in the release
+   */
+  readColumn(isOwn) {
+    const [found] = this.lexicon.columnsAt(this.words, this.place, isOwn);
+    if (!found || found.columns.length > 1) return false;
+    const text = this.textAhead(found.number);
+    const values = this.lexicon.exactly(this.ahead(found.number));
+    if (values.some(({ column }) => column !== found.columns[0])) return false;
+    this.leaveColumn();
+    [this.column, this.columnText, this.isColumnNegated] = [found.columns[0], text, this.isNegated && isOwn];
+    this.place += found.number;
+    return true;
+  }
+
+  /**
+   * Values by all of their words.
+   * @param {number} [fewest] words
+   */
+  readValues(fewest = 1) {
+    for (let number = Math.min(LONGEST, this.words.length - this.place); number >= fewest; number--) {
+      const words = this.ahead(number);
+      if (words[0] === "," || words[words.length - 1] === ",") continue;
+      let options = this.lexicon.exactly(words);
+      if (this.column !== null) {
+        const named = options.filter(({ column }) => column === this.column);
+        if (named.length) options = named;
+        else if (/^\d/.test(words[0])) continue;
+      }
+      if (options.length) return this.take(number, options);
+    }
+    return false;
+  }
+
+  /** A word for several values of a column: all degrees. */
+  readBroad() {
+    const options = this.lexicon.broadly(this.ahead(1)[0]);
+    return options.length > 0 && this.take(1, options);
+  }
+
+  /** Some words of longer values: which of them are meant is asked back. A longer name of a column is one named. */
+  readPart() {
+    for (let number = Math.min(LONGEST, this.words.length - this.place); number > 0; number--) {
+      const words = this.ahead(number);
+      if (words.includes(",")) continue;
+      const options = this.lexicon.within(words);
+      const named = options.filter(({ column }) => column === this.column);
+      if (!options.length) continue;
+      const text = this.textAhead(number);
+      this.leaveColumn(named.length > 0);
+      this.ask(text, "question.part", named.length ? named : options, {});
+      this.place += number;
+      this.isNegated = false;
+      return true;
+    }
+    const columns = this.lexicon.columnsWith(this.ahead(1)[0]);
+    if (columns.length !== 1) return false;
+    if (columns[0] !== this.column) this.leaveColumn();
+    [this.column, this.columnText, this.isColumnPart] = [columns[0], `${this.columnText} ${this.textAhead(1)}`.trim(), true];
+    this.place++;
+    return true;
+  }
+
+  /**
+   * What some words mean: one thing is read, several are asked back.
+   * @param {number} number of words
+   * @param {Option[]} options
+   */
+  take(number, options) {
+    const text = this.textAhead(number);
+    const named = this.column !== null && options.length === 1 && options[0].column === this.column;
+    const whole = named ? `${this.columnText} ${text}`.trim() : text;
+    if (!named) this.leaveColumn();
+    this.place += number;
+    if (options.length === 1) this.add(whole, options[0].column, options[0].codes, this.isNegated);
+    else this.ask(whole, "question.several", options, {});
+    [this.column, this.columnText, this.isNegated] = [null, "", false];
+    return true;
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} key
+   * @param {Option[]} options
+   * @param {Record<string, string | number>} given
+   */
+  ask(text, key, options, given) {
+    const most = key === "question.coded" ? MOST_CODES : MOST_OPTIONS;
+    const meant = options.slice(0, most).map((option) => (this.isNegated ? this.negated(option) : option));
+    this.ambiguous.push({ text, key, given, options: meant });
+  }
+
+  /** @param {Option} option @returns {Option} */
+  negated({ column, codes }) {
+    const { values, open } = this.payload.columns[column];
+    const every = [...values.map((_, place) => place + 1), ...(open ? [otherCode(this.payload.columns[column])] : [])];
+    return { column, codes: every.filter((code) => !codes.includes(code)) };
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} column
+   * @param {number[]} codes
+   * @param {boolean} isNegated
+   */
+  add(text, column, codes, isNegated) {
+    const about = this.payload.columns[column];
+    if (isNegated && about.kind === "items") {
+      this.unread.push(text);
+      this.notes.push({ key: "question.not_items", given: { text, column: about.name } });
+      return;
+    }
+    const option = isNegated ? this.negated({ column, codes }) : { column, codes };
+    const alternatives = isNegated && !codes.includes(0) ? [{ column, codes: [0, ...option.codes], key: "question.with_missing" }] : [];
+    if (this.isEither && this.readings.length && this.readings[this.readings.length - 1].column !== column)
+      this.notes.push({ key: "question.either", given: { text } });
+    this.readings.push({ text, isNegated, isEither: this.isEither, ...option, alternatives });
+    this.isEither = false;
+  }
+
+  /** "over 60", "60 to 69", "60+", "between 60 and 69", ">= 60". */
+  readRange() {
+    const found = this.twoNumbers() ?? this.oneNumber();
+    if (!found) return false;
+    const text = this.textAhead(found.number);
+    let columns = this.column !== null && isNumeric(this.payload.columns[this.column]) ? [this.column] : this.columnsAfter(found);
+    if (!columns.length) columns = this.numericColumns(found);
+    if (!columns.length) return false;
+    const whole = this.column === null ? this.textAhead(found.number) : `${this.columnText} ${text}`;
+    if (this.column === columns[0]) this.columnText = "";
+    this.leaveColumn();
+    this.place += found.number;
+    if (columns.length > 1) {
+      const options = columns.map((column) => ({ column, codes: this.between(column, found).inside })).filter(({ codes }) => codes.length);
+      this.ask(whole, "question.which_column", options, {});
+    } else this.addRange(whole, columns[0], found);
+    this.isNegated = false;
+    return true;
+  }
+
+  /**
+   * @param {number} column
+   * @param {NumberRange} range
+   */
+  between(column, { low, high, fromLow, toHigh }) {
+    return codesBetween(this.payload.columns[column], low, high, { fromLow, toHigh });
+  }
+
+  /**
+   * @param {string} text
+   * @param {number} column
+   * @param {NumberRange} range
+   */
+  addRange(text, column, range) {
+    const about = this.payload.columns[column];
+    const { inside, cut } = this.between(column, range);
+    if (!cut.length) {
+      if (!inside.length) return void this.unread.push(text);
+      this.add(text, column, inside, this.isNegated);
+      if (about.open) this.notes.push({ key: "question.not_released", given: { text, column: about.name } });
+      return;
+    }
+    const options = [inside, [...inside, ...cut].sort((a, b) => a - b)].filter((codes) => codes.length);
+    const given = { column: about.name, value: about.values[cut[0] - 1] };
+    this.ask(text, "question.cuts", options.map((codes) => ({ column, codes })), given);
+  }
+
+  /**
+   * @typedef {{low: number, high: number, fromLow: boolean, toHigh: boolean, number: number}} NumberRange `number` of words
+   * @returns {NumberRange | null}
+   */
+  twoNumbers() {
+    let at = BETWEEN.has(this.words[this.place].folded) ? 1 : 0;
+    const first = this.numberAt(at);
+    if (first === null) return null;
+    at += 1;
+    if (!AND.has(this.words[this.place + at]?.folded ?? "")) return null;
+    const second = this.numberAt(at + 1);
+    if (second === null || second < first) return null;
+    return { low: first, high: second, fromLow: true, toHigh: true, number: at + 2 };
+  }
+
+  /** @returns {NumberRange | null} */
+  oneNumber() {
+    for (const [words, kind] of COMPARED) {
+      const parts = words.split(" ");
+      if (parts.some((part, place) => this.words[this.place + place]?.folded !== part)) continue;
+      const value = this.numberAt(parts.length);
+      if (value !== null) return rangeOf(kind, value, parts.length + 1);
+    }
+    const value = this.numberAt(0);
+    if (value === null) return null;
+    if (this.words[this.place + 1]?.folded === "+") return rangeOf("from", value, 2);
+    const and = ["and", "or", "und", "oder"].includes(this.words[this.place + 1]?.folded ?? "");
+    const after = AFTER.get(this.words[this.place + 1 + Number(and)]?.folded ?? "");
+    return after ? rangeOf(/** @type {"from" | "to"} */ (after), value, 2 + Number(and)) : null;
+  }
+
+  /** @param {number} ahead @returns {number | null} */
+  numberAt(ahead) {
+    const word = this.words[this.place + ahead]?.folded ?? "";
+    return /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : null;
+  }
+
+  /**
+   * "over 60 years": the numeric column that is named after the number; its name is read with it.
+   * @param {NumberRange} range
+   */
+  columnsAfter(range) {
+    const [named] = this.lexicon.columnsAt(this.words, this.place + range.number);
+    const next = this.words[this.place + range.number]?.folded ?? "";
+    const parts = named ? [] : this.lexicon.columnsWith(next);
+    const columns = (named?.columns ?? parts).filter((column) => isNumeric(this.payload.columns[column]));
+    if (parts.length && columns.length) range.number++;
+    if (named && columns.length) {
+      range.number += named.number;
+      while (this.lexicon.columnsAt(this.words, this.place + range.number)[0]?.columns.some((each) => columns.includes(each))) range.number++;
+    }
+    return columns;
+  }
+
+  /**
+   * The columns in which a range of numbers means something: the age, if there is one and nothing else was said.
+   * @param {NumberRange} range
+   */
+  numericColumns(range) {
+    const { columns } = this.payload;
+    const numeric = columns.map((_, column) => column).filter((column) => isNumeric(columns[column]));
+    const some = numeric.filter((column) => {
+      const { inside, cut } = this.between(column, range);
+      return inside.length + cut.length > 0;
+    });
+    const ages = some.filter((column) => this.lexicon.isAge(column));
+    return ages.length === 1 ? ages : some;
+  }
+
+  /** "women" where the sex is 1 or 2: which code is meant is asked back. */
+  readCoded() {
+    const columns = this.lexicon.columnsAbout(this.ahead(1)[0]);
+    if (columns.length !== 1) return false;
+    this.leaveColumn();
+    this.askValue(this.textAhead(1), columns[0]);
+    this.place++;
+    this.isNegated = false;
+    return true;
+  }
+
+  /**
+   * Which value of a column is meant.
+   * @param {string} text
+   * @param {number} column
+   */
+  askValue(text, column) {
+    const { name, values } = this.payload.columns[column];
+    const isFew = values.length <= MOST_CODES && !this.isNegated;
+    this.ask(text, "question.coded", isFew ? values.map((_, place) => ({ column, codes: [place + 1] })) : [], { column: name });
+  }
+
+  /** A word that is nearly one of a value is asked back. */
+  readAlike() {
+    const word = this.words[this.place];
+    const options = this.lexicon.alike(word.folded);
+    if (!options.length) return false;
+    this.ask(word.text, "question.alike", options, {});
+    this.place++;
+    return true;
+  }
+
+  /** Values of one column are joined by "or"; its ranges and negations must hold together, unless "or" was typed. */
+  selection() {
+    /** @type {Selection} */
+    const found = new Map();
+    for (const reading of this.readings) {
+      const { column, codes } = reading;
+      const before = found.get(column);
+      const isNarrowing = before && this.narrows(reading);
+      const joined = !before ? codes : isNarrowing ? before.filter((code) => codes.includes(code)) : [...before, ...codes];
+      found.set(column, [...new Set(joined)].sort((a, b) => a - b));
+    }
+    for (const [column, codes] of found)
+      if (!codes.length) {
+        found.delete(column);
+        this.notes.push({ key: "question.contradiction", given: { column: this.payload.columns[column].name } });
+      }
+    return found;
+  }
+
+  /** Whether a reading narrows its column instead of adding to it. @param {Reading} reading */
+  narrows({ column, text, isNegated, isEither }) {
+    if (isEither) return false;
+    const plain = `${folded(text)} `;
+    return isNegated || (isNumeric(this.payload.columns[column]) && COMPARED.some(([words]) => plain.includes(`${words} `)));
+  }
+}
+
+/**
+ * @param {"above" | "from" | "below" | "to"} kind
+ * @param {number} value
+ * @param {number} number
+ * @returns {NumberRange}
+ */
+function rangeOf(kind, value, number) {
+  if (kind === "above" || kind === "from") return { low: value, high: Infinity, fromLow: kind === "from", toHigh: true, number };
+  return { low: -Infinity, high: value, fromLow: true, toHigh: kind === "to", number };
+}

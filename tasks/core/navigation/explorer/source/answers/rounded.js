@@ -1,0 +1,139 @@
+/**
+ * Where the true count of a selection lies for certain under k-anonymity: rounded counts in, a range out.
+ *
+ * A published count of c stands for c to c + k - 1, and a combination that was not published for 0 to k - 1. Sums add
+ * the ranges up. Whoever meets more conditions is among those who meet fewer, which narrows the range of both.
+ *
+ * @import { Payload, Selection } from "../payload.js"
+ *
+ * @typedef {{low: number, high: number}} Ends
+ */
+import { subsets } from "./cells.js";
+import { MOST_COMBINATIONS, combinationsOf, rowOf } from "./counts.js";
+
+/**
+ * The certain range of a selection's count.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ * @returns {Ends}
+ */
+export function certainRange(payload, selection) {
+  return new Ranges(payload).of(selection);
+}
+
+/** So many columns more than are counted together, and only their upper end is looked for. */
+const MORE = 3;
+
+class Ranges {
+  /** @param {Payload} payload */
+  constructor(payload) {
+    this.payload = payload;
+    this.rounded = (payload.meta.resolution ?? 1) - 1;
+    /** @type {Map<string, Ends>} */
+    this.known = new Map();
+  }
+
+  /** @param {Selection} selection @returns {Ends} */
+  of(selection) {
+    const key = [...selection].sort(([a], [b]) => a - b).map(([place, codes]) => `${place}=${codes}`).join(";");
+    let found = this.known.get(key);
+    if (!found) this.known.set(key, (found = this.found(selection)));
+    return found;
+  }
+
+  /** @param {Selection} selection @returns {Ends} */
+  found(selection) {
+    const { number, reporting_length: longest } = this.payload.meta;
+    if (selection.size > longest + MORE) return this.ofMany(selection, longest);
+    if (!selection.size) return number ? { low: number.low, high: number.high } : { low: 0, high: Infinity };
+    const special = [...selection].find(([place, codes]) => codes.some((code) => this.isSpecial(place, code)));
+    let { low, high } = special
+      ? this.withoutValue(selection, special[0])
+      : selection.size <= longest
+        ? this.sum(selection)
+        : { low: 0, high: Infinity };
+    const places = [...selection.keys()];
+    for (const place of places) high = Math.min(high, this.of(less(selection, place)).high);
+    for (const one of places)
+      for (const other of places) {
+        if (one >= other) continue;
+        const whole = this.of(less(less(selection, one), other)).high;
+        low = Math.max(low, this.of(less(selection, one)).low + this.of(less(selection, other)).low - whole);
+      }
+    return { low: Math.max(0, low), high: Math.max(0, high) };
+  }
+
+  /**
+   * Of many columns, no more than any few of them.
+   * @param {Selection} selection
+   * @param {number} longest
+   * @returns {Ends}
+   */
+  ofMany(selection, longest) {
+    const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
+    const ends = few.map((places) => this.of(new Map([...selection].filter(([place]) => places.includes(place)))));
+    return { low: 0, high: Math.min(...ends.map(({ high }) => high)) };
+  }
+
+  /** @param {number} place @param {number} code */
+  isSpecial(place, code) {
+    return code === 0 || code > this.payload.columns[place].values.length;
+  }
+
+  /**
+   * Of values alone.
+   * @param {Selection} selection
+   * @returns {Ends}
+   */
+  sum(selection) {
+    const union = [...selection].find(([place, codes]) => this.payload.columns[place].kind === "items" && codes.length > 1);
+    if (union) {
+      const [place, codes] = union;
+      const each = codes.map((code) => this.of(new Map(selection).set(place, [code])));
+      return { low: Math.max(...each.map(({ low }) => low)), high: each.reduce((sum, { high }) => sum + high, 0) };
+    }
+    if ([...selection.values()].reduce((product, { length }) => product * length, 1) > MOST_COMBINATIONS)
+      return { low: 0, high: Infinity };
+    let [low, high] = [0, 0];
+    const { count } = this.payload.counts[selection.size - 1];
+    for (const ids of combinationsOf(this.payload, selection)) {
+      const row = rowOf(this.payload, ids);
+      if (row >= 0) low += count[row];
+      high += (row >= 0 ? count[row] : 0) + this.rounded;
+    }
+    return { low, high };
+  }
+
+  /**
+   * Nobody counted who holds no value, or one that was not published: that is what the others leave of all.
+   * @param {Selection} selection
+   * @param {number} place of a column that is asked for missing, or for values that were not published
+   * @returns {Ends}
+   */
+  withoutValue(selection, place) {
+    const column = this.payload.columns[place];
+    const codes = /** @type {number[]} */ (selection.get(place));
+    const values = codes.filter((code) => !this.isSpecial(place, code));
+    const rest = column.values.map((_, value) => value + 1).filter((code) => !values.includes(code));
+    const with_ = (/** @type {number[]} */ chosen) =>
+      chosen.length ? this.of(new Map(selection).set(place, chosen)) : { low: 0, high: 0 };
+    const whole = this.of(less(selection, place));
+    if (column.kind === "items" && values.length) {
+      const empty = this.of(new Map(selection).set(place, codes.filter((code) => this.isSpecial(place, code))));
+      return { low: with_(values).low, high: with_(values).high + empty.high };
+    }
+    const others = with_(rest);
+    const isAll = codes.includes(0) && (!column.open || codes.length > values.length + 1);
+    return {
+      low: Math.max(with_(values).low, isAll ? whole.low - others.high : 0),
+      high: whole.high - others.low,
+    };
+  }
+}
+
+/** @param {Selection} selection @param {number} place */
+export function less(selection, place) {
+  const rest = new Map(selection);
+  rest.delete(place);
+  return rest;
+}

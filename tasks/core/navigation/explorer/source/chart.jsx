@@ -1,0 +1,111 @@
+/** One chart: a value a row, with search, order, and saving. */
+import { useId } from "preact/hooks";
+
+import { ChartRows } from "./chart_rows.jsx";
+import { saveCharts } from "./save.js";
+import { axis, tickText } from "./scale.js";
+import { seen, viewOfChart } from "./seen.js";
+import { useExplorer } from "./state.js";
+
+/** @import { Visual } from "./payload.js" */
+/** @import { Order } from "./rows.js" */
+
+/** Values from which on there is a search. */
+const SEARCHED_FROM = 12;
+
+/** @param {{visual: Visual}} props */
+export function Chart({ visual }) {
+  const state = useExplorer();
+  const say = state.say.value;
+  const title = useId();
+  const chart = seen(state, visual);
+  const view = viewOfChart(state, visual);
+  const table = visual.column === undefined ? undefined : state.payload.columns[visual.column].table;
+  return (
+    <article class="chart-card" aria-labelledby={title}>
+      <header>
+        <h3 id={title} dir="auto">{visual.name}</h3>
+        {table && <p class="of-table">{say("from_table", { table })}</p>}
+        <ClearColumn visual={visual} />
+        <Menu visual={visual} />
+      </header>
+      {(chart.all > SEARCHED_FROM || view.value.search) && <Search visual={visual} shown={chart.rows.length} all={chart.all} />}
+      <ChartRows rows={chart.rows} most={chart.most} label={visual.name} />
+      {chart.rows.length === 0 && <p class="none">{say(view.value.search ? "none_found" : "nothing_here")}</p>}
+      {chart.rows.length > 0 && <Axis most={chart.most} />}
+      {visual.unreleased && <p class="none">{say("unreleased_values", { values: visual.unreleased.join(", ") })}</p>}
+      {chart.empty > 0 && (
+        <button type="button" class="quiet" aria-expanded={view.value.empty} onClick={() => (view.value = { ...view.value, empty: !view.value.empty })}>
+          {view.value.empty ? say("empty_shown") : say("empty_hidden", { n: chart.empty })}
+        </button>
+      )}
+    </article>
+  );
+}
+
+/** @param {{visual: Visual}} props */
+function ClearColumn({ visual }) {
+  const { say, selection, clearColumn } = useExplorer();
+  const { column, name } = visual;
+  if (column === undefined || !selection.value.has(column)) return null;
+  return (
+    <button type="button" class="quiet" aria-label={say.value("clear_column_of", { name })} onClick={() => clearColumn(column)}>
+      {say.value("clear_column")}
+    </button>
+  );
+}
+
+/** @param {{visual: Visual}} props */
+function Menu({ visual }) {
+  const state = useExplorer();
+  const say = state.say.value;
+  const view = viewOfChart(state, visual);
+  return (
+    <div class="menu">
+      <select aria-label={say("sort_of", { name: visual.name })} value={view.value.order}
+        onChange={(event) => (view.value = { ...view.value, order: /** @type {Order} */ (event.currentTarget.value) })}>
+        {/** @type {Order[]} */ (["listed", "count", "name"]).map((order) => <option key={order} value={order}>{say(`sort_${order}`)}</option>)}
+      </select>
+      <details class="saving" onKeyDown={(event) => event.key === "Escape" && event.currentTarget.removeAttribute("open")}>
+        <summary aria-label={say("save_of", { name: visual.name })}>{say("save")}</summary>
+        <div>
+          {/** @type {const} */ (["csv", "svg", "png"]).map((form) => (
+            <button key={form} type="button" onClick={() => saveCharts(state, [visual], form)}>{say(`save_${form}`)}</button>
+          ))}
+        </div>
+      </details>
+    </div>
+  );
+}
+
+/** @param {{visual: Visual, shown: number, all: number}} props */
+function Search({ visual, shown, all }) {
+  const state = useExplorer();
+  const say = state.say.value;
+  const view = viewOfChart(state, visual);
+  return (
+    <div class="search">
+      <input type="search" dir="auto" placeholder={say("search")} aria-label={say("search_in", { name: visual.name })} value={view.value.search}
+        onInput={(event) => (view.value = { ...view.value, search: event.currentTarget.value })} />
+      <span aria-live="polite">{say("values_shown", { n: shown, of: all })}</span>
+    </div>
+  );
+}
+
+/** @param {{most: number}} props */
+function Axis({ most }) {
+  const { at, ticks } = axis(most, 100);
+  const text = tickText(useExplorer().language.value);
+  // Numbers of more than four marks would touch.
+  const every = ticks.length > 4 ? 2 : 1;
+  return (
+    <svg class="axis" aria-hidden="true">
+      {ticks.map((tick, place) => (
+        <g key={tick}>
+          <line x1={`${at(tick)}%`} x2={`${at(tick)}%`} y1="0" y2="4" />
+          {place % every === 0 && <text x={`${at(tick)}%`} y="16" text-anchor="middle">{text(tick)}</text>}
+        </g>
+      ))}
+    </svg>
+  );
+}

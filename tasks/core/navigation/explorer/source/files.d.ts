@@ -1,0 +1,2 @@
+/** Files that the bundler reads. */
+declare module "*.css";

@@ -1,0 +1,95 @@
+/**
+ * What the page shows now, as signals: whoever reads one is drawn again when it changes.
+ *
+ * @import { Payload, Selection } from "./payload.js"
+ * @import { Say } from "./messages.js"
+ * @import { Signal } from "@preact/signals"
+ */
+import { batch, computed, signal } from "@preact/signals";
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+
+import { histogram, passing } from "./counting.js";
+import { linkOf, viewOf } from "./link.js";
+import { known, numbers, speaker } from "./messages.js";
+import { pagesOf } from "./rows.js";
+import { NOTHING, equal, toggled, withColumn } from "./selection.js";
+
+/** Steps back that are kept. */
+const STEPS = 200;
+
+/** @typedef {ReturnType<typeof createState>} State */
+
+/** @param {Payload} payload */
+export function createState(payload) {
+  const view = viewOf(payload, location.hash);
+  const selection = signal(view.selection);
+  const past = signal(/** @type {Selection[]} */ ([]));
+  const language = signal(known(view.language ?? payload.meta.language));
+  const passes = computed(() => passing(payload, selection.value));
+  const pages = pagesOf(payload);
+  const page = signal(Math.min(view.page, pages.length - 1));
+  const notice = signal(view.unknown ? speaker(language.value)("link_unknown", { n: view.unknown }) : "");
+  const link = computed(() => linkOf(payload, { selection: selection.value, page: page.value, language: language.value }));
+
+  /** @param {Selection} next */
+  function choose(next) {
+    if (equal(next, selection.value)) return;
+    batch(() => {
+      past.value = [...past.value, selection.value].slice(-STEPS);
+      selection.value = next;
+      notice.value = "";
+    });
+  }
+
+  return {
+    payload,
+    pages,
+    selection,
+    past,
+    language,
+    passes,
+    page,
+    link,
+    choose,
+    say: computed(() => speaker(language.value)),
+    number: computed(() => numbers(language.value)),
+    counts: payload.columns.map((_, column) => computed(() => histogram(payload, passes.value, column))),
+    display: signal(/** @type {"charts" | "records"} */ ("charts")),
+    /** The selection that others are compared with. */
+    kept: signal(/** @type {Selection | null} */ (null)),
+    /** Another release, opened from a file. */
+    other: signal(/** @type {Payload | null} */ (null)),
+    /** What was just done, for those who do not see it. */
+    notice,
+    printing: signal(false),
+    /** @param {number} column @param {number} code */
+    toggle: (column, code) => choose(toggled(selection.value, column, code)),
+    /** @param {number} column */
+    clearColumn: (column) => choose(withColumn(selection.value, column, [])),
+    clear: () => choose(NOTHING),
+    undo() {
+      const before = past.value.at(-1);
+      if (!before) return;
+      batch(() => {
+        past.value = past.value.slice(0, -1);
+        selection.value = before;
+      });
+    },
+    /** Takes up what the link of the page says now, if that is another view. */
+    follow() {
+      if (location.hash === link.value) return;
+      const asked = viewOf(payload, location.hash);
+      batch(() => {
+        choose(asked.selection);
+        page.value = Math.min(asked.page, pages.length - 1);
+        language.value = known(asked.language ?? payload.meta.language);
+      });
+    },
+  };
+}
+
+export const StateContext = createContext(/** @type {State} */ (/** @type {unknown} */ (null)));
+
+/** The state of the page around a component. */
+export const useExplorer = () => useContext(StateContext);

@@ -1,0 +1,188 @@
+"""The payload of a release of counts and records: all that is released goes in, its page's data come out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.arrays import Json
+from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.naming import Naming
+from tasks.core.navigation.payload.block import Buffers
+from tasks.core.navigation.payload.codes import record_codes
+from tasks.core.navigation.payload.columns import (
+    ShownColumn,
+    in_meant_order,
+    kind_of_column,
+    released_values,
+)
+from tasks.core.navigation.payload.counts import CountRanges, put_counts
+from tasks.core.navigation.payload.layout import layout
+from tasks.core.navigation.payload.ranges import ranges_of_lengths
+from tasks.core.navigation.payload.tables import put_tables
+from tasks.core.records.columns import Column, Schema
+from tasks.core.synthesis.records import SyntheticRecords
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What the page's program reads. Attributes: meta: as JSON. data: the block, as base64."""
+
+    meta: Json
+    data: str
+
+
+def payload_of_counts(inputs: ReportInputs) -> Payload:
+    """The page's data; equal inputs give equal bytes."""
+    block, reported = Buffers(), inputs.aggregates
+    synthetic = inputs.synthetic or no_records(reported)
+    columns = shown_columns(inputs.schema, _cells(inputs), reported.attributes, synthetic.attributes)
+    codes = record_codes(columns, synthetic)
+    codes.put_into(block)
+    counts = put_counts(block, codes.columns, reported, _ranges(inputs))
+    tables: list[Json] = []
+    if isinstance(inputs.measurement, WorkloadMeasurement):
+        tables = put_tables(block, codes.columns, inputs.measurement)
+    meta = {
+        **named(inputs.statement, inputs.naming, inputs.title),
+        "protection": _protection(inputs),
+        "records": synthetic.number_of_records,
+        "number": _number(inputs),
+        "columns": [column.to_json() for column in codes.columns],
+        "reporting_length": reported.reporting_length,
+        "counts": counts,
+        "tables": tables,
+        "layout": layout(codes.columns, inputs.naming),
+        "expected_error": _expected_error(inputs),
+        **_accuracy(inputs),
+        "buffers": block.index(),
+    }
+    return Payload(meta, block.text())
+
+
+def no_records(aggregates: Aggregates) -> SyntheticRecords:
+    """Of a release that has none."""
+    return SyntheticRecords(
+        aggregates.headers, aggregates.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
+    )
+
+
+def named(statement: Json, naming: Naming, title: str) -> Json:
+    """The part of the page's JSON that every release has."""
+    unit, citation = naming.unit_of(statement), naming.citation
+    return {
+        "format": FORMAT,
+        "title": title,
+        "dataset": statement["dataset"],
+        "vintage": statement["vintage"],
+        "prefix": naming.prefix,
+        "language": "en",
+        "unit": {"one": unit.one, "many": unit.many},
+        "citation": {"text": citation.text, "bibtex": citation.bibtex},
+    }
+
+
+def _protection(inputs: ReportInputs) -> str:
+    if inputs.measurement is None:
+        return "k_anonymity"
+    return "fitted" if isinstance(inputs.measurement, WorkloadMeasurement) else "lengths"
+
+
+def _expected_error(inputs: ReportInputs) -> Json | None:
+    """How far the records are off, by length: as a share of all records, or of a count's distance."""
+    if inputs.fit is not None:
+        return {"share": [inputs.fit["one_way"], inputs.fit["two_way"]]}
+    if inputs.fidelity is None:
+        return None
+    return {"count": [level.mean_error for level in inputs.fidelity.lengths]}
+
+
+def shown_columns(
+    schema: Schema, cells: Sequence[ColumnCells] | None, *attributes: Sequence[Attribute]
+) -> list[ShownColumn]:
+    """The page's columns.
+
+    Args:
+        schema: the public one.
+        cells: of all columns of a fitted release; None of others.
+        attributes: lists of all attributes that the page names.
+    """
+    known = [column.domain or () for column in schema.columns]
+    values = released_values(
+        schema.columns, known if cells is None else [each.values for each in cells], *attributes
+    )
+    found = [_column(column, texts) for column, texts in zip(schema.columns, values, strict=True)]
+    if cells is None:
+        return found
+    measured = len(schema.measured.columns)
+    return [
+        replace(column, has_other=about.has_other, has_absent=about.has_absent)
+        if place < measured
+        else replace(column, is_decided=True)
+        for place, (column, about) in enumerate(zip(found, cells, strict=True))
+    ]
+
+
+def _cells(inputs: ReportInputs) -> Sequence[ColumnCells] | None:
+    """The cells of all columns of a fitted release."""
+    if not isinstance(inputs.measurement, WorkloadMeasurement):
+        return None
+    return cells_of_all_columns(inputs.schema, inputs.measurement.cells)
+
+
+def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
+    order = in_meant_order(column, texts)
+    return ShownColumn(
+        name=column.name,
+        kind=kind_of_column(column, texts),
+        values=texts if order is None else tuple(texts[place] for place in order),
+        is_open=column.is_open,
+        is_listed=order is not None,
+    )
+
+
+def _ranges(inputs: ReportInputs) -> list[CountRanges]:
+    if isinstance(inputs.measurement, Measurement):
+        return ranges_of_lengths(inputs.measurement, inputs.aggregates)
+    return [CountRanges.of(each) for each in inputs.ranges]
+
+
+def _number(inputs: ReportInputs) -> Json:
+    """How many records the table has, as released, and the range of 95 of 100 draws."""
+    if inputs.measurement is None:
+        least, k = inputs.aggregates.number_of_records, int(inputs.statement["guarantee"]["resolution"])
+        return {"value": least, "low": least, "high": least + k - 1}
+    count = inputs.statement["noisy_count"]
+    value, half = inputs.measurement.number_of_records, count["half_width_95"]
+    low, high = (max(round(end), 0) for end in (value - half, value + half))
+    return {"value": max(value, 0), "low": low, "high": high, "sd": inputs.measurement.count_deviation}
+
+
+def _accuracy(inputs: ReportInputs) -> Json:
+    """How far counts are off, in general: their resolution, or their noise by length."""
+    if inputs.measurement is None:
+        return {"resolution": int(inputs.statement["guarantee"]["resolution"])}
+    sample: Json = {"sampled_share": float(inputs.measurement.sampled_share)}
+    if isinstance(inputs.measurement, WorkloadMeasurement):
+        return sample
+    truncates = inputs.measurement.parameters.contribution != "schema"
+    return sample | {"noise": [_noise(level, truncates) for level in inputs.statement["levels"]]}
+
+
+def _noise(level: Json, truncates: bool) -> Json | None:
+    """The noise of a length, and from which noisy count on it is published; None where nothing was drawn.
+
+    Args:
+        level: of the statement.
+        truncates: whether only some combinations of a record are counted, where it holds many.
+    """
+    if not level["error_bar"]:
+        return None
+    bar = {key: level["error_bar"][key] for key in ("sd", "half_width_95")}
+    return bar | {"threshold": level["threshold"], "truncated": truncates}

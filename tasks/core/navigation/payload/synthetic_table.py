@@ -1,0 +1,106 @@
+"""The payload of a SynDiffix release: the synthetic tables go in, their page's data come out.
+
+A record is a row of the table of all columns. One column, and two of them, are counted in the smallest table
+that holds them, too: there less is suppressed. These counts are tables as a fitted release has them, each
+with the file that it was counted in.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+
+from tasks.core.arrays import Integers, Json
+from tasks.core.navigation.binned_columns import with_scale
+from tasks.core.navigation.payload.block import Buffers, narrowest
+from tasks.core.navigation.payload.columns import ShownColumn
+from tasks.core.navigation.payload.layout import layout
+from tasks.core.navigation.payload.release import Payload, named
+from tasks.core.navigation.table_inputs import TablePage
+from tasks.core.syndiffix.bins import Bins, bins_of
+
+_KINDS = {"boolean": "category", "string": "category", "timestamp": "date"}
+#: Two columns with more cells than these are counted in the records alone.
+_MOST_CELLS = 1 << 16
+
+
+def payload_of_table(page: TablePage) -> Payload:
+    """The page's data; equal inputs give equal bytes."""
+    block, names = Buffers(), page.table.column_names
+    bins = [_bins(page, name) for name in names]
+    shown = [column_of_bins(each, page.smallest([each.name]) or "") for each in bins]
+    for place, each in enumerate(bins):
+        codes = each.codes(page.table[each.name]) + 1
+        block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
+    tables = _put_tables(block, page, bins)
+    meta = {
+        **named(page.statement, page.naming, page.title),
+        "protection": "syndiffix",
+        "records": page.table.num_rows,
+        "number": None,
+        "columns": [column.to_json() for column in shown],
+        "reporting_length": 0,
+        "counts": [],
+        "tables": tables,
+        "layout": layout(shown, page.naming),
+        "expected_error": None,
+        "buffers": block.index(),
+    }
+    return Payload(meta, block.text())
+
+
+def _bins(page: TablePage, name: str) -> Bins:
+    """Bins of all that the table of all columns and the column's smallest one show."""
+    parts = [page.table[name]]
+    if (file := page.smallest([name])) is not None:
+        parts.append(page.read(file, (name,))[name])
+    return joined_bins(name, parts, page.bins.get(name))
+
+
+def joined_bins(name: str, parts: Sequence[pa.ChunkedArray], edges: Sequence[float] | None) -> Bins:
+    """Bins of all that several columns of one name show, in the first one's type; every text is one."""
+    kind = parts[0].type
+    cells = pa.chunked_array([chunk for part in parts for chunk in part.cast(kind, safe=False).chunks], kind)
+    found = bins_of(name, cells, edges)
+    if found.kind != "string":
+        return with_scale(found)
+    texts = cells.cast(pa.string()).unique().drop_null().to_pylist()
+    return Bins(name, "string", tuple(sorted(texts)))
+
+
+def column_of_bins(bins: Bins, source: str = "") -> ShownColumn:
+    """A column that rows are counted in by bins. Args: bins: its own. source: the file that has it best."""
+    kind = "bins" if bins.edges is not None else _KINDS.get(bins.kind, "number")
+    return ShownColumn(
+        name=bins.name,
+        kind=kind,
+        values=bins.labels,
+        is_open=True,
+        has_other=True,
+        has_absent=True,
+        is_listed=bins.kind != "string",
+        source=source,
+    )
+
+
+def _put_tables(block: Buffers, page: TablePage, bins: Sequence[Bins]) -> list[Json]:
+    """Add one column or two, counted where it is best, as ``tables/<place>``; return what is told of each."""
+    told: list[Json] = []
+    wanted = [*((each,) for each in range(len(bins))), *combinations(range(len(bins)), 2)]
+    for columns in wanted:
+        chosen = [bins[column] for column in columns]
+        file, shape = page.smallest([each.name for each in chosen]), [len(each.labels) + 2 for each in chosen]
+        if file is None or np.prod(shape) > _MOST_CELLS:
+            continue
+        table = page.read(file, [each.name for each in chosen])
+        block.put(f"tables/{len(told)}", _counted([each.codes(table[each.name]) for each in chosen], shape))
+        told.append({"columns": list(columns), "shape": shape, "file": file})
+    return told
+
+
+def _counted(codes: Sequence[Integers], shape: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """Rows of each cell, in C order: of a column its values, then what is none of them, then no value."""
+    cells = [np.where(column < 0, size - 1, column) for column, size in zip(codes, shape, strict=True)]
+    keys = np.ravel_multi_index(cells, shape) if len(cells[0]) else np.zeros(0, np.int64)
+    return np.bincount(keys, minlength=int(np.prod(shape))).astype(np.int32)

@@ -1,0 +1,164 @@
+"""Typed questions: what is understood, what is asked back, and what is given back."""
+
+import pytest
+
+from tests.oracles.page_answers import ask, column, payload
+
+pytestmark = pytest.mark.needs_node
+
+AGES = ("<18", "[18,30)", "[30,45)", "[45,60)", "[60,75)", ">=75")
+COLUMNS = [
+    column("sex", ("female", "male")),
+    column("age", AGES, kind="bins"),
+    column("housing", ("owned", "rented", "social")),
+    column("education", ("bachelor degree", "master degree", "school", "apprenticeship")),
+    column("town", ("Saint-Étienne", "Lyon", "Nice"), opened=True, other=True),
+    column("services", ("library", "food bank"), kind="items"),
+    column("children", ("0", "1", "2", "3"), kind="number"),
+    column("HOURS_WORKED", ("0-19", "20-39", "40+"), kind="bins"),
+    column("state of health", ("bad", "good")),
+    column("work", ("self-employed", "carer", "retired", "student")),
+    column("travel", ("car", "bus")),
+    column("marital", ("1", "2")),
+    column("concern", ("rents", "noise", "no concern")),
+]
+WITHOUT_CONCERN = [*COLUMNS[:-1]]
+NAMES = [each["name"] for each in COLUMNS]
+
+
+def read(*texts, columns=WITHOUT_CONCERN):
+    release = payload("fitted", columns, {"value": 100, "low": 90, "high": 110, "sd": 5.0})
+    return ask([release], [{"what": "parse", "release": 0, "text": text} for text in texts])
+
+
+def selected(found):
+    """Column name -> values."""
+    named = {}
+    for place, codes in found["selection"]:
+        values = COLUMNS[place]["values"]
+        named[NAMES[place]] = [
+            "missing" if code == 0 else "unreleased" if code > len(values) else values[code - 1]
+            for code in codes
+        ]
+    return named
+
+
+OVER_60 = ["[60,75)", ">=75"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("women, over 60, rent", {"sex": ["female"], "age": OVER_60, "housing": ["rented"]}),
+        ("Frauen über 60, die zur Miete wohnen", {"sex": ["female"], "age": OVER_60, "housing": ["rented"]}),
+        (
+            "How many men between 30 and 59 own?",
+            {"sex": ["male"], "age": ["[30,45)", "[45,60)"], "housing": ["owned"]},
+        ),
+        ("age 60-74", {"age": ["[60,75)"]}),
+        ("age: >= 60; sex: male", {"age": OVER_60, "sex": ["male"]}),
+        ("75+", {"age": [">=75"]}),
+        ("under 18 or 75 and over", {"age": ["<18", ">=75"]}),
+        ("over 30, under 60", {"age": ["[30,45)", "[45,60)"]}),
+        ("saint etienne or LYON", {"town": ["Saint-Étienne", "Lyon"]}),
+        ("not Lyon", {"town": ["Saint-Étienne", "Nice", "unreleased"]}),
+        ("women without a degree", {"sex": ["female"], "education": ["school", "apprenticeship"]}),
+        ("housing missing", {"housing": ["missing"]}),
+        ("unknown housing", {"housing": ["missing"]}),
+        ("without housing", {"housing": ["missing"]}),
+        ("library and food bank", {"services": ["library", "food bank"]}),
+        ("children 2", {"children": ["2"]}),
+        ("more than 1 children", {"children": ["2", "3"]}),
+        ("hours worked 40+", {"HOURS_WORKED": ["40+"]}),
+        ("over 60, hours over 39", {"age": OVER_60, "HOURS_WORKED": ["40+"]}),
+        ("men in good health", {"sex": ["male"], "state of health": ["good"]}),
+        ("retired or studying", {"work": ["retired", "student"]}),
+        ("self employed carers", {"work": ["self-employed", "carer"]}),
+        ("not self-employed, no car", {"work": ["carer", "retired", "student"], "travel": ["bus"]}),
+        ("", {}),
+        (" ,, ; ", {}),
+    ],
+)
+def test_it_is_understood(text, expected):
+    (found,) = read(text)
+    assert selected(found) == expected
+    assert (found["ambiguous"], found["unread"]) == ([], [])
+
+
+def test_a_number_that_cuts_a_bin_is_asked_back_with_both_choices():
+    (found,) = read("over 65")
+    (asked,) = found["ambiguous"]
+    assert found["selection"] == []
+    assert asked["key"] == "question.cuts" and asked["given"] == {"column": "age", "value": "[60,75)"}
+    assert [option["codes"] for option in asked["options"]] == [[6], [5, 6]]
+
+
+def test_a_word_of_two_columns_is_asked_back():
+    (found,) = read("women, rent", columns=COLUMNS)
+    assert selected(found) == {"sex": ["female"]}
+    (asked,) = found["ambiguous"]
+    assert [NAMES[option["column"]] for option in asked["options"]] == ["housing", "concern"]
+
+
+def test_a_part_of_a_value_is_asked_back():
+    (found,) = read("food")
+    assert found["selection"] == []
+    assert found["ambiguous"][0]["key"] == "question.part"
+    assert found["ambiguous"][0]["options"] == [{"column": 5, "codes": [2]}]
+
+
+def test_a_word_for_a_code_is_asked_back():
+    (found,) = read("married women")
+    assert selected(found) == {"sex": ["female"]}
+    (asked,) = found["ambiguous"]
+    assert asked["key"] == "question.coded" and asked["given"] == {"column": "marital"}
+    assert [NAMES[option["column"]] for option in asked["options"]] == ["marital", "marital"]
+
+
+def test_naming_the_column_settles_it():
+    (found,) = read("women, housing: rent", columns=COLUMNS)
+    assert selected(found) == {"sex": ["female"], "housing": ["rented"]}
+
+
+def test_a_word_that_is_nearly_a_value_is_asked_back():
+    (found,) = read("libary")
+    assert found["selection"] == []
+    assert found["ambiguous"][0]["key"] == "question.alike"
+    assert found["ambiguous"][0]["options"] == [{"column": 5, "codes": [1]}]
+
+
+def test_what_means_nothing_is_given_back():
+    (found,) = read("left-handed women")
+    assert selected(found) == {"sex": ["female"]}
+    assert found["unread"] == ["left", "-", "handed"] or found["unread"] == ["left", "handed"]
+
+
+def test_not_leaves_out_those_without_a_value_and_offers_to_count_them():
+    (found,) = read("not rented")
+    assert selected(found) == {"housing": ["owned", "social"]}
+    assert found["readings"][0]["alternatives"] == [
+        {"column": 2, "codes": [0, 1, 3], "key": "question.with_missing"}
+    ]
+
+
+def test_not_of_a_column_with_several_values_is_refused_with_a_reason():
+    (found,) = read("without library")
+    assert found["selection"] == [] and found["unread"] == ["library"]
+    assert found["notes"][0]["key"] == "question.not_items"
+
+
+def test_or_between_columns_is_noted():
+    (found,) = read("women or Lyon")
+    assert [note["key"] for note in found["notes"]] == ["question.either"]
+
+
+def test_a_contradiction_is_noted_and_asks_nothing():
+    (found,) = read("over 60, under 30")
+    assert found["selection"] == [] and found["notes"][0]["key"] == "question.contradiction"
+
+
+@pytest.mark.parametrize(
+    "text", ["<script>", "'; DROP", "\u202e\u0000", "🙂 women", "a" * 5000, "- " * 500, "60 60 60"]
+)
+def test_it_reads_whatever_is_typed(text):
+    assert len(read(text)) == 1

@@ -1,0 +1,69 @@
+"""A browser for the page's tests, and small pages whose counts are known."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+from tests.chromium import ExplorerPage, launched, program
+from tests.core.navigation.explorer.packages import installed
+from tests.oracles.explorer_pages import Record, page_of
+
+NAMES = ("sex", "housing", "age", "services")
+#: As many records as a person can't count, and a test can.
+RECORDS = 400
+
+
+def people(number: int = RECORDS, seed: int = 3) -> list[Record]:
+    """Invented people with gaps, and a column of which they hold several values."""
+    generator = np.random.default_rng(seed)
+    found: list[Record] = []
+    for _ in range(number):
+        sex = str(generator.choice(["female", "male"]))
+        housing = [None, "owned", "rented", "social"][int(generator.choice(4, p=[0.1, 0.4, 0.4, 0.1]))]
+        age = str(generator.choice(["[18,40)", "[40,60)", ">60"], p=[0.5, 0.3, 0.2]))
+        services = tuple(name for name in ("library", "pool") if generator.random() < 0.5)
+        found.append((sex, housing, age, services))
+    return found
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser of this session; skips where it is not installed."""
+    if program() is None:
+        pytest.skip("needs a Chromium (Debian: apt-get install chromium)")
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def packages() -> Path:
+    """The folder of the packages that the program is built with."""
+    return installed()
+
+
+@pytest.fixture(scope="session")
+def people_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of `people`, with all counts of up to two values."""
+    path = tmp_path_factory.mktemp("page") / "people.html"
+    path.write_text(page_of(NAMES, people()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[Callable[..., ExplorerPage]]:
+    """Opens pages; at the end no program has failed, and nothing was asked for elsewhere."""
+    pages: list[ExplorerPage] = []
+
+    def open_page(path: Path, link: str = "", **options: Any) -> ExplorerPage:
+        pages.append(ExplorerPage.opened(chromium, path, link, **options))
+        return pages[-1]
+
+    yield open_page
+    for explorer in pages:
+        explorer.page.context.close()
+        assert explorer.errors == []
+        assert explorer.asked_elsewhere() == []

@@ -1,0 +1,164 @@
+"""For everyone: no violations by axe, and the whole page worked by keyboard alone."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.core.navigation.explorer.conftest import people
+from tests.oracles.explorer_pages import page_of
+
+pytestmark = pytest.mark.needs_chromium
+
+#: WCAG 2.2 to level AA, and what axe calls good practice.
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+#: On a page that holds nothing but the explorer.
+RUN = """(rules) => axe.run(document, {runOnly: {type: "tag", values: rules}})
+    .then(({violations, passes}) =>
+        [violations.map(({id, nodes}) => [id, nodes.map(({html}) => html)]), passes.length])"""
+
+
+@pytest.fixture(scope="module")
+def axe(packages: Path) -> str:
+    return (packages / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.needs_node
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_no_violations(opened, people_page, axe, scheme, width):
+    explorer = opened(people_page, color_scheme=scheme, viewport={"width": width, "height": 900})
+
+    def audit():
+        violations, passes = explorer.page.evaluate(
+            f"async (rules) => {{ {axe}; return ({RUN})(rules); }}", RULES
+        )
+        assert violations == []
+        assert passes > 15
+
+    audit()
+    explorer.click("sex", "female")
+    explorer.press("Keep as A, to compare")
+    explorer.click("housing", "rented")
+    for summary in explorer.page.locator("summary").all():
+        summary.click()
+    explorer.ask("male, nonsense")
+    audit()
+    explorer.press("Records")
+    audit()
+
+
+class Keyboard:
+    """A person without a mouse."""
+
+    def __init__(self, explorer):
+        self.page = explorer.page
+
+    def to(self, name: str) -> None:
+        """Press tab until what has the focus says so."""
+        for _ in range(200):
+            self.page.keyboard.press("Tab")
+            if name in self.focused():
+                return
+        raise AssertionError(f"the tab key does not lead to {name!r}")
+
+    def focused(self) -> str:
+        script = """() => { const e = document.activeElement; if (e === document.body) return "";
+            const by = document.getElementById(e.getAttribute("aria-labelledby"))?.textContent;
+            const label = e.labels?.[0]?.textContent;
+            return by ?? [e.getAttribute("aria-label"), label, e.textContent].join(" ") }"""
+        return self.page.evaluate(script)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+
+def test_the_whole_page_is_worked_by_keyboard(opened, people_page):
+    explorer = opened(people_page)
+    keys = Keyboard(explorer)
+    keys.to("Ask a question")
+    explorer.page.keyboard.type("female")
+    keys.press("Enter")
+    assert explorer.chosen() == ["sex female"]
+    keys.to("Keep as A")
+    keys.press("Enter")
+    keys.to("Clear the choice in sex")
+    keys.to("female")
+    keys.press("ArrowDown", "Space")
+    assert explorer.chosen() == ["sex female", "sex male"]
+    keys.press("Home", "Enter")
+    assert explorer.chosen() == ["sex male"]
+    assert explorer.page.locator(".difference").count() == 1
+    keys.to("Order of housing")
+    keys.press("ArrowDown")
+    keys.to("Save housing")
+    keys.press("Enter")
+    keys.press("Tab")
+    with explorer.page.expect_download():
+        keys.press("Enter")
+    keys.press("Escape")
+    explorer.page.keyboard.press("Control+Home")
+    explorer.page.locator(".question input").focus()
+    keys.to("Undo")
+    keys.press("Space")
+    assert explorer.chosen() == ["sex female", "sex male"]
+    keys.to("Records")
+    keys.press("Enter")
+    keys.to("The synthetic records behind")
+    keys.press("End")
+    explorer.page.locator(
+        f"[aria-rowindex='{explorer.page.locator('[aria-rowcount]').get_attribute('aria-rowcount')}']"
+    ).wait_for()
+
+
+def test_focus_is_never_hidden_below_what_stays_in_sight(opened, people_page):
+    explorer = opened(people_page, viewport={"width": 1280, "height": 500})
+    hidden = """() => { const e = document.activeElement, box = e.getBoundingClientRect();
+        const top = document.elementFromPoint(box.x + box.width / 2, box.y + Math.min(box.height / 2, 10));
+        return !(top && (e.contains(top) || top.contains(e))) && !e.matches("input[type=file]") }"""
+    for key in ["Tab"] * 40 + ["Shift+Tab"] * 40:
+        explorer.page.keyboard.press(key)
+        if explorer.page.evaluate("document.activeElement !== document.body"):
+            assert not explorer.page.evaluate(hidden)
+
+
+def test_a_screen_reader_hears_both_counts_and_the_choice(opened, people_page):
+    explorer = opened(people_page)
+    button = explorer.page.get_by_role("button", name=re.compile("rented ?: estimated"))
+    assert "actual" in button.first.text_content()
+    button.first.click()
+    assert button.first.get_attribute("aria-pressed") == "true"
+    assert explorer.page.locator(".answer [aria-live=polite]").count() == 1
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280, 2560])
+def test_nothing_is_wider_than_the_screen(opened, tmp_path, width):
+    names = [f"A column with a rather long name, number {number}" for number in range(12)]
+    records = [tuple(f"value {'x' * (row % 40)} {row % 15}" for _ in names) for row in range(60)]
+    path = tmp_path / "wide.html"
+    path.write_text(page_of(names, records, length=1), encoding="utf-8")
+    explorer = opened(path, viewport={"width": width, "height": 900})
+    for view in ("Charts", "Records"):
+        explorer.press(view)
+        assert explorer.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_paper_all_values_are_there(opened, tmp_path):
+    towns = [(f"Town {number:03}",) for number in range(60)]
+    path = tmp_path / "towns.html"
+    path.write_text(page_of(("town",), towns), encoding="utf-8")
+    explorer = opened(path)
+    explorer.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    explorer.page.emulate_media(media="print")
+    assert len(explorer.rows("town")) == 60
+    assert explorer.page.locator(".rows").evaluate("box => box.scrollHeight <= box.clientHeight")
+    assert not explorer.page.locator(".toolbar").is_visible()
+
+
+def test_colours_follow_the_reader(opened, people_page):
+    colour = "getComputedStyle(document.querySelector('.explorer')).color"
+    light = opened(people_page, color_scheme="light").page.evaluate(colour)
+    dark = opened(people_page, color_scheme="dark").page.evaluate(colour)
+    assert light != dark
+    assert people()

@@ -1,0 +1,119 @@
+"""Hostile and strange releases: shown as text, nothing executed, nothing broken."""
+
+import numpy as np
+import pytest
+
+from tasks.core.navigation.payload.block import Buffers
+from tests.chromium import ExplorerPage
+from tests.oracles.explorer_pages import column_of, html_of, meta_of, page_of
+
+pytestmark = pytest.mark.needs_chromium
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(2)>",
+    "</script><svg onload=alert(3)>",
+    "javascript:alert(4)",
+    "{{ 7 * 7 }}",
+    "a\u202eb",
+    "שלום עולם",
+    "東京",
+    "👩‍👩‍👧 👍🏽",
+    "x" * 300,
+)
+
+
+def write(tmp_path, text):
+    path = tmp_path / "page.html"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_values_and_names_are_text_alone(opened, tmp_path):
+    records = [(text, text) for text in HOSTILE]
+    path = write(tmp_path, page_of(("<b>bold</b>", "constructor"), records))
+    explorer = opened(path)
+    for text in HOSTILE:
+        explorer.click("<b>bold</b>", text)
+    assert set(explorer.rows("<b>bold</b>")) == set(HOSTILE)
+    assert explorer.page.locator("#marginalia-explorer :is(img, script, b, iframe)").count() == 0
+    explorer.press("Records")
+    assert HOSTILE[0] in explorer.page.get_by_role("table").inner_text()
+    again = opened(path, explorer.page.evaluate("location.hash"))
+    assert again.chosen() == explorer.chosen()
+    again.ask("<script>alert(5)</script>, __proto__, toString")
+
+
+def test_right_to_left_values_are_laid_out_so(opened, tmp_path):
+    explorer = opened(write(tmp_path, page_of(("town",), [("שלום",), ("plain",)])))
+    direction = "element => getComputedStyle(element).direction"
+    assert explorer.value("town", "שלום").locator(".label").evaluate(direction) == "rtl"
+    assert explorer.value("town", "plain").locator(".label").evaluate(direction) == "ltr"
+
+
+def test_ten_thousand_values_are_scrolled_searched_and_selected(opened, tmp_path):
+    buffers, generator = Buffers(), np.random.default_rng(1)
+    codes = generator.integers(0, 10_001, 50_000)
+    buffers.put("column/0/0", codes.astype(np.uint16))
+    buffers.put("column/1/0", (1 + codes % 3).astype(np.uint8))
+    values = [f"value {number:05}" for number in range(10_000)]
+    columns = [column_of("many", values, type="u16"), column_of("few", ["a", "b", "c"])]
+    explorer = opened(write(tmp_path, html_of(meta_of(columns, len(codes), buffers), buffers.text())))
+    card = explorer.chart("many")
+    assert 0 < card.locator("button.row").count() < 100
+    card.get_by_role("searchbox").fill("value 0777")
+    assert len(explorer.rows("many")) == len({code for code in codes if 7771 <= code <= 7780})
+    explorer.click("many", "value 07770")
+    found = [code for code in codes if code == 7771]
+    assert explorer.rows("few")["b" if 7771 % 3 == 1 else "a"] == (len(found), None)
+    card.get_by_role("searchbox").fill("")
+    card.locator("button.row").first.focus()
+    explorer.page.keyboard.press("End")
+    explorer.page.locator("button.row:focus .label", has_text="missing").wait_for()
+
+
+def test_a_column_of_one_value_and_one_of_none(opened, tmp_path):
+    explorer = opened(write(tmp_path, page_of(("one", "none"), [("only", None)] * 5)))
+    assert explorer.rows("one") == {"only": (5, 5)}
+    assert explorer.rows("none") == {"missing": (5, None)}
+
+
+def test_a_release_without_records_and_counts(opened, tmp_path):
+    explorer = opened(write(tmp_path, page_of(("sex", "age"), [])))
+    assert explorer.rows("sex") == {}
+    assert "Nobody in this selection." in explorer.chart("sex").inner_text()
+    explorer.press("Records")
+    assert "no synthetic records" in explorer.page.locator(".records").inner_text()
+
+
+def test_a_page_that_was_cut_off_says_so(chromium, people_page, tmp_path):
+    text = people_page.read_text(encoding="utf-8")
+    start = text.index('id="marginalia-data">') + len('id="marginalia-data">')
+    page = chromium.new_page()
+    page.goto(write(tmp_path, text[: start + 40] + text[text.index("</script>", start) :]).as_uri())
+    assert "Take a fresh copy of the release" in page.get_by_role("alert").inner_text()
+    page.context.close()
+
+
+def test_nothing_foreign_can_be_loaded_or_run(chromium, people_page):
+    explorer = ExplorerPage.opened(chromium, people_page)
+    script = """async () => {
+        const refused = [];
+        const note = (event) => refused.push(event.effectiveDirective);
+        document.addEventListener("securitypolicyviolation", note);
+        const image = new Image(); image.src = "https://example.org/x.png";
+        await fetch("https://example.org/").catch(() => 0);
+        const added = document.createElement("script");
+        added.textContent = "window.ran = 1";
+        document.body.append(added);
+        const button = document.createElement("button");
+        button.setAttribute("onclick", "window.ran = 2");
+        button.click();
+        setTimeout("window.ran = 3", 0);
+        await new Promise((done) => setTimeout(done, 50));
+        return [window.ran ?? null, refused];
+    }"""
+    ran, refused = explorer.page.evaluate(script)
+    assert ran is None
+    assert {"img-src", "connect-src", "script-src-elem", "script-src-attr", "script-src"} <= set(refused)
+    explorer.page.context.close()

@@ -1,0 +1,99 @@
+"""What is seen is saved: the numbers of the screen, in files that run nothing."""
+
+import csv
+import io
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.core.navigation.explorer.conftest import people
+from tests.oracles.explorer_pages import page_of
+
+pytestmark = pytest.mark.needs_chromium
+
+FORMULAS = ("=1+1", "+SUM(A1)", "-2", "@import", "\ttab", 'a "quote", a comma', "two\nlines", "plain")
+
+
+def saved(explorer, press):
+    with explorer.page.expect_download() as waiting:
+        press()
+    return waiting.value
+
+
+def table(download):
+    raw = download.path().read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf")
+    return list(csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline="")))
+
+
+def save_chart(explorer, chart, form):
+    explorer.chart(chart).locator("summary").click()
+    return saved(explorer, lambda: explorer.chart(chart).get_by_role("button", name=form, exact=True).click())
+
+
+def test_a_chart_is_saved_as_csv_as_it_is_seen(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("sex", "female")
+    download = save_chart(explorer, "housing", "CSV")
+    assert download.suggested_filename == "people_housing.csv"
+    header, *rows = table(download)
+    counts = ["estimated", "actual", "actual_low", "actual_high"]
+    assert header == ["chart", "column", "value", *counts, "selection"]
+    on_screen = explorer.rows("housing")
+    assert {row[2]: (int(row[3]), int(row[4]) if row[4] else None) for row in rows} == on_screen
+    assert {row[7] for row in rows} == {"sex: female"}
+
+
+def test_formulas_are_neutralised_in_both_tables(opened, tmp_path):
+    path = tmp_path / "formulas.html"
+    path.write_text(page_of(("=cmd", "b"), [(text, "x") for text in FORMULAS]), encoding="utf-8")
+    explorer = opened(path)
+    harmless = {f"'{text}" if text[0] in "=+-@\t" else text for text in FORMULAS}
+    _, *rows = table(
+        saved(
+            explorer,
+            lambda: (
+                explorer.page.get_by_role("group", name="Save this page of charts").get_by_text("CSV").click()
+            ),
+        )
+    )
+    assert {row[2] for row in rows if row[0] == "'=cmd"} == harmless
+    explorer.press("Records")
+    header, *records = table(saved(explorer, lambda: explorer.press("Save these records as CSV")))
+    assert header == ["'=cmd", "b"]
+    assert {record[0] for record in records} == harmless
+
+
+def test_the_records_saved_are_those_selected(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("housing", "social")
+    explorer.press("Records")
+    _, *records = table(saved(explorer, lambda: explorer.press("Save these records as CSV")))
+    expected = [[r[0], r[1], r[2], "; ".join(r[3])] for r in people() if r[1] == "social"]
+    assert records == expected
+
+
+def test_a_chart_is_saved_as_svg_with_its_numbers(opened, people_page):
+    explorer = opened(people_page)
+    drawing = ElementTree.fromstring(
+        save_chart(explorer, "housing", "SVG").path().read_text(encoding="utf-8")
+    )
+    assert {element.tag.rpartition("}")[2] for element in drawing.iter()} <= {
+        "svg",
+        "g",
+        "rect",
+        "path",
+        "text",
+    }
+    words = {text.strip() for text in drawing.itertext() if text.strip()}
+    for label, (estimated, _) in explorer.rows("housing").items():
+        assert {label, str(estimated)} <= words
+
+
+def test_all_charts_of_a_page_are_saved_as_png(opened, people_page):
+    explorer = opened(people_page)
+    group = explorer.page.get_by_role("group", name="Save this page of charts")
+    raw = saved(explorer, lambda: group.get_by_text("PNG").click()).path().read_bytes()
+    assert raw.startswith(b"\x89PNG")
+    width, height = int.from_bytes(raw[16:20], "big"), int.from_bytes(raw[20:24], "big")
+    assert width > 1000 and height > 800

@@ -1,0 +1,195 @@
+"""A click selects, and every chart follows: the numbers on the screen are those of slow arithmetic."""
+
+from collections import Counter
+
+import pytest
+
+from tests.core.navigation.explorer.conftest import NAMES, people
+from tests.oracles.explorer_pages import counted, page_of
+
+pytestmark = pytest.mark.needs_chromium
+
+MISSING = "missing"
+AGES = {"[18,40)": "18 to under 40", "[40,60)": "40 to under 60", ">60": "over 60"}
+
+
+def shown(counts: Counter[str | None]) -> dict[str, int]:
+    """As the page names the values; what nobody holds is not shown."""
+    return {MISSING if value is None else AGES.get(value, value): n for value, n in counts.items() if n}
+
+
+def estimates(explorer, chart):
+    return {label: estimated for label, (estimated, _) in explorer.rows(chart).items() if estimated}
+
+
+def agrees(explorer, selection):
+    """Every chart shows what the records hold within the others' choices."""
+    for name in NAMES:
+        assert estimates(explorer, name) == shown(counted(NAMES, people(), selection, name))
+
+
+def test_all_records_are_counted_at_first(opened, people_page):
+    agrees(opened(people_page), {})
+
+
+def test_every_chart_follows_a_click_and_its_own_shows_the_alternatives(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("housing", "rented")
+    agrees(explorer, {"housing": {"rented"}})
+    explorer.click("age", "over 60")
+    agrees(explorer, {"housing": {"rented"}, "age": {">60"}})
+    explorer.click("housing", "rented")
+    agrees(explorer, {"age": {">60"}})
+
+
+def test_values_of_one_column_are_joined_by_or(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("housing", "rented")
+    explorer.click("housing", "social")
+    agrees(explorer, {"housing": {"rented", "social"}})
+
+
+def test_missing_is_a_value_of_its_own_also_of_items(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("housing", MISSING)
+    agrees(explorer, {"housing": {None}})
+    explorer.click("services", MISSING)
+    explorer.click("services", "pool")
+    agrees(explorer, {"housing": {None}, "services": {None, "pool"}})
+
+
+def test_actual_counts_are_the_published_ones_as_far_as_they_go(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("sex", "female")
+    actual = {label: actual for label, (_, actual) in explorer.rows("housing").items()}
+    assert actual == shown(counted(NAMES, people(), {"sex": {"female"}}, "housing")) | {MISSING: None}
+    explorer.click("age", "over 60")
+    assert {actual for _, actual in explorer.rows("housing").values()} == {None}
+    assert "not released" in explorer.value("housing", "rented").text_content()
+
+
+def test_a_sum_of_published_counts_is_shown_where_several_values_are_chosen(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("housing", "rented")
+    explorer.click("housing", "owned")
+    expected = counted(NAMES, people(), {"housing": {"rented", "owned"}}, "sex")
+    assert {label: actual for label, (_, actual) in explorer.rows("sex").items() if actual} == shown(expected)
+
+
+def test_a_rounded_count_has_the_range_of_the_true_one(opened, tmp_path):
+    path = tmp_path / "rounded.html"
+    path.write_text(page_of(NAMES, people(), resolution=10), encoding="utf-8")
+    explorer = opened(path)
+    for label, true in shown(counted(NAMES, people(), {}, "housing")).items():
+        if label != MISSING:
+            low = true // 10 * 10
+            assert explorer.rows("housing")[label] == (true, low)
+            assert explorer.ranges("housing")[label] == (low, low + 9)
+
+
+def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("sex", "male")
+    explorer.click("age", "over 60")
+    explorer.press("Undo")
+    assert explorer.chosen() == ["sex male"]
+    explorer.click("housing", "social")
+    explorer.press("Clear")
+    assert explorer.chosen() == []
+    explorer.page.locator("body").press("Control+z")
+    assert explorer.chosen() == ["sex male", "housing social"]
+    agrees(explorer, {"sex": {"male"}, "housing": {"social"}})
+
+
+def test_a_chip_takes_its_value_back_and_a_chart_its_choice(opened, people_page):
+    explorer = opened(people_page)
+    for label in ("rented", "owned"):
+        explorer.click("housing", label)
+    explorer.press("Remove housing: rented")
+    assert explorer.chosen() == ["housing owned"]
+    explorer.press("Clear the choice in housing")
+    assert explorer.chosen() == []
+
+
+def test_a_link_restores_what_was_selected(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("age", "over 60")
+    explorer.click("housing", MISSING)
+    explorer.click("services", "pool")
+    address = explorer.page.evaluate("location.hash")
+    again = opened(people_page, address)
+    assert again.chosen() == explorer.chosen() == ["housing missing", "age over 60", "services pool"]
+    agrees(again, {"age": {">60"}, "housing": {None}, "services": {"pool"}})
+    again.page.evaluate("location.hash = '#sex=female&sex=neither'")
+    again.page.wait_for_selector(".chips :text('female')")
+    assert again.chosen() == ["sex female"]
+
+
+def test_the_link_can_be_copied(opened, people_page):
+    explorer = opened(people_page)
+    explorer.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    explorer.click("sex", "female")
+    explorer.press("Copy link")
+    explorer.page.wait_for_selector("[role=status]:text('Copied')", state="attached")
+    assert explorer.page.evaluate("navigator.clipboard.readText()") == people_page.as_uri() + "#sex=female"
+
+
+def test_charts_are_searched_and_ordered(opened, tmp_path):
+    names = ("town",)
+    towns = [f"Town {number}" for number in range(30)]
+    records = [(town,) for place, town in enumerate(towns) for _ in range(place + 1)]
+    path = tmp_path / "towns.html"
+    path.write_text(page_of(names, records), encoding="utf-8")
+    explorer = opened(path)
+    card = explorer.chart("town")
+    card.get_by_role("searchbox").fill("tówn 2")
+    assert set(explorer.rows("town")) == {"Town 2", *(f"Town 2{digit}" for digit in range(10))}
+    card.get_by_label("Order of town").select_option("count")
+    assert list(explorer.rows("town"))[:2] == ["Town 29", "Town 28"]
+    card.get_by_label("Order of town").select_option("name")
+    assert list(explorer.rows("town"))[:2] == ["Town 2", "Town 20"]
+    card.get_by_role("searchbox").fill("nowhere")
+    assert "No value contains this text." in card.inner_text()
+
+
+def test_the_records_behind_a_selection_are_listed(opened, people_page):
+    explorer = opened(people_page)
+    explorer.click("housing", "social")
+    explorer.press("Records")
+    table = explorer.page.get_by_role("table")
+    chosen = [record for record in people() if record[1] == "social"]
+    assert table.get_attribute("aria-rowcount") == str(len(chosen) + 1)
+    first = table.locator("tbody tr:not(.filler)").first.locator("td").all_inner_texts()
+    sex, housing, age, services = chosen[0]
+    assert first == [sex, housing, age, "; ".join(services)]
+    scroll = explorer.page.locator(".records .scroll")
+    scroll.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    table.locator(f"[aria-rowindex='{len(chosen) + 1}']").wait_for()
+
+
+def test_pages_of_charts_are_as_they_were_laid_out(opened, tmp_path):
+    layout = {
+        "pages": [
+            {"name": "People", "visuals": [{"name": "sex", "column": 0}]},
+            {
+                "name": "Homes",
+                "visuals": [{"name": "A choice", "attributes": [3, 0], "unreleased": ["age:7"]}],
+            },
+        ]
+    }
+    path = tmp_path / "layout.html"
+    path.write_text(page_of(NAMES, people(), layout=layout), encoding="utf-8")
+    explorer = opened(path)
+    assert explorer.page.locator("h3").all_inner_texts() == ["sex"]
+    explorer.press("Homes")
+    assert set(explorer.rows("A choice")) == {"housing: rented", "sex: female"}
+    assert "Not in this release: age:7." in explorer.chart("A choice").inner_text()
+    assert "!page=2" in explorer.page.evaluate("location.hash")
+
+
+def test_the_language_is_chosen_and_kept_in_the_link(opened, people_page):
+    explorer = opened(people_page, "#!lang=de&sex=female")
+    assert explorer.page.locator("section.explorer").get_attribute("lang") == "de"
+    assert "Rückgängig" in explorer.page.locator(".selection").inner_text()
+    explorer.page.get_by_label("Sprache").select_option("en")
+    assert "Undo" in explorer.page.locator(".selection").inner_text()

@@ -1,0 +1,44 @@
+"""Which charts stand on which page: SDS's keys, and what the release does not hold."""
+
+from tasks.core.navigation.naming import Naming
+from tasks.core.navigation.payload.columns import ShownColumn
+from tasks.core.navigation.payload.layout import layout, unreleased_told
+
+COLUMNS = (
+    ShownColumn("Sex", "category", ("f", "m"), is_open=False),
+    ShownColumn("services", "items", ("bus", "gym:pool"), is_open=True),
+    ShownColumn("age", "bins", ("<18", "[18,65]"), is_open=False),
+)
+
+
+def pages(**settings: object) -> list[tuple[str, list[str]]]:
+    found = layout(COLUMNS, Naming(**settings))  # type: ignore[arg-type]
+    return [(page["name"], [each["name"] for each in page["visuals"]]) for page in found["pages"]]
+
+
+def test_without_pages_all_is_on_one_and_visuals_come_first() -> None:
+    assert pages() == [("", ["Sex", "services", "age"])]
+    assert pages(visuals={"Men": ("Sex:m",)}) == [("", ["Men", "Sex", "services", "age"])]
+
+
+def test_configured_pages_stand_in_order_and_the_rest_has_one_of_its_own() -> None:
+    found = pages(visuals={"Men": ("Sex:m",)}, pages={"Who": ("AGE", "Men"), "What": ("services",)})
+    assert found == [("Who", ["age", "Men"]), ("What", ["services"]), ("Other columns", ["Sex"])]
+
+
+def test_a_visual_stands_before_a_column_of_its_name() -> None:
+    found = layout(COLUMNS, Naming(visuals={"age": ("age:<18",)}, pages={"p": ("age",)}))
+    assert found["pages"][0]["visuals"] == [{"name": "age", "attributes": [4]}]
+
+
+def test_attributes_are_named_as_sds_names_them_and_those_not_released_are_told() -> None:
+    texts = ("sex:f", "services_bus:1", "services:gym:pool", "Sex:x", "services_tram:1")
+    found = layout(COLUMNS, Naming(visuals={"Some": texts}))
+    assert found["pages"][0]["visuals"][0] == {
+        "name": "Some",
+        "attributes": [0, 2, 3],
+        "unreleased": ["Sex:x", "services_tram:1"],
+    }
+    (told,) = unreleased_told(found)
+    assert told.startswith("report_visuals: 'Some' names 'Sex:x', 'services_tram:1', which the release")
+    assert unreleased_told(layout(COLUMNS, Naming())) == []

@@ -1,0 +1,108 @@
+"""The three plain answers: made of released figures, and no more is claimed than the protection does."""
+
+import dataclasses
+import re
+
+import pytest
+
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.naming import Naming, UnitName, columns_told
+from tasks.core.navigation.report import render_page
+from tasks.core.navigation.table_inputs import TablePage
+from tasks.core.navigation.table_page import render_table
+from tasks.core.statement.differential_privacy.statement import accounted_statement
+from tasks.core.statement.k_anonymity.statement import anonymity_statement
+from tests.core.navigation.test_table_page import page as synthetic_tables
+from tests.oracles.anonymous_releases import facts, rounded
+from tests.oracles.pages import check
+from tests.oracles.releases import SCHEMA, ledger_facts, release
+
+VISIT = Naming(unit=UnitName.of("visit"))
+
+
+def answers(text: str) -> list[str]:
+    """The words of the three answers, in their order."""
+    found = re.search(r'<section id="answers".*?</section>', text, re.DOTALL)
+    assert found is not None
+    whole = check(text).text
+    parts = re.split(r"What is in it\?|How exact is it\?|Can my neighbour be found in here\?", whole)
+    return [" ".join(part.split()) for part in (*parts[1:3], parts[3].split(" Explore ")[0])]
+
+
+def noisy(naming: Naming = Naming(), **changes: object) -> list[str]:
+    measurement, aggregates, synthetic = release(600)
+    body = accounted_statement(measurement, ledger_facts(**changes), "abc")
+    inputs = ReportInputs(body, SCHEMA, aggregates, measurement, synthetic, naming=naming)
+    return answers(render_page(inputs))
+
+
+def anonymous(naming: Naming = Naming(), **changes: object) -> list[str]:
+    aggregates, synthetic = rounded(600, int(str(changes.get("resolution", 10))))
+    body = anonymity_statement(facts(**changes), aggregates, "abc")
+    return answers(render_page(ReportInputs(body, SCHEMA, aggregates, None, synthetic, naming=naming)))
+
+
+def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded() -> None:
+    measurement, _, synthetic = release(600)
+    body = accounted_statement(measurement, ledger_facts(), "abc")
+    what, exact, neighbour = noisy()
+    assert f"about {measurement.number_of_records} people in 6 columns" in what
+    assert f"{synthetic.number_of_records} made-up records" in what
+    for level in body["levels"]:
+        assert f"± {level['error_bar']['half_width_95']} for {level['length']} value" in exact
+    assert re.search(r"at most [\d.]+ times as likely with your neighbour’s data in the table", neighbour)
+    assert "What is true of many is not hidden" in neighbour
+    assert "weak promise" not in neighbour
+
+
+def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected() -> None:
+    _, _, neighbour = noisy(VISIT, unit="row")
+    assert "What is protected is one row of the table: a neighbour with several rows is" in neighbour
+    assert "one row of your neighbour’s" in neighbour
+    _, _, neighbour = anonymous(VISIT, unit="row")
+    assert "rows of the table are counted, not people: a neighbour with 10 rows can be a group" in neighbour
+
+
+@pytest.mark.parametrize("made", [noisy, anonymous])
+def test_a_record_is_called_what_the_operator_calls_it(made) -> None:
+    what, exact, _ = made(VISIT)
+    assert "visits in 6 columns" in what and "visits" in exact
+    assert "people" not in what + exact and "subject" not in what + exact
+
+
+def test_rounded_counts_are_certain_and_say_what_a_group_does_not_hide() -> None:
+    what, exact, neighbour = anonymous()
+    assert "where at least 10 do" in what
+    assert "a count of 100 stands for 100 to 109 people. That is certain" in exact
+    assert neighbour.startswith("Not by one count alone: each stands for at least 10 people.")
+    assert "nothing limits what can be learned about one person" in neighbour
+
+
+def test_at_a_resolution_of_one_the_neighbour_can_be_found() -> None:
+    _, exact, neighbour = anonymous(resolution=1)
+    assert exact.startswith("Every count is exact, and none is left out.")
+    assert neighbour.startswith("Yes.") and "nobody is protected" in neighbour
+
+
+def test_a_draw_of_the_test_engine_says_that_it_protects_nobody() -> None:
+    measurement, aggregates, _ = release(600)
+    fake = dataclasses.replace(measurement, private=False)
+    body = accounted_statement(fake, ledger_facts(), "x")
+    _, _, neighbour = answers(render_page(ReportInputs(body, SCHEMA, aggregates, fake)))
+    assert neighbour == (
+        "Possibly. This was drawn by the seeded test engine, which protects nobody. Do not share it."
+    )
+
+
+def test_syndiffix_says_that_nothing_is_proved() -> None:
+    page: TablePage = synthetic_tables()
+    what, exact, neighbour = answers(render_table(page))
+    assert "A made-up table of 300 rows with 4 columns: age, old, <b>town</b> and blank" in what
+    assert "it may be off by much more" in exact and "How much is not known from this release" in exact
+    assert neighbour.startswith("Nobody has proved that they can’t.")
+
+
+def test_many_columns_are_counted_and_few_are_named() -> None:
+    assert columns_told([str(number) for number in range(9)]) == "9 columns: 0, 1, 2, 3, 4, 5 and 3 more"
+    assert columns_told([str(number) for number in range(7)]) == "7 columns: 0, 1, 2, 3, 4, 5 and 6"
+    assert columns_told([]) == "0 columns"

@@ -1,0 +1,37 @@
+/**
+ * Asks the page's answers: releases and questions as JSON on the standard input, one answer a question on the output.
+ *
+ * {releases: [payload], asked: [{what: "answer", release, selection} | {what: "difference", release, selection, to, other}
+ *  | {what: "parse", release, text}]}; a selection is [[column, codes], ...].
+ */
+import { readFileSync } from "node:fs";
+
+const { answer, difference, parse } = await import(process.argv[2]);
+const { releases, asked } = JSON.parse(readFileSync(0, "utf8"));
+
+const whole = (values) => (values ? Int32Array.from(values) : null);
+for (const release of releases) {
+  let first = 0;
+  for (const column of release.columns) {
+    column.first = first;
+    column.codes = (column.codes ?? []).map((codes) => Uint16Array.from(codes));
+    first += column.values.length;
+  }
+  for (const counts of release.counts) {
+    counts.ids = counts.ids.map((ids) => Uint16Array.from(ids));
+    for (const name of ["count", "low", "high", "noisy"]) counts[name] = whole(counts[name]);
+  }
+  for (const table of release.tables) table.cells = whole(table.cells);
+}
+
+const side = (release, selection) => ({ payload: releases[release], selection: new Map(selection) });
+const asking = {
+  answer: ({ release, selection }) => answer(releases[release], new Map(selection)),
+  difference: ({ release, selection, to, other }) => difference(side(release, selection), side(to, other)),
+  parse: ({ release, text }) => {
+    const found = parse(releases[release], text);
+    return { ...found, selection: [...found.selection] };
+  },
+};
+const plain = (key, value) => (value === Infinity ? "inf" : value);
+process.stdout.write(JSON.stringify(asked.map((each) => asking[each.what](each)), plain));
