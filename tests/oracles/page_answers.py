@@ -187,10 +187,11 @@ def weights_of(release, selection):
 
 def most_misses(number, share, false_alarm):
     """The least m with P(Binomial(number, share) > m) <= false_alarm."""
-    tail, most = 1.0, -1
+    tail, most, chance = 1.0, -1, (1 - share) ** number
     while tail > false_alarm:
         most += 1
-        tail -= math.comb(number, most) * share**most * (1 - share) ** (number - most)
+        tail -= chance
+        chance *= (number - most) / (most + 1) * share / (1 - share)
     return most
 
 
