@@ -99,6 +99,8 @@ def plain(value: Any) -> Any:
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Secret):
         return value.get_secret_value()
+    if isinstance(value, Path):
+        return str(value)
     if isinstance(value, tuple | list):
         return [plain(each) for each in value]
     if isinstance(value, dict):

@@ -155,6 +155,7 @@ def test_a_key_follows_from_dataset_and_inputs_and_not_from_the_run(made: RunSte
     )
     assert key(made, run, letter="dear you") != first
     assert key(made, replace(run, dataset="others"), letter="dear all") != first
+    assert key(made, run, letter=Path("a/place")) != key(made, run, letter=Path("another/place"))
 
 
 def test_only_a_sensitive_key_is_hashed_with_the_secret_of_the_workspace(

@@ -150,7 +150,12 @@ def take_files(written: Path, folder: Path) -> list[Json]:
     Returns:
         The manifest's entries.
     """
-    shutil.copytree(written / _FILES, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    for path in sorted((written / _FILES).rglob("*")):  # copytree would hide that a disk is full
+        place = folder / path.relative_to(written / _FILES)
+        if path.is_dir():
+            place.mkdir(exist_ok=True)
+        else:
+            shutil.copyfile(path, place)
     entries: list[Json] = json.loads((written / _ENTRIES).read_text(encoding="utf-8"))
     return entries
 

@@ -9,7 +9,8 @@ import pytest
 from prefect.utilities.callables import parameter_schema
 
 from flows.release import release
-from tasks.configuration.overrides import overridden
+from tasks.configuration.overrides import ALLOWED, overridden
+from tasks.configuration.places import PLACES
 from tasks.core.errors import ParameterError
 from tasks.request import STAGES
 from tests.flows import pipeline
@@ -44,6 +45,10 @@ def test_the_server_refuses_what_no_run_could_use(filled: dict[str, Any]) -> Non
     validator = jsonschema.Draft202012Validator(FORM)
     assert list(validator.iter_errors(filled))
     assert not list(validator.iter_errors({"configuration": "people.json", "overrides": {"epsilon": 1}}))
+
+
+def test_what_may_be_overridden_is_named_as_in_a_file() -> None:
+    assert set(ALLOWED) <= set(PLACES)
 
 
 def test_overrides_take_the_place_of_keys() -> None:

@@ -24,7 +24,7 @@ from typing import Any
 from tasks.core.arrays import Json
 from tasks.core.navigation.power_bi.measures import ACTUAL, AT_LEAST, AT_MOST, ESTIMATED
 from tasks.core.navigation.power_bi.model import COLUMN, COMPARE, LABEL, NAME, RECORDS, TabularModel
-from tasks.core.navigation.power_bi.showcase import TEXTS, Page, ShowcaseChart, ShowcaseInputs
+from tasks.core.navigation.power_bi.showcase import TEXTS, ShowcaseChart, ShowcaseInputs, ShowcasePage
 from tasks.core.navigation.power_bi.texts import filled_json, json_template
 
 _GAP = 16
@@ -109,7 +109,7 @@ def report_layout(model: TabularModel) -> Json:
     return body
 
 
-def _section(model: TabularModel, number: int, page: Page) -> Json:
+def _section(model: TabularModel, number: int, page: ShowcasePage) -> Json:
     body: Json = filled_json(
         json_template("section.json"),
         id=number,
@@ -120,7 +120,7 @@ def _section(model: TabularModel, number: int, page: Page) -> Json:
     return body
 
 
-def _visuals(model: TabularModel, number: int, page: Page) -> list[Json]:
+def _visuals(model: TabularModel, number: int, page: ShowcasePage) -> list[Json]:
     inputs, visuals = model.inputs, _Visuals(number)
     headed = [(inputs.title, _HEADING), (inputs.protection, _SMALL)]
     visuals.place(_TITLE, _text_box(headed))

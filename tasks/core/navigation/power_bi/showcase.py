@@ -72,7 +72,7 @@ class ShowcaseChart:
 
 
 @dataclass(frozen=True)
-class Page:
+class ShowcasePage:
     """One page of the report: its name, and the charts on it in order."""
 
     name: str
@@ -129,7 +129,7 @@ class Showcase:
         left_out: what of the configuration it does not hold, a sentence each.
     """
 
-    pages: tuple[Page, ...]
+    pages: tuple[ShowcasePage, ...]
     left_out: tuple[str, ...]
 
     @cached_property
@@ -153,7 +153,7 @@ def plan_showcase(inputs: ShowcaseInputs) -> Showcase:
     chosen, left_out = _chosen_charts(inputs.visuals)
     columns = _column_charts(inputs)
     asked = _asked_pages(inputs, chosen, columns)
-    pages = [Page(name, charts[:MOST_CHARTS]) for name, charts in asked[:MOST_PAGES]]
+    pages = [ShowcasePage(name, charts[:MOST_CHARTS]) for name, charts in asked[:MOST_PAGES]]
     for name, charts in asked[:MOST_PAGES]:
         left_out += _beyond("charts", charts, MOST_CHARTS, page=name)
     left_out += _pages_beyond(asked)
