@@ -124,6 +124,7 @@ CONFIGURATION_KEYS = _words(
     visuals weight_selection_percentile workload
     contact data_source description first_published license publication publisher purpose rationale region
     sector url
+    unit units
     """
 )
 

@@ -30,9 +30,12 @@ def people(number: int = RECORDS, seed: int = 3) -> list[Record]:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A browser of this session; skips where it is not installed."""
+    """A browser of this module; skips where it is not installed.
+
+    While its driver runs, this thread has an event loop, in which Prefect's calls return coroutines.
+    """
     if program() is None:
         pytest.skip("needs a Chromium (Debian: apt-get install chromium)")
     with launched() as browser:
