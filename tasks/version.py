@@ -9,8 +9,8 @@ from pathlib import Path
 from tasks.core.queries import SQL_ROOT
 
 _TASKS = Path(__file__).resolve().parent
-#: What the pages are made of is as much a source as the code.
-_SOURCES = frozenset({".py", ".sql", ".toml", ".j2", ".css", ".js", ".tsv"})
+#: What pages and templates are made of is as much a source as the code.
+_SOURCES = frozenset({".py", ".sql", ".toml", ".j2", ".css", ".js", ".tsv", ".json", ".xml", ".pq", ".dax"})
 
 
 @functools.cache
@@ -25,11 +25,16 @@ def code_hash() -> str:
 
 def _sources(root: Path) -> list[Path]:
     """Source files; of the explorer's libraries only what is in its bundle counts."""
+    return sorted(path for path in _every_file(root) if path.suffix in _SOURCES)
+
+
+def _every_file(root: Path) -> list[Path]:
+    """All files below a folder, but of libraries that the explorer is built with."""
     found = []
     for folder, below, files in os.walk(root):
-        below[:] = [name for name in below if name != "node_modules"]
-        found += [Path(folder) / name for name in files if Path(name).suffix in _SOURCES]
-    return sorted(found)
+        below[:] = [name for name in below if name not in ("node_modules", "__pycache__")]
+        found += [Path(folder) / name for name in files]
+    return found
 
 
 @functools.cache

@@ -9,7 +9,7 @@ run stops must not depend on the values (privacy.md, rule 2), so only declared a
 a column that the contract calls ``integer`` or ``number``, and a floating-point or decimal column of a
 Parquet file that the contract doesn't call ``string``. An undeclared column of a text file, or a whole
 number in Parquet (often a code), is taken as text: its rare values don't pass the threshold, which costs
-that column and nobody's privacy; ``marginalia check --propose`` reads the values on request and drafts
+that column and nobody's privacy; ``marginalia init`` reads the values on request and drafts
 bins. Under k-anonymity no such column is refused: each number is a value of its own, as in SDS, and rare
 ones are not reported. `numbers_without_bins` names those that would better be binned, and a table judged
 by a strict contract is looked at as well (`contracts.profile.Profile.suggestions`).
