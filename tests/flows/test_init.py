@@ -192,6 +192,15 @@ def test_options_are_the_answers(tmp_path: Path) -> None:
     columns = {column.name: column for column in contract.columns}
     assert columns["visited"].cut == "year" and columns["birth_year"].bins == (1950, 1980)
     assert "A row is a visit" in (tmp_path / "visits_contract.yaml").read_text()
+    assert "unit" not in flat, "a record of the release is a person"
+
+
+@pytest.mark.parametrize("protection", ["dp", "k_anonymity", "syndiffix"])
+def test_the_page_calls_rows_of_different_people_what_the_person_called_them(
+    protection: str, tmp_path: Path
+) -> None:
+    path = drafted(tmp_path, "sentinels", protection, "--one-row-each", "--unit", "visit")
+    assert from_flat(json.loads(path.read_text())).report.unit == "visit"
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,8 @@ def draft(
     configuration |= _protection(answers)
     if answers.purpose:
         configuration["purpose"] = answers.purpose
+    if answers.unit and answers.subject is None:  # where people have several rows, a record is a person
+        configuration["unit"] = answers.unit
     configuration |= {
         "dataset": answers.dataset,
         "vintage": answers.vintage,
