@@ -23,6 +23,7 @@ from tasks.batch.group import (
 )
 from tasks.batch.modes import settle_modes
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
+from tasks.events import announce_schedule
 from tasks.failures import explained, unexpected
 from tasks.messages import tell, tell_log
 from tasks.progress import say
@@ -30,7 +31,7 @@ from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 
 
-@flow(name="batch", flow_run_name="batch", persist_result=False)
+@flow(name="batch", flow_run_name="batch", on_running=[announce_schedule], persist_result=False)
 @explained
 def batch(path: str) -> dict[str, str]:
     """Run a batch file.

@@ -6,12 +6,18 @@ from flows.steps.evaluate import evaluate_steps, utility_steps
 from flows.steps.measure import measure_steps
 from flows.steps.publish import build_steps, publishing
 from tasks.configuration.model import RunConfiguration
+from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
 
 
-@flow(name="evaluate", flow_run_name="evaluate-{configuration.dataset}", persist_result=False)
+@flow(
+    name="evaluate",
+    flow_run_name="evaluate-{configuration.dataset}",
+    on_running=[announce_schedule],
+    persist_result=False,
+)
 @explained
 def evaluate(configuration: RunConfiguration) -> str:
     """Evaluate the configured release against the raw table; return the place of the result."""

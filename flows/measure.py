@@ -4,6 +4,7 @@ from prefect import flow
 
 from flows.steps.measure import keep_made, measure_steps
 from tasks.configuration.model import RunConfiguration
+from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.request import scheduled_date
 from tasks.sensitive.recall import told_as_committed
@@ -11,7 +12,12 @@ from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
 
 
-@flow(name="measure", flow_run_name="measure-{configuration.dataset}", persist_result=False)
+@flow(
+    name="measure",
+    flow_run_name="measure-{configuration.dataset}",
+    on_running=[announce_schedule],
+    persist_result=False,
+)
 @explained
 def measure(configuration: RunConfiguration) -> str:
     """Make the configured measurement, or find it drawn; return its place in the workspace.

@@ -7,6 +7,7 @@ from prefect import flow
 
 from flows.steps.publish import BUILDING, publishing, releasing
 from tasks.configuration.model import RunConfiguration
+from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.public.bundles.opening import (
     as_measured,
@@ -19,7 +20,12 @@ from tasks.request import STAGES
 from tasks.storage import Workspace
 
 
-@flow(name="publish", flow_run_name="publish-{configuration.dataset}", persist_result=False)
+@flow(
+    name="publish",
+    flow_run_name="publish-{configuration.dataset}",
+    on_running=[announce_schedule],
+    persist_result=False,
+)
 @explained
 def publish(configuration: RunConfiguration, measurement: str | None = None) -> str:
     """Build and publish everything from a measurement; return the release's place in the workspace.

@@ -20,6 +20,7 @@ from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.overrides import NO_SECRETS, overridden
 from tasks.core.errors import ParameterError
+from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.messages import tell
 from tasks.request import STAGES, reaches, scheduled_date
@@ -47,7 +48,7 @@ def _run_name() -> str:
     return "-".join(filter(None, [Path(given["configuration"]).stem, vintage]))
 
 
-@flow(name="release", flow_run_name=_run_name, persist_result=False)
+@flow(name="release", flow_run_name=_run_name, on_running=[announce_schedule], persist_result=False)
 def release(
     configuration: Annotated[
         str, Field(pattern=r"\.json$", examples=["deployments/configurations/survey.json"])

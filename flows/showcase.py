@@ -10,6 +10,7 @@ from flows.steps.evaluate import evaluate_steps, utility_steps
 from flows.steps.measure import aggregate_step, keep_made, measure_steps
 from flows.steps.publish import build_steps, publishing, releasing
 from tasks.configuration.model import RunConfiguration
+from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
 from tasks.sensitive.recall import told_as_committed
@@ -20,7 +21,12 @@ from tasks.storage import Workspace
 LastStage = Annotated[str, Field(json_schema_extra={"enum": list(STAGES)})]
 
 
-@flow(name="showcase", flow_run_name="showcase-{configuration.dataset}", persist_result=False)
+@flow(
+    name="showcase",
+    flow_run_name="showcase-{configuration.dataset}",
+    on_running=[announce_schedule],
+    persist_result=False,
+)
 @explained
 def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> dict[str, str]:
     """Run every stage up to ``last``.

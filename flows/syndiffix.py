@@ -19,6 +19,7 @@ from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
+from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.late import announced_if_late
 from tasks.messages import tell
@@ -57,7 +58,12 @@ _BOTH_REGIMES = (
 )
 
 
-@flow(name="syndiffix", flow_run_name="syndiffix-{configuration.dataset}", persist_result=False)
+@flow(
+    name="syndiffix",
+    flow_run_name="syndiffix-{configuration.dataset}",
+    on_running=[announce_schedule],
+    persist_result=False,
+)
 @explained
 def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
     """Synthesize and release a table.

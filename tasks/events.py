@@ -5,6 +5,11 @@ nothing else: names, released figures, what the ledger says.
 """
 
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prefect import Flow, State
+    from prefect.client.schemas.objects import FlowRun
 
 #: What an event may hold: public figures and names.
 Figure = str | int | float | bool | None
@@ -39,3 +44,23 @@ def announce(event: str, dataset: str, **figures: Figure) -> None:
                 resource={"prefect.resource.id": resource_of(dataset), "prefect.resource.name": dataset},
                 payload={"dataset": dataset, **figures},
             )
+
+
+def announce_schedule(flow: "Flow[..., Any]", flow_run: "FlowRun", state: "State[Any]") -> None:
+    """Tell the server that a run was scheduled: a hook of flows that deployments run, when such a run begins.
+
+    A server's scheduler makes a run without an event of its first state. The events of the run's other states
+    follow that one, so automations would see none of them for a quarter of an hour: a failure would be told
+    late, and a run that has ended would be taken for dead. This is the missing event: it has the state's id.
+    """
+    with suppress(Exception):
+        from prefect.client.orchestration import get_client
+        from prefect.events import emit_event
+
+        if not flow_run.auto_scheduled or flow_run.run_count > 1:
+            return
+        with get_client(sync_client=True) as client:
+            states = client.read_flow_run_states(flow_run.id)
+        first = min(states, key=lambda state: state.timestamp)
+        resource = {"prefect.resource.id": f"prefect.flow-run.{flow_run.id}"}
+        emit_event("marginalia.run.scheduled", resource, occurred=first.timestamp, id=first.id)

@@ -37,14 +37,14 @@ def mark_dead_runs(client: "SyncPrefectClient") -> bool:
 
     if client.read_automations_by_name(NAME):
         return False
-    heartbeat, ends = "prefect.flow-run.heartbeat", ("Completed", "Failed", "Cancelled", "Crashed")
     client.create_automation(
         AutomationCore(
             name=NAME,
             description="Made by `marginalia deploy`, for runs of its deployments.",
             trigger=EventTrigger(
-                after={heartbeat},
-                expect={heartbeat, *(f"prefect.flow-run.{end}" for end in ends)},
+                after={"prefect.flow-run.heartbeat"},
+                # Whatever the server hears of it: its next sign, its end, that it waits for its retry.
+                expect={"prefect.flow-run.*"},
                 match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
                 match_related=ResourceSpecification(
                     {"prefect.resource.role": "tag", "prefect.resource.id": "prefect.tag.marginalia"}

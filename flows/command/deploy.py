@@ -24,7 +24,7 @@ from flows.command.dead_runs import ENVIRONMENT, mark_dead_runs
 from flows.command.run import on_server, page_of
 from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
-from tasks.core.errors import BudgetExhausted, ParameterError
+from tasks.core.errors import BudgetExhausted, LateInput, ParameterError
 from tasks.progress import say
 from tasks.storage import Workspace
 
@@ -109,8 +109,8 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
     """The file's configuration, or those of its runs.
 
     Raises:
-        MarginaliaError: what ``check`` would refuse, but for an exhausted budget; or a path that a worker
-            would look for elsewhere.
+        MarginaliaError: what ``check`` would refuse, but for an exhausted budget and a table that is not
+            there yet; or a path that a worker would look for elsewhere.
     """
     from flows.command.check.report import report
     from tasks.batch.budget import require_budget
@@ -121,29 +121,31 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
         asked = read_batch(path)
         found = [run.configuration for run in asked.runs]
         _require_same_places(path, found)
-        require_inputs(asked)
-        with _exhausted_is_told():
+        with _told_of_runs():
+            require_inputs(asked)
             require_budget(found)
     else:
         found = [from_flat(body)]
         _require_same_places(path, found)
-        with _exhausted_is_told(), redirect_stdout(StringIO()):
+        with _told_of_runs(), redirect_stdout(StringIO()):
             report(found[0])
     if any(each.vintage for each in found):
         say(
-            "note: The file names a vintage. Only a run by hand takes it, where its form names none; a "
-            "scheduled run is named by its date."
+            "note: The file names a vintage. A scheduled run does not take it, but is named by its date. A run "
+            "by hand takes it where the form names none."
         )
     return found
 
 
 @contextmanager
-def _exhausted_is_told() -> Iterator[None]:
-    """Warn of a budget that covers no new release: its cap may be raised, and vintages that exist are had."""
+def _told_of_runs() -> Iterator[None]:
+    """Warn of what refuses a run today and may not do so when it is due: no budget, or no table yet."""
     try:
         yield
     except BudgetExhausted as error:
         say(f"ATTENTION: Runs of a new vintage will be refused. {error}")
+    except LateInput as error:
+        say(f"ATTENTION: The table could not be checked, as it is not there yet. {error}")
 
 
 def _require_same_places(path: Path, configurations: Sequence[RunConfiguration]) -> None:

@@ -68,8 +68,8 @@ EVENTS = (
         ("marginalia.budget.low",),
         f"The privacy budget of {_DATASET} is low",
         "Releases left at this setting: {{ event.payload.runs_left }}. Spent: epsilon "
-        "{{ event.payload.epsilon_spent }} of {{ event.payload.epsilon_cap }}. Raise the cap in time, with a "
-        "written reason.",
+        "{{ event.payload.epsilon_spent }} of {{ event.payload.epsilon_cap }}. The run's log has the "
+        "command that raises the cap.",
     ),
 )
 #: What stopped a run, in the words of a subject, by the error that the message of its state names.

@@ -13,7 +13,7 @@ from tasks.core.arrays import Json
 from tasks.core.figures import down, up, whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
 from tasks.core.markdown import escaped
-from tasks.core.navigation.regimes.noise import budget_gauge
+from tasks.core.navigation.regimes.noise import epsilon_spent, gauge_of
 from tasks.messages import tell
 from tasks.public.artifacts import artifact_key, file_link, picture, table
 from tasks.public.page_file import page_file
@@ -74,7 +74,7 @@ def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
     lines = [f"# {dataset}, vintage {vintage}", "", *([f"**{escaped(told)}**", ""] if told else [])]
     lines += table((f"released as {escaped(folder.name)}", ""), rows)
     if "ledger" in statement:
-        lines += ["", picture(budget_gauge(statement["ledger"]))]
+        lines += ["", picture(gauge_of(statement["ledger"]))]
     return lines
 
 
@@ -92,17 +92,19 @@ def _budget(statement: Json) -> list[tuple[str, str]]:
         return []
     guarantee, cap = statement["guarantee"], ledger["in_force"]
     left = max(cap["mu_squared"] - ledger["mu_squared_spent"], 0.0) / cap["mu_squared"]
+    # The same noise is worth a smaller epsilon at a larger delta: two figures of one release need a word.
+    at_cap = ", which is larger, so epsilon is smaller" if cap["delta"] > guarantee["delta"] else ""
     return [
         ("cost", f"epsilon {up(guarantee['epsilon'])} at delta {up(guarantee['delta'])}"),
         (
             "spent so far",
-            f"epsilon {up(ledger['epsilon_spent'])} of {up(cap['epsilon'])} at delta {up(cap['delta'])}, in "
-            f"{_releases(ledger['releases'])}",
+            f"epsilon {up(epsilon_spent(ledger))} of {up(cap['epsilon'])} in "
+            f"{_releases(ledger['releases'])}, at the cap's delta {up(cap['delta'])}{at_cap}",
         ),
         (
             "left",
-            f"{down(100 * left)} % of mu², which is {_releases(ledger['remaining_releases'])} more at this "
-            "setting (when this one was drawn)",
+            f"{down(100 * left)} % of the budget, which is {_releases(ledger['remaining_releases'])} more at "
+            "this setting (when this one was drawn)",
         ),
     ]
 

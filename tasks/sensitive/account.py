@@ -10,12 +10,13 @@ from contextlib import contextmanager, suppress
 from prefect.artifacts import create_markdown_artifact
 
 from tasks.configuration.model import RunConfiguration
-from tasks.core.charts.shares import gauge
+from tasks.core.charts.budget import budget_gauge
 from tasks.core.dp.budget import Charge
 from tasks.core.errors import BudgetExhausted, LedgerError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.audit import Audit
+from tasks.core.ledger.room import command_for_room
 from tasks.core.markdown import escaped
 from tasks.events import announce
 from tasks.messages import tell
@@ -55,10 +56,10 @@ def record_account(
             description=f"What was spent on {dataset}, and what is left.",
         )
     if is_charged and left < configuration.privacy.low_budget:
+        room = command_for_room(dataset, account.caps, account.spent, charge, left + 1)
         tell(
-            f"ATTENTION: the budget of {dataset!r} is low: {_more(left).lower()} at this setting. Raise the "
-            f"cap in time, with a written reason: marginalia ledger {dataset!r} --cap EPSILON DELTA "
-            "--reason '...'."
+            f"ATTENTION: the budget of {dataset!r} is low: {_more(left).lower()} at this setting. To "
+            f"admit one more, raise the cap with a written reason: {room}."
         )
         announce("budget.low", dataset, runs_left=left, **_figures(account))
 
@@ -86,13 +87,8 @@ def account_page(account: Account, audit: Audit, left: int) -> str:
         left: releases at this setting.
     """
     caps, spent = account.caps, account.spent
-    used = min(float(spent.mu_squared / caps.mu_squared), 1.0)
-    bar = gauge(
-        (used, f"spent: {used:.0%} of mu²"),
-        (1.0, f"cap: epsilon {plain_up(caps.epsilon)}"),
-        "The budget",
-        f"{used:.0%} of mu² is spent.",
-    )
+    used = float(spent.mu_squared / caps.mu_squared)
+    bar = budget_gauge(used, account.epsilon_spent, float(caps.epsilon))
     verified = audit.in_words
     lines = [
         picture(bar),

@@ -5,8 +5,6 @@ registers what the planned releases cost together as the cap; a registered cap i
 ``marginalia ledger``.
 """
 
-from decimal import Decimal
-
 from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.budget import (
     Caps,
@@ -15,13 +13,13 @@ from tasks.core.dp.budget import (
     caps_for,
     caps_of,
     default_threshold_delta_cap,
-    float_up,
     runs_left,
 )
 from tasks.core.dp.claim_limits import cap_cautions
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.core.ledger.room import command_for_room
 from tasks.ledger_place import kept_place
 from tasks.messages import tell
 from tasks.version import code_version
@@ -37,7 +35,7 @@ def kept_ledger() -> Ledger:
 
 
 #: A year of months: what the advice names where nobody planned.
-_FOR_EXAMPLE = 12
+A_YEAR = 12
 
 
 def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
@@ -67,20 +65,20 @@ def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
     caps = first_caps(configuration, charge)
     told = _cautions(caps)
     if protection.releases is None and protection.cap is None:
-        raised = _raise(configuration.dataset, caps, Spent(), charge, _FOR_EXAMPLE)
+        raised = command_for_room(configuration.dataset, caps, Spent(), charge, A_YEAR)
         return [
             *told,
             "ATTENTION: the cap is the cost of this release alone, so a second release will be "
             "refused. Before "
-            f'the first run, say how many you plan, such as "privacy": {{"releases": {_FOR_EXAMPLE}}} '
-            f"({cost_together(charge, _FOR_EXAMPLE)}). After it, raise the cap: {raised}.",
+            f'the first run, say how many you plan, such as "privacy": {{"releases": {A_YEAR}}} '
+            f"({cost_together(charge, A_YEAR)}). After it, raise the cap: {raised}.",
         ]
     fit = runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact)
     if protection.releases is None:
         return [*told, f"{_releases(fit)} at this setting {'fits' if fit == 1 else 'fit'} under the cap."]
     told.append(f"{cost_together(charge, protection.releases)}.")
     if fit < protection.releases:
-        raised = _raise(configuration.dataset, caps, Spent(), charge, protection.releases)
+        raised = command_for_room(configuration.dataset, caps, Spent(), charge, protection.releases)
         told.append(_too_few(protection.releases, 0, fit, f"give a larger privacy.cap, or later {raised}"))
     return told
 
@@ -94,7 +92,7 @@ def told_later(configuration: RunConfiguration, charge: Charge, account: Account
     fit = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
     if made + fit < planned:
         more = planned - made
-        remedy = _raise(configuration.dataset, account.caps, account.spent, charge, more)
+        remedy = command_for_room(configuration.dataset, account.caps, account.spent, charge, more)
         told.append(_too_few(planned, made, fit, remedy))
     return told
 
@@ -109,21 +107,6 @@ def _too_few(planned: int, made: int, fit: int, remedy: str) -> str:
         f"only {fit:,} more at this setting; {made:,} {'was' if made == 1 else 'were'} charged so far. A "
         f"plan does not change a cap that is in force: {remedy}."
     )
-
-
-def _raise(dataset: str, caps: Caps, spent: Spent, charge: Charge, more: int) -> str:
-    """The command that makes room for so many more releases of this charge."""
-    for _ in range(more):
-        spent = spent.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
-    delta = max(float(caps.delta), more * charge.delta)
-    # Raising keeps the share of delta that thresholds may use, unless it is given.
-    kept = delta * float(caps.threshold_delta / caps.delta)
-    needed = float_up(spent.threshold_delta)
-    part = "" if kept >= needed else f" --threshold-delta {plain_up(needed)}"
-    threshold_delta = Decimal(max(kept, float(plain_up(needed))))
-    noise = Spent(spent.mu_squared, 1 - threshold_delta)
-    epsilon = max(float(caps.epsilon), noise.epsilon(Decimal(plain_up(delta))))
-    return f"marginalia ledger '{dataset}' --cap {plain_up(epsilon)} {plain_up(delta)}{part} --reason '...'"
 
 
 def _releases(number: int) -> str:

@@ -313,3 +313,13 @@ def test_a_server_that_refuses_us_is_told_of_in_one_line(
         refusing.server_close()
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("marginalia: ")]
     assert "must know you; it refuses. Set PREFECT_API_AUTH_STRING" in line
+
+
+def test_a_table_that_is_not_there_yet_can_be_deployed_with_a_warning(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    coming = pipeline.flat(tmp_path, sensitive_microdata_path=str(tmp_path / "{vintage}.csv"))
+    (tmp_path / "people.json").write_text(json.dumps(coming))
+    (found,) = require_deployable(tmp_path / "people.json")
+    assert found.dataset == "people"
+    assert "ATTENTION: The table could not be checked, as it is not there yet." in capsys.readouterr().err

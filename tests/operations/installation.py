@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -133,18 +134,26 @@ class Installation:
         awaited(lambda: self.state(run)["type"] in wanted, f"the run is {' or '.join(wanted)}")
         return self.state(run)
 
-    def set_state(self, run: str, kind: str, name: str | None = None, message: str = "") -> None:
+    def set_state(
+        self, run: str, kind: str, name: str | None = None, message: str = "", **details: str
+    ) -> None:
         """Set a run's state, as the buttons of the UI and automations do."""
-        state = {"type": kind, "name": name or kind.capitalize(), "message": message}
+        state = {
+            "type": kind,
+            "name": name or kind.capitalize(),
+            "message": message,
+            "state_details": details,
+        }
         self.post(f"/flow_runs/{run}/set_state", {"state": state, "force": False})
 
     def found_dead(self, run: str) -> None:
         """Do at once what the automation of `marginalia notify` does to a run that has no heartbeat."""
         self.set_state(run, "CRASHED", message="No heartbeat.")
 
-    def retry(self, run: str) -> None:
-        """Press "Retry" on the run's page."""
-        self.set_state(run, "SCHEDULED", "AwaitingRetry", "Retry from the UI")
+    def retry(self, run: str, seconds: float = 0) -> None:
+        """Press "Retry" on the run's page. Args: seconds: until the run is due."""
+        due = datetime.now(UTC) + timedelta(seconds=seconds)
+        self.set_state(run, "SCHEDULED", "AwaitingRetry", "Retry from the UI", scheduled_time=due.isoformat())
 
     def free_turn(self, dataset: str) -> None:
         """Do what a run that waits for a dead one says: `prefect gcl update NAME --active-slots 0`."""
@@ -186,6 +195,10 @@ class Installation:
     def patch(self, path: str, body: object) -> None:
         """Change something by the API."""
         self._told("PATCH", path, body)
+
+    def put(self, path: str, body: object) -> None:
+        """Replace something by the API."""
+        self._told("PUT", path, body)
 
     def _told(self, method: str, path: str, body: object) -> httpx.Response:
         """The answer; asked again where the server's SQLite is locked, as Prefect's own clients do."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.flows import pipeline
@@ -123,6 +122,21 @@ def test_a_run_that_crashed_is_told_of_and_one_that_is_cancelled_after_all_is_no
         assert not [text for text in told.told if cancelled in text]
 
 
+def test_a_run_that_a_schedule_started_is_told_of_at_once(tmp_path: Path, worker: Installation) -> None:
+    """Its first state has no event of the server's own, and events that follow it would wait 15 minutes."""
+    with hook() as told:
+        worker.command("notify", "--webhook", told.address)
+        late = configuration_file(
+            tmp_path, dataset="soon", sensitive_microdata_path=str(tmp_path / "{vintage}.csv")
+        )
+        worker.start_worker()
+        deployment = worker.deploy(late, "--every", "1m")
+        message = told.heard("release of people: the table is late")
+        worker.patch(f"/deployments/{deployment}", {"paused": True})
+        run = message.rpartition("/")[2].strip()
+        assert worker.get(f"/flow_runs/{run}")["auto_scheduled"]
+
+
 def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
     tmp_path: Path, worker: Installation
 ) -> None:
@@ -136,8 +150,7 @@ def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
         return [each["active"] for each in worker.get(f"/deployments/{deployment}")["schedules"]]
 
     (schedule,) = worker.get(f"/deployments/{deployment}")["schedules"]
-    address = f"{worker.api}/deployments/{deployment}/schedules/{schedule['id']}"
-    httpx.patch(address, json={"active": True}, timeout=60).raise_for_status()
+    worker.patch(f"/deployments/{deployment}/schedules/{schedule['id']}", {"active": True})
     assert schedules() == [True]
     awaited(lambda: schedules() == [False], "the schedule is paused")
     asked = {"flow_runs": {"deployment_id": {"any_": [deployment]}}, "limit": 50}

@@ -117,6 +117,24 @@ def test_a_cap_stands_over_the_plan_and_what_it_does_not_hold_is_told(
     )
 
 
+def test_the_refusal_names_a_cap_that_admits_one_more_release_and_check_what_many_cost(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
+    body = pipeline.flat(tmp_path, noise_epsilon=1.0, privacy={"releases": 1})
+    (tmp_path / "people.json").write_text(json.dumps(body))
+    charge = admitted(from_flat(body))
+    open_ledger().reserve(ReleaseName("people", "first", "0" * 64), charge)
+    capsys.readouterr()
+    assert command.main(["check", str(tmp_path / "people.json")]) == 3
+    said = capsys.readouterr()
+    assert "1 release at this setting cost" in said.out
+    line = re.search(r"marginalia (ledger .*'\.\.\.')", said.err)
+    assert line is not None
+    assert command.main(shlex.split(line[1])) == 0
+    assert open_ledger().remaining_runs("people", charge) == 1
+
+
 def test_a_cap_that_covers_no_release_registers_nothing(
     tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ from flows.command.check.fitted import print_fitted
 from flows.command.check.noise import fitted_warnings, level_warnings
 from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.group_privacy import group_guarantees
+from tasks.core.errors import MarginaliaError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
@@ -18,7 +19,7 @@ from tasks.plan.input_file import settled_to_check
 from tasks.plan.resources import require_records_fit
 from tasks.plan.syndiffix.columns import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
-from tasks.sensitive.ledger import cost_together, kept_ledger, told_at_first, told_later
+from tasks.sensitive.ledger import A_YEAR, cost_together, kept_ledger, told_at_first, told_later
 from tasks.sensitive.protect import charge_of_run, registration, require_admission
 from tasks.sensitive.recall import as_committed, drawn_before
 from tasks.storage import Workspace
@@ -200,7 +201,12 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
         f"\nThis release claims epsilon {epsilon}, delta {delta}; it is charged mu^2 "
         f"{plain_up(charge.mu_squared)}."
     )
-    admission = require_admission(ledger, configuration, described)
+    planned = configuration.privacy.releases
+    try:
+        admission = require_admission(ledger, configuration, described)
+    except MarginaliaError:  # whoever plans another cap needs the figure all the same
+        print(f"{cost_together(charge, planned or A_YEAR)}.")
+        raise
     if not ledger.is_registered(configuration.dataset):
         entered = registration(configuration, described, charge)
         print(
@@ -218,7 +224,6 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
     fit = "1 more release like it fits" if left == 1 else f"{left:,} more releases like it fit"
     print(f"This release: {admission.value}; {fit} under the cap.")
-    planned = configuration.privacy.releases
     if planned:
         print(f"{cost_together(charge, planned)}.")
     _print_sentences(told_later(configuration, charge, account))

@@ -9,49 +9,47 @@ from decimal import Decimal
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.budget import DOWN, Charge
 from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
-from tasks.core.figures import plain_down, plain_up
+from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
+from tasks.core.ledger.room import command_for_room
 from tasks.core.ledger.tables import Resemblance
 
 #: What is left below this part of a release's cost is the rounding of caps: nothing that fits anything.
 _DUST = Decimal("1e-6")
-_NOTHING = "nothing is left"
 
 
 def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
     """The refusal of a release that the budget does not cover (exit code 3)."""
-    mu_squared, threshold_delta = account.remaining
     name, caps = account.dataset, account.caps
-    covered = _covers(charge, mu_squared, threshold_delta)
-    remedy = "Use" if covered == _NOTHING else "Ask for less, use"
-    asked = f"mu^2 {plain_up(charge.mu_squared_exact)}, thresholds {plain_up(charge.threshold_delta_exact)}"
+    more = command_for_room(name, caps, account.spent, charge, 1)
     return BudgetExhausted(
         f"The budget of '{name}' does not cover this release, and no noise was drawn. The release asks for "
-        f"epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)} ({asked}). The cap is epsilon "
-        f"{plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. {_releases(account.charged_releases)} "
-        f"charged so far; {covered}. {remedy} a vintage that "
-        "was released already (it costs nothing), or raise the cap with a written reason: marginalia ledger "
-        f"'{name}' --cap EPSILON DELTA --reason '...'."
+        f"epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)}. The cap of all releases is "
+        f"epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. "
+        f"{_releases(account.charged_releases)} charged so far; {_left(account, charge)}. A vintage that was "
+        f"released already costs nothing. To admit one more release, raise the cap with a written reason: "
+        f"{more}."
     )
 
 
-def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> str:
-    """What is left, and the release that would still fit, in words."""
+def _left(account: Account, charge: Charge) -> str:
+    """What is left, as the release that would still fit."""
+    mu_squared, threshold_delta = account.remaining
     if mu_squared < charge.mu_squared_exact * _DUST:
-        return _NOTHING
-    left = f"mu^2 {plain_down(mu_squared)}, thresholds {plain_down(threshold_delta)} are left: "
+        return "nothing is left"
     if charge.threshold_delta_exact > threshold_delta:
-        return left + (
-            "too little for the thresholds of open columns at that delta, whatever the epsilon (a smaller "
-            "delta would fit, or declared domains, which need no thresholds)"
+        return (
+            "what is left is too little for the thresholds of open columns at that delta, whatever the "
+            "epsilon (a smaller delta would fit, or declared domains, which need no thresholds)"
         )
     rest = (charge.delta - charge.threshold_delta) / (1 - charge.threshold_delta)
     mu = float(mu_squared.sqrt(DOWN))
     epsilon = gdp_epsilon(mu, rest) * (1 - 1e-6) if mu > 0 else 0.0
     digits = 10.0 ** (math.floor(math.log10(epsilon)) - 2) if epsilon > 0 else 1.0
+    accountant = "" if charge.accountant == "gdp" else " with the accountant gdp"
     return (
-        left
-        + f"enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta (accountant gdp)"
+        f"what is left is enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta"
+        f"{accountant}"
     )
 
 

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import ClassVar
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import ErrorBar
+from tasks.core.charts.budget import budget_gauge
 from tasks.core.charts.chart import Chart
 from tasks.core.charts.legend import LegendEntry
-from tasks.core.charts.shares import NOT_KNOWN, Whole, gauge, shares
+from tasks.core.charts.shares import NOT_KNOWN, Whole, shares
+from tasks.core.dp.budget import Spent
 from tasks.core.dp.measurement import Measurement
 from tasks.core.figures import up, whole
 from tasks.core.navigation.associations import PairCounts
@@ -39,15 +42,24 @@ class PrivateCounts(Regime):
             "factor": factor(self.statement["guarantee"]["epsilon"]) if is_private else "",
             "topics": self.words(self.statement).topics(),
             "questions_source": SOURCE if is_private else "",
-            "gauge": budget_gauge(self.statement["ledger"]) if is_private else None,
+            "gauge": gauge_of(self.statement["ledger"]) if is_private else None,
         }
 
 
-def budget_gauge(ledger: Json) -> Chart:
-    """What of a dataset's cap is spent. Args: ledger: the account, as a statement has it."""
-    spent, cap = ledger["epsilon_spent"], ledger["epsilon_cap"]
-    words = (spent, f"spent: ε = {up(spent)}"), (cap, f"cap: ε = {up(cap)}")
-    return gauge(*words, "Budget of the dataset", f"epsilon {up(spent)} of {up(cap)} spent")
+def gauge_of(ledger: Json) -> Chart:
+    """What of a dataset's cap in force is spent. Args: ledger: the account, as a statement has it."""
+    cap = ledger["in_force"]
+    used = ledger["mu_squared_spent"] / cap["mu_squared"]
+    return budget_gauge(used, epsilon_spent(ledger), cap["epsilon"])
+
+
+def epsilon_spent(ledger: Json) -> float:
+    """The epsilon of all that is spent at the delta of the cap in force, which may have been lowered."""
+    delta = ledger["in_force"]["delta"]
+    if delta == ledger["delta_cap"]:
+        return float(ledger["epsilon_spent"])
+    spent = Spent(Decimal(ledger["mu_squared_spent"]), 1 - Decimal(ledger["delta_threshold_spent"]))
+    return spent.epsilon(Decimal(delta))
 
 
 @dataclass(frozen=True)
