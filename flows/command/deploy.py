@@ -131,8 +131,8 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
             report(found[0])
     if any(each.vintage for each in found):
         say(
-            "note: The file names a vintage. A scheduled run does not take it, but is named by its date. A run "
-            "by hand takes it where the form names none."
+            "note: The file names a vintage. A scheduled run does not take it, but is named by its date. A "
+            "run by hand takes it where the form names none."
         )
     return found
 

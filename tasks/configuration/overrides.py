@@ -6,7 +6,7 @@ are settled in the file, which is reviewed. No sentence repeats a value.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tasks.core.errors import ParameterError
@@ -35,7 +35,14 @@ SECRET_KEYS = re.compile("seed|salt|secret|password|token", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"://[^/\s]*@")
 
 #: What the schema of a form says of overrides: the server refuses such a key before it stores anything.
-NO_SECRETS = {"propertyNames": {"not": {"pattern": "[sS][eE][eE][dD]|[sS][aA][lL][tT]"}}}
+NO_SECRETS = {
+    "propertyNames": {
+        "not": {
+            "description": "A key whose value may be secret. Put it into the configuration file.",
+            "pattern": "[sS][eE][eE][dD]|[sS][aA][lL][tT]",
+        }
+    }
+}
 
 
 def overridden(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,6 +52,9 @@ def overridden(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
         ParameterError: a key that belongs elsewhere, or one that may hold a secret; no value is repeated.
     """
     problems = [said for key, value in overrides.items() if (said := _problem(key, value))]
+    unknown = [key for key in overrides if key not in ALLOWED and key != "vintage" and not _secret(key, None)]
+    if unknown:
+        problems.append(_settled_in_the_file(unknown))
     if problems:
         raise ParameterError(problems)
     return flat | dict(overrides)
@@ -59,14 +69,17 @@ def _problem(key: str, value: Any) -> str:
             "all who see this run. Put it into the configuration file. What you typed is stored by now: use "
             "another."
         )
-    if key not in ALLOWED:
-        meant = did_you_mean(key, ALLOWED)
-        said = f"{key} ({meant})" if meant else key
-        return (
-            f"overrides must not hold {said}: one run may differ from its file in {', '.join(ALLOWED)} "
-            "alone. Change the configuration file."
-        )
     return ""
+
+
+def _settled_in_the_file(keys: Sequence[str]) -> str:
+    """The refusal of keys that no run may change."""
+    hints = [(key, did_you_mean(key, ALLOWED)) for key in keys]
+    said = ", ".join(f"{key} ({meant})" if meant else key for key, meant in hints)
+    return (
+        f"overrides must not hold {said}: one run may differ from its file in {', '.join(ALLOWED)} alone. "
+        "Change the configuration file."
+    )
 
 
 def _secret(key: str, value: Any) -> str:

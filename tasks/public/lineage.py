@@ -18,7 +18,7 @@ from tasks.core.figures import whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
 from tasks.core.markdown import escaped
 from tasks.lineage_events import announce_release
-from tasks.public.artifacts import artifact_key, picture, table
+from tasks.public.artifacts import artifact_key, picture
 from tasks.public.publish import Release
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace
@@ -51,10 +51,10 @@ def record_lineage(
     lines = [
         picture(diagram(whole_lineage, release.key)),
         "",
-        "An arrow that a longer way shows as well is left out. The table names all that each was made from.",
+        "An arrow that a longer way shows as well is left out. The list names all that each was made from.",
         "",
         *_contract_lines(rules),
-        *table(("what", "made from, and what is known of it"), [_row(node) for node in whole_lineage.nodes]),
+        *(f"* **{what}**: {known}" for what, known in map(_row, whole_lineage.nodes)),
     ]
     create_markdown_artifact(
         markdown="\n".join(lines),
@@ -126,7 +126,7 @@ def _note(node: LineageNode) -> str:
 
 
 def _row(node: LineageNode) -> tuple[str, str]:
-    """A line of the table."""
+    """What a node is, and what is known of it: a line of a list, as one interface cuts wide tables."""
     facts = node.facts
     known = [] if node.zone == "release" else [node.zone]
     known += [f"made from {', '.join(map(escaped, node.parents))}"] if node.parents else []

@@ -27,6 +27,10 @@ from tasks.storage import SENSITIVE, RunWorkspace, StoredTable
 
 #: In a judged table: the verdicts as they may be published, where all rules are kept.
 VERDICTS = "verdicts.json"
+_TOLD_OF_A_STOP = (
+    ", or set contract_mode to repair. The ledger keeps that this run was stopped, and every later release "
+    "says so."
+)
 
 
 @step(SENSITIVE, cached=True)
@@ -76,11 +80,10 @@ def judge_contract(
         # Which rules is sensitive: it is told at the terminal; the error that Prefect keeps has none of it.
         for sentence in broken:
             say(f"contract: {sentence}")
+        what_else = "." if drawn_as is None else _TOLD_OF_A_STOP
         raise ContractViolation(
             "The table must keep its data contract, which is strict, but breaks it. "
             f"{run.root / stored.key}/contract.json says which rules, for you alone. Correct the table or "
-            "the contract. Under differential privacy the ledger keeps that this run was stopped, and every "
-            "later release says so. Where synthesis_mode is not syndiffix, you can also set contract_mode to "
-            "repair."
+            f"the contract{what_else}"
         )
     return stored

@@ -331,7 +331,7 @@ def test_runs_that_a_strict_contract_stopped_are_in_the_ledger_and_in_every_late
     # By changing the contract, whoever sees that runs stop would learn the exact number of records, free.
     for least in (700, 601, 601):
         configuration = under(tmp_path, least)
-        with pytest.raises(ContractViolation, match="the ledger keeps that this run was stopped"):
+        with pytest.raises(ContractViolation, match="The ledger keeps that this run was stopped"):
             measured(configuration)
     said = capsys.readouterr().err
     assert said.count("was stopped by another strict contract than this one") == 2

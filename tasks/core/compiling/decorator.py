@@ -70,7 +70,8 @@ class _Announcement(event.Listener):
         """A kernel is about to be compiled: it is in no cache."""
         if not self.told:
             self.told = True
-            sys.stderr.write(f"Compiling kernels: up to two minutes in all. {explanation()}\n")
+            said = "Compiling kernels: the inner loops, once for this machine, in up to two minutes."
+            sys.stderr.write(f"{said} {explanation()}\n")
             sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:
