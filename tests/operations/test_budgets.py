@@ -154,13 +154,14 @@ def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
     assert schedules() == [True]
     awaited(lambda: schedules() == [False], "the schedule is paused")
     asked = {"flow_runs": {"deployment_id": {"any_": [deployment]}}, "limit": 50}
-    (run,) = [each["id"] for each in worker.post("/flow_runs/filter", asked) if each["auto_scheduled"]]
-    state = worker.ended(run)
-    assert state["type"] == "FAILED"
-    assert "does not cover this release" in state["message"]
+    # On a busy server several minutes may be due before the first run has ended: each is refused.
+    runs = [each["id"] for each in worker.post("/flow_runs/filter", asked) if each["auto_scheduled"]]
+    states = [worker.ended(run) for run in runs]
+    assert runs and {state["type"] for state in states} == {"FAILED"}
+    assert all("does not cover this release" in state["message"] for state in states)
     said = "is paused. When the cap is raised"
-    awaited(lambda: any(said in line for line in worker.logs(run)), "the run's log says so", 60)
-    assert len(worker.post("/flow_runs/filter", asked)) == 2, "none is waiting"
+    awaited(lambda: any(said in line for run in runs for line in worker.logs(run)), "a log says so", 60)
+    assert len(worker.post("/flow_runs/filter", asked)) == 1 + len(runs), "no other one is made"
     assert worker.phases("scheduled") == ["commit"]
 
 

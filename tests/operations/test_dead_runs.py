@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows.command.dead_runs import HEARTBEAT_SECONDS, NAME
+from tests.flows import pipeline
 from tests.flows.processes import configuration_file
 from tests.operations.installation import Gate, Installation, awaited
 
@@ -32,6 +33,7 @@ def test_a_scheduled_run_that_ended_or_waits_for_its_retry_is_not_marked(
     gate.open()
     assert worker.ended(run)["type"] == "COMPLETED"
     gate = Gate(tmp_path / "gate", "mkdir", r"/\.marginals-")
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(310))  # another table: nothing is cached
     waiting = worker.run(deployment, vintage="2027-01")
     gate.reached()
     awaited(lambda: worker.heartbeats(waiting), "the run gives a sign of life")
