@@ -8,6 +8,7 @@ import numpy as np
 
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
+from tasks.core.dp.workload.exact import WholeTable
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.records.coded import CodedRecords
@@ -77,7 +78,7 @@ def draw(records, asked, seed=1):
 
 def drawing(records, asked, seed=1, kind=WorkloadDraw):
     """A draw that has not begun, to be taken apart or replaced in part."""
-    return kind(records, asked, SeededStream(seed), lambda step, share: None)
+    return kind(WholeTable(records), asked, SeededStream(seed), lambda step, share: None)
 
 
 def once(cells, columns):

@@ -11,7 +11,6 @@ they are added up when the last has arrived.
 """
 
 import itertools
-import json
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +21,6 @@ from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from tasks.core.aggregates.cubes import cells_of_length, tabulator
 from tasks.core.aggregates.grouping import Append, FilledCells, RecordsQueries, add_up, fits, most_cells
@@ -38,8 +36,7 @@ from tasks.core.aggregates.stored_marginals import (
 )
 from tasks.core.arrays import ShareDone, SlotNumbers
 from tasks.core.queries import QueryResources
-from tasks.core.records.coded import CodedRecords, read_coded_records, read_dictionary
-from tasks.core.records.columns import Schema
+from tasks.core.records.coded import CodedRecords, read_coded_facts, read_coded_records
 
 _ROWS_AN_APPEND = 1 << 17
 
@@ -283,14 +280,8 @@ def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path,
 
 def facts_of(partition: Path) -> MarginalFacts:
     """What the coded records of a folder are about; nothing counted yet."""
-    schema = Schema.from_json((partition / "schema.json").read_text(encoding="utf-8"))
-    return MarginalFacts(
-        schema=schema,
-        slot_columns=tuple(json.loads((partition / "slots.json").read_text(encoding="utf-8"))),
-        values=read_dictionary(partition / "dictionary.parquet", len(schema.columns)),
-        number_of_records=pq.read_metadata(partition / "records.parquet").num_rows,
-        workload={},
-    )
+    facts = read_coded_facts(partition)
+    return MarginalFacts(facts.schema, facts.slot_columns, facts.values, facts.number_of_records, {})
 
 
 @contextmanager

@@ -15,8 +15,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from tasks.core.arrays import StageDone
 from tasks.core.dp import accounting, thresholds
 from tasks.core.dp.accounting import Plan
@@ -26,6 +24,7 @@ from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
+from tasks.core.dp.tags import records_below, tag_bound
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.records.coded import CodedRecords
 
@@ -154,18 +153,5 @@ def _noisy_count(records: int, plan: Plan, stream: WordSource) -> tuple[int, flo
 
 
 def sample(records: CodedRecords, limit: int | None, noisy_count: int) -> CodedRecords:
-    """The records whose tag is below p 2^64, p = limit / noisy count, at most 1 (rule 14).
-
-    Whether a record is in does not depend on the others but through the noisy count, which is released:
-    the sample of a neighbouring table differs in one record at most.
-    """
-    if limit is None or noisy_count <= limit or records.tags is None:
-        return records
-    below = np.uint64(-(-limit * 2**64 // noisy_count))
-    rows = np.flatnonzero(records.tags < below)
-    return replace(
-        records,
-        slots=tuple(codes[rows] for codes in records.slots),
-        number_of_records=len(rows),
-        tags=records.tags[rows],
-    )
+    """The records that are looked at where their number is limited (rule 14)."""
+    return records_below(records, tag_bound(limit, noisy_count))

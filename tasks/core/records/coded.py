@@ -142,16 +142,47 @@ def read_dictionary(path: Path, number_of_columns: int) -> tuple[tuple[str, ...]
     return tuple(tuple(column) for column in values)
 
 
+@dataclass(frozen=True)
+class CodedFacts:
+    """What a folder of coded records is about, without the records.
+
+    Attributes:
+        schema: the public schema.
+        slot_columns: see `CodedRecords`.
+        values: see `CodedRecords`; partitions of one table share them.
+        number_of_records: in this folder.
+        has_tags: whether each record has a tag.
+    """
+
+    schema: Schema
+    slot_columns: tuple[int, ...]
+    values: tuple[tuple[str, ...], ...]
+    number_of_records: int
+    has_tags: bool
+
+
+def read_coded_facts(folder: Path) -> CodedFacts:
+    """What the records are about that `CodedRecords.write` wrote; none of them is read."""
+    schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
+    metadata = pq.read_metadata(folder / "records.parquet")
+    return CodedFacts(
+        schema=schema,
+        slot_columns=tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8"))),
+        values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
+        number_of_records=metadata.num_rows,
+        has_tags="tag" in metadata.schema.names,
+    )
+
+
 def read_coded_records(folder: Path) -> CodedRecords:
     """The records that `CodedRecords.write` wrote."""
-    schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
-    slot_columns = tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8")))
+    facts = read_coded_facts(folder)
     table = read_parquet(folder / "records.parquet")
     return CodedRecords(
-        schema=schema,
-        slots=tuple(table[f"slot_{index}"].to_numpy() for index in range(len(slot_columns))),
-        slot_columns=slot_columns,
-        values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
+        schema=facts.schema,
+        slots=tuple(table[f"slot_{index}"].to_numpy() for index in range(len(facts.slot_columns))),
+        slot_columns=facts.slot_columns,
+        values=facts.values,
         number_of_records=table.num_rows,
-        tags=table["tag"].to_numpy() if "tag" in table.column_names else None,
+        tags=table["tag"].to_numpy() if facts.has_tags else None,
     )

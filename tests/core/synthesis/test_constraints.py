@@ -19,7 +19,7 @@ from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import coding_of_cells, domain_of
 from tasks.core.dp.workload.draw import draw_workload
-from tasks.core.dp.workload.first_values import filled
+from tasks.core.dp.workload.exact import filled
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters

@@ -12,20 +12,22 @@ it (rule 2).
 import hashlib
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, StageDone
+from tasks.core.arrays import ColumnNumbers, Floats, Integers, StageDone
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.measurement import sampled_share
-from tasks.core.dp.release import sample
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
-from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
+from tasks.core.dp.tags import tag_bound
+from tasks.core.dp.workload.cells import ColumnCells, domain_of
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
-from tasks.core.dp.workload.first_values import FirstValues, filled
+from tasks.core.dp.workload.exact import ExactCounts, Look, WholeTable
+from tasks.core.dp.workload.first_values import FirstValues
 from tasks.core.dp.workload.limits import check_draw, named_tables
 from tasks.core.dp.workload.measurement import (
     ExpectedTable,
@@ -44,7 +46,7 @@ from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale,
 from tasks.core.dp.workload.tables import MeasuredTable, one_half, sensitivity
 from tasks.core.errors import InternalError, ResourceLimit
 from tasks.core.fitting.implied import ImpliedCounts
-from tasks.core.fitting.noisy_tables import Domain, table_counts
+from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.fitting.search import SHORT_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedRecords
@@ -64,20 +66,19 @@ class WorkloadDraw:
     """
 
     def __init__(
-        self, records: CodedRecords, parameters: WorkloadParameters, stream: WordSource, progress: StageDone
+        self, exact: ExactCounts, parameters: WorkloadParameters, stream: WordSource, progress: StageDone
     ) -> None:
         """Args: as of `draw_workload`."""
-        self._whole, records = records.schema, records.measured
-        self._schema = records.schema
+        self._exact, self._look = exact, Look()
+        self._whole, self._schema = exact.schema, exact.schema.measured  # what others decide costs nothing
         self._parameters = parameters
         self._stream = stream
         self._progress = progress
-        all_declared = not any(column.is_open for column in records.schema.columns)
+        all_declared = not any(column.is_open for column in self._schema.columns)
         self._mu_squared, self._threshold_delta = budget_of(parameters, all_declared=all_declared)
         self._spending = Spending(self._mu_squared)
         self._cells: tuple[ColumnCells, ...] = ()
         self._domain = Domain(())
-        self._slots: Ids = np.zeros((0, 0), np.int32)
         self._count, self._count_scale = 0, Fraction(1)
         self._threshold: int | None = None
         self._values: list[MeasuredTable] = []
@@ -86,12 +87,11 @@ class WorkloadDraw:
         self._pair_scores: NoisyScores | None = None
         self._expected: list[ExpectedTable] = []
 
-    def run(self, records: CodedRecords) -> WorkloadMeasurement:
+    def run(self) -> WorkloadMeasurement:
         """All stages."""
-        records, asked = records.measured, self._parameters  # what others decide costs nothing
-        self._draw_count(records)
-        self._draw_values(sample(records, self._parameters.record_limit, self._count))
-        del records
+        asked = self._parameters
+        self._draw_count()
+        self._draw_values()
         shares = self._draw_tables()
         self._draw_longer()
         self._draw_again(shares)
@@ -117,16 +117,16 @@ class WorkloadDraw:
 
     # ---- the number of records, and every column's values ----------------------------------------------
 
-    def _draw_count(self, records: CodedRecords) -> None:
+    def _draw_count(self) -> None:
         self._progress("count", 0.0)
         self._count_scale = grid_scale(1, self._charge(self._parameters.shares.count))
         self._spending.charge([(1, self._count_scale)])
-        self._count = records.number_of_records + int(self._noise(self._count_scale, 1)[0])
+        self._count = self._exact.number_of_records + int(self._noise(self._count_scale, 1)[0])
         self._parameters = self._parameters.at(
             self._parameters.signal(self._count, fraction_above(self._mu_squared))
         )
 
-    def _draw_values(self, records: CodedRecords) -> None:
+    def _draw_values(self) -> None:
         """Length 1: noise on public cells and on values of open columns, which have a threshold."""
         self._progress("values", 0.0)
         schema, width = self._schema, max(1, self._schema.width)
@@ -136,12 +136,17 @@ class WorkloadDraw:
         if opened:
             self._threshold = thresholds.first_threshold(scale, opened, self._threshold_delta)
         parameters = self._parameters
-        records = filled(records, parameters.filled)
+        below = tag_bound(parameters.record_limit, self._count)
+        self._look = Look(below, tuple(parameters.filled))
         first = FirstValues(scale, self._threshold, parameters.max_values, parameters.filled, self._stream)
-        kept = [first.draw(records, column) for column in range(len(schema.columns))]
+        exact = self._exact.of_values(self._look)
+        kept = [
+            first.draw(place, column, self._exact.values[place], exact[place])
+            for place, column in enumerate(schema.columns)
+        ]
         self._cells = tuple(cells for cells, _ in kept)
+        self._look = replace(self._look, cells=self._cells)
         self._domain = domain_of(self._cells, self._whole)
-        self._slots = map_records(records, self._cells)
         self._values = [
             MeasuredTable((column,), width, float(scale), counts) for column, (_, counts) in enumerate(kept)
         ]
@@ -211,9 +216,9 @@ class WorkloadDraw:
 
     def _measure(self, step: str, asked: Sequence[TableRequest]) -> None:
         self._spending.charge([(once, scale) for _, once, scale in asked])
-        for place, (columns, once, scale) in enumerate(asked):
+        counts = self._exact.of_tables(self._look, [columns for columns, _, _ in asked])
+        for place, ((columns, once, scale), exact) in enumerate(zip(asked, counts, strict=True)):
             self._progress(step, place / len(asked))
-            exact = table_counts(self._domain, columns, self._slots)
             noisy = exact + self._noise(scale, exact.size).reshape(exact.shape)
             if len(set(columns)) < len(columns):  # a pair of items is one cell, written twice
                 noisy = one_half(noisy)
@@ -264,9 +269,9 @@ class WorkloadDraw:
         scale = choice.scale
         self._spending.charge([(choice.square, scale)])
         noisy = self._noise(scale, len(choice.candidates)).tolist()
-        for place, columns in enumerate(choice.candidates):
+        exact = self._exact.of_tables(self._look, choice.candidates)
+        for place, (columns, counts) in enumerate(zip(choice.candidates, exact, strict=True)):
             self._progress(step, place / len(choice.candidates))
-            counts = table_counts(self._domain, columns, self._slots)
             noisy[place] += choice.score(counts, choice.against(place, expected(columns)))
         places = sorted(self._places(choice, noisy))
         for place in places:
@@ -327,7 +332,7 @@ class WorkloadDraw:
 
 
 def draw_workload(
-    records: CodedRecords,
+    records: CodedRecords | ExactCounts,
     parameters: WorkloadParameters,
     stream: WordSource,
     *,
@@ -338,7 +343,7 @@ def draw_workload(
 
     Args:
         records: of one table of the public schema, every cap set, tags included where ``parameters`` limits
-            the records.
+            the records; or the table in partitions.
         parameters: public constants.
         stream: `WordStream`, or `SeededStream` in tests.
         before_first_word: called exactly once, immediately before the first word of noise is taken; what
@@ -350,22 +355,23 @@ def draw_workload(
             see `limits.check_draw`.
         InternalError: records that don't have the form that the schema says, or a charge exceeded.
     """
-    check_draw(parameters, records.schema.measured)
-    _check(records, parameters)
-    drawing = WorkloadDraw(records, parameters, stream, progress or (lambda step, share: None))
+    exact = WholeTable(records) if isinstance(records, CodedRecords) else records
+    check_draw(parameters, exact.schema.measured)
+    _check(exact, parameters)
+    drawing = WorkloadDraw(exact, parameters, stream, progress or (lambda step, share: None))
     before_first_word()
-    return drawing.run(records)
+    return drawing.run()
 
 
-def _check(records: CodedRecords, parameters: WorkloadParameters) -> None:
+def _check(records: ExactCounts, parameters: WorkloadParameters) -> None:
     """What our own code promises about the records, before anything is drawn."""
     schema = records.schema
-    if len(records.slots) != schema.width or records.slot_columns != schema.slot_columns:
+    if len(records.slot_columns) != schema.width or records.slot_columns != schema.slot_columns:
         raise InternalError("Coded records must have the slots of the public schema, every cap set.")
     declared = [(column.domain, texts) for column, texts in zip(schema.columns, records.values, strict=True)]
     if any(domain is not None and domain != texts for domain, texts in declared):
         raise InternalError("The codes of a declared column must stand for its declared values, in order.")
-    if parameters.record_limit is not None and records.tags is None:
+    if parameters.record_limit is not None and not records.has_tags:
         raise InternalError("A record limit needs a tag for each record.")
     if records.number_of_records > _MOST_RECORDS:
         raise ResourceLimit("A table can be measured with up to 2^31 - 1 records.")

@@ -6,7 +6,7 @@ their cells up (W5, W12). What missed is nowhere kept, not even as a sum or a nu
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +16,7 @@ from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.errors import InternalError
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,23 @@ class FirstValues:
     filled: Collection[int]
     stream: WordSource
 
-    def draw(self, records: CodedRecords, column: int) -> tuple[ColumnCells, Integers]:
-        """The cells of one column, and the noisy counts of its values and, where it has it, of `absent`."""
-        about = records.schema.columns[column]
-        if about.domain is None:
-            return self._open(records, column)
-        cells = ColumnCells(about.domain, has_absent=column not in self.filled, cap=about.max_items)
-        exact = _counts(records, column, cells)
-        return cells, exact + self._noise(len(exact))
+    def draw(
+        self, place: int, column: Column, texts: tuple[str, ...], exact: Integers
+    ) -> tuple[ColumnCells, Integers]:
+        """The cells of one column, and the noisy counts of its values and, where it has it, of `absent`.
 
-    def _open(self, records: CodedRecords, column: int) -> tuple[ColumnCells, Integers]:
-        texts, cap = records.values[column], records.schema.columns[column].max_items
-        exact = _counts(records, column, ColumnCells(texts, cap=cap))
+        Args:
+            place: the column's in the schema.
+            column: its public description.
+            texts: the values that were counted: the declared ones, or all that some record holds.
+            exact: how many records hold each of them, and then how many hold none.
+        """
+        if column.domain is None:
+            return self._open(column, texts, exact)
+        cells = ColumnCells(column.domain, has_absent=place not in self.filled, cap=column.max_items)
+        return cells, exact[: cells.size] + self._noise(cells.size)
+
+    def _open(self, column: Column, texts: tuple[str, ...], exact: Integers) -> tuple[ColumnCells, Integers]:
         # A value that no record holds is no candidate (C7): its noise could pass, and nobody would hold it.
         held = np.flatnonzero(exact[:-1] > 0)
         noisy = exact[held] + self._noise(len(held))
@@ -62,32 +67,7 @@ class FirstValues:
         }
         kept = sorted(sorted(passed, key=lambda text: (-passed[text], text))[: self.most])
         counts = np.array([*(passed[text] for text in kept), absent], np.int64)
-        return ColumnCells(tuple(kept), has_other=True, cap=cap), counts
+        return ColumnCells(tuple(kept), has_other=True, cap=column.max_items), counts
 
     def _noise(self, cells: int) -> Integers:
         return noise.RoundedGaussian(self.scale).draw(self.stream, cells)
-
-
-def filled(records: CodedRecords, columns: Collection[int]) -> CodedRecords:
-    """The records with `other` in every empty cell of some columns: each record is repaired alone (W1)."""
-    slots = list(records.slots)
-    for slot, column in enumerate(records.slot_columns):
-        about = records.schema.columns[column]
-        if column in columns and about.domain is not None and about.other is not None:
-            other = about.domain.index(about.other) + 1
-            slots[slot] = np.where(slots[slot] == 0, slots[slot].dtype.type(other), slots[slot])
-    return replace(records, slots=tuple(slots))
-
-
-def _counts(records: CodedRecords, column: int, cells: ColumnCells) -> Integers:
-    """Exact counts of a column's values, then, where it has it, of `absent`: records that hold none."""
-    number = len(cells.values)
-    whole = np.zeros(cells.size, np.int64)
-    holds = np.zeros(records.number_of_records, bool)
-    for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
-        if of_slot == column:
-            whole[:number] += np.bincount(codes, minlength=number + 1)[1 : number + 1]
-            holds |= codes > 0
-    if cells.has_absent:
-        whole[-1] = records.number_of_records - int(holds.sum())
-    return whole

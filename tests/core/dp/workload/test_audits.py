@@ -21,11 +21,12 @@ from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice
 from tasks.core.dp.workload.draw import WorkloadDraw
+from tasks.core.dp.workload.exact import Look
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
 from tasks.core.dp.workload.scores import allowances, score, sixteenths
 from tasks.core.dp.workload.shares import Shares, Spending
 from tasks.core.errors import InternalError
-from tasks.core.fitting.noisy_tables import Domain, table_counts
+from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.noise_audit import ALPHA, fired, noise_audit, rounded_gaussian
@@ -384,7 +385,7 @@ def dependence(kind, seed):
     shares = Shares(F(1, 100), F(9, 100), F(45, 100))
     asked = WorkloadParameters(1.0, 1e-6, shares, allocation="equal")
     records = bits(0, 40)
-    tables = drawing(records, asked, seed, kind).run(records).tables
+    tables = drawing(records, asked, seed, kind).run().tables
     half = len(tables) // 2
     assert [table.columns for table in tables[:half]] == [table.columns for table in tables[half:]]
     first, second = (
@@ -411,7 +412,7 @@ def test_a6w_the_noisy_count_follows_its_law():
     draws = np.empty(20_000, np.int64)
     for place in range(len(draws)):
         made._spending = Spending(made._mu_squared)
-        made._draw_count(bits(0, 2))
+        made._draw_count()
         draws[place] = made._count
     assert fired(noise_audit(draws, float(made._count_scale))) == set()
 
@@ -419,7 +420,8 @@ def test_a6w_the_noisy_count_follows_its_law():
 def test_a6w_noisy_scores_follow_their_law():
     """Nobody is in the table and nothing is expected: a noisy score is noise alone."""
     made = drawing(bits(0, 2), parameters(tables=None), 67)
-    made._domain, made._slots = Domain((2, 2)), np.zeros((0, 2), np.int32)
+    made._look = Look(cells=(ColumnCells(("no", "yes"), has_absent=False),) * 2)
+    made._domain = domain_of(made._look.cells)
     choice = Choice(((0, 1),) * 20_000, (1,) * 20_000, F(100), F(1), 15)
     made._spending = Spending(F(100))
     scores, _ = made._choose("scores", choice, lambda columns: np.zeros((2, 2)))
@@ -483,7 +485,7 @@ def off_budget(kind):
     for chosen in (0, 1, 4, 16):
         made = drawing(records, asked, chosen, kind)
         made.chosen = chosen
-        if not F(97, 100) * budget <= cost(made.run(records)) <= budget:
+        if not F(97, 100) * budget <= cost(made.run()) <= budget:
             found.add(chosen)
     return found
 
@@ -535,7 +537,7 @@ def test_a7w_vector_d_by_a_whole_draw():
         records = coded_bits(np.zeros((300, 4), int))
         made = drawing(records, asked, 4, Alike)
         made.chosen = 2
-        drawn = made.run(records)
+        drawn = made.run()
         found = {table.scale for table in drawn.tables[:6]}, {table.scale for table in drawn.tables[6:]}
         assert found == ({float(scales[2])}, {float(scales[4])})
         assert (drawn.count_scale, drawn.values[0].scale, drawn.scores.scale) == tuple(

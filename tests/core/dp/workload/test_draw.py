@@ -234,7 +234,7 @@ def test_every_step_is_drawn_to_its_end_however_wrong_the_noisy_number_is(number
     asked = with_steps(2.0, 3)
     begun = drawing(people(number, 1), asked, kind=_Counted)
     begun.off = off
-    drawn = begun.run(people(number, 1))
+    drawn = begun.run()
     assert drawn.number_of_records == number + off
     assert (drawn.scores is not None) == bool(asked.at(drawn.signal).longer.lengths) == (off > 1)
     mu_squared, _ = budget_of(asked, all_declared=False)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tasks.core.arrays import Integers
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
@@ -22,6 +21,7 @@ from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice
 from tasks.core.dp.workload.draw import WorkloadDraw
+from tasks.core.dp.workload.exact import Look, value_counts
 from tasks.core.dp.workload.first_values import FirstValues
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares, Spending, grid_scale
@@ -29,7 +29,7 @@ from tasks.core.dp.workload.tables import sensitivity
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tests.oracles.workloads import coded_bits
+from tests.oracles.workloads import coded_bits, drawing
 
 pytestmark = pytest.mark.slow
 F = Fraction
@@ -214,7 +214,7 @@ def transcript_ratio(kind, table, seed):
     asked = WorkloadParameters(1.0, 1e-6, SHARES, allocation="equal", longer=LongerSets(lengths=(3,), most=2))
     records = coded_bits(table)
     made = kind(records, asked, seed)
-    drawn = made.run(records)
+    drawn = made.run()
 
     def ratio(shown, exact, change, scale):
         return float(((shown - exact) * change - np.square(change) / 2).sum()) / scale**2
@@ -255,8 +255,8 @@ class ChosenByExactScores(WorkloadDraw):
     def _choose(self, step, choice, expected):
         scores, _ = super()._choose(step, choice, expected)
         chosen = []
-        for place, columns in enumerate(choice.candidates):
-            counts: Integers = table_counts(self._domain, columns, self._slots)
+        exact = self._exact.of_tables(self._look, choice.candidates)
+        for place, (columns, counts) in enumerate(zip(choice.candidates, exact, strict=True)):
             if choice.score(counts, choice.against(place, expected(columns))) > LEAST_SCORE:
                 chosen.append(columns)
         return scores, chosen
@@ -275,8 +275,8 @@ def test_a4w_a_choice_is_no_more_telling_than_is_claimed(kind, holds):
     for people, seed in ((40, 1), (41, 2)):
         records = coded_bits(np.zeros((people, 3), int))
         cells = (ColumnCells(("no", "yes")),) * 3
-        made = kind(records, asked, SeededStream(seed), lambda step, share: None)
-        made._domain, made._slots = domain_of(cells), map_records(records, cells)
+        made = drawing(records, asked, seed, kind)
+        made._domain, made._look = domain_of(cells), Look(cells=cells)
         chosen = 0
         for _ in range(RUNS_A4):
             made._spending = Spending(F(1))
@@ -294,7 +294,8 @@ class WithoutNoiseOnZeros(WorkloadDraw):
         before = len(self._tables)
         super()._measure(step, asked)
         for table in self._tables[before:]:
-            table.counts[table_counts(self._domain, table.columns, self._slots) == 0] = 0
+            (exact,) = self._exact.of_tables(self._look, [table.columns])
+            table.counts[exact == 0] = 0
 
 
 def shows(kind, table, seed):
@@ -303,7 +304,7 @@ def shows(kind, table, seed):
     longer = LongerSets(lengths=(3,), most=1)
     asked = WorkloadParameters(2.0, DELTA_A4, shares, allocation="equal", longer=longer)
     records = coded_bits(table)
-    drawn = kind(records, asked, SeededStream(seed), lambda step, share: None).run(records)
+    drawn = drawing(records, asked, seed, kind).run()
     chosen = {measured.columns for measured in drawn.tables if len(measured.columns) == 3}
     triples = [columns in chosen for columns in itertools.combinations(range(table.shape[1]), 3)]
     return np.array([*triples, *(drawn.tables[0].counts > 0).ravel()])
@@ -362,7 +363,8 @@ class Newcomer:
             keep = 21 if newcomer else 20
             records = CodedRecords(schema, tuple(slots[:, :keep]), (0,) * len(slots), (texts,), keep)
             first = FirstValues(SCALE_A5, self.tau, 1_000, (), stream)
-            found.append(first.draw(records, 0)[0].values)
+            (exact,) = value_counts(records)
+            found.append(first.draw(0, schema.columns[0], texts, exact)[0].values)
         return tuple(found)
 
     def differs(self, stream):

@@ -1,0 +1,173 @@
+"""Exact counts, for a draw to put noise on: coded records go in, sums over all of them come out.
+
+A draw asks two things of the records: how many hold each value, and how many are in each cell of a table.
+Either is a sum of what single records answer. So a table may be whole or lie in partitions, in one process
+or in many: its counts are the same whole numbers.
+"""
+
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from tasks.core.arrays import ColumnNumbers, Ids, Integers
+from tasks.core.dp.tags import records_below
+from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
+from tasks.core.errors import InternalError
+from tasks.core.fitting.noisy_tables import table_counts
+from tasks.core.records.coded import CodedRecords, read_coded_facts, read_coded_records
+from tasks.core.records.columns import Schema
+
+#: Answers of one partition, or of all: an array a question.
+Counts = list[Integers]
+#: Asks each partition, wherever it is, and adds up what they answer.
+Summing = Callable[[Callable[[Path], Counts], Sequence[Path]], Counts]
+#: Tables of partitions are asked for together up to so many cells: a partition is read once for all of them.
+_CELLS_AT_ONCE = 1 << 25
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a draw looks at each record: by public constants, and by numbers that were drawn before.
+
+    Attributes:
+        below: only records with a tag below are looked at (rule 14); None: all.
+        filled: columns in which an empty cell counts as the declared value for what is outside (W1).
+        cells: of each column, once they are known.
+    """
+
+    below: int | None = None
+    filled: tuple[int, ...] = ()
+    cells: tuple[ColumnCells, ...] = ()
+
+    def at(self, records: CodedRecords) -> CodedRecords:
+        """The records that are looked at, each repaired by itself."""
+        return filled(records_below(records.measured, self.below), self.filled)
+
+
+class ExactCounts(Protocol):
+    """A table of the public schema, wherever its records are.
+
+    Attributes:
+        schema: public, with the columns that others decide.
+        slot_columns: for each slot of the records the index of its column.
+        values: for each measured column the text of codes 1, 2, ... (`CodedRecords.values`).
+        number_of_records: all of them.
+        has_tags: whether each has a tag.
+    """
+
+    schema: Schema
+    slot_columns: tuple[int, ...]
+    values: tuple[tuple[str, ...], ...]
+    number_of_records: int
+    has_tags: bool
+
+    def of_values(self, look: Look) -> Counts:
+        """For each measured column how many records hold each of its values, and then how many hold none."""
+
+    def of_tables(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
+        """For each set of columns the records in each cell, as `table_counts` gives them."""
+
+
+class WholeTable(ExactCounts):
+    """A table in memory; its records are coded by cell once for all tables."""
+
+    def __init__(self, records: CodedRecords) -> None:
+        """Args: records: all of them. Raises InternalError where they have other slots than they say."""
+        if len(records.slots) != len(records.slot_columns):
+            raise InternalError("Coded records must have the slots that their columns need.")
+        self.schema, self.slot_columns, self.values = records.schema, records.slot_columns, records.values
+        self.number_of_records, self.has_tags = records.number_of_records, records.tags is not None
+        self._records = records
+        self._mapped: tuple[Look, Ids] | None = None
+
+    def of_values(self, look: Look) -> Counts:
+        """See `ExactCounts`."""
+        return value_counts(look.at(self._records))
+
+    def of_tables(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
+        """See `ExactCounts`."""
+        if self._mapped is None or self._mapped[0] != look:
+            self._mapped = look, map_records(look.at(self._records), look.cells)
+        domain, slots = domain_of(look.cells), self._mapped[1]
+        return (table_counts(domain, columns, slots) for columns in tables)
+
+
+class PartitionedTable(ExactCounts):
+    """A table in partitions, folders of coded records under one dictionary, each asked where it is."""
+
+    def __init__(self, partitions: Sequence[Path], summing: Summing) -> None:
+        """Args: partitions: of one table. summing: asks them."""
+        every = [read_coded_facts(folder) for folder in partitions]
+        self.schema, self.slot_columns, self.values = every[0].schema, every[0].slot_columns, every[0].values
+        self.number_of_records = sum(facts.number_of_records for facts in every)
+        self.has_tags = all(facts.has_tags for facts in every)
+        self._partitions, self._summing = partitions, summing
+
+    def of_values(self, look: Look) -> Counts:
+        """See `ExactCounts`."""
+        return self._summing(partial(_values_of, look=look), self._partitions)
+
+    def of_tables(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
+        """See `ExactCounts`."""
+        for together in _together(look, tables):
+            yield from self._summing(partial(_tables_of, look=look, tables=together), self._partitions)
+
+
+def _values_of(partition: Path, look: Look) -> Counts:
+    return value_counts(look.at(read_coded_records(partition)))
+
+
+def _tables_of(partition: Path, look: Look, tables: Sequence[ColumnNumbers]) -> Counts:
+    return list(WholeTable(read_coded_records(partition)).of_tables(look, tables))
+
+
+def _together(look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[list[ColumnNumbers]]:
+    """The tables, in order, in groups of so many cells."""
+    domain, group, cells = domain_of(look.cells), list[ColumnNumbers](), 0
+    for columns in tables:
+        size = math.prod(domain.shape(columns))
+        if group and cells + size > _CELLS_AT_ONCE:
+            yield group
+            group, cells = [], 0
+        group.append(columns)
+        cells += size
+    if group:
+        yield group
+
+
+def filled(records: CodedRecords, columns: Collection[int]) -> CodedRecords:
+    """The records with `other` in every empty cell of some columns: each record is repaired alone (W1)."""
+    slots = list(records.slots)
+    for slot, column in enumerate(records.slot_columns):
+        about = records.schema.columns[column]
+        if column in columns and about.domain is not None and about.other is not None:
+            other = about.domain.index(about.other) + 1
+            slots[slot] = np.where(slots[slot] == 0, slots[slot].dtype.type(other), slots[slot])
+    return replace(records, slots=tuple(slots))
+
+
+def value_counts(records: CodedRecords) -> Counts:
+    """For each column how many records hold each of its values, and then how many hold none.
+
+    >>> town = (np.array([1, 2, 1, 0], np.uint8),)
+    >>> [counts.tolist() for counts in value_counts(CodedRecords(
+    ...     Schema((Column("town"),)), town, (0,), (("Lille", "Lyon"),), 4))]
+    [[2, 1, 1]]
+    """
+    return [_of_column(records, column, len(values)) for column, values in enumerate(records.values)]
+
+
+def _of_column(records: CodedRecords, column: int, number: int) -> Integers:
+    counts = np.zeros(number + 1, np.int64)
+    holds = np.zeros(records.number_of_records, bool)
+    for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
+        if of_slot == column:
+            counts[:number] += np.bincount(codes, minlength=number + 1)[1 : number + 1]
+            holds |= codes > 0
+    counts[-1] = records.number_of_records - int(holds.sum())
+    return counts

@@ -1,0 +1,76 @@
+"""Exact counts of partitions: the same whole numbers, and so the same draw, however a table is parted."""
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tasks.core.dp.sampling.stream import SeededStream
+from tasks.core.dp.workload import exact
+from tasks.core.dp.workload.cells import domain_of
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.exact import Look, PartitionedTable, WholeTable
+from tests.oracles.workloads import SCHEMA, draw, parameters, people
+
+
+def summed(question, partitions):
+    """Answers added up in this process, the last partition first."""
+    answers = [question(folder) for folder in reversed(partitions)]
+    return [sum(parts[1:], parts[0]) for parts in zip(*answers, strict=True)]
+
+
+def parted(records, folder: Path, number: int) -> PartitionedTable:
+    """Records in partitions, every so-manieth in one; some may be empty."""
+    folders = []
+    for place in range(number):
+        rows = np.arange(place, records.number_of_records, number)
+        part = rows_of(records, rows)
+        (folder / str(place)).mkdir(parents=True)
+        part.write(folder / str(place))
+        folders.append(folder / str(place))
+    return PartitionedTable(folders, summed)
+
+
+def rows_of(records, rows):
+    tags = None if records.tags is None else records.tags[rows]
+    slots = tuple(codes[rows] for codes in records.slots)
+    return replace(records, slots=slots, tags=tags, number_of_records=len(rows))
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("limit", [None, 700])
+def test_a_draw_from_partitions_is_that_of_the_whole_table(number, limit, tmp_path):
+    records = people(2_000, 4, tags=True)
+    asked = parameters(4.0, record_limit=limit, tables=None)
+    whole = draw(records, asked, seed=3)
+    parts = parted(records, tmp_path, number)
+    drawn = draw_workload(parts, asked, SeededStream(3), before_first_word=lambda: None)
+    assert drawn.number_of_records == whole.number_of_records
+    assert drawn.cells == whole.cells
+    for one, other in zip((*drawn.values, *drawn.tables), (*whole.values, *whole.tables), strict=True):
+        assert one.columns == other.columns and one.scale == other.scale
+        assert (one.counts == other.counts).all()
+    assert drawn.scores == whole.scores
+
+
+def test_tables_are_asked_for_together_up_to_a_number_of_cells(tmp_path, monkeypatch):
+    records = people(300, 5)
+    cells = draw(records, parameters(8.0)).cells
+    look, domain = Look(cells=cells), domain_of(cells)
+    tables = list(itertools.combinations(range(len(SCHEMA.columns)), 2))
+    expected = list(WholeTable(records).of_tables(look, tables))
+    monkeypatch.setattr(exact, "_CELLS_AT_ONCE", int(np.prod(domain.shape(tables[0]))) + 1)
+    asked = []
+
+    def counted(question, partitions):
+        asked.append(len(question.keywords["tables"]))
+        return summed(question, partitions)
+
+    parts = parted(records, tmp_path, 3)
+    parts._summing = counted
+    found = list(parts.of_tables(look, tables))
+    assert sum(asked) == len(tables) and len(asked) > 1
+    for one, other in zip(found, expected, strict=True):
+        assert (one == other).all()
