@@ -87,6 +87,27 @@ def test_a_rounded_count_has_the_range_of_the_true_one(opened, tmp_path):
             assert explorer.ranges("housing")[label] == (low, low + 9)
 
 
+def test_two_groups_are_compared_as_shares_of_a_base_that_can_be_picked(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("female, rented")
+    explorer.press("Keep as A, to compare")
+    explorer.ask("female, owned")
+    held = [(sex, housing) for sex, housing, _, _ in people()]
+    shares = {
+        home: held.count(("female", home)) / sum(1 for _, housing in held if housing == home)
+        for home in ("rented", "owned")
+    }
+    found = explorer.page.locator(".shares")
+    words = found.inner_text()
+    for home in shares:
+        assert f"{100 * shares[home]:.1f} %\nof people with housing: {home}" in words
+    assert f"{100 * (shares['rented'] - shares['owned']):.1f} points" in words
+    assert "for certain" in words
+    found.get_by_role("combobox").select_option(label="All people")
+    whole = 100 * held.count(("female", "rented")) / len(held)
+    assert f"{whole:.1f} %" in found.inner_text()
+
+
 def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):
     explorer = opened(people_page)
     explorer.click("sex", "male")

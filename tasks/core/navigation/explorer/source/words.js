@@ -62,6 +62,12 @@ export function selectionText(payload, selection, say) {
   return [...selection].map(([column, codes]) => placeText(payload, column, codes, say)).join(say("and"));
 }
 
+/** What several records are called. @param {Payload} payload @param {Say} say */
+export function unitText({ meta }, say) {
+  const { many } = meta.unit;
+  return many === "people" || many === "rows" ? say(`unit_${many}`) : many;
+}
+
 /**
  * Whom a selection is about: "people with sex: female and age: 60-69".
  * @param {Payload} payload
@@ -69,7 +75,7 @@ export function selectionText(payload, selection, say) {
  * @param {Say} say
  */
 export function groupText(payload, selection, say) {
-  const units = payload.meta.unit.many;
+  const units = unitText(payload, say);
   if (selection.size === 0) return say("everybody", { units });
   return say("units_with", { units, selection: selectionText(payload, selection, say) });
 }
