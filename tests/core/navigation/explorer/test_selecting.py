@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.core.navigation.explorer.conftest import NAMES, people
-from tests.oracles.explorer_pages import counted, page_of
+from tests.oracles.explorer_pages import counted, large_page, page_of
 
 pytestmark = pytest.mark.needs_chromium
 
@@ -182,10 +182,41 @@ def test_the_records_behind_a_selection_are_listed(opened, people_page):
     assert table.get_attribute("aria-rowcount") == str(len(chosen) + 1)
     first = table.locator("tbody tr:not(.filler)").first.locator("td").all_inner_texts()
     sex, housing, age, services = chosen[0]
-    assert first == [sex, housing, age, "; ".join(services)]
+    assert first == [sex, housing, AGES.get(age, age), "; ".join(services)]
     scroll = explorer.page.locator(".records .scroll")
     scroll.evaluate("box => box.scrollTo(0, box.scrollHeight)")
     table.locator(f"[aria-rowindex='{len(chosen) + 1}']").wait_for()
+
+
+def test_of_many_records_a_page_is_listed_at_a_time(opened, tmp_path):
+    """All at once would be higher than a browser draws; `large_page` numbers nothing, so places are read."""
+    path = tmp_path / "many.html"
+    path.write_text(large_page(600_000, columns=2), encoding="utf-8")
+    explorer = opened(path)
+    explorer.press("Records")
+    table, words = explorer.page.get_by_role("table"), explorer.page.locator(".records")
+    assert "Records 1 to 1,000 of 600,000" in words.inner_text()
+    assert explorer.page.locator(".records .scroll").evaluate("box => box.scrollHeight") < 100_000
+    explorer.press("Last")
+    assert "Records 599,001 to 600,000 of 600,000" in words.inner_text()
+    box = explorer.page.locator(".records .scroll")
+    box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    table.locator("[aria-rowindex='600001']").wait_for()
+    assert table.locator("tbody tr").count() < 100
+    page = words.get_by_role("spinbutton")
+    page.fill("77")
+    page.press("Enter")
+    assert "Records 76,001 to 77,000 of 600,000" in words.inner_text()
+    assert box.evaluate("box => box.scrollTop") == 0
+    page.fill("99999")
+    page.press("Enter")
+    assert "Records 599,001 to 600,000" in words.inner_text()
+    explorer.press("Previous")
+    assert "Records 598,001 to 599,000" in words.inner_text()
+    explorer.press("Charts")
+    explorer.click("column 0", "value 0 of 0")
+    explorer.press("Records")
+    assert "Records 1 to 1,000 of" in words.inner_text()
 
 
 def test_pages_of_charts_are_as_they_were_laid_out(opened, tmp_path):

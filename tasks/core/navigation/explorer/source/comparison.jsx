@@ -119,7 +119,7 @@ function Shares({ a, b, bases }) {
       <div class="each">
         <ShareOf part={one} />
         <ShareOf part={other} />
-        <div class="difference" aria-live="polite">
+        <div class="of-shares" aria-live="polite">
           {value !== null && <p class="number"><span>{say("shares_points", { points: value })}</span></p>}
           <p class="verdict">{say(verdict.key, verdict.given)}</p>
           <p class="note">{say(reason.key, reason.given)}</p>

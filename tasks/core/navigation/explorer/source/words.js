@@ -36,6 +36,18 @@ export function valueText({ columns }, column, code, say) {
   return kind === "bins" ? binText(values[code - 1], say) : values[code - 1];
 }
 
+/**
+ * What a record holds of a column, as it is shown; several items are joined, none is the empty text.
+ * @param {Payload} payload
+ * @param {number} column
+ * @param {number} row
+ * @param {Say} say
+ */
+export function recordText(payload, column, row, say) {
+  const held = payload.columns[column].codes.map((slot) => slot[row]).filter(Boolean);
+  return held.map((code) => valueText(payload, column, code, say)).join("; ");
+}
+
 /** Values of a column beyond which the rest is counted. */
 const NAMED = 6;
 
