@@ -47,7 +47,6 @@ class Compared:
             "protection": "k_anonymity",
             "resolution": 1,
             "tables": [],
-            "expected_error": None,
         }
 
 

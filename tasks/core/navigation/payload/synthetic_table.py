@@ -44,7 +44,6 @@ def payload_of_table(page: TablePage) -> Payload:
         "counts": [],
         "tables": tables,
         "layout": layout(shown, page.naming),
-        "expected_error": None,
         "buffers": block.index(),
     }
     return Payload(meta, block.text())

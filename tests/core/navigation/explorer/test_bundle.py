@@ -12,7 +12,11 @@ from tasks.core.charts import theme
 from tests.core.navigation.explorer.packages import EXPLORER
 
 LANGUAGES = ("en", "de")
-FOLDERS = ((EXPLORER / "messages", "{}.json"), (EXPLORER / "source" / "answers", "messages.{}.json"))
+FOLDERS = (
+    (EXPLORER / "messages", "{}.json"),
+    (EXPLORER / "source" / "answers", "messages.{}.json"),
+    (EXPLORER.parent / "messages", "{}.json"),
+)
 
 _PROGRAM = sorted(set((EXPLORER / "source").glob("*.js*")) - {EXPLORER / "source" / "messages.js"})
 
