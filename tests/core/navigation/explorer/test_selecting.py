@@ -108,6 +108,20 @@ def test_two_groups_are_compared_as_shares_of_a_base_that_can_be_picked(opened, 
     assert f"{whole:.1f} %" in found.inner_text()
 
 
+def test_while_something_is_asked_back_the_number_says_that_it_is_not_the_answer_yet(opened, people_page):
+    explorer = opened(people_page)
+    words = explorer.page.locator(".answer")
+    explorer.ask("female, over 50, zebra")
+    assert "what is meant by “over 50”" in words.inner_text()
+    assert "leaves out what was not understood: zebra" in words.inner_text()
+    explorer.page.locator(".reading").get_by_role("button").last.click()
+    assert explorer.page.locator(".reading").get_by_role("group").count() == 0
+    assert "what is meant by" not in words.inner_text() and "zebra" in words.inner_text()
+    assert explorer.chosen() == ["sex female", "age over 60", "age 40 to under 60"]
+    explorer.click("sex", "female")
+    assert "zebra" not in words.inner_text()
+
+
 def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):
     explorer = opened(people_page)
     explorer.click("sex", "male")

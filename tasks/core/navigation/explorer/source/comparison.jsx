@@ -1,5 +1,6 @@
 /** Two groups beside each other, or one group in two releases: is the difference real, or noise? */
 import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
 
 import { answer, basesOf, difference, differenceOfShares, share, translated, withoutColumns } from "./answers/index.js";
 import { decode, PageError } from "./decode.js";
@@ -163,11 +164,14 @@ function ShareOf({ part }) {
 
 function OpenOther() {
   const state = useExplorer();
+  const [field, hint] = [useId(), useId()];
   return (
-    <label class="file">
-      <span>{state.say.value("open_other")}</span>
-      <input type="file" accept=".html,text/html" onChange={(event) => openOther(state, event.currentTarget)} />
-    </label>
+    // The field has the focus and the keys; its label is what is seen.
+    <div class="file">
+      <input id={field} class="unseen" type="file" accept=".html,text/html" aria-describedby={hint} onChange={(event) => openOther(state, event.currentTarget)} />
+      <label for={field}>{state.say.value("open_other")}</label>
+      <span id={hint}>{state.say.value("open_other_hint")}</span>
+    </div>
   );
 }
 

@@ -48,6 +48,51 @@ export function recordText(payload, column, row, say) {
   return held.map((code) => valueText(payload, column, code, say)).join("; ");
 }
 
+/** Where a bin begins and ends, as texts; null on a side where it has no end. @param {string} bin */
+function endsOf(bin) {
+  const between = BETWEEN.exec(bin);
+  if (between) return { low: between[1], high: between[2], isBelow: between[3] === ")" };
+  const beyond = BEYOND.exec(bin);
+  if (!beyond) return null;
+  return beyond[1] === "<" ? { low: null, high: beyond[2], isBelow: true } : { low: beyond[2], high: null, isBelow: false };
+}
+
+/**
+ * Neighbouring bins in one: "60 and over" for `[60,75)` and `>75`.
+ * @param {string} first
+ * @param {string} last
+ * @param {Say} say
+ */
+function joinedText(first, last, say) {
+  const [from, to] = [endsOf(first), endsOf(last)];
+  if (!from || !to) return null;
+  if (from.low !== null && to.high !== null) return say(to.isBelow ? "bin_below" : "bin_to", { low: from.low, high: to.high });
+  if (from.low !== null) return say("bin_from", { edge: from.low });
+  return to.high !== null ? say(to.isBelow ? "bin_under" : "bin_up_to", { edge: to.high }) : null;
+}
+
+/**
+ * Chosen values as texts; bins that are neighbours are one.
+ * @param {Payload} payload
+ * @param {number} column
+ * @param {number[]} codes ascending
+ * @param {Say} say
+ */
+function valueTexts(payload, column, codes, say) {
+  const { kind, values } = payload.columns[column];
+  /** @type {string[]} */
+  const texts = [];
+  for (let place = 0; place < codes.length; place++) {
+    let end = place;
+    if (kind === "bins" && codes[place] > 0)
+      while (codes[end + 1] === codes[end] + 1 && codes[end + 1] <= values.length) end++;
+    const joined = end > place ? joinedText(values[codes[place] - 1], values[codes[end] - 1], say) : null;
+    texts.push(joined ?? valueText(payload, column, codes[place], say));
+    if (joined) place = end;
+  }
+  return texts;
+}
+
 /** Values of a column beyond which the rest is counted. */
 const NAMED = 6;
 
@@ -59,9 +104,9 @@ const NAMED = 6;
  * @param {Say} say
  */
 export function placeText(payload, column, codes, say) {
-  const named = codes.length > NAMED + 1 ? codes.slice(0, NAMED) : codes;
-  const texts = named.map((code) => valueText(payload, column, code, say));
-  if (named.length < codes.length) texts.push(say("and_more", { n: codes.length - named.length }));
+  const every = valueTexts(payload, column, codes, say);
+  const texts = every.length > NAMED + 1 ? every.slice(0, NAMED) : every;
+  if (texts.length < every.length) texts.push(say("and_more", { n: every.length - texts.length }));
   return say("is", { column: payload.columns[column].name, values: texts.join(say("or")) });
 }
 
