@@ -30,6 +30,11 @@ class UnitName:
         """
         return cls(one, many or _plural(one))
 
+    @classmethod
+    def given(cls, one: str, many: str = "") -> "UnitName | None":
+        """The same; None where no name is given."""
+        return cls.of(one, many) if one else None
+
     @property
     def a_one(self) -> str:
         """With its article."""
@@ -64,6 +69,7 @@ class Naming:
         visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         unit: what a record is called; None: what the statement's unit is called otherwise.
+        value_names: column to value to what it means, where values are codes.
         citation: of the release.
     """
 
@@ -72,6 +78,7 @@ class Naming:
     visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unit: UnitName | None = None
+    value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     citation: Citation = Citation()
 
     def unit_of(self, statement: Json) -> UnitName:

@@ -233,6 +233,35 @@ def test_of_many_records_a_page_is_listed_at_a_time(opened, tmp_path):
     assert "Records 1 to 1,000 of" in words.inner_text()
 
 
+def test_what_a_code_means_stands_beside_it_and_needs_no_click(opened, tmp_path):
+    names = ("SEX", "HOME")
+    path = tmp_path / "codes.html"
+    text = page_of(names, [("1", "a"), ("2", "b"), ("2", "a")])
+    assert '"name": "SEX", "kind"' in text
+    path.write_text(
+        text.replace('"name": "SEX",', '"name": "SEX", "names": ["male", "female"],'), encoding="utf-8"
+    )
+    explorer = opened(path)
+    assert set(explorer.rows("SEX")) == {"male (1)", "female (2)"}
+    explorer.ask("women")
+    assert explorer.chosen() == ["SEX female (2)"] and explorer.answer() == "2"
+    assert "SEX=2" in explorer.page.evaluate("location.hash")
+    explorer.press("Records")
+    assert explorer.page.get_by_role("cell", name="female (2)").count() == 2
+
+
+def test_on_the_owners_page_nothing_is_called_published(opened, tmp_path):
+    path = tmp_path / "owner.html"
+    path.write_text(page_of(NAMES, people(), audience="owner"), encoding="utf-8")
+    explorer = opened(path)
+    explorer.ask("female, rented")
+    for summary in explorer.page.locator(".answer summary").all():
+        summary.click()
+    words = explorer.page.locator(".explorer").inner_text()
+    assert "The true count in the raw table." in words
+    assert "published" not in words and "How to cite" not in words and "rounded" not in words
+
+
 def test_pages_of_charts_are_as_they_were_laid_out(opened, tmp_path):
     layout = {
         "pages": [

@@ -33,15 +33,15 @@ export function Answer() {
           <p>{say(found.reason.key, found.reason.given)}</p>
           <Numbers numbers={found.numbers} />
         </details>
-        <details>
+        {payload.meta.audience !== "owner" && <details>
           <summary>{say("cite")}</summary>
           <p>{say(found.quote.key, found.quote.given)}</p>
           <blockquote dir="auto">{cited}</blockquote>
           <pre tabIndex={0} role="region" aria-label="BibTeX">{payload.meta.citation.bibtex}</pre>
-        </details>
+        </details>}
       </div>
       <div class="acts">
-        <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>
+        {payload.meta.audience !== "owner" && <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>}
         <button type="button" onClick={() => keep(state)}>{say("keep")}</button>
       </div>
     </section>

@@ -41,9 +41,10 @@ export function percents(language) {
 /**
  * A text has `{name}` where a value goes; `{low_points}` and `{high_points}` are shares. Texts with a plural choose it by the value of `n`.
  * @param {string} language
+ * @param {string} [audience] for whom some sentences are others: `key@owner`
  * @returns {Say}
  */
-export function speaker(language) {
+export function speaker(language, audience = "") {
   const texts = LANGUAGES[known(language)];
   const plural = new Intl.PluralRules(language);
   const [number, percent] = [numbers(language), percents(language)];
@@ -51,7 +52,7 @@ export function speaker(language) {
     name === "low_points" ? percent(value, "low") : name === "high_points" ? percent(value, "high")
     : name === "points" ? percent(value) : number(value);
   return (key, given = {}) => {
-    const text = texts[key] ?? LANGUAGES.en[key] ?? key;
+    const text = texts[`${key}@${audience}`] ?? texts[key] ?? LANGUAGES.en[key] ?? key;
     const form = typeof text === "string" ? text : text[plural.select(Number(given.n)) === "one" ? "one" : "other"];
     return form.replace(/\{(\w+)\}/g, (whole, name) => {
       const value = given[name];

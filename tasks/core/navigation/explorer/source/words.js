@@ -30,9 +30,11 @@ function binText(bin, say) {
  * @param {Say} say
  */
 export function valueText({ columns }, column, code, say) {
-  const { kind, values } = columns[column];
+  const { kind, values, names } = columns[column];
   if (code === 0) return say("missing");
   if (code > values.length) return say("value_not_released");
+  const name = names?.[code - 1];
+  if (name) return say("value_named", { name, value: values[code - 1] });
   return kind === "bins" ? binText(values[code - 1], say) : values[code - 1];
 }
 
@@ -139,6 +141,7 @@ export function groupText(payload, selection, say) {
 
 /** The key of what the second bar is. @param {Payload} payload */
 export function actualLegend({ meta }) {
+  if (meta.audience === "owner") return "actual_legend_true";
   if (meta.protection === "fitted") return "actual_legend_measured";
   return meta.protection === "k_anonymity" ? "actual_legend_rounded" : "actual_legend";
 }
