@@ -69,8 +69,8 @@ class Naming:
         visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         unit: what a record is called; None: what the statement's unit is called otherwise.
-        value_names: column to value to what it means, where values are codes.
         citation: of the release.
+        value_names: column to value to what it means, where values are codes.
     """
 
     title: str = ""
@@ -78,8 +78,8 @@ class Naming:
     visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unit: UnitName | None = None
-    value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     citation: Citation = Citation()
+    value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def unit_of(self, statement: Json) -> UnitName:
         """What a record of a release is called."""

@@ -101,7 +101,7 @@ def test_two_groups_are_compared_as_shares_of_a_base_that_can_be_picked(opened, 
     words = found.inner_text()
     for home in shares:
         assert f"{100 * shares[home]:.1f} %\nof people with housing: {home}" in words
-    assert f"{100 * (shares['rented'] - shares['owned']):.1f} points" in words
+    assert f"{100 * (shares['rented'] - shares['owned']):.1f} points".replace("-", "−") in words
     assert "for certain" in words
     found.get_by_role("combobox").select_option(label="All people")
     whole = 100 * held.count(("female", "rented")) / len(held)
@@ -120,6 +120,36 @@ def test_while_something_is_asked_back_the_number_says_that_it_is_not_the_answer
     assert explorer.chosen() == ["sex female", "age over 60", "age 40 to under 60"]
     explorer.click("sex", "female")
     assert "zebra" not in words.inner_text()
+
+
+def test_where_counts_only_bound_it_the_range_is_the_headline_and_what_is_cited(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("female, rented, over 60")
+    low, high = explorer.answer().split(" to ")
+    assert (
+        int(low)
+        <= counted(NAMES, people(), {"sex": {"female"}, "housing": {"rented"}}, "age")[">60"]
+        <= int(high)
+    )
+    words = explorer.page.locator(".answer").inner_text()
+    assert "in the synthetic records" in words and "nothing is claimed of its error" in words
+    explorer.page.get_by_text("How to cite it").click()
+    assert (
+        f": {low} to {high} (for certain). Nobody (2026)." in explorer.page.locator("blockquote").inner_text()
+    )
+
+
+def test_neighbouring_bins_are_one_chip(opened, tmp_path):
+    path = tmp_path / "bins.html"
+    path.write_text(
+        page_of(("age",), [("<20",), ("[20,40)",), ("[40,60]",), ("[60,80]",)] * 3), encoding="utf-8"
+    )
+    explorer = opened(path)
+    for label in ("20 to under 40", "40 to 60", "under 20"):
+        explorer.click("age", label)
+    assert explorer.chosen() == ["age up to 60"]
+    explorer.press("Remove age: up to 60")
+    assert explorer.chosen() == []
 
 
 def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):

@@ -2,7 +2,7 @@
 import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
 import { useExplorer } from "./state.js";
-import { citedText, groupText, rangeText } from "./words.js";
+import { citedText, groupText, headline, underline } from "./words.js";
 
 export function Answer() {
   const state = useExplorer();
@@ -21,10 +21,10 @@ export function Answer() {
       <div aria-live="polite" aria-atomic="true">
         <NotYet />
         <p class="number">
-          <output>{found.value === null ? "–" : state.number.value(found.value)}</output>
+          <output>{headline(found, say)}</output>
           <bdi class="group">{group}</bdi>
         </p>
-        <p class="range">{rangeText(found, say)}</p>
+        <p class="range">{underline(found, say)}</p>
         <p class="source">{say(found.source.key, found.source.given)}</p>
       </div>
       <div class="details">

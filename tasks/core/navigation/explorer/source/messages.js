@@ -10,6 +10,8 @@ import englishAnswers from "./answers/messages.en.json";
  * @typedef {(key: string, given?: Given) => string} Say
  */
 
+const MINUS = "−";
+
 /** @type {Record<string, Texts>} */
 export const LANGUAGES = { en: { ...english, ...englishAnswers }, de: { ...german, ...germanAnswers } };
 
@@ -22,7 +24,7 @@ export const known = (language) => (language in LANGUAGES ? language : "en");
  */
 export function numbers(language) {
   const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
-  return (/** @type {number} */ value) => whole.format(value);
+  return (/** @type {number} */ value) => whole.format(value).replace("-", MINUS);
 }
 
 /**
@@ -34,7 +36,7 @@ export function percents(language) {
   const round = { low: Math.floor, high: Math.ceil, value: Math.round };
   return (/** @type {number} */ share, /** @type {keyof typeof round} */ end = "value") => {
     const hair = end === "low" ? 1e-9 : end === "high" ? -1e-9 : 0;
-    return tenth.format((round[end](share * 1000 + hair) || 0) / 10);
+    return tenth.format((round[end](share * 1000 + hair) || 0) / 10).replace("-", MINUS);
   };
 }
 
