@@ -28,7 +28,7 @@ class EvaluationSettings(Model):
         is_private: whether the release is differentially private.
         holds_resolution: whether the synthetic records are promised beyond the reporting length.
         is_fitted: whether they are fitted, so that only their single values are promised.
-        report: of the page, of which the owner's has the words.
+        report: what the page calls things; the owner's page does so, too.
     """
 
     resolution: int
@@ -47,7 +47,7 @@ class EvaluationSettings(Model):
             is_private=configuration.is_private,
             holds_resolution=configuration.synthesis.reads_records,
             is_fitted=configuration.is_fitted,
-            report=configuration.report,
+            report=configuration.report.words,
         )
 
     @property

@@ -19,7 +19,7 @@ class TableEvaluation(Model):
     Attributes:
         bins: public edges by numeric column.
         prefix: of the files' names.
-        report: of the page, of which the owner's has the words.
+        report: what the page calls things; the owner's page does so, too.
     """
 
     bins: dict[str, tuple[float, ...]]
