@@ -45,6 +45,12 @@ def difference(release, selection, to, other):
     return {"what": "difference", "release": release, "selection": selection, "to": to, "other": other}
 
 
+def shares(release, selection, base, to, other, other_base):
+    """Two groups, each a part of its base."""
+    about = {"release": release, "selection": selection, "base": base}
+    return {"what": "shares", **about, "to": to, "other": other, "otherBase": other_base}
+
+
 # ---- releases, as the page reads them ---------------------------------------------------------------------
 
 
@@ -100,7 +106,7 @@ def fitted_payload(drawn):
     return payload("fitted", columns, number, tables=tables, sampled_share=float(drawn.sampled_share))
 
 
-def published(values, rows, *, noisy=None, low=None, high=None):
+def published(values, rows, *, noisy=None, estimate=None, low=None, high=None):
     """The counts of one length. Args: values: of each column. rows: {((column, code), ...): count}."""
     firsts = np.cumsum([0, *map(len, values)])
     ids = {cell: tuple(int(firsts[c]) + code - 1 for c, code in cell) for cell in rows}
@@ -112,7 +118,7 @@ def published(values, rows, *, noisy=None, low=None, high=None):
         "count": [rows[cell] for cell in order],
         **{
             name: given and [given[cell] for cell in order]
-            for name, given in (("noisy", noisy), ("low", low), ("high", high))
+            for name, given in (("noisy", noisy), ("estimate", estimate), ("low", low), ("high", high))
         },
     }
 

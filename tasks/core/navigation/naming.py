@@ -4,10 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks.core.arrays import Json
-from tasks.core.figures import whole
-
-#: So many columns are named in words.
-_COLUMNS_TOLD = 6
 
 
 @dataclass(frozen=True)
@@ -33,6 +29,11 @@ class UnitName:
         ('visits', 'deliveries', 'children')
         """
         return cls(one, many or _plural(one))
+
+    @classmethod
+    def given(cls, one: str, many: str = "") -> "UnitName | None":
+        """The same; None where no name is given."""
+        return cls.of(one, many) if one else None
 
     @property
     def a_one(self) -> str:
@@ -69,6 +70,7 @@ class Naming:
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         unit: what a record is called; None: what the statement's unit is called otherwise.
         citation: of the release.
+        value_names: column to value to what it means, where values are codes.
     """
 
     title: str = ""
@@ -77,6 +79,7 @@ class Naming:
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unit: UnitName | None = None
     citation: Citation = Citation()
+    value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def unit_of(self, statement: Json) -> UnitName:
         """What a record of a release is called."""
@@ -84,17 +87,3 @@ class Naming:
             return self.unit
         claim = statement["guarantee"]  # a draw of the seeded test engine has none
         return ROWS if claim is not None and claim["unit"] == "row" else SUBJECTS
-
-
-def columns_told(names: Sequence[str]) -> str:
-    """How many columns there are, and the first of them.
-
-    >>> columns_told(["sex"]), columns_told(["sex", "age"])
-    ('1 column: sex', '2 columns: sex and age')
-    """
-    number = f"{whole(len(names))} column{'' if len(names) == 1 else 's'}"
-    if not names:
-        return number
-    rest = len(names) - _COLUMNS_TOLD
-    shown = [*names[:_COLUMNS_TOLD], f"{whole(rest)} more"] if rest > 1 else list(names)
-    return f"{number}: {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"

@@ -20,9 +20,9 @@ from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.codes import record_codes
 from tasks.core.navigation.payload.columns import ShownColumn, first_attributes
 from tasks.core.navigation.payload.counts import put_counts, put_rows
-from tasks.core.navigation.payload.layout import layout
+from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.release import Payload, named, shown_columns
-from tasks.core.navigation.payload.synthetic_table import column_of_bins, joined_bins
+from tasks.core.navigation.payload.synthetic_table import column_of_bins, held_cells, joined_bins
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -32,22 +32,27 @@ MOST_COUNTS = 1_000_000
 
 @dataclass(frozen=True)
 class Compared:
-    """What a page is of. Attributes: dataset: its name. prefix: of files. unit: ``subject`` or ``row``."""
+    """What a page is of.
+
+    Attributes:
+        dataset: its name.
+        naming: the prefix of files, and what a record and its values are called.
+        unit: ``subject`` or ``row``.
+    """
 
     dataset: str
-    prefix: str
+    naming: Naming
     unit: str
 
     def meta(self, title: str) -> Json:
         """What the page's program is told, beside columns and counts."""
         statement = {"dataset": self.dataset, "vintage": "", "guarantee": {"unit": self.unit}}
-        told = named(statement, Naming(prefix=self.prefix), title)
+        told = named(statement, self.naming, title)
         return told | {
             "audience": "owner",
             "protection": "k_anonymity",
             "resolution": 1,
             "tables": [],
-            "expected_error": None,
         }
 
 
@@ -75,7 +80,7 @@ def payload_of_truth(
     meta = compared.meta(title) | {
         "records": synthetic.number_of_records,
         "number": {"value": number, "low": number, "high": number},
-        "columns": [column.to_json() for column in codes.columns],
+        "columns": columns_told(codes.columns, compared.naming),
         "reporting_length": exact.reporting_length,
         "counts": counts,
         "layout": layout(codes.columns, Naming()),
@@ -89,16 +94,19 @@ def payload_of_true_table(
 ) -> Payload:
     """Rows of a synthetic table beside the true counts of one column and of two."""
     block, names = Buffers(), synthetic.column_names
-    bins = [joined_bins(name, (synthetic[name], raw[name]), edges.get(name)) for name in names]
+    bins = [
+        joined_bins(name, (held_cells(synthetic, name), held_cells(raw, name)), edges.get(name))
+        for name in names
+    ]
     shown = [column_of_bins(each) for each in bins]
     for place, each in enumerate(bins):
-        codes = each.codes(synthetic[each.name]) + 1
+        codes = each.codes(held_cells(synthetic, each.name)) + 1
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
-    counts = _put_true_counts(block, shown, [each.codes(raw[each.name]) for each in bins])
+    counts = _put_true_counts(block, shown, [each.codes(held_cells(raw, each.name)) for each in bins])
     meta = compared.meta(title) | {
         "records": synthetic.num_rows,
         "number": {"value": raw.num_rows, "low": raw.num_rows, "high": raw.num_rows},
-        "columns": [column.to_json() for column in shown],
+        "columns": columns_told(shown, compared.naming),
         "reporting_length": len(counts),
         "counts": counts,
         "layout": layout(shown, Naming()),

@@ -21,7 +21,7 @@ from tasks.core.navigation.payload.columns import (
     released_values,
 )
 from tasks.core.navigation.payload.counts import CountRanges, put_counts
-from tasks.core.navigation.payload.layout import layout
+from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.ranges import ranges_of_lengths
 from tasks.core.navigation.payload.tables import put_tables
 from tasks.core.records.columns import Column, Schema
@@ -54,12 +54,11 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
         "protection": _protection(inputs),
         "records": synthetic.number_of_records,
         "number": _number(inputs),
-        "columns": [column.to_json() for column in codes.columns],
+        "columns": columns_told(codes.columns, inputs.naming),
         "reporting_length": reported.reporting_length,
         "counts": counts,
         "tables": tables,
         "layout": layout(codes.columns, inputs.naming),
-        "expected_error": _expected_error(inputs),
         **_accuracy(inputs),
         "buffers": block.index(),
     }
@@ -92,15 +91,6 @@ def _protection(inputs: ReportInputs) -> str:
     if inputs.measurement is None:
         return "k_anonymity"
     return "fitted" if isinstance(inputs.measurement, WorkloadMeasurement) else "lengths"
-
-
-def _expected_error(inputs: ReportInputs) -> Json | None:
-    """How far the records are off, by length: as a share of all records, or of a count's distance."""
-    if inputs.fit is not None:
-        return {"share": [inputs.fit["one_way"], inputs.fit["two_way"]]}
-    if inputs.fidelity is None:
-        return None
-    return {"count": [level.mean_error for level in inputs.fidelity.lengths]}
 
 
 def shown_columns(

@@ -2,7 +2,7 @@
 import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
 import { useExplorer } from "./state.js";
-import { citedText, groupText, rangeText } from "./words.js";
+import { citedText, groupText, headline, underline } from "./words.js";
 
 export function Answer() {
   const state = useExplorer();
@@ -19,11 +19,12 @@ export function Answer() {
   return (
     <section class="answer" aria-label={say("answer")}>
       <div aria-live="polite" aria-atomic="true">
+        <NotYet />
         <p class="number">
-          <output>{found.value === null ? "–" : state.number.value(found.value)}</output>
+          <output>{headline(found, say)}</output>
           <bdi class="group">{group}</bdi>
         </p>
-        <p class="range">{rangeText(found, say)}</p>
+        <p class="range">{underline(found, say)}</p>
         <p class="source">{say(found.source.key, found.source.given)}</p>
       </div>
       <div class="details">
@@ -32,31 +33,42 @@ export function Answer() {
           <p>{say(found.reason.key, found.reason.given)}</p>
           <Numbers numbers={found.numbers} />
         </details>
-        <details>
+        {payload.meta.audience !== "owner" && <details>
           <summary>{say("cite")}</summary>
           <p>{say(found.quote.key, found.quote.given)}</p>
           <blockquote dir="auto">{cited}</blockquote>
           <pre tabIndex={0} role="region" aria-label="BibTeX">{payload.meta.citation.bibtex}</pre>
-        </details>
+        </details>}
       </div>
       <div class="acts">
-        <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>
+        {payload.meta.audience !== "owner" && <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>}
         <button type="button" onClick={() => keep(state)}>{say("keep")}</button>
       </div>
     </section>
   );
 }
 
+/** What of a typed question the number does not answer. */
+function NotYet() {
+  const { asked, say } = useExplorer();
+  if (!asked.value) return null;
+  const { question, settled } = asked.value;
+  const open = question.ambiguous.filter((_, place) => !settled.includes(place)).map(({ text }) => text);
+  const parts = [["not_yet", open], ["without_unread", question.unread]].filter(([, texts]) => texts.length);
+  return parts.map(([key, texts]) => <p key={String(key)} class="caution">{say.value(String(key), { texts: [...texts].join(", ") })}</p>);
+}
+
 /** All that the release says of a group. @param {{numbers: import("./answers/answer.js").Numbers}} props */
 function Numbers({ numbers }) {
-  const { say, number } = useExplorer();
+  const { payload, say, number } = useExplorer();
+  const fitted = payload.meta.protection === "fitted";
   const known = /** @type {const} */ (["published", "noisy", "estimate", "records"]).filter((name) => numbers[name] !== null);
   if (known.length === 0) return null;
   return (
     <dl>
       {known.map((name) => (
         <div key={name}>
-          <dt>{say.value(`numbers_${name}`)}</dt>
+          <dt>{say.value(`numbers_${fitted && name === "published" ? "fitted" : name}`)}</dt>
           <dd>{number.value(Number(numbers[name]))}</dd>
         </div>
       ))}

@@ -7,6 +7,7 @@
  * @property {string} name
  * @property {"category" | "bins" | "number" | "date" | "items"} kind
  * @property {string[]} values
+ * @property {string[]} [names] what its values mean, where they are codes; "" where nobody says it
  * @property {number} slots a record holds a value if any slot does; only `items` has several
  * @property {boolean} open its values were read off the table, and paid for
  * @property {boolean} other tables have a cell for values that were not released
@@ -23,7 +24,8 @@
  * @property {Int32Array | Uint32Array} count
  * @property {Int32Array | null} low
  * @property {Int32Array | null} high
- * @property {Int32Array | null} noisy as drawn; -2147483648 where it was not measured
+ * @property {Int32Array | null} noisy by lengths: as drawn; -2147483648 where it was not measured
+ * @property {Int32Array | null} estimate of a fitted release: by all noisy tables; -2147483648 where none tell it
  *
  * @typedef {Object} NoisyTable of a fitted release; of SynDiffix the synthetic rows of one released table, counted
  * @property {number[]} columns
@@ -41,6 +43,7 @@
  *
  * @typedef {Object} Meta what the page says of the release; see the format's description in the page's writer
  * @property {number} format
+ * @property {"owner"} [audience] the counts are true ones, for the owner of the data alone
  * @property {string} title
  * @property {string} dataset
  * @property {string} vintage
@@ -57,7 +60,6 @@
  * @property {({sd: number, half_width_95: number, threshold: number | null, truncated: boolean} | null)[]} [noise] a length
  * @property {{pages: {name: string, visuals: Visual[]}[]} | null} [layout]
  * @property {{text: string, bibtex: string}} citation
- * @property {unknown} [expected_error]
  *
  * @typedef {Object} Payload
  * @property {Meta} meta
