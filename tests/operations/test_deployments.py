@@ -108,7 +108,7 @@ def test_ten_redeployments_with_changes_on_both_sides_lose_nothing_that_a_person
         return dict(installation.get("/deployments/name/release/changing"))
 
     def patch(where: str, body: dict[str, Any]) -> None:
-        httpx.patch(f"{installation.api}{where}", json=body, timeout=60).raise_for_status()
+        installation.patch(where, body)
 
     def schedules(now: dict[str, Any]) -> dict[str | None, dict[str, Any]]:
         return {each["slug"]: each for each in now["schedules"]}
