@@ -80,13 +80,14 @@ def _configured(path: Path) -> InputFile | None:
         escape=given.quote,
         header=given.header,
         encoding=given.encoding,
+        skip_lines=given.skip_lines,
     )
 
 
 def _said(options: argparse.Namespace) -> SaidOfFile:
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
     header = None if options.header is None else options.header == "yes"
-    return SaidOfFile(options.encoding, delimiter, options.quote, header)
+    return SaidOfFile(options.encoding, delimiter, options.quote, header, options.skip_lines)
 
 
 def _proposed(table: RecognisedTable, options: argparse.Namespace) -> str | None:
@@ -268,7 +269,5 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
     print(f"\nWritten: {configuration_file} and {contract_file}. They hold no value of the table.")
     print(f"Next: marginalia check {configuration_file}, which says what a release would cost;")
     print(f"then marginalia run {configuration_file}, which makes it.")
-    if answers.protection == "k_anonymity":
-        print("Its mode, row_seeded, may make more records than there are people; docs/modes.md has others.")
     if named:
         print(f"Next month's file is found by its name: {input_path}. Change the vintage, and run again.")
