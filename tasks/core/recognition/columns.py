@@ -41,7 +41,9 @@ _FREE_WORDS, _FREE_LENGTH, _MOSTLY_DIFFERENT = 3.0, 40, 0.3
 #: A value in fewer cells than this is rare; where more than this share of cells is rare, none is of use.
 _RARE, _MOSTLY_RARE = 10, 0.7
 _OLDEST, _YEARS = 125, (1850, 2150)
-_SHOWN = 3
+_SHOWN, _LONGEST_MARK = 3, 8
+#: How Excel counts days: from 1950 to 2090.
+_SERIAL_DAYS = (18_264, 69_400)
 #: Long hexadecimal ids, accounts (IBAN), and long texts of letters and digits without a blank.
 _PROGRAMMED = (
     r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"
@@ -77,6 +79,9 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
     bare = cells.where(~words)
     if not bare.filled:
         return _left_out(cells, "empty", f"no cell holds anything but {_shown(cells, words)}")
+    if bare.distinct == 1 and _is_mark(bare):
+        reason = f"{_percent(bare.filled / bare.rows)} of the cells hold {_example(bare)}, the others nothing"
+        return Recognised(cells.name, "a mark, or nothing", reason, Treatment())
     if bare.distinct == 1:
         return _left_out(cells, "one value", f"every cell that isn't empty holds {_example(bare)}")
     found = next(filter(None, (kind(bare, context) for kind in _KINDS)))
@@ -88,6 +93,11 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         treatment=found.treatment.with_missing(known),
         reason=f"{found.reason}; {_shown(cells, words)} stand for missing values",
     )
+
+
+def _is_mark(cells: SeenColumn) -> bool:
+    """Whether one short text stands in some cells and not in others, as a cross does in a form."""
+    return len(cells.texts[0]) <= _LONGEST_MARK and _FEWEST_ROWS <= cells.rows > cells.filled > _RARE
 
 
 def _missing(cells: SeenColumn) -> np.ndarray:
@@ -209,7 +219,10 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     )
     if words:
         reason += f"; beside them words such as {_shown(cells, np.isnan(found.numbers))}"
-    return Recognised(cells.name, kind, reason, treatment)
+    doubt = ""
+    if "date" in said and found.whole and _SERIAL_DAYS[0] < edges[0] and edges[-1] < _SERIAL_DAYS[1]:
+        doubt = "these look like the numbers that Excel counts days by: export them as dates"
+    return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
 def _kind_of_numbers(

@@ -22,7 +22,7 @@ _WHO = _words_of(
     "utilisateur usuari household haushalt hogar menage hausholt case fall dossier expedient citizen "
     "burger einwohn inhabitant individu famil tenant mieter donor spender driver fahrer deelnem "
     "repondant rispondent encuestad pupil learner wearer guest resident worker staff salari abonn adherent "
-    "usager beneficiar policyholder borrower taxpayer contribuable inquilin alunn apprentic "
+    "device vehicle usager beneficiar policyholder borrower taxpayer contribuable inquilin alunn apprentic "
     "medewerk klant potilas asiakas brukar elev пациент клиент"
 )
 #: The same as it is shortened: whole words.

@@ -119,6 +119,28 @@ def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below:
     assert (found.kind, found.treatment.is_used) == ("money", False) and "write them as -1.5" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [(["x", "", ""], "a mark, or nothing"), (["yes", "yes", "yes"], "one value"), (["", "", ""], "empty")],
+)
+def test_a_mark_in_some_cells_is_kept_and_a_constant_is_not(
+    cells: list[object], kind: str, tmp_path: Path
+) -> None:
+    found = one(tmp_path, "choir", repeated(cells))
+    assert (found.kind, found.treatment.is_used) == (kind, cells[0] == "x")
+
+
+def test_numbers_by_which_excel_counts_days_are_told(tmp_path: Path) -> None:
+    numbers = [45_000 + place * 7 % 300 for place in range(ROWS)]
+    assert "export them as dates" in one(tmp_path, "visit date", numbers).doubt
+    assert not one(tmp_path, "mileage", numbers).doubt
+
+
+def test_what_stands_around_numbers_is_told_as_it_is_written(tmp_path: Path) -> None:
+    cells = [f"CHF {place * 7 + 1},50" for place in range(ROWS)]
+    assert one(tmp_path, "Lohn", cells).treatment.reading.strip == "CHF"
+
+
 def test_a_sign_behind_a_value_parts_no_items(tmp_path: Path) -> None:
     found = one(tmp_path, "band", repeated(["<18", "18-30", "31-50", "51+"]))
     assert (found.kind, found.treatment.delimiter) == ("text", None)
