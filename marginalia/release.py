@@ -12,6 +12,7 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from marginalia.errors import ParameterError, StoredTableMismatch
 from marginalia.tables import as_found, read_released
@@ -132,8 +133,14 @@ class OpenedRelease:
         rows = "".join(
             f"<tr><th>{key}</th><td>{escape(text)}</td></tr>" for key, text in self._facts().items()
         )
-        page = "" if self.page is None else f'<p><a href="{escape(self.page.as_uri())}">The page</a></p>'
+        page = "" if self.page is None else f'<p><a href="{escape(_link(self.page))}">The page</a></p>'
         return f"<table>{rows}</table>{page}"
+
+
+def _link(page: Path) -> str:
+    """From a notebook to a page: a browser opens none on disk from Jupyter, but one below the notebook."""
+    here = Path.cwd()
+    return quote(str(page.relative_to(here))) if page.is_relative_to(here) else page.as_uri()
 
 
 @dataclass(frozen=True, repr=False)

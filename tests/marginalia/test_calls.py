@@ -82,6 +82,7 @@ def test_a_release_has_counts_a_statement_and_a_page(world: World) -> None:
     assert release.statement["private"] is True
     assert release.page is not None and release.page.is_file()
     assert "differential privacy, epsilon 4, delta 1e-06" in repr(release)
+    assert 'href="release/people/2026-11-1/people_data_showcase.html"' in release._repr_html_()
 
 
 @pytest.mark.server

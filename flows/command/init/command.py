@@ -140,8 +140,8 @@ def _tell_of_another(table: RecognisedTable, subject: str | None) -> None:
     other = next((each for each in table.candidates if each.several and each.is_proposed), None)
     if other is not None:
         print(
-            f"ATTENTION: each row has its own {subject!r}, so a row is protected. {other.name!r} recurs: if it "
-            "says whose row it is, name that."
+            f"ATTENTION: each row has its own {subject!r}, so a row is protected. {other.name!r} recurs: if"
+            " it says whose row it is, name that."
         )
 
 
