@@ -19,6 +19,9 @@ SAID = {
     "Raise the cap: marginalia ledger 'a' --cap 1.5 0.1 --reason '...'. Or lower noise_epsilon.": (
         "Raise the cap: marginalia ledger 'a' --cap 1.5 0.1 --reason '...'. Or lower epsilon."
     ),
+    "Type marginalia export a.json --output b. Then give --columns.": (
+        "Type marginalia export a.json --output b. Then give columns=."
+    ),
     "declare decimal as ',' (in the command: --decimal ,).": "declare decimal as ','.",
     "epsilon_ is not a key of the configuration: remove it.": (
         "epsilon_ is no argument and no key of a configuration: did you mean epsilon?"
