@@ -107,6 +107,8 @@ class InputFile:
                 "sensitive_microdata_header is for a text file without a header line; a Parquet file names "
                 "its own columns. Remove the key."
             )
+        if self.skip_lines < 0:
+            raise ParameterError(f"The lines above the header must be 0 or more, not {self.skip_lines}.")
         if self.skip_lines and self.is_parquet:
             raise ParameterError(
                 "sensitive_microdata_skip_lines is for a text file; Parquet has no lines above its columns. "
