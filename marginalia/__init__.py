@@ -10,6 +10,7 @@ A table is a DataFrame of pandas or a table of Arrow, and what comes out is like
 and refusals are the command's. An error says what to do, and holds nothing of the table.
 """
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -104,7 +105,6 @@ def protect(
         ParameterError: the settings, or the table, can't be used as they are.
         MarginaliaError: anything else that stops it.
     """
-    shown = Shown()
     named = {
         "dataset": dataset,
         "prefix": dataset,
@@ -113,15 +113,28 @@ def protect(
         "output_dir": str(output_dir),
     }
     named |= {} if contract is None else {"contract": str(contract)}
+    for name in ("dataset", "vintage"):
+        if not isinstance(named[name], str):
+            raise ParameterError(f"{name} must be a text, not {type(named[name]).__name__}.")
     flat = named | _protection(epsilon, releases, k, settings)
     table, like = parquet_of(df)
-    made = ask({"do": "protect", "settings": flat}, table, shown)
-    folder = Path(made["release"])
-    old = made["unchanged"]
-    done = "Released" if old is None else f"Nothing new was released: the table is that of vintage {old}"
-    shown.close(f"{done}: {folder}")
-    records = _records(folder, like, made["names"], settings)
+    with Shown() as shown:
+        made = ask({"do": "protect", "settings": flat}, table, shown)
+        folder = Path(made["release"])
+        records = _records(folder, like, made["names"], settings)
+        old = made["unchanged"]
+        done = "Released" if old is None else f"Nothing new was released: the table is that of vintage {old}"
+        shown.close(f"{done}: {folder}")
     return Release(folder, records, tuple(shown.notes), None if contract is None else str(contract))
+
+
+#: Keys of a configuration that are arguments of `protect` by another name.
+_INSTEAD = {
+    "sensitive_microdata_path": "The table is the first argument",
+    "noise_epsilon": "The price of a release is given as epsilon",
+    "reporting_resolution": "The least number of people is given as k",
+    "dp_aggregates": "epsilon says differential privacy, and k says k-anonymity",
+}
 
 
 def _protection(
@@ -133,10 +146,13 @@ def _protection(
         ParameterError: no protection is chosen, or two are.
     """
     mode = settings.get("synthesis_mode")
-    if "sensitive_microdata_path" in settings:
-        raise ParameterError("The table is the first argument: leave sensitive_microdata_path out.")
+    for key, given in _INSTEAD.items():
+        if key in settings:
+            raise ParameterError(f"{given}: leave {key} out.")
+    if releases is not None and (k is not None or mode == "syndiffix"):
+        raise ParameterError("releases is about the budget of differential privacy: leave it out here.")
     chosen = [epsilon is not None, k is not None, mode == "syndiffix"]
-    if sum(chosen) != 1 and not {"noise_epsilon", "privacy", "reporting_resolution"} & settings.keys():
+    if sum(chosen) != 1 and not (sum(chosen) == 0 and "privacy" in settings):
         raise ParameterError(
             "A release needs one protection: give epsilon, such as epsilon=1, for differential privacy, "
             'or k, such as k=10, for k-anonymity, or synthesis_mode="syndiffix".'
@@ -185,8 +201,8 @@ def synthesize(df: "AnyTable", **settings: Any) -> "AnyTable":
 def syndiffix(
     df: "AnyTable",
     *,
-    ids: Sequence[str] = (),
-    columns: Sequence[str] | None = None,
+    ids: str | Sequence[str] = (),
+    columns: str | Sequence[str] | None = None,
     dataset: str | None = None,
     **settings: Any,
 ) -> "AnyTable":
@@ -208,19 +224,19 @@ def syndiffix(
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix`` refuses.
     """
-    shown = Shown()
     table, like = parquet_of(df)
+    if "aidcolumns" in settings:
+        raise ParameterError("The columns that say whose row it is are given as ids: leave aidcolumns out.")
     asked = {
-        "aidcolumns": list(ids),
-        "columns": None if columns is None else list(columns),
+        "aidcolumns": [ids] if isinstance(ids, str) else ids,
+        "columns": [columns] if isinstance(columns, str) else columns,
         "dataset": dataset,
     }
-    options = {name: value for name, value in asked.items() if value} | settings
-    with tempfile.TemporaryDirectory() as folder:
+    options = {name: value for name, value in asked.items() if value is not None} | settings
+    with Shown() as shown, tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "synthetic.parquet")
         ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
-    shown.close()
     return alike(made, like, {})
 
 
@@ -255,7 +271,8 @@ def evaluate(
         ParameterError: the table is not of the release's columns, or the workspace is not known.
         MarginaliaError: anything else that stops it.
     """
-    shown = Shown()
+    if not isinstance(release, Release):
+        raise ParameterError("release must be what protect or open_release gave: open a folder first.")
     request = {
         "do": "evaluate",
         "release": str(release.folder),
@@ -265,8 +282,9 @@ def evaluate(
         "group": group,
     }
     table, _ = parquet_of(df)
-    made = ask(request, table, shown)
-    shown.close("Evaluated against the raw table. The figures are not to be shared.")
+    with Shown() as shown:
+        made = ask(request, table, shown)
+        shown.close("Evaluated against the raw table. The figures are not to be shared.")
     return Evaluation(Path(made["place"]))
 
 
@@ -282,7 +300,7 @@ def _workspace(release: Release) -> Path:
 
 
 @guarded
-def open_release(path: str | Path) -> Release:
+def open_release(path: str | Path, *, withdrawn: bool = False) -> Release:
     """A release in a folder, such as somebody gave you; no ledger and no table is needed.
 
     >>> release = open_release("out/release/people/latest")
@@ -293,9 +311,12 @@ def open_release(path: str | Path) -> Release:
 
     Args:
         path: its folder, or the dataset's, whose latest release is meant.
+        withdrawn: open a release that was withdrawn, too.
 
     Raises:
-        ParameterError: there is no release.
+        ParameterError: there is no release, or nobody should use it any more.
         StoredTableMismatch: a file is missing, or was changed after the release.
     """
-    return opened(Path(path))
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"path must be the path of a folder, not {type(path).__name__}.")
+    return opened(Path(path), withdrawn=withdrawn)

@@ -81,7 +81,7 @@ def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     A traceback holds on to frames, and tools show what is in them (IPython's verbose mode, debuggers). So
     what leaves is raised here, where the table is no longer, after every inner frame is gone. In a notebook
-    it is shown as its text alone.
+    it is shown as its text alone. What the terminal would tell the person alone is in its `owner_notes`.
     """
 
     @functools.wraps(function)
@@ -97,10 +97,11 @@ def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
             except MarginaliaError as error:
                 safe = error.with_traceback(None)
             except KeyboardInterrupt:
-                safe = KeyboardInterrupt()
+                safe = KeyboardInterrupt("Make the same call again: what was done is kept.")
             except Exception as error:
                 safe = InternalError(_unforeseen(error))
         del args, kwargs
+        vars(safe).setdefault("owner_notes", ())
         safe.__cause__ = safe.__context__ = None
         text = f"{type(safe).__name__}: {safe}".removesuffix(": ")
         vars(safe)["_render_traceback_"] = text.splitlines  # IPython asks for it

@@ -28,6 +28,8 @@ _START = (
 _BYTES = 2**16
 #: How long one that has answered, or was interrupted, may take to end.
 _ENDING_SECONDS = 10
+#: How often a call that says nothing shows that it is at work.
+_TICK_SECONDS = 1.0
 
 
 def ask(request: dict[str, Any], table: memoryview, shown: Shown) -> dict[str, Any]:
@@ -66,14 +68,20 @@ def _interpreter() -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON has for a setting: a NumPy number, an array, a path, a set. Raises ParameterError."""
-    if hasattr(value, "tolist"):
+    """What JSON has for a setting: a NumPy number, an array, a path, a set. Raises ParameterError.
+
+    A column of a table is none: a message about a setting names it.
+    """
+    if type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, set | frozenset):
         return sorted(value)
-    raise ParameterError(f"A setting must be a text, a number, a list or a dict, not {type(value).__name__}.")
+    raise ParameterError(
+        f"A setting must be a text, a number, a list or a dict, not {type(value).__name__}: name a column "
+        "instead of giving it, and write lists out."
+    )
 
 
 class _Wire:
@@ -118,7 +126,10 @@ class _Wire:
 
     def _step(self) -> bool:
         """Take what is there; False when there are no more messages."""
-        for key, _ in self._selector.select():
+        ready = self._selector.select(_TICK_SECONDS)
+        if not ready:
+            self._shown.tick()
+        for key, _ in ready:
             data = os.read(key.fd, _BYTES)
             if not data:
                 self._selector.unregister(key.fileobj)

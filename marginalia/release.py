@@ -6,11 +6,13 @@ of its figures by itself, as notebooks are saved and sent around.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from marginalia.errors import ParameterError, StoredTableMismatch
 from marginalia.tables import as_found, read_released
@@ -18,7 +20,11 @@ from marginalia.tables import as_found, read_released
 if TYPE_CHECKING:
     from marginalia.tables import AnyTable
 
-_MANIFEST = "MANIFEST.json"
+_MANIFEST, _ERRATA = "MANIFEST.json", "ERRATA.md"
+#: What `marginalia errata` writes of a release that nobody should use any more.
+_WITHDRAWN = re.compile(
+    r"^## (?P<date>\S+): withdrawn\n\n(?P<text>[^\n]+)\n(?:\nReplaced by: (?P<other>[^\n]+)\n)?", re.MULTILINE
+)
 _REGIMES = {
     "differential_privacy": "differential privacy",
     "k_anonymity": "k-anonymity",
@@ -83,8 +89,12 @@ class OpenedRelease:
     @property
     def errata(self) -> str:
         """What was found wrong with it later; empty where nothing was."""
-        path = self.folder / "ERRATA.md"
-        return path.read_text(encoding="utf-8") if path.is_file() else ""
+        return _errata(self.folder)
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether nobody should use it any more; `errata` says why."""
+        return _WITHDRAWN.search(self.errata) is not None
 
     @cached_property
     def _manifest(self) -> dict[str, Any]:
@@ -110,6 +120,8 @@ class OpenedRelease:
             "Synthetic records": f"{len(self.records):,}",
             "Folder": str(self.folder),
         }
+        if self.is_withdrawn:
+            return {"Withdrawn": "Nobody should use it any more. See .errata."} | facts
         return facts | ({"Errata": "See .errata: something was found wrong with it."} if self.errata else {})
 
     def __repr__(self) -> str:
@@ -121,8 +133,14 @@ class OpenedRelease:
         rows = "".join(
             f"<tr><th>{key}</th><td>{escape(text)}</td></tr>" for key, text in self._facts().items()
         )
-        page = "" if self.page is None else f'<p><a href="{escape(self.page.as_uri())}">The page</a></p>'
+        page = "" if self.page is None else f'<p><a href="{escape(_link(self.page))}">The page</a></p>'
         return f"<table>{rows}</table>{page}"
+
+
+def _link(page: Path) -> str:
+    """From a notebook to a page: a browser opens none on disk from Jupyter, but one below the notebook."""
+    here = Path.cwd()
+    return quote(str(page.relative_to(here))) if page.is_relative_to(here) else page.as_uri()
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,14 +172,15 @@ class Evaluation:
         )
 
 
-def opened(path: Path) -> OpenedRelease:
+def opened(path: Path, *, withdrawn: bool) -> OpenedRelease:
     """A release in a folder, each of whose files is what its manifest says.
 
     Args:
         path: the folder, ``latest``, or the dataset's, whose latest release is meant.
+        withdrawn: whether one that was withdrawn is opened, too.
 
     Raises:
-        ParameterError: there is no release.
+        ParameterError: there is no release, or it was withdrawn.
         StoredTableMismatch: a file is missing or was changed.
     """
     folder = path.expanduser()
@@ -174,7 +193,19 @@ def opened(path: Path) -> OpenedRelease:
             "out/release/people/latest."
         )
     _verify(folder)
+    gone = _WITHDRAWN.search(_errata(folder))
+    if gone is not None and not withdrawn:
+        instead = f" Take {gone['other']} instead." if gone["other"] else ""
+        raise ParameterError(
+            f"The release {folder.name} was withdrawn on {gone['date']}: {gone['text'].rstrip('.')}.{instead}"
+            " To look at it all the same, give withdrawn=True."
+        )
     return OpenedRelease(folder, as_found(read_released(records_file(folder))))
+
+
+def _errata(folder: Path) -> str:
+    path = folder / _ERRATA
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def _verify(folder: Path) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _RESERVED = (("<semicolon>", ";"), ("<colon>", ":"))
 _NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _BIN = re.compile(rf"^(?:<({_NUMBER})|>({_NUMBER})|\[({_NUMBER}),{_NUMBER}[)\]])$", re.IGNORECASE)
+_MOST_PROBLEMS = 5
 _WHOLE = r"^-?(?:0|[1-9]\d{0,17})$"
 
 
@@ -115,8 +116,15 @@ def _arrow_of_frame(frame: "pd.DataFrame") -> "pa.Table":
                 "give it another dtype."
             )
     if problems:
-        raise ParameterError(problems)
+        raise ParameterError(_first(problems))
     return pa.table(columns)
+
+
+def _first(problems: list[str]) -> list[str]:
+    """Not more than anybody reads."""
+    if len(problems) <= _MOST_PROBLEMS:
+        return problems
+    return [*problems[:_MOST_PROBLEMS], f"And so are {len(problems) - _MOST_PROBLEMS} more."]
 
 
 def _arrow_of_series(series: "pd.Series[Any]") -> "pa.Array":
@@ -143,7 +151,8 @@ def _is_worded(dtype: Any) -> bool:
 def _require_names(names: Sequence[object]) -> None:
     """Raises ParameterError unless all names are texts, each another one."""
     problems = [
-        f"Column {place} of the table must have a text as its name, and has {type(name).__name__}: rename it."
+        f"Column {place} of the table must have a text as its name, and has {type(name).__name__}: rename it,"
+        " or make all names texts by df.columns = df.columns.map(str)."
         for place, name in enumerate(names, start=1)
         if not isinstance(name, str)
     ]
@@ -154,7 +163,7 @@ def _require_names(names: Sequence[object]) -> None:
     if not names:
         problems.append("The table must have columns, and has none.")
     if problems:
-        raise ParameterError(problems)
+        raise ParameterError(_first(problems))
 
 
 def _categories(column: "pa.ChunkedArray") -> list[Any]:

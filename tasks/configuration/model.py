@@ -114,6 +114,9 @@ class Input(Model):
         max_length=1,
         description="What stands around cells of a text that hold a delimiter.",
     )
+    skip_lines: Annotated[int, Key("sensitive_microdata_skip_lines")] = Field(
+        0, ge=0, le=1000, description="Lines of a text file above its header, such as a title."
+    )
     encoding: Encoding = Field("utf-8", description="Encoding of a text file.")
     subject_id: str | None = Field(None, description="The column that says whose row it is.")
     use_columns: tuple[str, ...] = Field((), description="Columns to use; none: all.")
@@ -171,7 +174,7 @@ class Input(Model):
 
 
 #: Keys of a table that are written only where they say something.
-_UNSAID = ("quote", "strip", "missing_values", "date_formats", "cut")
+_UNSAID = ("quote", "skip_lines", "strip", "missing_values", "date_formats", "cut")
 
 
 class Resources(Model):

@@ -72,6 +72,7 @@ def input_file(configuration: RunConfiguration, scheduled: str | None = None) ->
         escape=table.quote,
         header=table.header,
         encoding=table.encoding,
+        skip_lines=table.skip_lines,
     )
     held = _HELD.get()
     return held if held == wanted else wanted

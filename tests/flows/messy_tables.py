@@ -1,4 +1,4 @@
-"""Twelve messy tables as people have them, this month's and next month's, and what a person would say.
+"""Thirteen messy tables as people have them, this month's and next month's, and what a person would say.
 
 Each function draws the rows of a month. Next month's table has other people, other days and new values.
 """
@@ -231,7 +231,42 @@ def _excel(month: int, random: np.random.Generator) -> str:
     return "\ufeff" + text
 
 
-#: By name, in the order of the issue.
+def _titled(month: int, random: np.random.Generator) -> str:
+    """A report as it is printed: a title, a blank line, months by their French names, and a row of totals."""
+    names = [
+        "janv.",
+        "févr.",
+        "mars",
+        "avr.",
+        "mai",
+        "juin",
+        "juil.",
+        "août",
+        "sept.",
+        "oct.",
+        "nov.",
+        "déc.",
+    ]
+    rows: list[list[object]] = []
+    for place in range(ROWS):
+        day, change = _day(random, month, 200), float(random.normal(0, 90))
+        rows.append(
+            [
+                f"{random.bytes(8).hex()}",
+                f"{day.day} {names[day.month - 1]} {day.year}",
+                _town(random, month),
+                random.choice(["<18", "18-30", "31-50", "51+"]),
+                f"({-change:.2f})" if change < 0 else f"{change:.2f}",
+                f"FR{place % 60 + 10}3000600001123456789{place % 60 + 10}",
+            ]
+        )
+    title = [["Adhérents 2026", *[""] * 5], [""] * 6]
+    header = ["réf. adhérent", "inscrit le", "ville", "tranche", "solde", "compte"]
+    total = ["Total", "", "", "", f"{month + 4},00", ""]
+    return _lines(title[0], [*title[1:], header, *rows[:-1], total], ";", "\r\n")
+
+
+#: By name, in the order of the issue; the last one is a newcomer's.
 TABLES = {
     "semicolons": Messy(
         _semicolons,
@@ -287,5 +322,10 @@ TABLES = {
         _excel,
         {"Spent": "money", "Discount": "share", "Date": "date", "Member?": "boolean", "Weight": "number"},
         subject="Customer No",
+    ),
+    "titled": Messy(
+        _titled,
+        {"inscrit le": "date", "ville": "text", "tranche": "text", "solde": "out", "compte": "out"},
+        subject="réf. adhérent",
     ),
 }

@@ -82,6 +82,7 @@ def test_a_release_has_counts_a_statement_and_a_page(world: World) -> None:
     assert release.statement["private"] is True
     assert release.page is not None and release.page.is_file()
     assert "differential privacy, epsilon 4, delta 1e-06" in repr(release)
+    assert 'href="release/people/2026-11-1/people_data_showcase.html"' in release._repr_html_()
 
 
 @pytest.mark.server
@@ -143,6 +144,46 @@ def test_a_release_that_is_handed_over_is_opened_and_one_that_was_changed_is_not
         marginalia.open_release(given)
     with pytest.raises(marginalia.ParameterError, match="is none"):
         marginalia.open_release(tmp_path)
+
+
+@pytest.mark.server
+def test_a_withdrawn_release_is_opened_only_by_somebody_who_says_so(world: World, tmp_path: Path) -> None:
+    given = tmp_path / "release" / "people" / "2026-11-1"
+    shutil.copytree(world.release.folder, given)
+    assert command.main(["errata", str(given), "--correct", "Ages were rounded."]) == 0
+    assert not marginalia.open_release(given).is_withdrawn
+    told = ["--withdraw", "Half of the ages are wrong.", "--replaced-by", "2026-12"]
+    assert command.main(["errata", str(given), *told]) == 0
+    with pytest.raises(marginalia.ParameterError) as refused:
+        marginalia.open_release(given)
+    said = str(refused.value)
+    assert "Half of the ages are wrong. Take 2026-12 instead." in said and "withdrawn=True" in said
+    gone = marginalia.open_release(given, withdrawn=True)
+    assert gone.is_withdrawn and "Withdrawn: Nobody should use it any more" in repr(gone)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("mode", ["row_seeded", "syndiffix"])
+def test_a_release_of_another_protection_is_evaluated_and_opened(
+    mode: str, tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    table = people()[["person", "age", "smoker"]]
+    asked: dict[str, Any] = {} if mode == "syndiffix" else {"k": 10, "bins": {"age": [0, 18, 40, 65]}}
+    release = marginalia.protect(
+        table,
+        dataset="people",
+        vintage="v",
+        subject_id="person",
+        synthesis_mode=mode,
+        output_dir=tmp_path / "out",
+        **asked,
+    )
+    for each in (release, marginalia.open_release(release.folder)):
+        evaluation = marginalia.evaluate(table, each, target="smoker")
+        assert evaluation.figures["rows"]["synthetic"] == len(release.records)
+    if mode == "syndiffix":
+        with pytest.raises(marginalia.ParameterError, match="has no counts"):
+            assert release.counts is None
 
 
 @pytest.mark.server
@@ -212,12 +253,16 @@ def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
         ({"epsilon": 1, "k": 10}, "one protection"),
         ({"k": 10, "sensitive_microdata_path": "x.csv"}, "first argument"),
         ({"k": 10, "use_columns": object()}, "not object"),
+        ({"k": 10, "bins": {"age": people(5)["age"]}}, "not Series"),
+        ({"k": 10, "noise_epsilon": 1}, "given as epsilon"),
+        ({"k": 10, "releases": 2}, "releases is about the budget"),
+        ({"k": 10, "dataset": None}, "dataset must be a text"),
     ],
-    ids=["none", "two", "a path", "no JSON"],
+    ids=["none", "two", "a path", "no JSON", "a column", "a key", "releases", "no name"],
 )
 def test_what_can_t_be_meant_is_refused_before_anything_starts(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(marginalia.ParameterError, match=said):
-        marginalia.protect(people(5), dataset="d", vintage="v", **asked)
+        marginalia.protect(people(5), **{"dataset": "d", "vintage": "v"} | asked)
 
 
 WAITS = f"""

@@ -3,6 +3,7 @@
 import doctest
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,3 +30,18 @@ def test_examples_give_what_they_say(
         assert found.failed == 0
     text = "".join(path.read_text("utf-8") for path in (ROOT / "marginalia").glob("*.py"))
     assert shown == len(re.findall(r"^\s*>>> ", text, re.M))
+
+
+@pytest.mark.server
+def test_the_lines_of_the_readme_run_as_they_are_pasted(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    monkeypatch.chdir(workspace)
+    people()[["person", "age", "sex", "smoker"]].to_csv("people.csv", index=False)
+    (lines,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    assert len(lines.splitlines()) == 10
+    found: dict[str, Any] = {}
+    exec(lines, found)
+    assert found["release"].vintage == "2026-11"

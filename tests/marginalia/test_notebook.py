@@ -59,6 +59,11 @@ FAILING = [
     f"protect(people.astype(str), subject_id='persn', domains={{'{TOKEN[:4]}': ['a']}})",
     "marginalia.syndiffix(people.astype(str), ids=['prson'])",
     "marginalia.syndiffix(people.astype(str), ids=['person'], low_threshold='three')",
+    f"marginalia.syndiffix(people.astype(str), ids=['person'], low_threshold=people['{TOKEN}'])",
+    f"marginalia.syndiffix(people.astype(str), ids=3 * list(people['{TOKEN}'].astype(str)))",
+    f"protect(people.astype(str), use_columns=3 * list(people['{TOKEN}'].astype(str)))",
+    "marginalia.evaluate(people, people)",
+    "marginalia.open_release(people)",
     "marginalia.protect(people)",
     "protect([people])",
 ]
@@ -72,3 +77,4 @@ def test_a_verbose_traceback_in_a_notebook_shows_nothing_of_the_table(folder: Pa
         assert error.ename == "ParameterError"
         assert TOKEN not in str(cell.outputs) and len(error.evalue) > 20
     assert "column 'prson'" in str(notebook.cells[5].outputs)
+    assert "low_threshold= must be a whole number" in str(notebook.cells[6].outputs)

@@ -41,6 +41,9 @@ def _add_file(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--quote", metavar="SIGN", help="what stands around cells that hold a delimiter")
     group.add_argument(
+        "--skip-lines", type=int, metavar="N", help="lines of a text file above its header, such as a title"
+    )
+    group.add_argument(
         "--header", choices=("yes", "no"), help="whether the first line of a text file names the columns"
     )
 

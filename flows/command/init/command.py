@@ -80,13 +80,14 @@ def _configured(path: Path) -> InputFile | None:
         escape=given.quote,
         header=given.header,
         encoding=given.encoding,
+        skip_lines=given.skip_lines,
     )
 
 
 def _said(options: argparse.Namespace) -> SaidOfFile:
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
     header = None if options.header is None else options.header == "yes"
-    return SaidOfFile(options.encoding, delimiter, options.quote, header)
+    return SaidOfFile(options.encoding, delimiter, options.quote, header, options.skip_lines)
 
 
 def _proposed(table: RecognisedTable, options: argparse.Namespace) -> str | None:
@@ -103,7 +104,10 @@ def _subject(
     asker: Asker, table: RecognisedTable, options: argparse.Namespace, proposed: str | None
 ) -> str | None:
     """Whose row it is."""
-    if options.one_row_each or options.subject_id is not None:
+    if options.one_row_each:
+        return proposed
+    if options.subject_id is not None:
+        _tell_of_another(table, proposed)
         return proposed
     listed = table.candidates[:_MOST_CANDIDATES]
     if asker.is_asking:
@@ -125,7 +129,20 @@ def _subject(
             "ATTENTION: a row is protected, not a person. Where somebody may have several rows, name the "
             "column that says whose a row is (--subject-id COLUMN)."
         )
+    _tell_of_another(table, found)
     return found
+
+
+def _tell_of_another(table: RecognisedTable, subject: str | None) -> None:
+    """Warn of an id that each row has its own of, where another one tells people with several rows."""
+    if subject is None or table.candidate(subject).several:
+        return
+    other = next((each for each in table.candidates if each.several and each.is_proposed), None)
+    if other is not None:
+        print(
+            f"ATTENTION: each row has its own {subject!r}, so a row is protected. {other.name!r} recurs: if"
+            " it says whose row it is, name that."
+        )
 
 
 def _chosen(answer: str, names: list[str], table: RecognisedTable) -> str | None:
@@ -268,7 +285,5 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
     print(f"\nWritten: {configuration_file} and {contract_file}. They hold no value of the table.")
     print(f"Next: marginalia check {configuration_file}, which says what a release would cost;")
     print(f"then marginalia run {configuration_file}, which makes it.")
-    if answers.protection == "k_anonymity":
-        print("Its mode, row_seeded, may make more records than there are people; docs/modes.md has others.")
     if named:
         print(f"Next month's file is found by its name: {input_path}. Change the vintage, and run again.")

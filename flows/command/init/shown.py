@@ -13,6 +13,7 @@ _PARTS = {
     "encoding": "encoding",
     "delimiter": "delimiter",
     "quote": "quote",
+    "title": "title",
     "header": "header",
     "form": "form",
     "dialect": "written",
@@ -27,6 +28,8 @@ def print_table(table: RecognisedTable, subject: str | None) -> None:
         print("  decimals   commas: some numbers can't be read otherwise")
     more = ", the first of the file" if table.is_part else ""
     print(f"  rows       {table.rows:,} looked at{more}")
+    if table.total:
+        print(f"  LOOK       the last row begins with {table.total!r}: delete it, or it counts as a person")
     print()
     print_columns(table.columns, subject)
 

@@ -21,11 +21,13 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
+from flows.command.notebook.words import in_notebook
 from flows.command.run import quieten
 from tasks.core import errors
-from tasks.core.errors import InternalError, MarginaliaError, ParameterError
+from tasks.core.errors import InputError, InternalError, MarginaliaError, ParameterError
 from tasks.failures import unforeseen
 from tasks.messages import LOGGER, TerminalHandler
+from tasks.progress import say
 
 
 class _Screen(io.TextIOWrapper):
@@ -49,7 +51,7 @@ class _Channel:
 
     def tell(self, sentence: str) -> None:
         """Send what may be known to whoever sees the notebook."""
-        self.send(tell=sentence)
+        self.send(tell=in_notebook(sentence))
 
 
 def answer_request() -> NoReturn:
@@ -75,6 +77,8 @@ def _answer(requests: BinaryIO) -> dict[str, Any]:
         threading.Thread(target=_watch, args=(requests,), daemon=True).start()
         return {"done": _answering(request.pop("do"))(request, table)}
     except MarginaliaError as error:
+        if isinstance(error, InputError) and error.operator_detail:
+            say(error.operator_detail)
         return {"failed": _described(error)}
     except KeyboardInterrupt:
         return {"failed": {"kind": "KeyboardInterrupt", "problems": []}}
@@ -96,7 +100,8 @@ def _answering(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
 def _described(error: MarginaliaError) -> dict[str, Any]:
     """An error by its class, or the nearest one that notebooks know, and its text."""
     kind = next(each.__name__ for each in type(error).__mro__ if each.__module__ == errors.__name__)
-    return {"kind": kind, "problems": error.problems if isinstance(error, ParameterError) else [str(error)]}
+    problems = error.problems if isinstance(error, ParameterError) else [str(error)]
+    return {"kind": kind, "problems": [in_notebook(problem) for problem in problems]}
 
 
 def _read(requests: BinaryIO) -> bytes:

@@ -15,6 +15,7 @@ import fsspec
 import pyarrow.parquet as pq
 
 from flows.command.arguments import CommandParser
+from flows.command.notebook.words import in_call
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix.command import synthesized
@@ -56,13 +57,16 @@ def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
         MarginaliaError: whatever stops the command.
     """
     settings = request["settings"]
+    names = pq.read_schema(io.BytesIO(table)).names
+    for key in ("use_columns", "sensitive_zeros"):
+        if isinstance(settings.get(key), list) and (said := _names_problem(key, settings[key], len(names))):
+            raise ParameterError(f"{key}= {said}.")
     path = in_memory(settings.get("dataset"), table)
     configuration = from_flat({**settings, "sensitive_microdata_path": path})
     places = run_showcase(configuration, STAGES, verbose=False)
     root = Workspace.of(configuration).root
     unchanged = places.pop(UNCHANGED, None)
     kept = {stage: str(root / place) for stage, place in places.items() if stage != "release"}
-    names = pq.read_schema(io.BytesIO(table)).names
     return {
         "release": str(root / places["release"]),
         "kept": kept,
@@ -105,6 +109,7 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
         ParameterError: an option that is not known, or whose value is none.
     """
     unknown = [name for name in asked if name not in (*SETTINGS, *_NAMES, *_WAYS)]
+    columns = len(pq.read_schema(io.BytesIO(table)).names)
     if unknown:
         known = [*SETTINGS, *_NAMES, *_WAYS]
         raise ParameterError(
@@ -113,13 +118,19 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
                 for name in unknown
             ]
         )
+    named = {name: value for name, value in asked.items() if _is_named(name)}
+    problems = [
+        f"{in_call(name)}= {problem}."
+        for name, value in asked.items()
+        if (problem := _names_problem(name, value, columns) if name in named else _problem(name, value))
+    ]
+    if problems:
+        raise ParameterError(problems)
     parser = _Parser("marginalia syndiffix", add_help=False, allow_abbrev=False)
     syndiffix_options.add_arguments(parser)
-    named = {name: value for name, value in asked.items() if _is_named(name)}
     words = [word for name, value in asked.items() if name not in named for word in _words(name, value)]
     options = parser.parse_args([in_memory(asked.get("dataset", syndiffix_options.DATASET), table), *words])
     for name, value in named.items():  # not as words: a column may be called --columns
-        _require_names(name, value)
         setattr(options, name, value)
     options.given = {**syndiffix_options.given(options), **{name: name for name in named}}
     return options
@@ -133,12 +144,51 @@ def _is_named(name: str) -> bool:
     return name in _NAMES or (name in SETTINGS and SETTINGS[name].kind in ("column", "columns"))
 
 
-def _require_names(name: str, value: object) -> None:
-    """Raises ParameterError unless a value is a text, or a list of them, as its option takes."""
-    is_one = name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column")
-    texts = [value] if is_one else value
-    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
-        raise ParameterError(f"{name} must be {'a text' if is_one else 'a list of texts'}: correct it.")
+def _names_problem(name: str, value: object, columns: int) -> str:
+    """Why a value names no columns, or no dataset; empty where it does. What it holds may be cells.
+
+    Args:
+        name: of the option.
+        value: that was given.
+        columns: so many the table has.
+    """
+    if name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column"):
+        return "" if isinstance(value, str) else "must be a text: give one"
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return "must be a list of texts: give the names of columns"
+    return "" if len(value) <= columns else "must name columns, and holds more texts than there are columns"
+
+
+#: What a setting's value must be, in words, by its kind.
+_KINDS = {
+    "whole": "a whole number",
+    "number": "a number",
+    "interval": "two whole numbers",
+    "flag": "True or False",
+}
+
+
+def _problem(name: str, value: object) -> str:
+    """Why a value is none of its option; empty where it is. What it holds may be cells."""
+    if name not in SETTINGS:
+        is_right = isinstance(value, bool if name == "no_clustering" else str | dict)
+        return (
+            ""
+            if is_right
+            else f"must be {'True or False' if name == 'no_clustering' else 'JSON'}: correct it"
+        )
+    kind = SETTINGS[name].kind
+    is_right = {
+        "whole": _is_number(value, int),
+        "number": _is_number(value, int | float),
+        "interval": isinstance(value, list) and len(value) == 2 and all(_is_number(v, int) for v in value),
+        "flag": isinstance(value, bool),
+    }[kind]
+    return "" if is_right else f"must be {_KINDS[kind]}: correct it"
+
+
+def _is_number(value: object, kind: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _words(name: str, value: object) -> list[str]:

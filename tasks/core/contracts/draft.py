@@ -7,6 +7,7 @@ rule that next month's table could break: a cell that doesn't fit is mended by i
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,8 +66,12 @@ def safe_name(text: str) -> str:
 
     >>> safe_name("Besuche 2026/11 (neu)")
     'Besuche_2026_11_neu'
+    >>> safe_name("enquête")
+    'enquete'
     """
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_-")[:60] or "table"
+    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+    letters = "".join(sign for sign in plain if not unicodedata.combining(sign))
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", letters).strip("_-")[:60] or "table"
 
 
 def draft(
@@ -118,6 +123,8 @@ def _dialect(source: InputFile) -> dict[str, Any]:
     found: dict[str, Any] = {"sensitive_microdata_delimiter": source.delimiter}
     if source.quote != '"':
         found["sensitive_microdata_quote"] = source.quote
+    if source.skip_lines:
+        found["sensitive_microdata_skip_lines"] = source.skip_lines
     if source.encoding != "utf-8":
         found["encoding"] = source.encoding
     if source.header:
@@ -150,7 +157,7 @@ def _protection(answers: Answers) -> dict[str, Any]:
             "dp_aggregates": False,
             "reporting_resolution": answers.resolution,
             "reporting_length": 3,
-            "synthesis_mode": "row_seeded",
+            "synthesis_mode": "unseeded",
         }
     privacy: dict[str, Any] = {"releases": answers.releases}
     if answers.population:

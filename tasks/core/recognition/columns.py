@@ -41,7 +41,17 @@ _FREE_WORDS, _FREE_LENGTH, _MOSTLY_DIFFERENT = 3.0, 40, 0.3
 #: A value in fewer cells than this is rare; where more than this share of cells is rare, none is of use.
 _RARE, _MOSTLY_RARE = 10, 0.7
 _OLDEST, _YEARS = 125, (1850, 2150)
-_SHOWN = 3
+_SHOWN, _LONGEST_MARK = 3, 8
+#: How Excel counts days: from 1950 to 2090.
+_SERIAL_DAYS = (18_264, 69_400)
+#: Long hexadecimal ids, accounts (IBAN), and long texts of letters and digits without a blank.
+_PROGRAMMED = (
+    r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"
+    r"|[0-9A-Za-z_+/=-]{20,}"
+)
+_SOME_UNREAD = 0.01
+#: How bookkeepers write what is below zero: (120.00), 120.00-, -$120.00.
+_UNREAD_MINUS = r"\([€$£¥]? ?[0-9][0-9.,' ]*[€$£¥]?\)|[€$£¥]?[0-9][0-9.,' ]*-|- ?[€$£¥] ?[0-9][0-9.,' ]*"
 
 
 @dataclass(frozen=True)
@@ -69,6 +79,9 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
     bare = cells.where(~words)
     if not bare.filled:
         return _left_out(cells, "empty", f"no cell holds anything but {_shown(cells, words)}")
+    if bare.distinct == 1 and _is_mark(bare):
+        reason = f"{_percent(bare.filled / bare.rows)} of the cells hold {_example(bare)}, the others nothing"
+        return Recognised(cells.name, "a mark, or nothing", reason, Treatment())
     if bare.distinct == 1:
         return _left_out(cells, "one value", f"every cell that isn't empty holds {_example(bare)}")
     found = next(filter(None, (kind(bare, context) for kind in _KINDS)))
@@ -80,6 +93,11 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         treatment=found.treatment.with_missing(known),
         reason=f"{found.reason}; {_shown(cells, words)} stand for missing values",
     )
+
+
+def _is_mark(cells: SeenColumn) -> bool:
+    """Whether one short text stands in some cells and not in others, as a cross does in a form."""
+    return len(cells.texts[0]) <= _LONGEST_MARK and _FEWEST_ROWS <= cells.rows > cells.filled > _RARE
 
 
 def _missing(cells: SeenColumn) -> np.ndarray:
@@ -103,6 +121,27 @@ def _ids_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
     return _left_out(cells, "id", f"its name says so, and it holds {cells.distinct:,} different texts")
 
 
+def _made(cells: SeenColumn, context: Context) -> Recognised | None:
+    """Ids that nobody chose by hand, however often each stands, such as pseudonyms and accounts."""
+    looks = cells.matching(_PROGRAMMED) & cells.matching(r".*[0-9].*")
+    if cells.distinct <= _MOST_CODES // 4 or cells.share(looks) < _TELLS_APART:
+        return None
+    reason = f"{cells.distinct:,} different texts such as only a program makes, like {_example(cells)}"
+    return _left_out(cells, "id", reason)
+
+
+def _bracketed(cells: SeenColumn, context: Context) -> Recognised | None:
+    """Amounts whose minus no run can read."""
+    unread = cells.matching(_UNREAD_MINUS)
+    if cells.share(unread) < _SOME_UNREAD:
+        return None
+    rest = cells.where(~unread)
+    if rest.filled and number_column(context.connection, rest, comma=context.comma) is None:
+        return None
+    reason = f"amounts whose minus can't be read, such as {_example(cells.where(unread))}: write them as -1.5"
+    return _left_out(cells, "money", reason)
+
+
 def _items(cells: SeenColumn, context: Context) -> Recognised | None:
     found = item_column(cells)
     if found is None:
@@ -123,7 +162,10 @@ def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
         return None
     is_birth = "birth" in meanings(cells.name)
     if is_birth and found.has_short_years:
-        why = "dates of birth whose years of two digits don't say the century"
+        why = (
+            "dates of birth whose years of two digits don't say the century; where nobody was born before "
+            f"1969, say --column {cells.name!r}=age:{found.formats[0]}"
+        )
         return _left_out(cells, "date of birth", why)
     if found.is_month and not is_birth:
         cut, why = ("month" if found.years[1] - found.years[0] <= 3 else "year"), "months"
@@ -177,7 +219,10 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     )
     if words:
         reason += f"; beside them words such as {_shown(cells, np.isnan(found.numbers))}"
-    return Recognised(cells.name, kind, reason, treatment)
+    doubt = ""
+    if "date" in said and found.whole and _SERIAL_DAYS[0] < edges[0] and edges[-1] < _SERIAL_DAYS[1]:
+        doubt = "these look like the numbers that Excel counts days by: export them as dates"
+    return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
 def _kind_of_numbers(
@@ -346,7 +391,9 @@ _KINDS: tuple[Callable[[SeenColumn, Context], Recognised | None], ...] = (
     _listed,
     _ids_by_name,
     _dates,
+    _bracketed,
     _numbers,
+    _made,
     _items,
     _named,
     _codes,

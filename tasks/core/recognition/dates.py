@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Flags
-from tasks.core.queries import query_over
 from tasks.core.recognition.cells import SeenColumn
-from tasks.core.records.cell_reading import CellReading
+from tasks.core.records.cell_reading import CellReading, moments_of
+from tasks.core.records.month_names import names_months
 
 _DAYS = (
     "%d.%m.%Y",
@@ -33,12 +33,15 @@ _DAYS = (
     "%b %d, %Y",
     "%B %d, %Y",
     "%d-%b-%Y",
+    "%d. %b %Y",
+    "%d de %b de %Y",
+    "%d %b %y",
     "%d.%m.%y",
     "%d/%m/%y",
     "%m/%d/%y",
     "%d-%b-%y",
 )
-_MONTHS = ("%m/%Y", "%m.%Y", "%b %Y", "%B %Y", "%Y/%m")
+_MONTHS = ("%m/%Y", "%m.%Y", "%b %Y", "%B %Y", "%b-%y", "%b-%Y", "%b. %Y", "%b de %Y", "%Y/%m")
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f")
 #: Orders of day and month that must not be mixed in one column.
 _SWAPPED = {
@@ -50,7 +53,9 @@ _SWAPPED = {
     "%m/%d/%y": "%d/%m/%y",
 }
 #: What dates look like, so that other texts are not parsed.
-_LOOKS = r"[0-9A-Za-z][0-9A-Za-z ,./:T-]{3,30}"
+_LOOKS = r"[0-9\pL][0-9\pL ,./:T-]{3,30}"
+#: What may be the name of a month.
+_NAMED = re.compile(r"[^\W\d_]{3}")
 _HAS_DIGITS = r".*[0-9].*"
 _TIME_BEHIND = re.compile(r"[ T]\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[AaPp][Mm])?$")
 _MOST_ARE, _LEAST_ADDED, _MOST_FORMATS = 0.95, 0.005, 4
@@ -159,6 +164,8 @@ def _formats(
     known = [*_DAYS, *_MONTHS, *_TIMES] if False in behind else []
     if True in behind:
         known += [f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES]
+    if not any(_NAMED.search(text) for text in sample):
+        known = [each for each in known if not names_months((each,))]
     read = {each: _readable(connection, sample, each) for each in known}
     chosen: list[str] = []
     left, swapped = np.ones(len(sample), np.bool_), False
@@ -198,9 +205,7 @@ def _readable(connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], for
 def _moments(
     connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], formats: tuple[str, ...]
 ) -> np.ndarray:
-    name = "moments_of_texts" if formats else "moments_of_iso_texts"
-    values = pa.array(texts, pa.string())
-    moments = query_over(connection, f"records/{name}", values, {"formats": list(formats)} if formats else {})
+    moments = moments_of(connection, texts, formats)
     return np.asarray(moments.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False), "datetime64[us]")
 
 

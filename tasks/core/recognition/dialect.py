@@ -1,4 +1,4 @@
-"""How a text file is written: encoding, quote, delimiter, and whether its first line is a header.
+"""How a text file is written: encoding, quote, delimiter, lines above the table, and whether it has a header.
 
 A path goes in; an `InputFile` with its dialect comes out, and for each part of it the reason. What somebody
 says of a part stands.
@@ -8,6 +8,7 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,6 +25,8 @@ _SNIFFED_BYTES, _SNIFFED_RECORDS, _FEW = 2**18, 200, 5
 #: Bytes that cp1252 does not have, and latin-1 has.
 _NOT_IN_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
+#: A record above the header has so few of the usual cells, of a table that has so many.
+_TITLE_SHARE, _LEAST_WIDTH, _MOST_ABOVE = 1 / 3, 3, 20
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 
 
@@ -58,16 +61,22 @@ def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
     start = source.text().read(_SNIFFED_BYTES).decode("utf-8", errors="replace")
     is_whole = len(start.encode()) < _SNIFFED_BYTES
     quote = said.quote or _quote(start)
-    delimiter, records = _delimiter(start, quote, said.delimiter or "", is_whole=is_whole)
+    delimiter, read = _delimiter(start, quote, said.delimiter or "", is_whole=is_whole)
+    above = _above(read) if said.skip_lines is None else said.skip_lines
+    records = [record.cells for record in read if record.line >= above] or [[""]]
     reasons["delimiter"] = f"{_DELIMITERS.get(delimiter, repr(delimiter))}: " + (
         "you say so" if said.delimiter else f"they split the first records into {len(records[0])} cells each"
     )
+    if above:
+        reasons["title"] = f"{above} lines above the table are left out: " + (
+            "you say so" if said.skip_lines is not None else "few of their cells hold anything"
+        )
     if quote != '"':
         reasons["quote"] = f"{quote}: " + ("you say so" if said.quote else "it stands around cells")
     has_header, why_header = _header(records) if said.has_header is None else (said.has_header, "you say so")
     names = () if has_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
     reasons["header"] = f"{'the first line' if has_header else 'none'}: {why_header}"
-    found = source.read_as(delimiter=delimiter, quote=quote, escape=quote, header=names)
+    found = source.read_as(delimiter=delimiter, quote=quote, escape=quote, header=names, skip_lines=above)
     return Dialect(found, reasons)
 
 
@@ -103,26 +112,60 @@ def _quote(start: str) -> str:
     return "'" if single > 5 and single > 5 * double else '"'
 
 
-def _delimiter(start: str, quote: str, said: str, *, is_whole: bool) -> tuple[str, list[list[str]]]:
+@dataclass(frozen=True)
+class _Record:
+    """One record. Attributes: line: so many lines stand above it. cells: of it."""
+
+    line: int
+    cells: list[str]
+
+    @property
+    def filled(self) -> int:
+        """How many cells hold something."""
+        return sum(bool(cell.strip()) for cell in self.cells)
+
+
+def _above(records: Sequence[_Record]) -> int:
+    """How many lines stand above the table, as a title does: nearly empty ones, and a header below them."""
+    usual = _usual_width(records)
+    most = usual * _TITLE_SHARE
+    if usual < _LEAST_WIDTH or records[0].filled > most:
+        return 0
+    first = next((record for record in records[:_MOST_ABOVE] if record.filled > most), None)
+    if first is None or any(map(_is_data, first.cells)) or first.filled < 2 * most:
+        return 0  # of a table that names few of its columns, or has no header
+    return first.line
+
+
+def _usual_width(records: Sequence[_Record]) -> int:
+    return Counter(len(record.cells) for record in records).most_common(1)[0][0]
+
+
+def _delimiter(start: str, quote: str, said: str, *, is_whole: bool) -> tuple[str, list[_Record]]:
     """What splits the first records into the same number of cells, the most; and these records."""
-    best, most = ([[""]], ","), 0.0
+    best, most = ([_Record(0, [""])], ","), 0.0
     for delimiter in [said] if said else _DELIMITERS:
         records = _records(start, quote, delimiter, is_whole=is_whole)
-        widths = [len(record) for record in records]
-        if not widths:
+        if not records:
             continue
-        agreeing = sum(width == widths[0] for width in widths) / len(widths)
+        usual = _usual_width(records)
+        agreeing = sum(len(record.cells) == usual for record in records) / len(records)
         # Records that all agree beat any that don't; then the more cells, the better.
-        worth = (agreeing == 1) * 10_000 + agreeing * 100 + min(widths[0], 90) if widths[0] > 1 else 0.5
+        worth = (agreeing == 1) * 10_000 + agreeing * 100 + min(usual, 90) if usual > 1 else 0.5
         if worth > most:
             best, most = (records, delimiter), worth
     return best[1], best[0]
 
 
-def _records(start: str, quote: str, delimiter: str, *, is_whole: bool) -> list[list[str]]:
+def _records(start: str, quote: str, delimiter: str, *, is_whole: bool) -> list[_Record]:
+    """The first records that aren't blank."""
+    records: list[_Record] = []
+    line = 0
     try:
         reader = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter, quotechar=quote)
-        records = [record for record, _ in zip(reader, range(_SNIFFED_RECORDS), strict=False) if any(record)]
+        for cells, _ in zip(reader, range(_SNIFFED_RECORDS), strict=False):
+            records += [_Record(line, cells)] if any(cells) else []
+            line = reader.line_num
     except csv.Error:
         return []
     return records if is_whole or len(records) == _SNIFFED_RECORDS else records[:-1]

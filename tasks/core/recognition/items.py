@@ -51,8 +51,13 @@ def item_column(cells: SeenColumn) -> ItemColumn | None:
     return max(likely, key=lambda each: each.several, default=None)
 
 
+def _holds_several(text: str, delimiter: str) -> bool:
+    """Whether there are two items or more: not in 51+."""
+    return delimiter in text and sum(bool(item.strip()) for item in text.split(delimiter)) > 1
+
+
 def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> ItemColumn | None:
-    several = np.array([delimiter in text for text in cells.texts], np.bool_)
+    several = np.array([_holds_several(text, delimiter) for text in cells.texts], np.bool_)
     share = cells.share(several)
     if share < least or (not several.any() and least):
         return None

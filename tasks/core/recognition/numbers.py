@@ -80,7 +80,7 @@ def number_column(
         comma: whether other columns of the table have commas before decimals.
     """
     stripped = [_bare(text) for text in cells.texts]
-    strip = "".join(sorted({sign for _, around in stripped for sign in around}))
+    strip = "".join(dict.fromkeys(sign for _, around in stripped for sign in around))
     texts = [text for text, _ in stripped]
     best: tuple[float, NumberFormat] | None = None
     for number_format in _ordered(texts, comma=comma):

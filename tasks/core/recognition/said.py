@@ -26,6 +26,7 @@ class SaidOfFile:
     delimiter: str | None = None
     quote: str | None = None
     has_header: bool | None = None
+    skip_lines: int | None = None
 
 
 #: Each word, what follows its colon ("" for nothing), and what it means.

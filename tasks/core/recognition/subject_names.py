@@ -21,13 +21,32 @@ _WHO = _words_of(
     "eleve etudiant alumn employ emplead mitarbeit schuel versichert insured assure user benutzer "
     "utilisateur usuari household haushalt hogar menage hausholt case fall dossier expedient citizen "
     "burger einwohn inhabitant individu famil tenant mieter donor spender driver fahrer deelnem "
+    "repondant rispondent encuestad pupil learner wearer guest resident worker staff salari abonn adherent "
+    "device vehicle usager beneficiar policyholder borrower taxpayer contribuable inquilin alunn apprentic "
     "medewerk klant potilas asiakas brukar elev пациент клиент"
 )
 #: The same as it is shortened: whole words.
-_WHO_SHORT = {"pat", "pers", "subj", "resp", "kd", "kdn", "cust", "emp", "ma", "vers", "mitgl", "pt"}
+_WHO_SHORT = {
+    "pat",
+    "pers",
+    "subj",
+    "resp",
+    "kd",
+    "kdn",
+    "cust",
+    "emp",
+    "ma",
+    "vers",
+    "mitgl",
+    "pt",
+    "account",
+    "konto",
+    "compte",
+}
 #: What says that it is an id: whole words.
 _ID = _words_of(
     "id ids uid uuid guid ident identifier identifiant identificador identificativo identifikation "
+    "ref reference referenz "
     "identification identyfikator kennung kennziffer kennzahl kennnummer schluessel schlussel key cle "
     "clave chiave pseudonym pseudonyme"
 )
@@ -39,7 +58,7 @@ _COUNTED = {"of", "av", "van", "von", "der"}
 _OWN = _words_of(
     "pid patid ptid subjid usubjid hhid empid mrn ssn bsn cpr nhs ahv svnr pnr personnummer pesel dni "
     "nie nif curp cpf cnp egn matrikel matrikelnummer matricule respondent person subject patient "
-    "participant proband"
+    "participant proband upn uln nino"
 )
 
 #: Ends of words that say so, joined to whose it is.

@@ -12,6 +12,7 @@ r"""A whole table: a file goes in, what it is and what each of its columns is co
 [('person', 'id'), ('age', 'age'), ('income', 'money')]
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -34,6 +35,10 @@ from tasks.core.recognition.treatment import Recognised, Treatment
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
 
+#: How a row of totals begins.
+_TOTAL = re.compile(
+    r"(grand |sub)?total|sum\b|summe|gesamt|insgesamt|somme|totaal|suma\b|razem|totale|total general"
+)
 #: Kinds that a column is given back to the release for where nothing else is left.
 _UNUSABLE = ("empty", "names a person", "id")
 
@@ -67,6 +72,15 @@ class RecognisedTable:
     comma: bool
     day_first: bool
     today: date
+
+    @property
+    def total(self) -> str:
+        """The cell by which the last row seems to hold totals; empty where it does not."""
+        for each in self.cells:
+            if each.rows and each.codes[-1] >= 0:
+                text = each.texts[each.codes[-1]]
+                return text if _TOTAL.match(text.casefold()) and each.held[each.codes[-1]] == 1 else ""
+        return ""
 
     def column(self, name: str) -> Recognised:
         """The column of a header.

@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Flags
 from tasks.core.queries import query_over
+from tasks.core.records.month_names import in_english, names_months, with_abbreviations
 
 #: What is left of a date, as strftime writes it.
 CUTS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "hour": "%H"}
@@ -128,9 +129,7 @@ class CellReading:
 
     def _dates(self, connection: duckdb.DuckDBPyConnection, texts: list[str | None]) -> list[str | None]:
         """What is left of each text that is a date; None of any other."""
-        name = "moments_of_texts" if self.date_formats else "moments_of_iso_texts"
-        formats = {"formats": list(self.date_formats)} if self.date_formats else {}
-        moments = query_over(connection, f"records/{name}", pa.array(texts, pa.string()), formats)
+        moments = moments_of(connection, texts, self.date_formats)
         day = self._reference_day
         if day is not None:
             ages = query_over(connection, "records/ages_on", moments, {"day": day.isoformat()})
@@ -148,6 +147,19 @@ class CellReading:
     def of(cls, declared: Mapping[str, object]) -> "CellReading":
         """What `as_declared` said, with lists or tuples."""
         return cls(**{key: _frozen(value) for key, value in declared.items()})
+
+
+def moments_of(
+    connection: duckdb.DuckDBPyConnection, texts: Sequence[str | None], formats: tuple[str, ...]
+) -> pa.Array:
+    """The moment of each text, null where it is none. Args: formats: the first that fits; none: ISO 8601."""
+    if not formats:
+        return query_over(connection, "records/moments_of_iso_texts", pa.array(texts, pa.string()), {})
+    if names_months(formats):
+        texts = [None if text is None else in_english(text) for text in texts]
+        formats = with_abbreviations(formats)
+    values = pa.array(texts, pa.string())
+    return query_over(connection, "records/moments_of_texts", values, {"formats": list(formats)})
 
 
 def _frozen(value: object) -> Any:

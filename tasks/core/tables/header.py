@@ -73,6 +73,7 @@ class InputFile:
         header: the column names of a text file whose first line is already a record; none: the first
             line is the header.
         encoding: of a text file.
+        skip_lines: lines of a text file above its header, or its first record, that are left out.
     """
 
     path: Path
@@ -82,6 +83,7 @@ class InputFile:
     escape: str = '"'
     header: tuple[str, ...] = ()
     encoding: Encoding = "utf-8"
+    skip_lines: int = 0
 
     def __post_init__(self) -> None:
         """Raises ParameterError where the dialect is not one, or a Parquet file is given one of text."""
@@ -104,6 +106,13 @@ class InputFile:
             raise ParameterError(
                 "sensitive_microdata_header is for a text file without a header line; a Parquet file names "
                 "its own columns. Remove the key."
+            )
+        if self.skip_lines < 0:
+            raise ParameterError(f"The lines above the header must be 0 or more, not {self.skip_lines}.")
+        if self.skip_lines and self.is_parquet:
+            raise ParameterError(
+                "sensitive_microdata_skip_lines is for a text file; Parquet has no lines above its columns. "
+                "Remove the key."
             )
         if self.encoding != "utf-8" and self.is_parquet:
             raise ParameterError("encoding is for a text file; Parquet's texts are in utf-8. Remove the key.")
@@ -180,8 +189,8 @@ class InputFile:
             )
 
     def text(self) -> TextBytes:
-        """The bytes of a text file from the first one on, in UTF-8."""
-        return TextBytes(self.opened, self.compression, self.encoding)
+        """The bytes of a text file from the first one on, without the lines above the header, in UTF-8."""
+        return TextBytes(self.opened, self.compression, self.encoding, self.skip_lines)
 
     @cached_property
     def arrow_schema(self) -> pa.Schema:

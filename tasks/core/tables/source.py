@@ -120,8 +120,11 @@ class TextBytes:
     judged by whoever parses it), and OSError without a number where the compressed stream is damaged.
     """
 
-    def __init__(self, file: OpenedFile, compression: Compression | None, encoding: Encoding) -> None:
-        self._raw, self._size = file.reader(), max(file.size, 1)
+    def __init__(
+        self, file: OpenedFile, compression: Compression | None, encoding: Encoding, skip_lines: int = 0
+    ) -> None:
+        """Args: skip_lines: so many lines at its beginning are left out."""
+        self._raw, self._size, self._skip_lines = file.reader(), max(file.size, 1), skip_lines
         source: Any = self._raw
         if compression is not None:
             source = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), compression)
@@ -142,11 +145,19 @@ class TextBytes:
             if self._is_first:
                 self._is_first = False
                 data = data.removeprefix(_MARK)
+            if self._skip_lines:
+                data = self._below(data)
             parts.append(data)
             lacking -= len(data)
         whole = b"".join(parts)
         self._rest = whole[size:]  # of a character that did not fit
         return whole[:size]
+
+    def _below(self, data: bytes) -> bytes:
+        """What stands below the lines that are left out."""
+        *above, rest = data.split(b"\n", self._skip_lines)
+        self._skip_lines -= len(above)
+        return b"" if self._skip_lines else rest
 
 
 def _transcoded(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[int], bytes]:

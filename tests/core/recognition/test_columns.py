@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -75,6 +76,74 @@ def test_dates_are_found_as_they_are_written_and_cut_to_the_month(
     found = one(tmp_path, "visited", [day.strftime(texts) for day in days]).treatment
     assert (found.reading.date_formats, found.reading.cut) == (formats, "month")
     assert found.domain is None and found.bins is None
+
+
+@pytest.mark.parametrize(
+    ("months", "written", "format_"),
+    [
+        ("janvier février mars avril mai juin juillet août", "{day} {month} {year}", "%d %b %Y"),
+        ("Jän. Feb. März Apr. Mai Juni Juli Aug.", "{day}. {month} {year}", "%d. %b %Y"),
+        ("enero febrero marzo abril mayo junio julio agosto", "{day} de {month} de {year}", "%d de %b de %Y"),
+        ("gen feb mar apr mag giu lug ago", "{month} {year}", "%b %Y"),
+    ],
+)
+def test_months_are_read_in_the_languages_of_the_tables(
+    months: str, written: str, format_: str, tmp_path: Path
+) -> None:
+    names = months.split()
+    days = [date(2025, 1, 1) + timedelta(days=place * 7 % 240) for place in range(ROWS)]
+    cells = [written.format(day=d.day, month=names[d.month - 1], year=d.year) for d in days]
+    found = one(tmp_path, "visited", cells).treatment
+    assert (found.reading.date_formats, found.reading.cut) == ((format_,), "month")
+    read = found.reading.read(duckdb.connect(), cells).texts
+    assert read == [f"{day:%Y-%m}" for day in days]
+
+
+MADE = {
+    "hexadecimal": [f"{place * 7919:016x}" for place in range(1000, 1040)],
+    "accounts": [f"DE{place + 10} 3704 0044 0532 0130 {place + 10}" for place in range(40)],
+    "tokens": [f"tok_live_{place * 7919:06}_aZx81" for place in range(40)],
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_ids_that_a_program_made_are_left_out_however_often_each_stands(kind: str, tmp_path: Path) -> None:
+    found = one(tmp_path, "thing", repeated(MADE[kind]))
+    assert (found.kind, found.treatment.is_used) == ("id", False)
+
+
+@pytest.mark.parametrize("below", ["({:,.2f})", "{:,.2f}-", "-${:,.2f}", "(${:,.2f})"])
+def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below: str, tmp_path: Path) -> None:
+    cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
+    found = one(tmp_path, "balance", cells)
+    assert (found.kind, found.treatment.is_used) == ("money", False) and "write them as -1.5" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [(["x", "", ""], "a mark, or nothing"), (["yes", "yes", "yes"], "one value"), (["", "", ""], "empty")],
+)
+def test_a_mark_in_some_cells_is_kept_and_a_constant_is_not(
+    cells: list[object], kind: str, tmp_path: Path
+) -> None:
+    found = one(tmp_path, "choir", repeated(cells))
+    assert (found.kind, found.treatment.is_used) == (kind, cells[0] == "x")
+
+
+def test_numbers_by_which_excel_counts_days_are_told(tmp_path: Path) -> None:
+    numbers = [45_000 + place * 7 % 300 for place in range(ROWS)]
+    assert "export them as dates" in one(tmp_path, "visit date", numbers).doubt
+    assert not one(tmp_path, "mileage", numbers).doubt
+
+
+def test_what_stands_around_numbers_is_told_as_it_is_written(tmp_path: Path) -> None:
+    cells = [f"CHF {place * 7 + 1},50" for place in range(ROWS)]
+    assert one(tmp_path, "Lohn", cells).treatment.reading.strip == "CHF"
+
+
+def test_a_sign_behind_a_value_parts_no_items(tmp_path: Path) -> None:
+    found = one(tmp_path, "band", repeated(["<18", "18-30", "31-50", "51+"]))
+    assert (found.kind, found.treatment.delimiter) == ("text", None)
 
 
 def test_several_formats_in_one_column_are_all_read(tmp_path: Path) -> None:

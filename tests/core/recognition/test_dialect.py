@@ -93,3 +93,35 @@ def test_a_file_that_is_no_table_is_refused_without_its_cells(text: str, words: 
     with pytest.raises(InputError, match=words) as caught:
         recognise_table(tmp_path / "t.csv")
     assert "canary" not in str(caught.value)
+
+
+TITLED = {
+    "a title": ("Members,,\n\nname,town,age\nAna,Lyon,34\n", 2),
+    "without the other cells": ("Members of the club\nname,town,age\nAna,Lyon,34\nBen,Nice,9\n", 1),
+    "a title of two lines": ('"Members\n2026",,\nname,town,age\nAna,Lyon,34\n', 2),
+    "none": ("name,town,age\nAna,Lyon,34\n", 0),
+    "few names": ("id,,,\n1,2,3,4\n5,6,7,8\n", 0),
+    "two columns": ("name,\nage,town\nAna,Lyon\n", 0),
+}
+
+
+@pytest.mark.parametrize("kind", TITLED)
+def test_lines_above_the_header_are_left_out(kind: str, tmp_path: Path) -> None:
+    text, wanted = TITLED[kind]
+    (tmp_path / "t.csv").write_text(text)
+    found = recognise_dialect(tmp_path / "t.csv")
+    assert found.source.skip_lines == wanted and ("title" in found.reasons) == (wanted > 0)
+    assert not wanted or found.source.headers.names == ("name", "town", "age")
+
+
+def test_a_person_says_how_many_lines_stand_above_the_header(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,c\nname,town,age\nAna,Lyon,34\n")
+    source = recognise_dialect(tmp_path / "t.csv", SaidOfFile(skip_lines=1)).source
+    assert source.headers.names == ("name", "town", "age")
+
+
+def test_a_row_of_totals_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("name,town,age\nAna,Lyon,34\nBen,Nice,9\nTotal,,43\n")
+    assert recognise_table(tmp_path / "t.csv").total == "Total"
+    (tmp_path / "t.csv").write_text("name,town,age\nTotal,,43\nAna,Lyon,34\nBen,Nice,9\n")
+    assert recognise_table(tmp_path / "t.csv").total == ""

@@ -28,7 +28,7 @@ def proposed(found: RecognisedTable) -> str | None:
         *("Personen-Nr.", "Pat.-ID", "patient id", "KundenNummer", "Kundennummer", "No. dossier"),
         *("N° dossier", "Nº de expediente", "numéro de patient", "PatientID", "Versicherten-Nr"),
         *("cod_paziente", "customer no", "Schüler-Nr", "Mitglieds-Nr.", "patnr", "id пациента"),
-        *("USUBJID", "HHID", "respondent"),
+        *("USUBJID", "HHID", "respondent", "customer_ref", "Identifiant répondant", "UPN"),
     ],
 )
 def test_whose_row_it_is_is_found_by_name_in_many_spellings(name: str, tmp_path: Path) -> None:

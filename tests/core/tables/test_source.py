@@ -66,6 +66,20 @@ def test_every_encoding_and_compression_reads_the_same_table(tmp_path, encoding,
     assert table_of(file_of(tmp_path, compress(data), "t.csv" + ending, encoding=encoding)) == READ
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("title", ["Ämter\r\n", 'one "\n\n', "x" * 70_000 + "\n,,\n\n"])
+def test_lines_above_the_header_are_not_read(tmp_path, encoding, title):
+    named = encoding.removesuffix("-sig")
+    data = (title + TEXT).encode(encoding)
+    source = file_of(tmp_path, data, encoding=named, skip_lines=title.count("\n"))
+    assert table_of(source) == READ
+
+
+def test_a_file_of_fewer_lines_than_are_left_out_is_refused(tmp_path):
+    with pytest.raises(InputError, match="must be its header, but is blank"):
+        table_of(file_of(tmp_path, TEXT.encode(), skip_lines=9))
+
+
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.lists(st.text(st.characters(codec="cp1252", exclude_characters='\r\n",\0'), min_size=1), min_size=1)
