@@ -32,6 +32,7 @@ from tasks.core.metadata.publication import Publication
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.core.tables.storage_urls import refused_url, remote_url
+from tasks.core.unit_words import names_people, names_subjects
 
 #: What no release's configuration has: where the workspace is, what is measured for sensitive/ alone and how
 #: long that is kept, and whether the file named its mode.
@@ -156,6 +157,11 @@ class Input(Model):
         description="What is left of cells, by column: year, month, day or hour of a date, 'age on "
         "2026-01-01', or a number of characters.",
     )
+    drafted_from_table: bool = Field(
+        False,
+        description="Whether what is declared of the table was drafted by looking at it (marginalia init), "
+        "and nobody has checked yet that all of it is publicly known; each release says so.",
+    )
     contract: str | None = Field(None, description="Path of the data contract.")
     contract_mode: Literal["repair", "strict"] = Field(
         "repair",
@@ -174,7 +180,7 @@ class Input(Model):
 
 
 #: Keys of a table that are written only where they say something.
-_UNSAID = ("quote", "skip_lines", "strip", "missing_values", "date_formats", "cut")
+_UNSAID = ("quote", "skip_lines", "strip", "missing_values", "date_formats", "cut", "drafted_from_table")
 
 
 class Resources(Model):
@@ -207,7 +213,11 @@ class Report(Model):
     pages: Annotated[dict[str, tuple[str, ...]], Key("report_pages")] = Field(
         {}, description="Which charts and columns are on which page; none: all columns on one."
     )
-    unit: UnitWord = Field("", description="What one record of the table is called, such as visit.")
+    unit: UnitWord = Field(
+        "",
+        description="What one record of the table is called: a row, such as visit; with subject_id a person, "
+        "such as patient.",
+    )
     units: UnitWord = Field("", description="What several are called; empty: the regular plural of unit.")
     value_names: dict[str, dict[str, str]] = Field(
         {}, description="What codes mean, by column and value: a dictionary of the table."
@@ -331,6 +341,24 @@ class RunConfiguration(Model):
         if value < 1 and value != -1:
             raise ValueError(f"must be at least 1, or -1 for all lengths; it is {value}")
         return value
+
+    @model_validator(mode="after")
+    def _unit_is_what_is_protected(self) -> "RunConfiguration":
+        """A guarantee of rows must not be read as one of people, nor a count of people as one of rows."""
+        for key, word in (("unit", self.report.unit), ("units", self.report.units)):
+            if not self.ids and names_people(word):
+                raise ValueError(
+                    f"{key} must not be a word for people where no subject_id is given, because rows are "
+                    "protected then, and not people: give the column that says whose a row is as subject_id, "
+                    "or a word for a row, such as visit"
+                )
+            if self.ids and word and not names_subjects(word):
+                raise ValueError(
+                    f"{key} must be a word for people, such as patient, or for a household, a family or a "
+                    "firm where subject_id is given, because all rows of one subject are protected and "
+                    f"counted together: leave {key} out where a row is something else, such as a visit"
+                )
+        return self
 
     @model_validator(mode="after")
     def _mode_is_possible(self) -> "RunConfiguration":

@@ -102,6 +102,7 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
         measurement_sha256=bundle.sha256(),
         contract_mode=bundle.contract_mode,
         unused_keys=configuration.unused_keys,
+        drafted_from_table=bundle.is_drafted,
     )
     write_json(into.folder / "privacy.json", syndiffix_statement(facts, code_version()))
     if configuration.input.contract:

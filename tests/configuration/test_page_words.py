@@ -14,7 +14,7 @@ ROWS = {"guarantee": {"unit": "row"}, "dataset": "visits", "vintage": "1", "priv
 
 
 def test_a_unit_has_its_regular_plural_unless_another_is_given() -> None:
-    for given, many in ({"unit": "visit"}, "visits"), ({"unit": "child", "units": "children"}, "children"):
+    for given, many in ({"unit": "visit"}, "visits"), ({"unit": "stay", "units": "stays over"}, "stays over"):
         unit = PageSettings.of(from_flat(FILE | given)).naming(ROWS).unit_of(ROWS)
         assert (unit.one, unit.many) == (given["unit"], many)
 
@@ -34,3 +34,39 @@ def test_without_one_nothing_that_is_written_names_it() -> None:
 def test_what_is_no_word_is_refused(given: dict[str, str], said: str) -> None:
     with pytest.raises(ParameterError, match=said):
         from_flat(FILE | given)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["person", "People", "Patient", "employees", "child", "Kunde", "Kundinnen", "Schüler:in", "young person"],
+)
+@pytest.mark.parametrize(
+    "protection", [{}, {"dp_aggregates": True, "noise_epsilon": 1}, {"synthesis_mode": "syndiffix"}]
+)
+def test_rows_are_not_called_people_where_rows_are_protected(
+    word: str, protection: dict[str, object]
+) -> None:
+    with pytest.raises(
+        ParameterError, match="unit must not be a word for people where no subject_id is given"
+    ):
+        from_flat(FILE | protection | {"unit": word})
+    with pytest.raises(ParameterError, match="units must not be a word for people"):
+        from_flat(FILE | protection | {"unit": "visit", "units": word})
+    called = from_flat(FILE | protection | {"unit": word, "units": word, "subject_id": "id"})
+    assert called.report.unit == word
+
+
+def test_people_are_not_called_rows_where_people_are_protected() -> None:
+    for word in ("visit", "patient visit"):
+        with pytest.raises(ParameterError, match="unit must be a word for people, such as patient"):
+            from_flat(FILE | {"unit": word, "subject_id": "person"})
+    assert from_flat(FILE | {"unit": "household", "subject_id": "household"}).report.unit == "household"
+
+
+def test_that_a_table_was_looked_at_is_declared_and_written_only_where_it_was() -> None:
+    plain, drafted = from_flat(FILE), from_flat(FILE | {"drafted_from_table": True})
+    assert "drafted_from_table" not in plain.model_dump(mode="json")["input"]
+    assert drafted.input.drafted_from_table
+    assert RunConfiguration(**drafted.model_dump(mode="json")) == drafted
+    with pytest.raises(ParameterError, match="drafted_from_table must be true or false"):
+        from_flat(FILE | {"drafted_from_table": "yes"})

@@ -10,6 +10,7 @@ from tasks.core.figures import near, plain_up, whole
 from tasks.core.markdown import escaped
 from tasks.core.metadata.described import Described
 from tasks.core.sentences import Sentences, sentences_of
+from tasks.core.statement.differential_privacy.statement import SKIP
 from tasks.core.syndiffix.settings import count_sd
 
 _TEXT = sentences_of("methods")
@@ -77,6 +78,11 @@ class _Methods:
     def told(self) -> Iterator[Sentence]:
         raise NotImplementedError
 
+    def _drafted(self, section: str) -> Iterator[Sentence]:
+        """That what is declared of the table was drafted by looking at it, where it was."""
+        if self._stated.get("drafted_from_table"):
+            yield _TEXT.say(f"{section}.drafted"), ()
+
 
 class _Private(_Methods):
     """Of a draw."""
@@ -101,6 +107,9 @@ class _Private(_Methods):
             yield self._text.say("private.sample", size=size), ()
         if self._stated["contract"]["strict"]:
             yield _TEXT.say("private.strict"), ()
+        if self._stated.get("on_unchanged", {}).get("policy") == SKIP:
+            yield _TEXT.say("private.skipped"), ()
+        yield from self._drafted("private")
         ledger = self._stated["ledger"]
         yield (
             _TEXT.say(
@@ -196,6 +205,7 @@ class _Anonymous(_Methods):
             yield _TEXT.say("anonymous.exact", length=length), ()
         else:
             yield self._text.say("anonymous.counts", length=length, k=str(k)), ()
+        yield from self._drafted("anonymous")
         if self._release.has_records:
             yield self._records()
 
@@ -233,6 +243,7 @@ class _Trees(_Methods):
             yield _TEXT.say("trees.no_noise"), ()
         if tables := self._stated["tables"]:
             yield _TEXT.say("trees.tables", tables=whole(tables)), ()
+        yield from self._drafted("trees")
 
 
 def _of_a_draw(release: Described) -> _Private:

@@ -14,6 +14,7 @@ from tasks.core.figures import plain_down, whole
 from tasks.core.markdown import escaped
 from tasks.core.metadata.described import Described
 from tasks.core.sentences import sentences_of
+from tasks.core.statement.differential_privacy.questions import conditions_of
 from tasks.core.statement.released_json import REGISTRY_KEYS, check_released_json
 
 _TEXT = sentences_of("registry")
@@ -92,8 +93,7 @@ class _Entry:
     def _variant(self) -> Json:
         columns = ", ".join(escaped(column["name"]) for column in self._stated["columns"])
         unprotected = [_TEXT.say("variant.unprotected"), *map(escaped, self._stated["not_covered"])]
-        if self._stated["contract"]["strict"]:
-            unprotected.append(escaped(self._stated["contract"]["sentence"]))
+        unprotected += map(escaped, conditions_of(self._stated))
         return {
             "variant_name": "Approximate DP",
             "data_domain": self._text.say("variant.domain", columns=columns),
@@ -136,7 +136,9 @@ class _Entry:
 
     def _implementation(self) -> Json:
         topics = ("mechanism", "randomness", "side_channels", "security")
-        prepared = f"{escaped(self._stated['prepared'])} {_TEXT.say('implementation.preparation')}"
+        looked = "drafted" if self._stated.get("drafted_from_table") else "unknown"
+        told = _TEXT.say(f"implementation.preparation.{looked}")
+        prepared = f"{escaped(self._stated['prepared'])} {told}"
         return {
             "preprocessing_and_hyperparameter_tuning": prepared,
             "mechanisms": " ".join(self._answers[topic] for topic in topics),

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks.core.arrays import Json
+from tasks.core.unit_words import names_people, names_subjects
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Naming:
         prefix: what the names of released files begin with.
         visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
-        unit: what a record is called; None: what the statement's unit is called otherwise.
+        unit: what a record is called, where `unit_of` can take the word; None: nobody said.
         citation: of the release.
         value_names: column to value to what it means, where values are codes.
     """
@@ -82,8 +83,23 @@ class Naming:
     value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def unit_of(self, statement: Json) -> UnitName:
-        """What a record of a release is called."""
-        if self.unit is not None:
-            return self.unit
-        claim = statement["guarantee"]  # a draw of the seeded test engine has none
-        return ROWS if claim is not None and claim["unit"] == "row" else SUBJECTS
+        """What is counted is called: by the operator's word, if that can stand for what is protected."""
+        protected, unit = protected_unit(statement), self.unit
+        if unit is None:
+            return protected
+        if protected is ROWS:
+            is_taken = not (names_people(unit.one) or names_people(unit.many))
+        else:
+            is_taken = names_subjects(unit.one) and names_subjects(unit.many)
+        return unit if is_taken else protected
+
+    def promised(self, statement: Json) -> UnitName:
+        """What is protected is called in a sentence that promises something: of rows always a row."""
+        protected = protected_unit(statement)
+        return protected if protected is ROWS else self.unit_of(statement)
+
+
+def protected_unit(statement: Json) -> UnitName:
+    """What a release protects, as its statement says."""
+    claim = statement["guarantee"]  # a draw of the seeded test engine has none
+    return ROWS if claim is not None and claim["unit"] == "row" else SUBJECTS

@@ -53,6 +53,7 @@ def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
         "one": unit.one,
         "many": unit.many,
         "a_one": unit.a_one,
+        "promised": inputs.naming.promised(inputs.statement),
         "columns": [column.name for column in inputs.schema.columns],
         "released": inputs.published,
         "records": None if inputs.synthetic is None else synthetic.number_of_records,

@@ -47,6 +47,7 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
         "one": unit.one,
         "many": unit.many,
         "a_one": unit.a_one,
+        "promised": page.naming.promised(statement),
         "columns": names,
         "statement": statement,
         "label": LABEL,
@@ -83,7 +84,7 @@ def _warnings(page: TablePage) -> list[str]:
     """What must be seen before anything else; that there is nothing to see comes first."""
     if page.table.num_rows:
         return SynDiffixWords(page.statement).warnings()
-    many = page.naming.unit_of(page.statement).many
+    many = page.naming.promised(page.statement).many
     empty = f"The synthetic table is empty: each group has fewer {many} than may be shown."
     return [empty, *SynDiffixWords(page.statement).warnings()]
 

@@ -27,7 +27,8 @@ STATEMENT_KEYS = _words(
     changes charges chosen code_version columns columns_to_look_at computational constraints contract
     contracts contribution conversion count_share dataset declared delta delta_applied delta_cap delta_factor
     delta_given delta_max delta_noise delta_sampling delta_threshold delta_threshold_applied
-    delta_threshold_cap delta_threshold_spent disclosed_uniques distance domain domain_size drawn edges empty
+    delta_threshold_cap delta_threshold_spent disclosed_uniques distance domain domain_size
+    drafted_from_table drawn edges empty
     epsilon epsilon_cap epsilon_charged epsilon_count epsilon_spent error_bar excluded expected_size
     expected_spurious expected_spurious_share false_alarm format generator group_privacy group_privacy_rule
     guarantee half_width_95 head how identity in_force inputs items key kind lattice law least_records ledger
@@ -56,6 +57,7 @@ WORKLOAD_STATEMENT_KEYS = _words(
 ANONYMITY_STATEMENT_KEYS = _words(
     """
     bins code_version columns combinations constraints contract count dataset domain domain_size
+    drafted_from_table
     every_length format guarantee held_length holds key kind least length levels max_items
     measurement_sha256 mode most name not_covered oversampling private public_side_channels ratio
     reads_records record_limit regime reporting_length resolution rules sentence sha256 single_counts strict
@@ -67,7 +69,8 @@ ANONYMITY_STATEMENT_KEYS = _words(
 #: names.
 SYNDIFFIX_STATEMENT_KEYS = _words(
     """
-    clustering code_version columns contract dataset earlier_releases format guarantee holds ids key kind
+    clustering code_version columns contract dataset drafted_from_table earlier_releases format guarantee
+    holds ids key kind
     label layer_noise_sd layer_sd low_mean_gap low_threshold measurement_sha256 name not_covered outlier_count
     parameters precision_limit_depth_threshold precision_limit_row_fraction private public_side_channels
     range_low_threshold regime sentence singularity_low_threshold strict tables target_column top_count type
@@ -107,7 +110,7 @@ CONFIGURATION_KEYS = _words(
     contribution
     counts_scale_factor cut dataset dataset_is_named date_formats
     decimal default delimiter delta delta_factor domains
-    drop_non_features encoding epsilon evaluate_sensitive further_ids header
+    drafted_from_table drop_non_features encoding epsilon evaluate_sensitive further_ids header
     hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     low_budget memory_limit_mb
@@ -124,7 +127,7 @@ CONFIGURATION_KEYS = _words(
     visuals weight_selection_percentile workload
     contact data_source description first_published license publication publisher purpose rationale region
     sector url
-    unit units
+    unit units value_names
     """
 )
 
@@ -176,7 +179,7 @@ _EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 #: standard's, to the letter.
 _NAMED_BY_OPERATOR = _words(
     "@context bins clusters cut date_formats "
-    "decimal domains max_items missing_values multi_value_columns pages strip thousands types values visuals"
+    "decimal domains max_items missing_values multi_value_columns pages strip thousands types value_names values visuals"
 )
 
 

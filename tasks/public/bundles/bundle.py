@@ -97,6 +97,11 @@ class Bundle(ABC):
             return "none"
         return "strict" if self.input["contract_mode"] == "strict" else "repair"
 
+    @property
+    def is_drafted(self) -> bool:
+        """Whether what was declared of the table was drafted by looking at it."""
+        return bool(self.input.get("drafted_from_table", False))
+
     def schema(self) -> Schema:
         """The public schema."""
         return Schema.from_json((self.folder / "schema.json").read_text(encoding="utf-8"))

@@ -111,6 +111,7 @@ class DrawnBundle(CountsBundle):
             measurement_sha256=self.sha256(),
             contract_sha256=str(self.input["contract"] or ""),
             skips_unchanged=configuration.skips_unchanged,
+            drafted_from_table=self.is_drafted,
         )
         return accounted_statement(measured, facts, code_version(), choices)
 

@@ -81,6 +81,7 @@ class RoundedBundle(CountsBundle):
             record_limit=configuration.input.record_limit,
             held=held if held.constraints else None,
             contract_sha256=str(self.input["contract"] or ""),
+            drafted_from_table=self.is_drafted,
         )
         return anonymity_statement(facts, reported, code_version())
 

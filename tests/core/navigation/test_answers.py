@@ -1,8 +1,8 @@
 """The three plain answers: made of released figures, and no more is claimed than the protection does."""
 
-import dataclasses
 import html
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -12,8 +12,10 @@ from tasks.core.navigation.report import render_page
 from tasks.core.navigation.spoken import Speaker
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
-from tasks.core.statement.differential_privacy.statement import accounted_statement
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.k_anonymity.statement import anonymity_statement
+from tasks.core.statement.syndiffix.statement import syndiffix_statement
+from tests.core.navigation.test_table_page import FACTS
 from tests.core.navigation.test_table_page import page as synthetic_tables
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.pages import check
@@ -61,17 +63,89 @@ def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded
 
 def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected() -> None:
     _, _, neighbour = noisy(VISIT, unit="row")
-    assert "What is protected is one row of the table: a neighbour with several rows is" in neighbour
+    assert "What is protected is one row of the table (visit): a neighbour with several rows" in neighbour
     assert "one row of your neighbour’s" in neighbour
     _, _, neighbour = anonymous(VISIT, unit="row")
     assert "rows of the table are counted, not people: a neighbour with 10 rows can be a group" in neighbour
+    assert "each stands for at least 10 rows" in neighbour and "leave a single row" in neighbour
 
 
 @pytest.mark.parametrize("made", [noisy, anonymous])
 def test_a_record_is_called_what_the_operator_calls_it(made) -> None:
-    what, exact, _ = made(VISIT)
+    what, exact, _ = made(VISIT, unit="row")
     assert "visits in 6 columns" in what and "visits" in exact
     assert "people" not in what + exact and "subject" not in what + exact
+    what, exact, _ = made(Naming(unit=UnitName.of("patient")))
+    assert "patients in 6 columns" in what and "patients" in exact and "people" not in what + exact
+
+
+@pytest.mark.parametrize("made", [noisy, anonymous])
+def test_a_word_that_would_mislead_is_not_taken(made) -> None:
+    """As of a table whose contract alone names the subject, or of an older configuration."""
+    what, _, _ = made(VISIT)
+    assert "people in 6 columns" in what and "visit" not in what
+    told = " ".join(made(Naming(unit=UnitName("fisher", "persons")), unit="row"))
+    assert "rows in 6 columns" in told and "persons" not in told and "fisher" not in told
+
+
+def test_no_word_of_the_owner_stands_where_something_is_promised_of_rows() -> None:
+    for made in (noisy, anonymous):
+        *_, neighbour = made(Naming(unit=UnitName.of("angler")), unit="row")
+        assert "angler" not in neighbour.replace("one row of the table (angler)", "")
+
+
+def conditional(language: str = "en", choices: RunChoices = RunChoices(), **changes: object) -> str:
+    measurement, aggregates, synthetic = release(600)
+    body = accounted_statement(measurement, ledger_facts(**changes), "abc", choices)
+    inputs = ReportInputs(body, SCHEMA, aggregates, measurement, synthetic)
+    return answers(render_page(inputs), language)[2]
+
+
+def test_what_that_there_is_a_release_tells_is_said_with_the_promise() -> None:
+    plain = conditional()
+    assert "That holds whatever else they know." in plain
+    assert "Das gilt, was immer man sonst weiß." in conditional("de")
+    skipped = {"policy": "skip", "policies": (("skip", "2024-05"),)}
+    stopped = {"stopped_runs": 2, "stopping_contracts": 1}
+    strict, skipping, none = RunChoices("a" * 64), RunChoices(skips_unchanged=True), RunChoices()
+    for choices, changes, english, german in (
+        (strict, {}, "its table keeps the contract, and the promise does not cover", "Datenvertrag"),
+        (skipping, {}, "only where the table has changed", "sich geändert hat"),
+        (none, skipped, "only where the table has changed", "sich geändert hat"),
+        (none, stopped, "Earlier runs were stopped", "brachen ab"),
+        (none, {"unread_runs": 1}, "Earlier runs were stopped", "brachen ab"),
+    ):
+        told = conditional("en", choices, **changes)
+        assert english in told and "That holds whatever" not in told and "Apart from this" in told
+        assert english not in plain
+        told = conditional("de", choices, **changes)
+        assert german in told and "Das gilt, was immer" not in told
+
+
+def test_the_figures_say_it_beside_the_factor_too() -> None:
+    measurement, aggregates, _ = release(600)
+    body = accounted_statement(measurement, ledger_facts(), "abc", RunChoices(strict_contract="a" * 64))
+    page = render_page(ReportInputs(body, SCHEMA, aggregates, measurement))
+    [lead] = re.findall(r'<p class="lead">(.*?)</p>', page, re.DOTALL)
+    assert "this is not protected, and the guarantee holds between tables that both satisfy it" in lead
+
+
+def test_that_declarations_were_drafted_from_the_table_is_an_answer_of_every_protection() -> None:
+    choices, facts = RunChoices(drafted_from_table=True), replace(FACTS, drafted_from_table=True)
+    table = render_table(synthetic_tables(statement=syndiffix_statement(facts, "abc")))
+    drafted = {
+        "noise": lambda language: conditional(language, choices),
+        "rounding": lambda language: anonymous(language=language, drafted_from_table=True)[2],
+        "syndiffix": lambda language: answers(table, language)[2],
+    }
+    for name, told in drafted.items():
+        english, german = told("en"), told("de")
+        assert "drafted by looking at the table itself" in english and "single people" in english
+        assert "nach einem Blick in die Tabelle selbst entworfen" in german
+        promised = "given these declarations, and not the declarations"
+        assert (promised in english) == (name == "noise") == ("bei diesen Angaben" in german)
+    plain = [conditional(), anonymous()[2], answers(render_table(synthetic_tables()))[2]]
+    assert not any("drafted" in told for told in plain)
 
 
 def test_rounded_counts_are_certain_and_say_what_a_group_does_not_hide() -> None:
@@ -80,6 +154,10 @@ def test_rounded_counts_are_certain_and_say_what_a_group_does_not_hide() -> None
     assert "a count of 100 stands for 100 to 109 people. That is certain" in exact
     assert neighbour.startswith("Not by one count alone: each stands for at least 10 people.")
     assert "nothing limits what can be learned about one person" in neighbour
+    assert "this protects less than differential privacy" in neighbour
+    assert "Adding up and subtracting the counts that are shown" in neighbour
+    assert "can leave a single person" in neighbour
+    assert "possibly" not in exact and "How many it has can follow from the counts" in exact
 
 
 def test_at_a_resolution_of_one_the_neighbour_can_be_found() -> None:
@@ -90,7 +168,7 @@ def test_at_a_resolution_of_one_the_neighbour_can_be_found() -> None:
 
 def test_a_draw_of_the_test_engine_says_that_it_protects_nobody() -> None:
     measurement, aggregates, _ = release(600)
-    fake = dataclasses.replace(measurement, private=False)
+    fake = replace(measurement, private=False)
     body = accounted_statement(fake, ledger_facts(), "x")
     _, _, neighbour = answers(render_page(ReportInputs(body, SCHEMA, aggregates, fake)))
     assert neighbour == (

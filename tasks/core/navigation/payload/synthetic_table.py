@@ -6,7 +6,6 @@ with the file that it was counted in.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -15,7 +14,6 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Integers, Json
 from tasks.core.navigation.binned_columns import with_scale
-from tasks.core.navigation.naming import ROWS
 from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.columns import ShownColumn
 from tasks.core.navigation.payload.layout import columns_told, layout
@@ -24,6 +22,8 @@ from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.syndiffix.bins import Bins, bins_of
 
 _KINDS = {"boolean": "category", "string": "category", "timestamp": "date"}
+#: Records are rows, whatever is protected.
+_ROWS_COUNTED: Json = {"guarantee": {"unit": "row"}}
 #: Two columns with more cells than these are counted in the records alone.
 _MOST_CELLS = 1 << 16
 
@@ -38,7 +38,7 @@ def payload_of_table(page: TablePage) -> Payload:
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
     tables = _put_tables(block, page, bins)
     meta = {
-        **named(page.statement, replace(page.naming, unit=page.naming.unit or ROWS), page.title),
+        **named(page.statement | _ROWS_COUNTED, page.naming, page.title),
         "protection": "syndiffix",
         "records": page.table.num_rows,
         "number": None,

@@ -19,7 +19,8 @@ from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import MeasuredPairs
 from tasks.core.navigation.survival import SurvivalLevel, survival_chart, survival_rows
-from tasks.core.statement.differential_privacy.questions import SOURCE
+from tasks.core.statement.differential_privacy.questions import SOURCE, conditions_of
+from tasks.core.statement.differential_privacy.statement import SKIP
 from tasks.core.statement.differential_privacy.words import LengthsWords, NoisyWords, factor
 
 
@@ -41,9 +42,19 @@ class PrivateCounts(Regime):
             "private": is_private,
             "factor": factor(self.statement["guarantee"]["epsilon"]) if is_private else "",
             "topics": self.words(self.statement).topics(),
+            "conditions": self._conditions(),
+            "condition_sentences": conditions_of(self.statement) if is_private else [],
             "questions_source": SOURCE if is_private else "",
             "gauge": gauge_of(self.statement["ledger"]) if is_private else None,
         }
+
+    def _conditions(self) -> list[str]:
+        """Why the promise does not hold whatever somebody knows: keys of the answers' sentences."""
+        stated = self.statement
+        skips = stated.get("on_unchanged", {}).get("policy") == SKIP
+        has_stopped = "stopped_by_contract" in stated or "stopped_unread" in stated
+        told = {"strict": stated["contract"]["strict"], "skipped": skips, "stopped": has_stopped}
+        return [f"neighbour.{name}" for name, is_told in told.items() if is_told]
 
 
 def gauge_of(ledger: Json) -> Chart:

@@ -43,6 +43,11 @@ class Regime(ABC):
         return self.inputs.naming.unit_of(self.statement)
 
     @property
+    def promised(self) -> UnitName:
+        """What is protected, in sentences that promise something."""
+        return self.inputs.naming.promised(self.statement)
+
+    @property
     @abstractmethod
     def error_bar(self) -> ErrorBar | None:
         """Of the count of one attribute; None where counts are exact or nothing was measured."""

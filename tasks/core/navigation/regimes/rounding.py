@@ -66,7 +66,7 @@ class RoundedCounts(Regime):
         mode, most = self.statement["synthesis"]["mode"], self.statement["count"]["most"]
         if mode not in ("row_seeded", "value_seeded") or records <= most:
             return []
-        few = f"fewer than {whole(self._resolution)} {self.unit.many}"
+        few = f"fewer than {whole(self._resolution)} {self.promised.many}"
         return [
             f"There are more synthetic records than {self.unit.many}, and they are shorter. The reason is "
             f"that {mode} meets the reported count of every single attribute exactly, but ends a record "

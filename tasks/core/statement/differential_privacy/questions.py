@@ -56,6 +56,13 @@ TOPICS = (
 )
 
 
+def conditions_of(stated: Json) -> list[str]:
+    """Which tables the guarantee compares, where that the release exists follows from the table."""
+    found = [stated["contract"]["sentence"]] if stated["contract"]["strict"] else []
+    skipped = stated.get("on_unchanged")
+    return found + ([skipped["sentence"]] if skipped and skipped["policy"] == "skip" else [])
+
+
 class _Answers:
     """A method a topic: the sentences of its answer."""
 
@@ -72,6 +79,8 @@ class _Answers:
         yield self._text.say(
             "answer.parameters.claim", epsilon=plain_up(epsilon), delta=delta, factor=factor(epsilon)
         )
+        for sentence in conditions_of(self._stated):
+            yield _TEXT.say("answer.parameters.condition", sentence=sentence)
         if threshold := self._claim["delta_threshold"]:
             yield _TEXT.say("answer.parameters.threshold", delta_threshold=plain_up(threshold))
         yield _TEXT.say(
@@ -178,3 +187,8 @@ class _Answers:
         if self._stated["contract"]["strict"]:
             said = self._stated["contract"]["sentence"]
             yield _TEXT.say("answer.not_protected.strict", contract=said)
+        if "on_unchanged" in self._stated:
+            said = self._stated["on_unchanged"]["sentence"]
+            yield _TEXT.say("answer.not_protected.skipped", on_unchanged=said)
+        if self._stated.get("drafted_from_table"):
+            yield _TEXT.say("answer.not_protected.drafted")

@@ -147,6 +147,7 @@ class RunChoices:
         measurement_sha256: what the ledger's commit records; empty where it is not known.
         contract_sha256: of the data contract's file, whatever its mode; empty where there is none.
         skips_unchanged: whether the configuration makes no release of a table that is what it was.
+        drafted_from_table: whether what is declared of the table was drafted by looking at it.
         least_records: how many records the data contract promises; None: nobody promised any.
     """
 
@@ -156,6 +157,7 @@ class RunChoices:
     least_records: int | None = None
     contract_sha256: str = ""
     skips_unchanged: bool = False
+    drafted_from_table: bool = False
 
 
 def accounted_statement(
@@ -190,8 +192,9 @@ def accounted_statement(
         "contract": _contract(choices) | {"least_records": choices.least_records},
         "unused_keys": [{"key": key, "why": _unused(key)} for key in choices.unused_keys],
         "public_side_channels": _side_channels(ledger, choices),
-        "not_covered": _not_covered(ledger),
+        "not_covered": _not_covered(ledger, choices),
         **parts,
+        **({"drafted_from_table": True} if choices.drafted_from_table else {}),
         **_on_unchanged(ledger, choices),
         **_stopped(ledger),
         **_unread(ledger),
@@ -295,9 +298,10 @@ def _unused(key: str) -> str:
     return _SHARED.say("unused.why")
 
 
-def _not_covered(ledger: LedgerFacts) -> list[str]:
+def _not_covered(ledger: LedgerFacts, choices: RunChoices) -> list[str]:
     """What the guarantee does not cover (rule 22, privacy.md 4)."""
     return [
+        *([_TEXT.say("not_covered.drafted")] if choices.drafted_from_table else []),
         *([_TEXT.say("not_covered.several_rows")] if ledger.unit == "row" else []),
         _TEXT.say("not_covered.other_ledgers", scope=ledger.scope),
         *_TEXT.say_each("not_covered.of_all"),

@@ -48,6 +48,7 @@ class Promise:
         synthesis: of the synthetic records.
         record_limit: only the first so many rows were read; None: all.
         is_constrained: whether the records hold constraints of a data contract.
+        is_drafted: whether what is declared of the table was drafted by looking at it.
     """
 
     resolution: int
@@ -56,6 +57,7 @@ class Promise:
     synthesis: SynthesisFacts
     record_limit: int | None = None
     is_constrained: bool = False
+    is_drafted: bool = False
 
     @property
     def held_length(self) -> int | None:
@@ -160,6 +162,8 @@ def not_hidden_by_rounding(promise: Promise) -> list[str]:
         told.append(text.say("not_covered.rows", k=k))
     if promise.resolution == 1:
         told.append(text.say("not_covered.resolution_of_one"))
+    if promise.is_drafted:
+        told.append(text.say("not_covered.drafted"))
     told += text.say_each("not_covered.attacks", k=k, others=others)
     if not promise.synthesis.reads_records:
         held = _up_to(promise.held_length or promise.length)

@@ -47,6 +47,7 @@ class AnonymityFacts:
         record_limit: only the first so many rows were read; None: all.
         held: the schema with the constraints that fitted records hold; None: there are none.
         contract_sha256: of the contract that declares them.
+        drafted_from_table: whether what is declared of the table was drafted by looking at it.
     """
 
     dataset: str
@@ -64,6 +65,7 @@ class AnonymityFacts:
     record_limit: int | None = None
     held: Schema | None = None
     contract_sha256: str = ""
+    drafted_from_table: bool = False
 
 
 def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) -> Json:
@@ -81,6 +83,7 @@ def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_vers
         synthesis=claims.synthesis_of(facts.synthesis_mode, facts.hold_resolution, facts.oversampling),
         record_limit=facts.record_limit,
         is_constrained=facts.held is not None,
+        is_drafted=facts.drafted_from_table,
     )
     content: Json = {
         "format": PLAIN_STATEMENT_FORMAT,
@@ -103,6 +106,8 @@ def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_vers
         "public_side_channels": _TEXT.say(f"conditions.side_channels.{facts.unit}"),
         "not_covered": claims.not_hidden_by_rounding(promise),
     }
+    if facts.drafted_from_table:
+        content["drafted_from_table"] = True
     if facts.held is not None:
         content["constraints"] = constraints_json(facts.held, facts.contract_sha256, is_counted=True)
     check_released_json(content, ANONYMITY_STATEMENT_KEYS)

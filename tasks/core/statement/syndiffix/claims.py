@@ -31,6 +31,7 @@ class SynDiffixPromise:
         texts: whether there is a column of texts.
         tables: how many tables of fewer columns were released beside the one of all.
         earlier: how many releases with other content were found in the workspace.
+        is_drafted: whether what is declared of the table was drafted by looking at it.
     """
 
     ids: tuple[str, ...]
@@ -46,6 +47,7 @@ class SynDiffixPromise:
     texts: bool
     tables: int
     earlier: int
+    is_drafted: bool = False
 
     @property
     def unit(self) -> str:
@@ -114,11 +116,13 @@ def known_attacks(promise: SynDiffixPromise) -> list[str]:
     return [
         text.say("not_covered.people") if promise.ids else text.say("not_covered.rows", least=least),
         text.say("not_covered.no_bound"),
+        *([text.say("not_covered.drafted")] if promise.is_drafted else []),
         text.say("not_covered.exploitation"),
         text.say(f"not_covered.same_noise.{promise.unit}"),
         _many_tables(promise),
         *([text.say("not_covered.texts")] if promise.texts else []),
         text.say("not_covered.shape"),
+        text.say("not_covered.declared"),
         *public_columns_told("not_covered", promise.value_safe),
         text.say("not_covered.suppression_shows"),
         *_clustering(promise),

@@ -43,6 +43,7 @@ class SynDiffixFacts:
         measurement_sha256: of what was handed over.
         contract_mode: whether there was a data contract that could have stopped the run.
         unused_keys: configuration keys that were accepted and have no effect.
+        drafted_from_table: whether what is declared of the table was drafted by looking at it.
     """
 
     dataset: str
@@ -59,6 +60,7 @@ class SynDiffixFacts:
     measurement_sha256: str = ""
     contract_mode: ContractMode = "none"
     unused_keys: tuple[str, ...] = ()
+    drafted_from_table: bool = False
 
     @property
     def promise(self) -> claims.SynDiffixPromise:
@@ -78,6 +80,7 @@ class SynDiffixFacts:
             texts=any(kind == "string" for kind in self.columns.values()),
             tables=self.tables,
             earlier=self.earlier_releases,
+            is_drafted=self.drafted_from_table,
         )
 
 
@@ -115,6 +118,8 @@ def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
         "public_side_channels": _TEXT.say("conditions.side_channels"),
         "not_covered": claims.known_attacks(promise),
     }
+    if facts.drafted_from_table:
+        content["drafted_from_table"] = True
     check_released_json(content, SYNDIFFIX_STATEMENT_KEYS)
     return content
 

@@ -22,7 +22,7 @@ from tests.oracles.pages import HOSTILE
 from tests.oracles.payloads import UNMEASURED, Decoded, read_payload
 from tests.oracles.releases import SCHEMA, ledger_facts, release
 
-NAMING = Naming("A survey", "survey", unit=UnitName.of("visit"), citation=Citation("line", "@misc{a}"))
+NAMING = Naming("A survey", "survey", unit=UnitName.of("patient"), citation=Citation("line", "@misc{a}"))
 
 
 def held(attribute: Attribute) -> tuple[int, str]:
@@ -80,7 +80,7 @@ def test_records_and_counts_of_a_release_by_lengths_come_back() -> None:
 def test_names_words_and_the_citation_are_the_operators() -> None:
     meta = of_lengths()[1].meta
     assert (meta["title"], meta["prefix"], meta["vintage"]) == ("A survey", "survey", "2024-05")
-    assert meta["unit"] == {"one": "visit", "many": "visits"}
+    assert meta["unit"] == {"one": "patient", "many": "patients"}
     assert meta["citation"] == {"text": "line", "bibtex": "@misc{a}"}
     assert of_lengths(Naming())[1].meta["unit"] == {"one": "person", "many": "people"}
 

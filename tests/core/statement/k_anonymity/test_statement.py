@@ -113,9 +113,9 @@ def test_rows_instead_of_subjects_are_said_first_and_loudly():
 
 
 def test_one_record_is_told_in_the_singular():
-    for unit, one in (("row", "1 row:"), ("subject", "1 subject:")):
+    for unit, one in (("row", "1 row."), ("subject", "1 subject.")):
         assert f"held by at most {one}" in " ".join(stated(unit=unit, resolution=2)["guarantee"]["holds"])
-    assert "held by at most 9 rows:" in " ".join(stated(unit="row")["guarantee"]["holds"])
+    assert "held by at most 9 rows." in " ".join(stated(unit="row")["guarantee"]["holds"])
 
 
 def test_a_resolution_of_one_is_said_to_protect_nobody():

@@ -25,7 +25,7 @@
  *   where one is missing that was needed
  * @property {number | null} noisy the sum of noisy counts as drawn
  * @property {number | null} estimate from all noisy tables together
- * @property {number | null} records in the synthetic records, scaled to the number of people
+ * @property {number | null} records in the synthetic records, scaled to the number of records of the table
  */
 import { boxOf } from "./cells.js";
 import { asksForSeveralItems, asksForValues, combinationsOf, countInRecords, publishedSum, recordsThatMeet, rowOf } from "./counts.js";
