@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from flows.command.init.questions import Asker, Question
-from flows.command.init.shown import print_columns, print_table
+from flows.command.init.shown import print_columns, print_table, printable
 from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
 from tasks.core.contracts.translation import read_contract
@@ -46,7 +46,7 @@ def init(options: argparse.Namespace) -> int:
             )
     overrules = [parse_overrule(text) for text in options.column]
     asker = Asker.of_terminal(silent=options.yes)
-    table = recognise_table(path, _said(options), source=source).with_overrules(overrules)
+    table = _recognised(asker, path, _said(options), source).with_overrules(overrules)
     proposed = _proposed(table, options)
     print(f"{path}:")
     print_table(table, proposed)
@@ -56,6 +56,33 @@ def init(options: argparse.Namespace) -> int:
     answers = _answers(asker, options, dataset, path, table, subject)
     _write(options.output, path, table, answers)
     return 0
+
+
+def _recognised(asker: Asker, path: Path, said: SaidOfFile, source: InputFile | None) -> RecognisedTable:
+    """The table; a first line that may be somebody's record is taken for one thing by nobody but a person.
+
+    Raises:
+        ParameterError: it may be, and there is nobody to ask.
+    """
+    table = recognise_table(path, said, source=source)
+    if not table.doubt:
+        return table
+    if not asker.is_asking:
+        raise ParameterError(
+            "The first line may name the columns, or be somebody's record, whose cells would then be published "
+            f"as names: {table.doubt}. Look at it, and say --header yes if it names the columns, or --header no "
+            "if it is a record."
+        )
+    print(f"The first line of {path} may name the columns, or be somebody's record ({table.doubt}):")
+    print(f"  {' | '.join(map(printable, table.first))}")
+    question = Question("Does it name the columns: yes or no?", "--header", "", _yes_or_no)
+    answer = asker.ask(question, None)
+    return recognise_table(path, replace(said, has_header=answer == "yes"))
+
+
+def _yes_or_no(answer: str) -> None:
+    if answer not in ("yes", "no"):
+        raise ParameterError("Type yes or no. Names of columns are published; a record must not be.")
 
 
 def _stem(path: Path) -> str:

@@ -69,6 +69,8 @@ class Asker:
             try:
                 question.check(answer)
             except ParameterError as error:
+                if not self.is_asking:  # the input has ended
+                    raise
                 print(f"  {error}")
                 continue
             return answer

@@ -54,9 +54,7 @@ def _row(column: Recognised, subject: str | None) -> tuple[str, str, str, str]:
 
 
 def _lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    wrapped = [
-        textwrap.wrap(_printable(cell), width) or [""] for cell, width in zip(row, widths, strict=True)
-    ]
+    wrapped = [textwrap.wrap(printable(cell), width) or [""] for cell, width in zip(row, widths, strict=True)]
     height = max(map(len, wrapped))
     padded = [[*cell, *[""] * (height - len(cell))] for cell in wrapped]
     return [
@@ -65,6 +63,6 @@ def _lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     ]
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Without signs that would move the cursor or change the terminal."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -11,23 +11,21 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from tasks.core.errors import InputError
+from tasks.core.recognition.first_line import FirstLine, is_data_cell, read_first_line
 from tasks.core.recognition.said import SaidOfFile
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.header import InputFile
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _BLOCK = 2**20
-_SNIFFED_BYTES, _SNIFFED_RECORDS, _FEW = 2**18, 200, 5
+_SNIFFED_BYTES, _SNIFFED_RECORDS = 2**18, 2000
 #: Bytes that cp1252 does not have, and latin-1 has.
 _NOT_IN_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
-_NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
 #: A record above the header has so few of the usual cells, of a table that has so many.
 _TITLE_SHARE, _LEAST_WIDTH, _MOST_ABOVE = 1 / 3, 3, 20
-_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,14 @@ class Dialect:
     Attributes:
         source: the file, to be read so.
         reasons: of each part that was found out, by its name, what it is and why.
+        doubt: why only a person can know whether the first line names the columns; empty: it is clear.
+        first: the cells of the first line; sensitive where it is in doubt.
     """
 
     source: InputFile
     reasons: dict[str, str]
+    doubt: str = ""
+    first: tuple[str, ...] = ()
 
 
 def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
@@ -73,11 +75,11 @@ def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
         )
     if quote != '"':
         reasons["quote"] = f"{quote}: " + ("you say so" if said.quote else "it stands around cells")
-    has_header, why_header = _header(records) if said.has_header is None else (said.has_header, "you say so")
-    names = () if has_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
-    reasons["header"] = f"{'the first line' if has_header else 'none'}: {why_header}"
+    first = read_first_line(records) if said.has_header is None else FirstLine(said.has_header, "you say so")
+    names = () if first.is_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
+    reasons["header"] = f"{'the first line' if first.is_header else 'none'}: {first.why}"
     found = source.read_as(delimiter=delimiter, quote=quote, escape=quote, header=names, skip_lines=above)
-    return Dialect(found, reasons)
+    return Dialect(found, reasons, first.doubt, tuple(records[0]))
 
 
 def _encoding(plain: InputFile) -> tuple[Encoding, str]:
@@ -132,7 +134,7 @@ def _above(records: Sequence[_Record]) -> int:
     if usual < _LEAST_WIDTH or records[0].filled > most:
         return 0
     first = next((record for record in records[:_MOST_ABOVE] if record.filled > most), None)
-    if first is None or any(map(_is_data, first.cells)) or first.filled < 2 * most:
+    if first is None or any(map(is_data_cell, first.cells)) or first.filled < 2 * most:
         return 0  # of a table that names few of its columns, or has no header
     return first.line
 
@@ -169,40 +171,3 @@ def _records(start: str, quote: str, delimiter: str, *, is_whole: bool) -> list[
     except csv.Error:
         return []
     return records if is_whole or len(records) == _SNIFFED_RECORDS else records[:-1]
-
-
-def _header(records: Sequence[Sequence[str]]) -> tuple[bool, str]:
-    """Whether the first record names the columns: by what stands below it."""
-    first, rest = records[0], records[1:]
-    if not rest:
-        return True, "nothing stands below it"
-    if any(not cell.strip() for cell in first) and not any(map(_is_data, first)):
-        return True, "it holds no number and no date"
-    if _counts_up(first) and not all(map(_counts_up, rest[:_FEW])):
-        return True, "its numbers count up, as years do"
-    named = repeated = alike = 0
-    for place, cell in enumerate(first):
-        below = [record[place].strip() for record in rest if place < len(record) and record[place].strip()]
-        if not below:
-            continue
-        are_data = sum(map(_is_data, below)) >= 0.9 * len(below)
-        named += are_data and not _is_data(cell)
-        alike += are_data and _is_data(cell)
-        repeated += not are_data and cell.strip() in below
-    if named == 0 and (repeated or alike) and (repeated + alike) * 2 >= len(first):
-        return False, "its cells are like those below it"
-    if alike and not named and not repeated and alike == len(first):
-        return False, "it holds numbers as the records below do"
-    return True, "its cells are unlike those below it" if named else "its cells are found nowhere below it"
-
-
-def _counts_up(cells: Sequence[str]) -> bool:
-    """Whether all whole numbers of a record follow each other, as in 2019, 2020, 2021."""
-    numbers = [int(cell) for cell in map(str.strip, cells) if cell.isdecimal()]
-    return len(numbers) > 1 and all(high == low + 1 for low, high in pairwise(numbers))
-
-
-def _is_data(cell: str) -> bool:
-    """Whether a cell is a number or a date."""
-    text = cell.strip()
-    return _NUMBER.fullmatch(text) is not None or _DATE.fullmatch(text) is not None

@@ -13,6 +13,8 @@ from pathlib import Path
 _WORDS = Path(__file__).with_name("header_words.toml")
 #: A word of this length or more may also be the beginning of a header's word.
 _LONG = 5
+#: The section of words that say no meaning.
+_OTHER = "other"
 
 
 def header_words(name: str) -> list[str]:
@@ -42,5 +44,15 @@ def _is_one(word: str, known: frozenset[str]) -> bool:
 
 @functools.cache
 def _known() -> dict[str, frozenset[str]]:
+    return {meaning: words for meaning, words in _sections().items() if meaning != _OTHER}
+
+
+def other_header_words() -> frozenset[str]:
+    """Words that headers have and that say no meaning."""
+    return _sections()[_OTHER]
+
+
+@functools.cache
+def _sections() -> dict[str, frozenset[str]]:
     body = tomllib.loads(_WORDS.read_text(encoding="utf-8"))
     return {meaning: frozenset(text.split()) for meaning, text in body.items()}

@@ -44,11 +44,60 @@ _WORDS = frozenset(
 )
 #: The same where numbers and dates stand around them; elsewhere they may be an answer.
 _AMONG_NUMBERS = _WORDS | {"none", "nil", "unknown", "unk"}
+#: Words by which somebody's record says that nothing is known, which no header says; none is ever drafted.
+_IN_RECORDS = _AMONG_NUMBERS | {
+    *(
+        "k. a.",
+        "ka",
+        "n.v.",
+        "n/v",
+        "nv",
+        "nc",
+        "n.c.",
+        "n.r.",
+        "nd",
+        "n.d.",
+        "n/d",
+        "s/d",
+        "ns/nc",
+        "ns",
+        "tbd",
+    ),
+    *("not known", "not available", "not applicable", "not stated", "not reported", "no answer", "no data"),
+    *("refused", "refusal", "declined", "withheld", "pending", "empty", "blank", "undefined", "other", "yes"),
+    *(
+        "unbekannt",
+        "verweigert",
+        "keine",
+        "leer",
+        "ohne angabe",
+        "fehlt",
+        "inconnu",
+        "inconnue",
+        "non renseigné",
+    ),
+    *(
+        "sans réponse",
+        "manquant",
+        "refus",
+        "desconocido",
+        "desconocida",
+        "no consta",
+        "sin datos",
+        "sconosciuto",
+    ),
+    *("onbekend", "geen", "brak", "nieznane", "true", "false", "ja", "nein", "oui", "non", "sí", "privat"),
+}
 #: Numbers that surveys use as codes: 99, 998, 9999, 88, 777, -1, -9, -999, also as 999.0.
 _CODE_NUMBER = re.compile(r"(?:9{2,}|9+[6-8]|8{2,}|7{2,}|-(?:[1-9]|9+[6-9]|8{2,}|7{2,}))(?:[.,]0+)?")
 _LEAST_CELLS, _LEAST_SHARE = 3, 0.001
 #: Of a code that lies close to the numbers: how often it stands, beside the middle one of them.
 _TIMES_AS_OFTEN, _GAP = 5, 3
+
+
+def is_missing_word(text: str) -> bool:
+    """Whether a cell of somebody's record would say so that nothing is known."""
+    return text.strip().lower() in _IN_RECORDS
 
 
 def missing_words(cells: SeenColumn, *, among_numbers: bool = False) -> Flags:

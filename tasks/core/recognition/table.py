@@ -59,6 +59,8 @@ class RecognisedTable:
         comma: whether numbers have a comma before decimals.
         day_first: whether dates begin with the day.
         today: by which ages are reckoned.
+        doubt: why only a person can know whether the first line names the columns; empty: it is clear.
+        first: the cells of the first line, where that is in doubt; sensitive.
     """
 
     source: InputFile
@@ -72,6 +74,8 @@ class RecognisedTable:
     comma: bool
     day_first: bool
     today: date
+    doubt: str = ""
+    first: tuple[str, ...] = ()
 
     @property
     def total(self) -> str:
@@ -192,6 +196,8 @@ def recognise_table(
         comma=comma,
         day_first=context.day_first,
         today=context.today,
+        doubt=dialect.doubt,
+        first=dialect.first,
     )
 
 

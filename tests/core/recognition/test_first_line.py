@@ -1,0 +1,127 @@
+"""A file without a header: whatever the first person's cells are, they must not become columns' names."""
+
+from pathlib import Path
+
+import pytest
+
+from flows.command import main as command
+from tasks.core.recognition.dialect import recognise_dialect
+
+ROWS = "".join(
+    f"Ann {i},{18 + i % 60},{'fm'[i % 2]},{1000 + i},{['healthy', 'asthma'][i % 2]},Lyon\n"
+    for i in range(200)
+)
+OTHERS = "".join(
+    f"Ann {i},{18 + i % 60},{1000 + i},{['healthy', 'asthma'][i % 2]},{2000 + i % 9}\n" for i in range(200)
+)
+TEXTS = "".join(f"Ann {i},{'fm'[i % 2]},{['healthy', 'asthma'][i % 2]}\n" for i in range(200))
+DATES = "".join(f"A{i:04},2024-03-{1 + i % 28:02},{['healthy', 'asthma'][i % 2]}\n" for i in range(200))
+
+
+@pytest.mark.parametrize("income", ["1234", "n/a", "", "unknown"])
+def test_a_missing_cell_of_the_first_person_makes_no_header(tmp_path: Path, income: str) -> None:
+    path = tmp_path / "staff.csv"
+    path.write_text(f"Marta K,17,f,{income},HIV positive,Lyon\n{ROWS}", encoding="utf-8")
+    assert "HIV positive" not in recognise_dialect(path).source.headers.names
+
+
+#: First lines of a file without a header, each with "HIV positive" as somebody's diagnosis.
+SHAPES = {
+    "whole": ("Marta K,17,1234,HIV positive,2004", OTHERS),
+    "n/a": ("Marta K,17,n/a,HIV positive,2004", OTHERS),
+    "empty": ("Marta K,17,,HIV positive,2004", OTHERS),
+    "all numbers missing": ("Marta K,,,HIV positive,", OTHERS),
+    "all numbers unknown": ("Marta K,unknown,unknown,HIV positive,unknown", OTHERS),
+    "three words": ("Marta K,n/a,unknown,HIV positive,refused", OTHERS),
+    "a word of no list": ("Marta K,minor,1234,HIV positive,2004", OTHERS),
+    "two words of no list": ("Marta K,minor,student,HIV positive,2004", OTHERS),
+    "a word and an empty cell": ("Marta K,minor,,HIV positive,2004", OTHERS),
+    "a word and a missing one": ("Marta K,minor,n/a,HIV positive,-", OTHERS),
+    "two words alone": ("Marta K,minor,student,HIV positive,", OTHERS),
+    "Excel's error": ("Marta K,#REF!,#N/A,HIV positive,#VALUE!", OTHERS),
+    "dots": ("Marta K,.,..,HIV positive,...", OTHERS),
+    "German": ("Marta K,k.A.,unbekannt,HIV positive,keine Angabe", OTHERS),
+    "French": ("Marta K,inconnu,non renseigné,HIV positive,refus", OTHERS),
+    "with units": ("Marta K,17 years,1234 EUR,HIV positive,year 2004", OTHERS),
+    "at least": ("Marta K,>90,<1000,HIV positive,~2004", OTHERS),
+    "numbers in words": ("Marta K,seventeen,n/a,HIV positive,2004", OTHERS),
+    "counting up": ("Marta K,17,18,HIV positive,19", OTHERS),
+    "quoted": ('"Marta K","n/a","",HIV positive,""', OTHERS),
+    "texts": ("Marta K,f,HIV positive", TEXTS),
+    "texts, a sex of its own": ("Marta K,diverse,HIV positive", TEXTS),
+    "texts, an empty cell": ("Marta K,,HIV positive", TEXTS),
+    "texts, no name": (",f,HIV positive", TEXTS),
+    "texts, unknown": ("Marta K,unknown,HIV positive", TEXTS),
+    "ids": ("A9999,unknown,HIV positive", DATES),
+    "ids, and no date": ("A9999,,HIV positive", DATES),
+    "ids, and a date": ("A9999,2024-01-01,HIV positive", DATES),
+    "a date in words": ("Marta K,last May,HIV positive", DATES),
+    "a mail address": ("marta@example.org,last May,HIV positive", DATES),
+    "alone": ("Marta K,minor,HIV positive", ""),
+    "few people": ("Marta K,minor,HIV positive", "Ann 1,44,healthy\nBen 2,31,asthma\n"),
+    "a title above": ("Clinic of Ely,,,,\nMarta K,minor,n/a,HIV positive,2004", OTHERS),
+    "a title above, no number": ("Clinic of Ely,,,,\nMarta K,minor,n/a,HIV positive,refused", OTHERS),
+    "a title of a cell": ("Clinic of Ely\nMarta K,unknown,n/a,HIV positive,refused", OTHERS),
+    "sparse people": ("Marta K,,,,\n,,,HIV positive,\nJo,minor,none,HIV positive,early", OTHERS),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_record_is_never_taken_for_names_without_doubt(shape: str, tmp_path: Path) -> None:
+    first, others = SHAPES[shape]
+    (tmp_path / "staff.csv").write_text(f"{first}\n{others}", encoding="utf-8")
+    found = recognise_dialect(tmp_path / "staff.csv")
+    assert found.doubt or "HIV positive" not in found.source.headers.names
+
+
+def test_in_doubt_a_person_must_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "staff.csv"
+    path.write_text(f"Marta K,17,n/a,HIV positive,2004\n{OTHERS}", encoding="utf-8")
+    asked = ["init", str(path), "--output", str(tmp_path), "--yes"]
+    assert command.main(asked) == 2
+    error = capsys.readouterr().err
+    assert "--header yes" in error and "HIV" not in error and "Marta" not in error
+    assert not (tmp_path / "staff.json").exists()
+    assert command.main([*asked, "--header", "no"]) == 0
+    written = (tmp_path / "staff_contract.yaml").read_text() + (tmp_path / "staff.json").read_text()
+    assert "HIV" not in written and "Marta" not in written
+
+
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ("name,age,income,state of health,year", OTHERS),
+        ("Nom,âge,revenu,diagnostic,année", OTHERS),
+        (",age,income,diagnosis,year", OTHERS),
+        ("q1,q2,q3,q4,q5", OTHERS),
+        ("person,sex,diagnosis", TEXTS),
+        ("member id,visited on,diagnosis", DATES),
+    ],
+)
+def test_a_header_of_plain_words_is_in_no_doubt(first: str, others: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"{first}\n{others}", encoding="utf-8")
+    found = recognise_dialect(tmp_path / "t.csv")
+    assert not found.doubt and found.source.header == ()
+
+
+def test_at_the_terminal_the_person_is_shown_the_line_and_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(f"Marta K,17,n/a,HIV positive,2004\n{OTHERS}")
+    asked: list[str] = []
+    typed = ["", "perhaps", "no"]
+
+    def answer(prompt: str) -> str:
+        asked.append(prompt)
+        if not typed:
+            raise EOFError
+        return typed.pop(0)
+
+    monkeypatch.setattr("builtins.input", answer)
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    assert command.main(["init", str(tmp_path / "t.csv"), "--output", str(tmp_path)]) == 0
+    assert [prompt.startswith("Does it name the columns") for prompt in asked[:4]] == [True] * 3 + [False]
+    assert "Marta K | 17 | n/a | HIV positive | 2004" in capsys.readouterr().out
+    assert "column_2" in (tmp_path / "t_contract.yaml").read_text()
+    assert command.main(["init", str(tmp_path / "t.csv"), "--output", str(tmp_path), "--overwrite"]) == 2
