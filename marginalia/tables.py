@@ -106,25 +106,29 @@ def _arrow_of_frame(frame: "pd.DataFrame") -> "pa.Table":
     import pyarrow as pa
 
     _require_names(list(frame.columns))
-    columns, problems = {}, []
+    columns, places = {}, []
     for place, name in enumerate(frame.columns, start=1):
         try:
             columns[name] = _arrow_of_series(frame[name])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            problems.append(
-                f"Column {place} of the table must hold values of one kind that Parquet knows, and does not: "
-                "give it another dtype."
-            )
-    if problems:
-        raise ParameterError(_first(problems))
+            places.append(place)
+    problem = "must hold values of one kind that Parquet knows, and does not: give it another dtype."
+    if places:
+        raise ParameterError(_of_columns(places, len(frame.columns), problem))
     return pa.table(columns)
 
 
-def _first(problems: list[str]) -> list[str]:
-    """Not more than anybody reads."""
-    if len(problems) <= _MOST_PROBLEMS:
-        return problems
-    return [*problems[:_MOST_PROBLEMS], f"And so are {len(problems) - _MOST_PROBLEMS} more."]
+def _of_columns(places: list[int], of: int, problem: str) -> list[str]:
+    """What is wrong with columns, a line each; of many or nearly all one line, which does not count them.
+
+    A table that lies on its side has a column for each person. Args: of: so many columns the table has.
+    """
+    if len(places) < 2 or len(places) < min(of - 1, _MOST_PROBLEMS):
+        return [f"Column {place} of the table {problem}" for place in places]
+    return [
+        f"Column {places[0]} of the table, and others like it, {problem} If each column is a row of the "
+        "table, turn it round with df.T."
+    ]
 
 
 def _arrow_of_series(series: "pd.Series[Any]") -> "pa.Array":
@@ -150,20 +154,20 @@ def _is_worded(dtype: Any) -> bool:
 
 def _require_names(names: Sequence[object]) -> None:
     """Raises ParameterError unless all names are texts, each another one."""
-    problems = [
-        f"Column {place} of the table must have a text as its name, and has {type(name).__name__}: rename it,"
-        " or make all names texts by df.columns = df.columns.map(str)."
-        for place, name in enumerate(names, start=1)
-        if not isinstance(name, str)
-    ]
+    unnamed = [place for place, name in enumerate(names, start=1) if not isinstance(name, str)]
     first: dict[object, int] = {}
-    for place, name in enumerate(names, start=1):
-        if first.setdefault(name, place) != place:
-            problems.append(f"Columns {first[name]} and {place} of the table have the same name: rename one.")
+    repeated = [place for place, name in enumerate(names, start=1) if first.setdefault(name, place) != place]
+    problems = _of_columns(
+        unnamed,
+        len(names),
+        "must have a text as its name: rename it, or make all names texts by df.columns = "
+        "df.columns.map(str).",
+    )
+    problems += _of_columns(repeated, len(names), "has the name of a column before it: rename one.")
     if not names:
         problems.append("The table must have columns, and has none.")
     if problems:
-        raise ParameterError(_first(problems))
+        raise ParameterError(problems)
 
 
 def _categories(column: "pa.ChunkedArray") -> list[Any]:

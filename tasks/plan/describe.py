@@ -241,26 +241,31 @@ def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Dec
 
 
 def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[str]:
-    """Names in the page's layout that are neither a column that is released nor a chart of its own."""
+    """Names in the page's layout that are neither a column that is released nor a chart of its own.
+
+    A list may have been made from the table, so what is wrong is named by its place, the first one of a list.
+    """
     report = configuration.report
     columns = {matching_name(column.name) for column in schema.columns}
     problems = []
     for visual, texts in report.visuals.items():
-        for text in texts:
+        for number, text in enumerate(texts, start=1):
             starts = [text[:place] for place, sign in enumerate(text) if sign == ":"]
             if not any(_is_column(start, columns, schema) for start in starts):
                 problems.append(
                     f"report_visuals: {visual!r} must hold texts such as 'column:value', of columns that are "
-                    f"used, but {text!r} is none: correct it."
+                    f"used, but the one at place {number} is none: correct it."
                 )
+                break
     for page, names in report.pages.items():
-        for name in names:
+        for number, name in enumerate(names, start=1):
             if name not in report.visuals and matching_name(name) not in columns:
                 meant = did_you_mean(name, [*report.visuals, *(c.name for c in schema.columns)])
                 problems.append(
-                    f"report_pages: {page!r} names {name!r}, which is neither one of report_visuals nor a "
-                    f"column that is used: {meant or 'correct it.'}"
+                    f"report_pages: the name at place {number} of {page!r} is neither one of report_visuals "
+                    f"nor a column that is used: {meant or 'correct it.'}"
                 )
+                break
     for name in report.value_names:
         if matching_name(name) not in columns:
             meant = did_you_mean(name, [column.name for column in schema.columns])

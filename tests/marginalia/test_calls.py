@@ -265,6 +265,25 @@ def test_what_can_t_be_meant_is_refused_before_anything_starts(asked: dict[str, 
         marginalia.protect(people(5), **{"dataset": "d", "vintage": "v"} | asked)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"domains": {"sex": [TOKEN, "f", TOKEN]}},
+        {"report_visuals": {"Who": ["sex:f", TOKEN]}},
+        {"report_visuals": {"Who": ["sex:f"]}, "report_pages": {"One": ["Who", TOKEN]}},
+    ],
+    ids=["values", "a chart", "a page"],
+)
+def test_of_a_list_made_from_the_table_an_error_names_the_place_alone(
+    asked: dict[str, Any], tmp_path: Path, own_ledger: Path
+) -> None:
+    settings = {"dataset": "d", "vintage": "v", "subject_id": "person", "k": 10, "output_dir": tmp_path}
+    table = people(60)[["person", "age", "sex"]]
+    with pytest.raises(marginalia.ParameterError, match=r"'sex': a list|at place 2") as refused:
+        marginalia.protect(table, **settings, **asked)
+    assert TOKEN not in str(refused.value)
+
+
 WAITS = f"""
 import sys
 import pandas as pd

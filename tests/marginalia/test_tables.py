@@ -195,7 +195,10 @@ def test_the_index_is_no_column() -> None:
 
 REFUSED: dict[str, tuple[Any, str]] = {
     "values of several kinds": (pd.DataFrame({"a": [1], TOKEN: [[TOKEN, 7]]}).explode(TOKEN), "Column 2"),
-    "a name twice": (pd.DataFrame([[1, TOKEN]], columns=[TOKEN, TOKEN]), "Columns 1 and 2"),
+    "a name twice": (
+        pd.DataFrame([[1, TOKEN]], columns=[TOKEN, TOKEN]),
+        "Column 2 of the table has the name of a column before it",
+    ),
     "a name that is no text": (pd.DataFrame({7: [TOKEN]}), "Column 1"),
     "complex numbers": (pd.DataFrame({TOKEN: [1j]}), "Column 1"),
     "no columns": (pd.DataFrame(), "must have columns"),
@@ -210,3 +213,22 @@ def test_what_is_refused_is_told_by_place_and_without_a_value(kind: str) -> None
     with pytest.raises(marginalia.ParameterError, match=said) as refused:
         marginalia.protect(table, dataset="d", vintage="v", k=10)
     assert TOKEN not in str(refused.value)
+
+
+@pytest.mark.parametrize("people", [3, 6, 30])
+def test_of_a_table_on_its_side_one_line_speaks_for_all_people(people: int) -> None:
+    names = [f"person{place}" for place in range(people)]
+    table = pd.DataFrame({"person": names, "age": range(people)})
+    for turned in (
+        table.set_index("person").assign(sex="f").T,
+        table.T,
+        table.T.set_axis(["x"] * people, axis=1),
+    ):
+        with pytest.raises(marginalia.ParameterError) as refused:
+            parquet_of(turned)
+        for problem in refused.value.problems:
+            assert "others like it" in problem and "df.T" in problem
+            assert str(people) not in problem.replace("Column", "") and "person" not in problem.replace(
+                "a person", ""
+            )
+        assert len(refused.value.problems) == 1

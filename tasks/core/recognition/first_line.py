@@ -115,7 +115,7 @@ def _doubt(columns: Sequence[_Named]) -> str:
         return "it holds a word for a missing value"
     if len(set(filled)) < len(filled):
         return "it holds a value twice"
-    if any(not column.cell for column in columns[1:]):  # the first may number the rows
+    if any(not column.cell and any(column.below) for column in columns[1:]):  # the first may number rows
         return "one of its cells is empty"
     return ""
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.recognition.edges import AGE_BANDS
-from tasks.core.recognition.said import parse_overrule
+from tasks.core.recognition.said import SaidOfFile, parse_overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised
 from tests.flows.messy_tables import TABLES
@@ -374,7 +374,8 @@ def test_parquet_with_lists_booleans_dates_and_codes_is_recognised(tmp_path: Pat
 @pytest.mark.parametrize("text", ["a,b\n", "a,b\n1,2\n", "a,,b\n1,2,3\n", "a,b\n,\n,\n"])
 def test_of_the_smallest_tables_something_is_used(text: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(text)
-    assert [column.name for column in recognise_table(tmp_path / "t.csv").used(None)] == ["a", "b"]
+    found = recognise_table(tmp_path / "t.csv", SaidOfFile(has_header=True))
+    assert [column.name for column in found.used(None)] == ["a", "b"]
 
 
 def test_a_person_s_word_stands_against_everything(tmp_path: Path) -> None:

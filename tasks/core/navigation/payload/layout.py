@@ -56,11 +56,13 @@ def _visual(name: str, texts: Sequence[str], columns: Sequence[ShownColumn]) -> 
 
 
 def unreleased_told(found: Json) -> list[str]:
-    """What whoever configured the layout should know of it, a sentence a chart. Args: found: the layout."""
+    """What whoever configured the layout should know of it, a sentence a chart. Args: found: the layout.
+
+    It goes into logs, and the list may have been made from the table, so no value is named.
+    """
     visuals = [each for page in found["pages"] for each in page["visuals"] if "unreleased" in each]
     return [
-        f"report_visuals: {each['name']!r} names {', '.join(map(repr, each['unreleased']))}, which the "
-        "release does not hold: the chart says so."
+        f"report_visuals: {each['name']!r} names values that the release does not hold: the chart says which."
         for each in visuals
     ]
 
