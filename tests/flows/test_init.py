@@ -127,7 +127,7 @@ def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
         "The answer is an option: --releases.",
         "The answer is an option: --population TEXT.",
         "The answer is an option: --unit WORD.",
-        "They hold no value of the table.",
+        "Both were drafted by looking at the table",
     ):
         assert words in said
 

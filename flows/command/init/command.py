@@ -69,9 +69,9 @@ def _recognised(asker: Asker, path: Path, said: SaidOfFile, source: InputFile | 
         return table
     if not asker.is_asking:
         raise ParameterError(
-            "The first line may name the columns, or be somebody's record, whose cells would then be published "
-            f"as names: {table.doubt}. Look at it, and say --header yes if it names the columns, or --header no "
-            "if it is a record."
+            "The first line may name the columns, or be somebody's record, whose cells would then be "
+            f"published as names: {table.doubt}. Look at it, and say --header yes if it names the columns, "
+            "or --header no if it is a record."
         )
     print(f"The first line of {path} may name the columns, or be somebody's record ({table.doubt}):")
     print(f"  {' | '.join(map(printable, table.first))}")
@@ -309,7 +309,11 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
     configuration_file.write_text(
         json.dumps(configuration, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
-    print(f"\nWritten: {configuration_file} and {contract_file}. They hold no value of the table.")
+    print(f"\nWritten: {configuration_file} and {contract_file}. ")
+    print(
+        "Both were drafted by looking at the table, so they tell a little of it, and each release says so "
+        "(drafted_from_table). Whoever has checked that each declaration is publicly known sets it to false."
+    )
     print(f"Next: marginalia check {configuration_file}, which says what a release would cost;")
     print(f"then marginalia run {configuration_file}, which makes it.")
     if named:

@@ -1,9 +1,10 @@
 """A configuration and a contract for a table that was recognised: what ``marginalia init`` writes.
 
 What was recognised and what a person answered go in; a flat configuration and a contract's YAML come out,
-which run as they are. Neither holds a value of the table: edges are round numbers, lists are public ones,
-words for missing values are known ones, and all other lists stay open (privacy.md, rule 11). Neither holds a
-rule that next month's table could break: a cell that doesn't fit is mended by itself.
+which run as they are. Edges are round numbers, lists are public ones and whole, words for missing values
+are known ones, and all other lists stay open (privacy.md, rule 11). A single row decides hardly any of it.
+Yet all of it follows from the table, and the configuration says so (`drafted_from_table`). Neither file
+holds a rule that next month's table could break: a cell that doesn't fit is mended by itself.
 """
 
 import re
@@ -24,8 +25,10 @@ from tasks.core.tables.number_format import PLAIN
 
 _PREAMBLE = """\
 # Drafted by marginalia init from the file {name!r}. It runs as it is; read it before you share a release:
-# - Everything in a contract is public. This one holds no value of the table, but edges of bins: these are
-#   round numbers over about the range of the file. Replace those that you would have chosen otherwise.
+# - Everything in a contract is public, and this one was drafted by looking at the file: columns, types, edges
+#   of bins, formats and words for a missing value are what most rows suggest. Replace those that you would
+#   have chosen otherwise. When you have checked that each is publicly known, set drafted_from_table to false
+#   in the configuration; until then each release states that they were drafted so.
 # - A column without bins and without validValues is open: its values are read off the data, and rare ones are
 #   not released. Where you know all values of a column without looking at the data, list them: under
 #   differential privacy such a column needs no threshold, and its rare values survive.
@@ -97,6 +100,7 @@ def draft(
     is_part = len(used) + (answers.subject is not None) < len(table.source.headers.names)
     if is_part and answers.protection != "syndiffix":
         configuration["use_columns"] = [column.name for column in used]
+    configuration["drafted_from_table"] = True
     configuration["contract"] = contract_path
     if answers.protection == "syndiffix":
         configuration |= _types(used)
@@ -245,12 +249,6 @@ def _notes(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> 
     left = [c.name for c in table.columns if c.name not in names and c.name != answers.subject]
     if left:
         yield f"Left out: {', '.join(map(repr, left))}."
-    for each in table.follows:
-        if each.column in names and each.source in names:
-            yield (
-                f"{each.column!r} follows from {each.source!r} in this file. If it does so by a public\n"
-                "#   rule, write it as functionalDependencies: counting the column then costs nothing."
-            )
 
 
 def file_names(dataset: str, folder: Path) -> tuple[Path, Path]:

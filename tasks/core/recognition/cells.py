@@ -3,7 +3,7 @@
 A file goes in. What comes out is as sensitive as the table.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,13 +12,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Flags, Integers
+from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
 from tasks.core.records.cells import is_list, text_of_values
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
 
+#: What fewer rows than this say, or than this share of them, decides nothing of a draft.
+_LEAST_ROWS, _LEAST_SHARE = 20, 0.01
 #: Of a longer table so many rows are looked at, from the first on.
 MOST_ROWS = 1_000_000
 
@@ -66,10 +68,28 @@ class SeenColumn:
         """The texts as an Arrow array."""
         return pa.array(self.texts, pa.string())
 
+    @cached_property
+    def margin(self) -> int:
+        """So few rows decide nothing: whatever is drafted would be so without them."""
+        return margin(self.rows)
+
+    def is_few(self, chosen: Flags) -> bool:
+        """Whether so few cells hold a chosen text that they decide nothing."""
+        return int(self.held[chosen].sum()) < self.margin
+
+    @cached_property
+    def usual(self) -> int:
+        """How many different texts the column has without the rarest, which few rows hold in all."""
+        return usual_number(self.held, self.margin)
+
     def matching(self, pattern: str) -> Flags:
         """Which texts match an expression as a whole (RE2)."""
         found = pc.match_substring_regex(self.array, f"^(?:{pattern})$")
         return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+
+    def among(self, texts: Collection[str]) -> Flags:
+        """Which texts are among others."""
+        return np.array([text in texts for text in self.texts], np.bool_)
 
     def share(self, chosen: Flags) -> float:
         """The share of filled cells that hold a chosen text."""
@@ -95,6 +115,35 @@ class SeenColumn:
         if reading == AS_IT_STANDS:
             return self
         return self.mapped(lambda texts: [text or "" for text in reading.read(connection, texts).texts])
+
+
+def margin(rows: int) -> int:
+    """So many rows of a table decide something of a draft; fewer don't.
+
+    >>> margin(300), margin(50_000)
+    (20, 500)
+    """
+    return max(_LEAST_ROWS, int(_LEAST_SHARE * rows))
+
+
+def usual_number(held: Integers, few: int) -> int:
+    """How many of the commonest hold all cells but fewer than a few.
+
+    >>> usual_number(np.array([40, 1, 100, 2]), 20)
+    2
+    """
+    ranked = np.cumsum(np.sort(held)[::-1])
+    return int(np.searchsorted(ranked, ranked[-1] - few + 1)) + 1 if len(ranked) else 0
+
+
+def usual_ends(values: Floats, held: Integers, few: int) -> tuple[float, float]:
+    """The lowest and the highest of numbers that a few cells lie beyond: no single one is an end."""
+    order = np.argsort(values)
+    sums = np.cumsum(held[order])
+    beyond = min(few, int(sums[-1]) // 4)
+    places = np.searchsorted(sums, [beyond + 1, sums[-1] - beyond])
+    low, high = values[order][np.minimum(places, len(order) - 1)]
+    return float(low), float(high)
 
 
 def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list[SeenColumn]:

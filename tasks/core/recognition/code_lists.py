@@ -34,15 +34,18 @@ _SPELLINGS = (str, str.lower, str.upper, str.capitalize)
 
 
 def code_list(cells: SeenColumn) -> CodeList | None:
-    """The shortest public list that holds every text, in one spelling; None where there is none."""
-    if cells.distinct < 2:
+    """The shortest public list that holds all texts but those of a few cells, in one spelling; or None.
+
+    It is the whole list or nothing, so which of its values occur is not told by it.
+    """
+    if cells.usual < 2:
         return None
-    texts = set(cells.texts)
     for known in _known():
         for spelling in _SPELLINGS:
             values = tuple(dict.fromkeys(map(spelling, known.values)))
-            if texts <= set(values):
-                closed = known.closed and len(texts) >= _LEAST_SEEN * len(values)
+            if cells.is_few(~cells.among(values)):
+                common = int((cells.among(values) & (cells.held >= cells.margin)).sum())
+                closed = known.closed and common >= _LEAST_SEEN * len(values)
                 return CodeList(known.name, values, closed)
     return None
 

@@ -1,7 +1,8 @@
 """What a column is: each kind is asked for in turn, and the first that recognises the column answers.
 
-Cells go in; a `Recognised` comes out. Its reason may show values, its treatment never does: bins are round,
-lists are public ones, and words for missing values come from a list of ours.
+Cells go in; a `Recognised` comes out. Its reason may show values. Its treatment shows only what is public
+without the table: bins are round, lists are public ones and whole, and words and codes for missing values
+come from lists of ours. What fewer rows than a margin say decides nothing of it.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from datetime import date
 import duckdb
 import numpy as np
 
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import SeenColumn, usual_ends, usual_number
 from tasks.core.recognition.code_lists import code_list
 from tasks.core.recognition.dates import DateColumn, date_column, proposed_cut
 from tasks.core.recognition.edges import (
@@ -49,7 +50,6 @@ _PROGRAMMED = (
     r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"
     r"|[0-9A-Za-z_+/=-]{20,}"
 )
-_SOME_UNREAD = 0.01
 #: How bookkeepers write what is below zero: (120.00), 120.00-, -$120.00.
 _UNREAD_MINUS = r"\([€$£¥]? ?[0-9][0-9.,' ]*[€$£¥]?\)|[€$£¥]?[0-9][0-9.,' ]*-|- ?[€$£¥] ?[0-9][0-9.,' ]*"
 
@@ -77,27 +77,33 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         return _left_out(cells, "empty", "no cell holds anything")
     words = _missing(cells)
     bare = cells.where(~words)
-    if not bare.filled:
-        return _left_out(cells, "empty", f"no cell holds anything but {_shown(cells, words)}")
-    if bare.distinct == 1 and _is_mark(bare):
+    if bare.filled < bare.margin:
+        beside = f" but {_shown(cells, words)}" if words.any() else ""
+        return _left_out(cells, "empty", f"hardly a cell holds anything{beside}")
+    if bare.usual == 1 and _is_mark(bare):
         reason = f"{_percent(bare.filled / bare.rows)} of the cells hold {_example(bare)}, the others nothing"
         return Recognised(cells.name, "a mark, or nothing", reason, Treatment())
-    if bare.distinct == 1:
-        return _left_out(cells, "one value", f"every cell that isn't empty holds {_example(bare)}")
+    if bare.usual == 1:
+        return _left_out(
+            cells, "one value", f"hardly a cell that isn't empty holds anything but {_example(bare)}"
+        )
     found = next(filter(None, (kind(bare, context) for kind in _KINDS)))
-    if not words.any() or not found.treatment.is_used:
+    often = words & (cells.held >= cells.margin)
+    if not often.any() or not found.treatment.is_used:
         return found
-    known = tuple(sorted({*found.treatment.reading.missing, *_texts(cells, words)}))
+    known = tuple(sorted({*found.treatment.reading.missing, *_texts(cells, often)}))
     return replace(
         found,
         treatment=found.treatment.with_missing(known),
-        reason=f"{found.reason}; {_shown(cells, words)} stand for missing values",
+        reason=f"{found.reason}; {_shown(cells, often)} stand for missing values",
     )
 
 
 def _is_mark(cells: SeenColumn) -> bool:
     """Whether one short text stands in some cells and not in others, as a cross does in a form."""
-    return len(cells.texts[0]) <= _LONGEST_MARK and _FEWEST_ROWS <= cells.rows > cells.filled > _RARE
+    usual = cells.texts[int(np.argmax(cells.held))]
+    is_in_some = cells.margin <= cells.filled <= cells.rows - cells.margin
+    return len(usual) <= _LONGEST_MARK and cells.rows >= _FEWEST_ROWS and is_in_some
 
 
 def _missing(cells: SeenColumn) -> np.ndarray:
@@ -114,7 +120,7 @@ def _missing(cells: SeenColumn) -> np.ndarray:
 def _ids_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
     """Ids that their name tells: of people, however often each stands, and of things where there are many."""
     likely = likeness(cells.name)
-    if likely == NONE or cells.distinct <= (_MOST_CODES if likely == OF_SOMETHING else _MOST_LISTED_WHOLE):
+    if likely == NONE or cells.usual <= (_MOST_CODES if likely == OF_SOMETHING else _MOST_LISTED_WHOLE):
         return None
     if meanings(cells.name) & {"postcode", "code", "money", "share", "age", "date", "birth"}:
         return None
@@ -124,7 +130,7 @@ def _ids_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
 def _made(cells: SeenColumn, context: Context) -> Recognised | None:
     """Ids that nobody chose by hand, however often each stands, such as pseudonyms and accounts."""
     looks = cells.matching(_PROGRAMMED) & cells.matching(r".*[0-9].*")
-    if cells.distinct <= _MOST_CODES // 4 or cells.share(looks) < _TELLS_APART:
+    if cells.usual <= _MOST_CODES // 4 or cells.share(looks) < _TELLS_APART:
         return None
     reason = f"{cells.distinct:,} different texts such as only a program makes, like {_example(cells)}"
     return _left_out(cells, "id", reason)
@@ -133,7 +139,7 @@ def _made(cells: SeenColumn, context: Context) -> Recognised | None:
 def _bracketed(cells: SeenColumn, context: Context) -> Recognised | None:
     """Amounts whose minus no run can read."""
     unread = cells.matching(_UNREAD_MINUS)
-    if cells.share(unread) < _SOME_UNREAD:
+    if cells.is_few(unread):
         return None
     rest = cells.where(~unread)
     if rest.filled and number_column(context.connection, rest, comma=context.comma) is None:
@@ -191,7 +197,7 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     if found is None:
         return None
     said = meanings(cells.name)
-    if cells.share(leading_zeros(cells)) > 0 or (said & {"postcode"} and found.whole):
+    if not cells.is_few(leading_zeros(cells)) or (said & {"postcode"} and found.whole):
         return None
     is_code = code_numbers(cells, found.numbers)
     real = np.isfinite(found.numbers) & ~is_code
@@ -208,9 +214,9 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
         reason += f"; {', '.join(missing)} stand for missing values, far from all other numbers"
     most = _MOST_LISTED_WHOLE if found.whole else _MOST_LISTED
     most = _MOST_CATEGORIES if found.whole and "category" in said else most
-    if np.unique(found.numbers[real]).size <= most and kind != "age" and not found.strip:
+    if _usual_numbers(cells, found.numbers, real) <= most and kind != "age" and not found.strip:
         return Recognised(cells.name, f"{kind}, few values", reason, Treatment(reading=reading))
-    words = bool(np.isnan(found.numbers).any())
+    words = not cells.is_few(np.isnan(found.numbers))
     treatment = Treatment(
         reading=reading,
         bins=edges,
@@ -225,35 +231,41 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
+def _usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: np.ndarray) -> int:
+    """How many different numbers the column has, without the rarest: 1 and 1.0 are the same."""
+    _, place = np.unique(numbers[real], return_inverse=True)
+    return usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), cells.margin)
+
+
 def _kind_of_numbers(
     cells: SeenColumn, found: NumberColumn, real: np.ndarray
 ) -> tuple[str, tuple[float, ...], str]:
     """What numbers are, their edges, and why."""
     said = meanings(cells.name)
     numbers, held = found.numbers[real], cells.held[real]
-    low, high = float(numbers.min()), float(numbers.max())
-    span = f"from {low:.15g} to {high:.15g}"
+    low, high = usual_ends(numbers, held, cells.margin)
+    span = f"mostly from {low:.15g} to {high:.15g}"
     if "age" in said and low >= 0 and high <= _OLDEST:
         is_children = high <= AGE_BANDS[1]
-        return "age", CHILD_BANDS if is_children else AGE_BANDS, f"its name says age, and it goes {span}"
+        return "age", CHILD_BANDS if is_children else AGE_BANDS, f"its name says age, and it is {span}"
     if found.whole and _YEARS[0] <= low and high <= _YEARS[1] and ("year" in said or "birth" in said):
-        return "year", linear_edges(low, high), f"its name says year, and it goes {span}"
+        return "year", linear_edges(low, high), f"its name says year, and it is {span}"
     if "%" in found.strip:
         return (
             "share",
-            _of_range(PERCENTS, low, high) or chosen_edges(numbers, held, whole=False),
+            _of_range(PERCENTS, low, high) or chosen_edges(numbers, held, whole=False, few=cells.margin),
             "percent signs",
         )
     if "share" in said and not (found.whole and high <= 1):
         for grid in (TENTHS, PERCENTS):
             if fits := _of_range(grid, low, high):
-                return "share", fits, f"its name says share, and it goes {span}"
+                return "share", fits, f"its name says share, and it is {span}"
     if not found.whole and low >= 0 and high <= 1 and high > 0.3:
         return "share", TENTHS, f"fractions {span}"
-    edges = chosen_edges(numbers, held, whole=found.whole)
+    edges = chosen_edges(numbers, held, whole=found.whole, few=cells.margin)
     if "money" in said or found.strip:
         why = f"{found.strip} stands beside it" if found.strip else "its name says money"
-        return "money", edges, f"{why}, and it goes {span}"
+        return "money", edges, f"{why}, and it is {span}"
     kind = "number"
     return kind, edges, f"{'whole ' if found.whole else ''}numbers {span}"
 
@@ -267,16 +279,18 @@ def _is_serial(cells: SeenColumn, found: NumberColumn) -> bool:
     """Whether whole numbers number the rows."""
     if not found.whole or cells.rows < _FEWEST_ROWS or cells.distinct < 0.99 * cells.rows:
         return False
-    finite = found.numbers[np.isfinite(found.numbers)]
-    return bool(finite.max() - finite.min() < 3 * cells.rows)
+    finite = np.isfinite(found.numbers)
+    low, high = usual_ends(found.numbers[finite], cells.held[finite], cells.margin)
+    return high - low < 3 * cells.rows
 
 
 def _is_code(cells: SeenColumn, found: NumberColumn, real: np.ndarray) -> bool:
     """Whether whole numbers are codes: the name says so, and many have the same number of digits."""
-    texts = [text for text, is_real in zip(cells.texts, real.tolist(), strict=True) if is_real]
-    lengths = {len(text) for text in texts}
+    lengths = np.array([len(text) for text in cells.texts])
+    counted = np.bincount(lengths[real], weights=cells.held[real]).astype(np.int64)
+    are_two = usual_number(counted, cells.margin) <= 2 and counted[:2].sum() < cells.margin
     named = "code" in meanings(cells.name)
-    return found.whole and found.numbers[real].min() >= 0 and named and len(lengths) <= 2 and min(lengths) > 1
+    return found.whole and cells.is_few(real & (found.numbers < 0)) and named and are_two
 
 
 def _listed(cells: SeenColumn, context: Context) -> Recognised | None:
@@ -296,7 +310,7 @@ def _listed(cells: SeenColumn, context: Context) -> Recognised | None:
 
 def _named(cells: SeenColumn, context: Context) -> Recognised | None:
     said = meanings(cells.name)
-    if cells.distinct <= _MOST_CODES // 4:
+    if cells.usual <= _MOST_CODES // 4:
         return None
     if "name" in said or "contact" in said:
         return _left_out(cells, "names a person", "its name says so, and it holds many different texts")
@@ -315,7 +329,7 @@ def _codes(cells: SeenColumn, context: Context) -> Recognised | None:
     digits = cells.matching(r".*[0-9].*")
     if cells.share(plain & digits) < 0.9:
         return None
-    zeros = cells.share(leading_zeros(cells)) > 0
+    zeros = not cells.is_few(leading_zeros(cells))
     is_post, is_named = "postcode" in said, "code" in said
     if _tells_apart(cells) and not (is_post or is_named):
         return None
@@ -324,7 +338,7 @@ def _codes(cells: SeenColumn, context: Context) -> Recognised | None:
     of_one_shape = float((lengths == usual).mean()) > 0.8
     if not (is_post or is_named or zeros or of_one_shape):
         return None
-    if cells.distinct <= _MOST_CODES // 4 and not is_post:
+    if cells.usual <= _MOST_CODES // 4 and not is_post:
         return Recognised(cells.name, "code", f"codes such as {_example(cells)}", Treatment())
     length = _prefix(cells, longest=2 if is_post else max(1, usual - 1))
     kind = "postcode" if is_post else "code"
@@ -344,7 +358,7 @@ def _codes(cells: SeenColumn, context: Context) -> Recognised | None:
 def _prefix(cells: SeenColumn, *, longest: int) -> int:
     """The most characters that leave few different beginnings; 0: even one leaves too many."""
     for length in range(longest, 0, -1):
-        if len({text[:length] for text in cells.texts}) <= _MOST_CODES:
+        if cells.mapped(lambda texts: [text[:length] for text in texts]).usual <= _MOST_CODES:  # noqa: B023
             return length
     return 0
 
@@ -367,7 +381,7 @@ def _ids(cells: SeenColumn, context: Context) -> Recognised | None:
         share = cells.distinct / cells.filled
         return _left_out(cells, "id", f"{_percent(share)} of the cells are different")
     rare = cells.held < _RARE
-    if cells.rows >= _FEWEST_ROWS and cells.share(rare) > _MOSTLY_RARE and cells.distinct > _MOST_CODES // 4:
+    if cells.rows >= _FEWEST_ROWS and cells.share(rare) > _MOSTLY_RARE and cells.usual > _MOST_CODES // 4:
         return _left_out(
             cells,
             "rare texts",

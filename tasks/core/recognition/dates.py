@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.arrays import Flags
+from tasks.core.arrays import Flags, Integers
 from tasks.core.recognition.cells import SeenColumn
 from tasks.core.records.cell_reading import CellReading, moments_of
 from tasks.core.records.month_names import names_months
@@ -58,7 +58,7 @@ _LOOKS = r"[0-9\pL][0-9\pL ,./:T-]{3,30}"
 _NAMED = re.compile(r"[^\W\d_]{3}")
 _HAS_DIGITS = r".*[0-9].*"
 _TIME_BEHIND = re.compile(r"[ T]\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[AaPp][Mm])?$")
-_MOST_ARE, _LEAST_ADDED, _MOST_FORMATS = 0.95, 0.005, 4
+_MOST_ARE, _MOST_FORMATS = 0.95, 4
 _SAMPLE = 3000
 _YEARS = (1850, 2150)
 _MONTHS_SPAN_YEARS, _BIRTH_SPAN_YEARS, _DAYS_FOR_HOURS = 3, 40, 3
@@ -119,7 +119,8 @@ def date_column(
     iso = _moments(connection, cells.texts, ())
     if cells.share(_years_possible(iso)) >= _MOST_ARE:
         return _described((), iso, cells)
-    sample = cells.texts[:: max(1, len(cells.texts) // _SAMPLE)]
+    step = max(1, len(cells.texts) // _SAMPLE)
+    sample = _Sample(cells.texts[::step], cells.held[::step], max(1, cells.margin // step))
     formats, swapped = _formats(connection, sample, day_first=day_first)
     if not formats:
         return None
@@ -135,11 +136,12 @@ def _described(
 ) -> DateColumn:
     is_time = _is_time_only(formats)
     readable = ~np.isnat(moments) if is_time else _years_possible(moments)
-    order = np.sort(np.repeat(moments[readable], np.minimum(cells.held[readable], 1000)))
-    ends = order[[int(0.005 * (len(order) - 1)), int(0.995 * (len(order) - 1))]]
+    order = np.sort(np.repeat(moments[readable], cells.held[readable]))
+    beyond = min(cells.margin, len(order) // 4)
+    ends = order[[beyond, len(order) - 1 - beyond]]
     first, last = (date.fromisoformat(str(end)[:10]) for end in ends)
     days = moments[readable].astype("datetime64[D]")
-    has_time = bool((moments[readable] != days).any())
+    has_time = not cells.is_few(_flags(readable, moments[readable] != days))
     return DateColumn(
         formats,
         readable,
@@ -152,34 +154,56 @@ def _described(
     )
 
 
+def _flags(chosen: Flags, among: Flags) -> Flags:
+    """Of all texts those chosen ones that are chosen among them."""
+    found = np.zeros(len(chosen), np.bool_)
+    found[np.flatnonzero(chosen)[among]] = True
+    return found
+
+
 def _is_time_only(formats: Iterable[str]) -> bool:
     return all("%Y" not in each and "%y" not in each for each in formats) and bool(tuple(formats))
 
 
+@dataclass(frozen=True)
+class _Sample:
+    """Some texts. Attributes: held: how many cells hold each. few: fewer decide nothing."""
+
+    texts: tuple[str, ...]
+    held: Integers
+    few: int
+
+    def count(self, chosen: Flags) -> int:
+        """How many cells hold chosen texts."""
+        return int(self.held[chosen].sum())
+
+
 def _formats(
-    connection: duckdb.DuckDBPyConnection, sample: tuple[str, ...], *, day_first: bool
+    connection: duckdb.DuckDBPyConnection, sample: _Sample, *, day_first: bool
 ) -> tuple[tuple[str, ...], bool]:
-    """The formats that read most, one after the other; and whether days and months are told apart nowhere."""
-    behind = {_TIME_BEHIND.search(text) is not None for text in sample}
-    known = [*_DAYS, *_MONTHS, *_TIMES] if False in behind else []
-    if True in behind:
+    """The formats that read most, one after the other; and whether hardly a cell tells days from months."""
+    behind = np.array([_TIME_BEHIND.search(text) is not None for text in sample.texts], np.bool_)
+    known = [*_DAYS, *_MONTHS, *_TIMES] if sample.count(~behind) >= sample.few else []
+    if sample.count(behind) >= sample.few:
         known += [f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES]
-    if not any(_NAMED.search(text) for text in sample):
+    if not any(_NAMED.search(text) for text in sample.texts):
         known = [each for each in known if not names_months((each,))]
-    read = {each: _readable(connection, sample, each) for each in known}
+    read = {each: _readable(connection, sample.texts, each) for each in known}
     chosen: list[str] = []
-    left, swapped = np.ones(len(sample), np.bool_), False
+    left, swapped = np.ones(len(sample.texts), np.bool_), False
     for _ in range(_MOST_FORMATS):
         forbidden = {_swap(each) for each in chosen}
         best = max(
             (each for each in known if each not in forbidden),
-            key=lambda each: (int((read[each] & left).sum()), _is_preferred(each, day_first=day_first)),
+            key=lambda each: (sample.count(read[each] & left), _is_preferred(each, day_first=day_first)),
             default=None,
         )
-        if best is None or (read[best] & left).sum() <= _LEAST_ADDED * len(sample):
+        if best is None or sample.count(read[best] & left) < sample.few:
             break
-        other = read.get(_swap(best) or "")
-        swapped |= other is not None and bool((other & left).sum() == (read[best] & left).sum())
+        other = _swap(best)
+        if other in read and sample.count(read[best] & left) - sample.count(read[other] & left) < sample.few:
+            swapped = True
+            best = best if _is_preferred(best, day_first=day_first) else other
         chosen.append(best)
         left &= ~read[best]
     return tuple(chosen), swapped

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from tasks.core.arrays import Floats, Integers
+from tasks.core.recognition.cells import usual_ends
 from tasks.core.records.columns import bin_problems
 
 Edges = tuple[float, ...]
@@ -81,32 +82,36 @@ def _decades(low: float, high: float) -> Edges:
     return tuple(10.0**power for power in range(first, max(last, first) + 1))
 
 
-def chosen_edges(numbers: Floats, held: Integers, *, whole: bool) -> Edges:
+def chosen_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) -> Edges:
     """Edges for numbers: an even grid, or one that grows where an even bin would hold nearly everything.
 
     Args:
         numbers: (n,), finite.
         held: (n,), how many cells hold each.
         whole: whether all of them are whole.
+        few: so few cells beyond an end don't move it.
     """
     zeros = held[numbers == 0].sum() / held.sum()
-    edges = _without_zeros(numbers, held, whole=whole)
-    if zeros < _MANY_ZEROS or numbers.min() < 0 or edges[0] != 0:
+    edges = _without_zeros(numbers, held, whole=whole, few=few)
+    if zeros < _MANY_ZEROS or held[numbers < 0].sum() >= few or edges[0] != 0:
         return edges
     least = 1.0 if whole else 10.0 ** math.floor(math.log10(edges[1]) - 1)  # so that 0 has a bin of its own
     return _plain([0, least, *edges[1:]])
 
 
-def _without_zeros(numbers: Floats, held: Integers, *, whole: bool) -> Edges:
+def _without_zeros(numbers: Floats, held: Integers, *, whole: bool, few: int) -> Edges:
     """The first that parts the numbers well: an even grid, one that grows, an even one of the middle."""
-    low, high = _middle(numbers, held, 0.005)
-    low = 0.0 if 0 < low < 0.2 * high else low
+    low, high = _covered(*usual_ends(numbers, held, few))
     positive = numbers > 0
-    few = _middle(numbers[positive], held[positive], 0.05)[0] if positive.any() else 0.0
-    grown = growing_edges(few if low >= 0 else low, high)
+    least = usual_ends(numbers[positive], held[positive], _tail(held[positive]))[0] if positive.any() else 0.0
+    grown = growing_edges(least if low >= 0 else low, high)
     if whole:
         grown = tuple(dict.fromkeys(edge for edge in grown if edge == int(edge)))
-    choice = [linear_edges(low, high), grown, linear_edges(*_middle(numbers, held, 0.05))]
+    choice = [
+        linear_edges(low, high),
+        grown,
+        linear_edges(*_covered(*usual_ends(numbers, held, max(few, _tail(held))))),
+    ]
     possible = [edges for edges in choice if len(edges) > 2 and not bin_problems(edges)] or choice[:1]
     if abs(high) > _FAR:
         return possible[0]
@@ -126,13 +131,23 @@ def fullest(edges: Sequence[float], numbers: Floats, held: Integers) -> float:
     return float(counted.max() / max(held[rest].sum(), 1))
 
 
-def _middle(numbers: Floats, held: Integers, tail: float) -> tuple[float, float]:
-    """The range of all numbers but a share at either end, so that a stray one does not stretch it."""
-    order = np.argsort(numbers)
-    sums = np.cumsum(held[order])
-    places = np.searchsorted(sums, [tail * sums[-1], (1 - tail) * sums[-1]])
-    ends = numbers[order][np.minimum(places, len(order) - 1)]
-    return float(ends[0]), float(ends[1])
+def _tail(held: Integers) -> int:
+    """So many cells are a twentieth."""
+    return max(1, int(0.05 * held.sum()))
+
+
+def _covered(low: float, high: float) -> tuple[float, float]:
+    """A range from and to coarse round numbers, which no single row moves; from 0 where that is near.
+
+    >>> _covered(3, 87), _covered(1004, 1893), _covered(1992, 2024)
+    ((0.0, 100.0), (1000.0, 2000.0), (1990.0, 2030.0))
+    """
+    low = 0.0 if 0 < low < 0.2 * high else low
+    if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+        return low, high
+    power = 10.0 ** math.floor(math.log10(high - low))
+    unit = power * next(factor for factor in (0.2, 0.5, 1, 2) if (high - low) / power <= 5 * factor)
+    return unit * math.floor(low / unit), unit * math.ceil(high / unit)
 
 
 def _plain(edges: Sequence[float]) -> Edges:

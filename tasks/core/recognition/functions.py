@@ -1,7 +1,7 @@
-"""Which columns follow from another one: every value of the one always stands with the same of the other.
+"""Which columns follow from another one: its values nearly always stand with the same ones.
 
-Cells go in; for each column that follows, from which, comes out. It is for the person's eyes: what holds in a
-table may hold because of a single person, so no draft says which value follows from which.
+Cells go in; for each column that follows, from which, comes out. It is for the person's eyes: no draft says
+which column or value follows from which. A few rows that differ don't count, or a single person would decide.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,8 @@ _LEAST_REPEATED, _MOST_DIFFERENT, _MOST_COLUMNS = 3, 5000, 120
 _FIRST_ROWS = 2000
 #: A column that nearly always holds the same value follows from everything.
 _NEARLY_CONSTANT = 0.98
+#: Of a table of fewer rows a few are too many to leave out of account.
+_LEAST_MARGINS = 10
 
 
 @dataclass(frozen=True)
@@ -39,24 +41,40 @@ def functions_of_others(columns: Sequence[SeenColumn]) -> list[Follows]:
     compared = [
         cells
         for cells in columns
-        if 2 <= cells.distinct <= min(_MOST_DIFFERENT, cells.rows / _LEAST_REPEATED)
+        if 2 <= cells.usual <= min(_MOST_DIFFERENT, cells.rows / _LEAST_REPEATED)
+        and cells.rows >= _LEAST_MARGINS * cells.margin
     ][:_MOST_COLUMNS]
     varied = [cells for cells in compared if cells.held.max() < _NEARLY_CONSTANT * cells.filled]
     found: list[Follows] = []
     same: set[str] = set()
     for place, decided in enumerate(varied):
         for other, source in enumerate(varied):
-            if other == place or source.name in same or source.distinct < decided.distinct:
+            if other == place or source.name in same or source.usual < decided.usual:
                 continue
-            if not determines(source, decided):
+            if not nearly_determines(source, decided):
                 continue
-            is_same = source.distinct == decided.distinct and determines(decided, source)
+            is_same = nearly_determines(decided, source)
             if is_same and other > place:
                 continue  # of two that say the same, the first stays
             found.append(Follows(decided.name, source.name, is_same))
             same |= {decided.name} if is_same else set()
             break
     return found
+
+
+def nearly_determines(source: SeenColumn, decided: SeenColumn) -> bool:
+    """Whether a column's value decides the other's in all rows but a few, and most rows have both.
+
+    A single person who differs from it does not show.
+    """
+    both = (source.codes >= 0) & (decided.codes >= 0)
+    if both.sum() < 0.5 * source.rows:
+        return False
+    pairs = source.codes[both].astype(np.int64) * (decided.distinct + 1) + decided.codes[both]
+    different, held = np.unique(pairs, return_counts=True)
+    most = np.zeros(source.distinct, np.int64)
+    np.maximum.at(most, different // (decided.distinct + 1), held)
+    return bool(both.sum() - most.sum() < source.margin)
 
 
 def determines(source: SeenColumn, decided: SeenColumn) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import SeenColumn, usual_number
 
 _DELIMITERS = (";", "|", ",", "/", "+")
 #: The share of cells that hold several; of items that recur; the most different items; words in one.
@@ -59,7 +59,7 @@ def _holds_several(text: str, delimiter: str) -> bool:
 def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> ItemColumn | None:
     several = np.array([_holds_several(text, delimiter) for text in cells.texts], np.bool_)
     share = cells.share(several)
-    if share < least or (not several.any() and least):
+    if share < least or (cells.is_few(several) and least):
         return None
     counted: dict[str, int] = {}
     sizes = []
@@ -77,13 +77,14 @@ def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> It
     recurring = sum(held for held in counted.values() if held >= _RECURS) / total
     words = sum(len(item.split()) * held for item, held in counted.items()) / total
     are_numbers = sum(item.replace(".", "").isdigit() for item in counted) > 0.5 * len(counted)
-    few = len(counted) <= _MOST_ITEMS and (not least or len(counted) <= max(cells.distinct, 2))
+    different = usual_number(np.array(list(counted.values())), cells.margin)
+    few = different <= _MOST_ITEMS and (not least or different <= max(cells.usual, 2))
     if not (recurring >= _LEAST_RECURRING and few and words <= _MOST_WORDS):
         return None
     if are_numbers and delimiter in ",/" and not strip:  # 1,5 and 3/4 are numbers, or codes
         return None
     order = np.argsort(sizes)
     ranked = np.cumsum(cells.held[order])
-    usual = np.asarray(sizes)[order][np.searchsorted(ranked, 0.99 * ranked[-1])]
+    usual = np.asarray(sizes)[order][np.searchsorted(ranked, max(ranked[-1] - cells.margin, 1))]
     cap = next((cap for cap in _MOST_CAPS if cap >= usual), _MOST_CAPS[-1])
     return ItemColumn(delimiter, strip, len(counted), share, cap)

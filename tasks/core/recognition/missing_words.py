@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import SeenColumn, usual_ends
 
 #: In small letters.
 _WORDS = frozenset(
@@ -90,7 +90,6 @@ _IN_RECORDS = _AMONG_NUMBERS | {
 }
 #: Numbers that surveys use as codes: 99, 998, 9999, 88, 777, -1, -9, -999, also as 999.0.
 _CODE_NUMBER = re.compile(r"(?:9{2,}|9+[6-8]|8{2,}|7{2,}|-(?:[1-9]|9+[6-9]|8{2,}|7{2,}))(?:[.,]0+)?")
-_LEAST_CELLS, _LEAST_SHARE = 3, 0.001
 #: Of a code that lies close to the numbers: how often it stands, beside the middle one of them.
 _TIMES_AS_OFTEN, _GAP = 5, 3
 
@@ -114,22 +113,19 @@ def code_numbers(cells: SeenColumn, numbers: Floats) -> Flags:
         numbers: of its texts; NaN of those that are none.
     """
     is_code = np.array([_CODE_NUMBER.fullmatch(text) is not None for text in cells.texts], np.bool_)
-    least = max(_LEAST_CELLS, _LEAST_SHARE * cells.filled)
-    candidates = np.flatnonzero(is_code & (cells.held >= least))
+    candidates = np.flatnonzero(is_code & (cells.held >= cells.margin))
     plain = ~is_code & np.isfinite(numbers)
     found = np.zeros(cells.distinct, np.bool_)
-    if not len(candidates) or plain.sum() < _LEAST_CELLS:
+    if not len(candidates) or cells.is_few(plain):
         return found
-    order = np.argsort(numbers[plain])
-    values, held = numbers[plain][order], cells.held[plain][order]
-    places = np.searchsorted(np.cumsum(held), [0.01 * held.sum(), 0.99 * held.sum()])
-    low, high = values[places[0]], values[min(places[1], len(values) - 1)]
+    values, held = numbers[plain], cells.held[plain]
+    low, high = usual_ends(values, held, cells.margin)
     for place in candidates:
         number = numbers[place]
         if number < 0:
-            found[place] = values[0] >= 0
-        elif number > values[-1]:
+            found[place] = held[values < 0].sum() < cells.margin
+        elif held[values > number].sum() < cells.margin:
             is_far = number > high + 2 * (high - low)
             is_often = cells.held[place] >= _TIMES_AS_OFTEN * np.median(held)
-            found[place] = is_far or (is_often and number - values[-1] >= _GAP)
+            found[place] = is_far or (is_often and number - high >= _GAP)
     return found

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import SeenColumn, usual_number
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
@@ -57,16 +57,17 @@ class NumberColumn:
 def has_decimal_comma(cells: SeenColumn) -> bool:
     """Whether most texts are numbers, and a comma before decimals is the only way to read some of them."""
     bare = [_bare(text)[0] for text in cells.texts]
-    commas = sum(
+    commas = [
         NumberFormat(",", "").plain_text(text) is not None
         and "," in text
         and _IN_THREES[","].fullmatch(text) is None
         for text in bare
-    )
-    grouped = sum(
+    ]
+    grouped = [
         "." in text and "," in text and NumberFormat(",", ".").plain_text(text) is not None for text in bare
-    )
-    return commas + grouped > 0 and (commas + grouped) >= 0.2 * len(bare)
+    ]
+    needed = np.array(commas, np.bool_) | np.array(grouped, np.bool_)
+    return not cells.is_few(needed) and cells.share(needed) >= 0.2
 
 
 def number_column(
@@ -80,24 +81,37 @@ def number_column(
         comma: whether other columns of the table have commas before decimals.
     """
     stripped = [_bare(text) for text in cells.texts]
-    strip = "".join(dict.fromkeys(sign for _, around in stripped for sign in around))
-    texts = [text for text, _ in stripped]
+    strip = _strip(cells, [around for _, around in stripped])
+    texts = [
+        text if set(around) <= set(strip) else whole
+        for whole, (text, around) in zip(cells.texts, stripped, strict=True)
+    ]
     best: tuple[float, NumberFormat] | None = None
-    for number_format in _ordered(texts, comma=comma):
+    least = cells.margin / max(cells.filled, 1)
+    for number_format in _ordered(cells, texts, comma=comma):
         pattern = re.compile(number_format.pattern)
         share = cells.share(np.array([pattern.fullmatch(text) is not None for text in texts], np.bool_))
-        if best is None or share > best[0] + 1e-9:
+        if best is None or share >= best[0] + least:
             best = (share, number_format)
     if best is None:
         return None
     numbers = numbers_of_texts(connection, texts, best[1])
-    others = int(np.isnan(numbers).sum())
-    if best[0] < _MOST_ARE and not (best[0] >= _AT_LEAST and others <= _FEW_CODES):
+    finite = np.isfinite(numbers)
+    if not finite.any():
         return None
-    finite = numbers[np.isfinite(numbers)]
-    if not len(finite):
-        return None
-    return NumberColumn(best[1], strip, numbers, bool((finite == np.floor(finite)).all()))
+    if best[0] < _MOST_ARE:
+        others = usual_number(cells.held[~finite], cells.margin)
+        if best[0] < _AT_LEAST or others > _FEW_CODES:
+            return None
+    return NumberColumn(best[1], strip, numbers, cells.is_few(finite & (numbers != np.floor(numbers))))
+
+
+def _strip(cells: SeenColumn, around: list[str]) -> str:
+    """The signs that stand around more than a few numbers."""
+    signs = dict.fromkeys(sign for each in around for sign in each)
+    return "".join(
+        sign for sign in signs if not cells.is_few(np.array([sign in each for each in around], np.bool_))
+    )
 
 
 def _bare(text: str) -> tuple[str, str]:
@@ -108,11 +122,15 @@ def _bare(text: str) -> tuple[str, str]:
     return match["number"].strip(), (match["before"] or "") + (match["behind"] or "")
 
 
-def _ordered(texts: list[str], *, comma: bool) -> list[NumberFormat]:
+def _ordered(cells: SeenColumn, texts: list[str], *, comma: bool) -> list[NumberFormat]:
     """The formats, the likelier of two that read the same texts first."""
-    has_point, has_comma = (any(mark in text for text in texts) for mark in ".,")
+    has = {mark: np.array([mark in text for text in texts], np.bool_) for mark in ".,"}
+    has_point, has_comma = (not cells.is_few(has[mark]) for mark in ".,")
     in_threes = {
-        mark: all(_IN_THREES[mark].fullmatch(text) for text in texts if mark in text) for mark in ".,"
+        mark: cells.is_few(
+            has[mark] & np.array([_IN_THREES[mark].fullmatch(text) is None for text in texts], np.bool_)
+        )
+        for mark in ".,"
     }
     likely = []
     if comma and has_point and not has_comma and in_threes["."]:

@@ -104,10 +104,10 @@ def _binned(
         )
     else:
         real = np.isfinite(found.numbers)
-        edges = chosen_edges(found.numbers[real], cells.held[real], whole=found.whole)
+        edges = chosen_edges(found.numbers[real], cells.held[real], whole=found.whole, few=cells.margin)
     if found is None:
         return replace(kept, bins=edges, other=NOT_A_NUMBER)
-    other = NOT_A_NUMBER if np.isnan(found.numbers).any() else None
+    other = None if cells.is_few(np.isnan(found.numbers)) else NOT_A_NUMBER
     reading = replace(kept.reading, strip=found.strip)
     return replace(kept, bins=edges, number_format=found.format, reading=reading, other=other)
 

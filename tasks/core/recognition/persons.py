@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.core.recognition.cells import SeenColumn
-from tasks.core.recognition.functions import determines
+from tasks.core.recognition.functions import determines, nearly_determines
 from tasks.core.recognition.header_words import meanings
 from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, SOME_ID, WHOSE, likeness
 
@@ -61,7 +61,7 @@ def _candidate(cells: SeenColumn, rows: int) -> tuple[SeenColumn, Candidate] | N
     several = cells.distinct < cells.filled
     is_made = cells.share(cells.matching(_MADE)) > _FILLED
     # A number or a date that differs from row to row is no id unless its name or its form says so.
-    if likely == NONE and not (is_made and several):
+    if likely == NONE and not (is_made and cells.filled - cells.distinct >= cells.margin):
         return None
     if likely == OF_SOMETHING and meanings(cells.name) & {"postcode", "code", "money", "date"}:
         return None
@@ -73,7 +73,8 @@ def _candidate(cells: SeenColumn, rows: int) -> tuple[SeenColumn, Candidate] | N
         NONE: "its cells look like ids that a program made",
     }[likely]
     repeated = f"{cells.distinct:,} different in {cells.filled:,} rows, {mean:.1f} rows each"
-    worth = likely + 0.5 * several + 0.5 * is_made
+    often = cells.filled - cells.distinct >= cells.margin
+    worth = likely + 0.5 * often + 0.5 * is_made
     if likely == NONE:
         worth = 1.5 + min(mean - 1, 1)
     return cells, Candidate(cells.name, worth, f"{words}; {repeated}", several)
@@ -85,8 +86,8 @@ def _judged(cells: SeenColumn, candidate: Candidate, columns: Sequence[SeenColum
         return candidate
     others = [each for each in columns if each.name != cells.name and each.filled]
     differ = tuple(each.name for each in others if not determines(cells, each))
-    fixed = [each.name for each in others if each.name not in differ and each.distinct > 1]
+    fixed = [each.name for each in others if each.usual > 1 and nearly_determines(cells, each)]
     reason = candidate.reason
     if fixed:
-        reason += f"; {', '.join(fixed[:3])} never differ{'s' if len(fixed) == 1 else ''} within it"
+        reason += f"; {', '.join(fixed[:3])} hardly ever differ{'s' if len(fixed) == 1 else ''} within it"
     return Candidate(candidate.name, candidate.likely + 0.5 * bool(fixed), reason, True, differ)
