@@ -14,6 +14,16 @@ from tests.flows.syndiffix_people import people, write
 
 pytestmark = pytest.mark.server
 SAID = {"publisher": "Office of Numbers", "license": "CC-BY-4.0", "first_published": "2026-11-01"}
+DRAFTED = {"drafted_from_table": True}
+
+
+def require_told_that_it_was_drafted(release: Path) -> None:
+    """That declarations were drafted from the table: in statement, methods and page, if there is one."""
+    assert pipeline.json_of(release / "privacy.json")["drafted_from_table"] is True
+    assert pipeline.json_of(release / "configuration.json")["input"]["drafted_from_table"] is True
+    assert "drafted by looking at the table itself" in (release / "methods.md").read_text().replace("\n", " ")
+    for page in release.glob("*_data_showcase.html"):
+        assert "were drafted by looking at the table itself" in page.read_text()
 
 
 def read_all(release: Path) -> dict[str, int]:
@@ -29,7 +39,7 @@ def read_all(release: Path) -> dict[str, int]:
 def test_a_private_release_has_an_entry_for_the_registry_and_is_rebuilt_the_same(
     tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:
-    body = pipeline.flat(tmp_path, **SAID)
+    body = pipeline.flat(tmp_path, **SAID, **DRAFTED)
     pipeline.write(tmp_path / "people.csv", pipeline.rows())
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["run", str(tmp_path / "people.json")]) == 0
@@ -39,6 +49,7 @@ def test_a_private_release_has_an_entry_for_the_registry_and_is_rebuilt_the_same
     assert entry["basic"]["publication_date"] == "2026-11-01"
     assert entry["privacy_loss"]["privacy_parameters"] == {"epsilon": 6.0, "delta": 1e-6}
     assert pipeline.json_of(release / "configuration.json")["publication"]["license"] == "CC-BY-4.0"
+    require_told_that_it_was_drafted(release)
     rows = read_all(release)
     assert rows["people_synthetic_microdata"] > 300 and rows["people_noisy_tables"] > 50
     before = pipeline.tree(release)
@@ -52,20 +63,21 @@ def test_a_private_release_has_an_entry_for_the_registry_and_is_rebuilt_the_same
 def test_another_release_has_none_and_says_nowhere_that_it_is_differentially_private(
     protection: str, tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:
-    body = pipeline.anonymous(tmp_path, **SAID)
+    body = pipeline.anonymous(tmp_path, **SAID, **DRAFTED)
     if protection == "SynDiffix":
         write(tmp_path / "people.csv", people())
         body = {
             key: body[key]
             for key in ("sensitive_microdata_path", "dataset", "vintage", "prefix", "output_dir")
         }
-        body |= SAID | {"synthesis_mode": "syndiffix"}
+        body |= SAID | DRAFTED | {"synthesis_mode": "syndiffix"}
     else:
         pipeline.write(tmp_path / "people.csv", pipeline.rows())
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["run", "--gen", str(tmp_path / "people.json")]) == 0
     release = tmp_path / "out" / "release" / "people" / "2026-11-1"
     assert not (release / "registry.yaml").exists() and read_all(release)
+    require_told_that_it_was_drafted(release)
     for name in ("methods.md", "CITATION.cff", "croissant.json"):
         text = (release / name).read_text()
         assert protection in text and "ot differentially private" in text

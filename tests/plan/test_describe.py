@@ -41,3 +41,16 @@ def test_what_syndiffix_synthesizes_is_selected_once_and_known_to_the_whole_run(
     assert facts.synthesized.columns == ("town",)
     with pytest.raises(InternalError):
         _ = describe(from_flat(flat | {"reporting_resolution": 2})).synthesized
+
+
+@pytest.mark.parametrize(
+    "protection", [{}, {"dp_aggregates": True, "noise_epsilon": 1}, {"synthesis_mode": "syndiffix"}]
+)
+def test_a_draft_of_the_table_is_told_until_somebody_has_checked_it(
+    protection: dict[str, Any], tmp_path: Path
+) -> None:
+    pipeline.write(tmp_path / "people.csv", [["1", "x"]], ("age", "town"))
+    flat = {"sensitive_microdata_path": str(tmp_path / "people.csv")} | protection
+    told = "\n".join(describe(from_flat(flat | {"drafted_from_table": True})).notes)
+    assert "drafted_from_table is true" in told and "then set it to false" in told
+    assert "drafted_from_table" not in "\n".join(describe(from_flat(flat)).notes)

@@ -179,8 +179,8 @@ _EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 #: standard's, to the letter.
 _NAMED_BY_OPERATOR = _words(
     "@context bins clusters cut date_formats "
-    "decimal domains max_items missing_values multi_value_columns pages strip thousands types "
-    "value_names values visuals"
+    "decimal domains max_items missing_values multi_value_columns pages strip thousands types value_names "
+    "values visuals"
 )
 
 

@@ -54,7 +54,7 @@ def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
 
 def counting_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
     """What is asked for without an effect, where combinations are counted."""
-    notes = []
+    notes = drafted_notes(configuration)
     known = all(column.max_items for column in schema.columns)
     if known and configuration.reporting_length > schema.width:
         notes.append(
@@ -64,6 +64,17 @@ def counting_notes(configuration: RunConfiguration, schema: Schema) -> list[str]
     for key in configuration.unused_keys:
         notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))
     return notes
+
+
+def drafted_notes(configuration: RunConfiguration) -> list[str]:
+    """That what is declared was drafted by looking at the table, where it was."""
+    if not configuration.input.drafted_from_table:
+        return []
+    return [
+        "drafted_from_table is true: columns, lists, edges, caps, formats and words were drafted by looking "
+        "at the table, so they may tell of single people, and every release says so. Check that each of them "
+        "is publicly known, then set it to false."
+    ]
 
 
 _WHY_UNUSED = {

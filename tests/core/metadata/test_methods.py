@@ -11,9 +11,12 @@ import yaml
 
 from tasks.core.figures import plain_up
 from tasks.core.metadata.citation import citation_bibtex, citation_cff, citation_text
+from tasks.core.metadata.described import Described
 from tasks.core.metadata.methods import methods_markdown
 from tasks.core.metadata.publication import Publication
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tests.oracles.described import PROTECTIONS, SAID, described
+from tests.oracles.releases import ledger_facts, release
 
 MODES = ("row_seeded", "unseeded", "value_seeded", "aggregate_seeded", "fitted")
 
@@ -129,3 +132,27 @@ def test_only_a_mail_address_is_given_as_one(tmp_path: Path) -> None:
         said = Publication(publisher="Office of Numbers", contact=contact)
         body = yaml.safe_load(citation_cff(described("syndiffix", tmp_path, said)))
         assert body.get("contact") == (mail and [{"name": "Office of Numbers", "email": mail}])
+
+
+@pytest.mark.parametrize("protection", ["k_anonymity", "syndiffix"])
+def test_a_draft_of_the_table_is_told(protection: str, tmp_path: Path) -> None:
+    said = "was drafted by looking at the table itself, and nothing protects these declarations"
+    assert said in told(protection, tmp_path, drafted_from_table=True).replace("\n", " ")
+    assert "drafted" not in told(protection, tmp_path)
+
+
+def test_what_a_guarantee_leaves_out_is_told(tmp_path: Path) -> None:
+    measurement, _, _ = release(600)
+
+    def paragraph(choices: RunChoices) -> str:
+        body = accounted_statement(measurement, ledger_facts(), "abc", choices)
+        return methods_markdown(Described(body, SAID, "", "my", tmp_path), "line", "@misc{a}").split("\n\n")[
+            2
+        ]
+
+    drafted = paragraph(RunChoices(drafted_from_table=True))
+    assert "covers the counts and the records given these declarations, and not the declarations" in drafted
+    assert "shows that its table does, which is not protected" in paragraph(RunChoices("ab" * 32))
+    assert "tells whether the table had changed" in paragraph(RunChoices(skips_unchanged=True))
+    plain = paragraph(RunChoices())
+    assert not {"drafted", "satisfy", "changed"} & set(plain.split())

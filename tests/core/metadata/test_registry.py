@@ -1,5 +1,6 @@
 """``registry.yaml`` holds against the registry's own schema, and invents nothing."""
 
+import dataclasses
 import os
 from pathlib import Path
 from typing import Any
@@ -80,3 +81,14 @@ def test_the_loss_is_that_of_the_statement(tmp_path: Path) -> None:
     claim = release.statement["guarantee"]
     assert loss["privacy_parameters"] == {"epsilon": claim["epsilon"], "delta": claim["delta"]}
     assert claim["neighbours"] in loss["privacy_unit_details"]
+
+
+def test_a_draft_of_the_table_is_told(tmp_path: Path) -> None:
+    def told(**changes: Any) -> str:
+        release = described("lengths", tmp_path)
+        stated = dataclasses.replace(release, statement=release.statement | changes)
+        return str(yaml.safe_load(registry_yaml(stated))["deployment"]["implementation"])
+
+    assert "was drafted by looking at it" in told(drafted_from_table=True)
+    assert "Whether the operator looked at the table before" in told()
+    assert "looked at the table before" not in told(drafted_from_table=True)

@@ -133,7 +133,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
         measurement, schema=schema, values=((hostile,), (hostile, "y")), levels=(level,)
     )
     drawn = as_planned(drawn)
-    facts = ledger_facts(dataset=hostile, population=hostile, vintage=hostile, scope=hostile)
+    facts = ledger_facts(dataset=hostile, population=hostile, vintage=hostile, scope=hostile, unit="row")
     given = ReportInputs(
         accounted_statement(drawn, facts, hostile), schema, aggregates, drawn, synthetic,
         fidelity(aggregates, aggregates),

@@ -191,7 +191,14 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     synthetic = SyntheticRecords(
         (hostile, "b"), attributes, np.arange(3, dtype=np.int64), np.array([0, 1], np.int32)
     )
-    given = facts(dataset=hostile, vintage=hostile, schema=schema, reporting_length=1, unused_keys=(hostile,))
+    given = facts(
+        dataset=hostile,
+        vintage=hostile,
+        schema=schema,
+        reporting_length=1,
+        unused_keys=(hostile,),
+        unit="row",
+    )
     page_inputs = ReportInputs(
         anonymity_statement(given, aggregates, hostile), schema, aggregates, None, synthetic,
         fidelity(aggregates, aggregates),

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pyarrow as pa
 
+from tasks.core.navigation.naming import Naming, UnitName
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.statement.syndiffix.statement import SynDiffixFacts, syndiffix_statement
@@ -93,3 +94,9 @@ def test_ten_thousand_texts_are_all_there_and_pairs_of_them_are_left_to_the_reco
 def test_an_empty_table_is_a_payload_too() -> None:
     found = made(table=TABLE.slice(0, 0))
     assert found.meta["records"] == 0 and [c["values"] for c in found.meta["columns"]] == [[], [], []]
+
+
+def test_its_records_are_rows_whoever_is_protected() -> None:
+    assert made().meta["unit"] == {"one": "row", "many": "rows"}
+    for word, many in (("patient", "rows"), ("visit", "visits")):
+        assert made(naming=Naming(unit=UnitName.of(word))).meta["unit"]["many"] == many

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from tasks.core.statement.differential_privacy.questions import TOPICS, answered
-from tasks.core.statement.differential_privacy.statement import accounted_statement
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tests.oracles.described import statement
-from tests.oracles.releases import ledger_facts
+from tests.oracles.releases import ledger_facts, release
 from tests.oracles.workloads import draw, parameters, people
 
 DRAWN = ("lengths", "fitted")
@@ -54,3 +54,25 @@ def test_choices_and_thresholds_are_told_only_where_there_are_any() -> None:
     found = {each["topic"]: each["answer"] for each in answered(body)}
     assert "threshold" not in found["mechanism"] and "not declared" not in found["mechanism"]
     assert "small groups" not in found["bias"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "said"),
+    [
+        (RunChoices(strict_contract="ab" * 32), "the guarantee holds between tables that both satisfy it"),
+        (RunChoices(skips_unchanged=True), "What is guaranteed holds between tables of which releases would"),
+    ],
+)
+def test_what_that_there_is_a_release_tells_is_said_with_the_factor(choices: RunChoices, said: str) -> None:
+    measurement, _, _ = release(600)
+    body = accounted_statement(measurement, ledger_facts(), "abc1234", choices)
+    found = {each["topic"]: each["answer"] for each in body["questions"]}
+    assert said in found["parameters"] and said in found["not_protected"]
+    assert said not in answers("lengths")["parameters"]
+
+
+def test_a_draft_of_the_table_is_named_among_what_is_not_protected() -> None:
+    measurement, _, _ = release(600)
+    body = accounted_statement(measurement, ledger_facts(), "abc", RunChoices(drafted_from_table=True))
+    found = {each["topic"]: each["answer"] for each in body["questions"]}
+    assert "was drafted by looking at the table" in found["not_protected"]

@@ -225,6 +225,32 @@ def test_rule_2_a_strict_contract_is_named_with_its_sentence():
     assert not accounted_statement(one_level(5.0), ledger_facts(), "abc")["contract"]["strict"]
 
 
+def test_declarations_that_were_drafted_from_the_table_are_not_covered():
+    drafted = accounted_statement(one_level(5.0), ledger_facts(), "abc", RunChoices(drafted_from_table=True))
+    assert drafted["drafted_from_table"] is True
+    said = drafted["not_covered"][0]
+    assert "drafted by looking at the table itself (drafted_from_table)" in said
+    assert "It does not cover the declarations, which may tell of single people" in said
+    assert "sets the key to false" in said
+    plain = accounted_statement(one_level(5.0), ledger_facts(), "abc")
+    assert "drafted_from_table" not in plain and said not in plain["not_covered"]
+    assert {k: v for k, v in drafted.items() if k not in _OF_DRAFTS} == {
+        k: v for k, v in plain.items() if k not in _OF_DRAFTS
+    }
+
+
+_OF_DRAFTS = ("drafted_from_table", "not_covered", "questions")
+
+
+def test_all_that_is_declared_is_named_as_public_by_assumption():
+    body = accounted_statement(one_level(5.0), ledger_facts(), "abc")
+    (said,) = [each for each in body["not_covered"] if "is taken to be public" in each]
+    for words in ("which are left out", "values, bins and caps", "encoding", "missing", "taken off"):
+        assert words in said
+    for words in ("marks of decimals and thousands", "formats of dates", "what cells are cut to"):
+        assert words in said
+
+
 def test_rule_17_the_guarantee_is_said_to_be_computational():
     assert (
         "computational"

@@ -118,6 +118,23 @@ def test_one_record_is_told_in_the_singular():
     assert "held by at most 9 rows." in " ".join(stated(unit="row")["guarantee"]["holds"])
 
 
+def test_what_is_not_reported_is_not_said_to_be_possibly_nobody():
+    for resolution in (2, 10):
+        said = " ".join(stated(resolution=resolution)["guarantee"]["holds"])
+        assert "possibly" not in said and "see Adding up" in said
+
+
+def test_declarations_that_were_drafted_from_the_table_are_not_protected():
+    drafted, plain = stated(drafted_from_table=True), stated()
+    assert drafted["not_covered"][0].startswith("Declared from the table: ") and drafted["drafted_from_table"]
+    assert (
+        "It does not protect the declarations, which may tell of single people" in drafted["not_covered"][0]
+    )
+    assert drafted["not_covered"][1:] == plain["not_covered"] and "drafted_from_table" not in plain
+    (public,) = [each for each in plain["not_covered"] if each.startswith("Public by assumption: ")]
+    assert "which are left out" in public and "words for missing values" in public and "encoding" in public
+
+
 def test_a_resolution_of_one_is_said_to_protect_nobody():
     body = stated(resolution=1)
     assert "nobody is protected" in " ".join(body["guarantee"]["holds"])

@@ -97,10 +97,19 @@ def test_each_protection_is_named(word: str) -> None:
         "Suppression shows",
         "The choice of clusters",
         "The salt",
+        "Declarations",
     ],
 )
 def test_each_known_attack_is_named(name: str) -> None:
     assert len(attack(name)) > 60
+
+
+def test_declarations_that_were_drafted_from_the_table_are_not_protected() -> None:
+    said = attack("Declared from the table", drafted_from_table=True)
+    assert "They do not protect the declarations, which may tell of single people" in said
+    assert stated(drafted_from_table=True)["drafted_from_table"] is True
+    assert not [each for each in attacks() if each.startswith("Declared from")]
+    assert "drafted_from_table" not in stated()
 
 
 def test_the_attack_of_the_literature_is_cited() -> None:
