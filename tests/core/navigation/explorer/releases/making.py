@@ -28,7 +28,6 @@ QUICK = (
     "adult lengths",
     "adult k_anonymity",
     "national2019 fitted",
-    "national2019 syndiffix",
 )
 KINDS = tuple(f"{table} {way}" for table in ("survey", "adult", "national2019") for way in PROTECTIONS)
 K = 10

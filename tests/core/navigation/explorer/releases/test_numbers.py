@@ -4,90 +4,30 @@ import random
 
 import pytest
 
-from tests.chromium import ExplorerPage
 from tests.core.navigation.explorer.releases.conftest import files_of
-from tests.core.navigation.explorer.releases.making import KINDS, QUICK
-from tests.core.navigation.explorer.releases.screen import Row, charts
-from tests.oracles.released_files import UNTOLD, Actual, Chosen, ReleasedFiles
+from tests.core.navigation.explorer.releases.making import QUICK
+from tests.core.navigation.explorer.releases.screen import charts
+from tests.core.navigation.explorer.releases.steps import agrees, choose, on_kinds, pages_of, show
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
 
-#: Values of each length whose numbers are compared; all other values of all charts are, too.
-SINGLE, LONGER = 3, 3
+#: Selections of each length after which all numbers of all charts are compared.
+SELECTIONS = 3
 
 
-def marked(kind: str) -> object:
-    """Kinds that need tables of others say so, and some are slow."""
-    marks = [] if kind.startswith("survey") else [pytest.mark.needs_shared]
-    return pytest.param(kind, marks=marks if kind in QUICK else [*marks, pytest.mark.slow])
-
-
-def agrees(explorer: ExplorerPage, files: ReleasedFiles, chosen: Chosen) -> int:
-    """Every number of every chart is the files'; returns how many published counts were among them."""
-    published = 0
-    for name, rows in charts(explorer).items():
-        assert rows or name not in files.columns, "a chart without a value"
-        for text, row in rows.items():
-            column, label = (name, text) if name in files.columns else text.split(": ")
-            assert row.estimated == files.estimated(chosen, column, label), (column, label)
-            published += same_actual(row, files.actual(chosen, column, label), (column, label, chosen))
-        drawn_to_scale(rows)
-    return published
-
-
-def same_actual(row: Row, expected: Actual | None, what: object) -> bool:
-    """The second bar is what the files say; returns whether they say a count."""
-    if expected is UNTOLD:
-        assert row.low is not None and row.low <= (row.low if row.actual is None else row.actual) <= row.high
-        return False
-    if expected is None:
-        assert (row.actual, row.low, row.high) == (None, None, None), what
-        return False
-    assert row.actual == expected.value, what
-    for found, wanted in ((row.low, expected.low), (row.high, expected.high)):
-        assert found is not None and (wanted is None or found == wanted), what
-    return expected.value is not None
-
-
-def drawn_to_scale(rows: dict[str, Row]) -> None:
-    """All ends of bars and ranges of a chart stand for their numbers by one scale."""
-    pairs = []
-    for row in rows.values():
-        ends = row.bars.range or (None, None)
-        pairs += [(row.estimated, row.bars.estimated), (row.actual, row.bars.actual)]
-        pairs += [(row.low, ends[0]), (row.high, ends[1])]
-    assert all((number is None) == (percent is None) for number, percent in pairs)
-    told = [(number, percent) for number, percent in pairs if number is not None and percent is not None]
-    most, whole = max(told)
-    assert most == 0 or all(abs(percent - whole * number / most) < 1e-6 for number, percent in told)
-
-
-def show(explorer: ExplorerPage, page: str) -> None:
-    """Turn to a page of charts, where there are several."""
-    if page:
-        explorer.press(page)
-
-
-def choose(explorer: ExplorerPage, draw: random.Random, column: str) -> str:
-    """Click one of the values that somebody holds within what is chosen so far."""
-    label = draw.choice([label for label, row in charts(explorer)[column].items() if row.estimated])
-    explorer.click(column, label)
-    return label
-
-
-@pytest.mark.parametrize("kind", [marked(kind) for kind in KINDS])
+@pytest.mark.parametrize("kind", on_kinds(*QUICK))
 def test_numbers_are_those_of_the_files(kind, release, opened):
     made = release(kind)
     files, draw = files_of(made), random.Random(kind)
     explorer = opened(made.page)
-    pages = explorer.page.get_by_role("group", name="Pages").get_by_role("button").all_inner_texts() or [""]
+    pages = pages_of(explorer)
     published = 0
     for page in pages:
         show(explorer, page)
         published += agrees(explorer, files, {})
     longest = files.reporting_length or 2
     for length in range(1, longest + 1):
-        for _ in range(SINGLE if length == 1 else LONGER):
+        for _ in range(SELECTIONS):
             show(explorer, draw.choice(pages))
             columns = draw.sample([name for name in charts(explorer) if name in files.columns], length)
             chosen = {column: [choose(explorer, draw, column)] for column in columns}
