@@ -189,7 +189,7 @@ def require_tables_and_ranges(found: Decoded, inputs: ReportInputs) -> None:
         assert found.meta["tables"][place]["scale"] == table.scale
     held = [a.value if a.item is None else a.item for a in inputs.aggregates.attributes]
     texts = [(a.column, value) for a, value in zip(inputs.aggregates.attributes, held, strict=True)]
-    for name, of in (("low", "at_least"), ("high", "at_most"), ("noisy", "noisy")):
+    for name, of in (("low", "at_least"), ("high", "at_most"), ("estimate", "least_squares")):
         told = found.counts(name)
         for rows, each in zip(inputs.aggregates.combinations, inputs.ranges, strict=True):
             for row, number in zip(rows.tolist(), getattr(each, of).tolist(), strict=True):

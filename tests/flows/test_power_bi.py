@@ -70,5 +70,5 @@ def shown_of(row: dict[str, str] | None, regime: str) -> list[int | None]:
         return [count, None, None]
     if regime == "k-anonymity":
         return [count, count, count + 9]
-    noisy = max(int(row["noisy_count"]), 0) if row["noisy_count"] else None
-    return [noisy, int(row["at_least"]), int(row["at_most"])]
+    told = int(row["least_squares"]) if row["least_squares"] else None
+    return [told, int(row["at_least"]), int(row["at_most"])]

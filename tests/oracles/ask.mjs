@@ -2,11 +2,12 @@
  * Asks the page's answers: releases and questions as JSON on the standard input, one answer a question on the output.
  *
  * {releases: [payload], asked: [{what: "answer", release, selection} | {what: "difference", release, selection, to, other}
- *  | {what: "parse", release, text}]}; a selection is [[column, codes], ...].
+ *  | {what: "parse", release, text} | {what: "actual", release, selection, column, code}]}; a selection is [[column, codes], ...].
  */
 import { readFileSync } from "node:fs";
 
 const { answer, difference, parse } = await import(process.argv[2]);
+const { publishedWith } = await import(new URL("../published.js", process.argv[2]).href);
 const { releases, asked } = JSON.parse(readFileSync(0, "utf8"));
 
 const whole = (values) => (values ? Int32Array.from(values) : null);
@@ -19,7 +20,7 @@ for (const release of releases) {
   }
   for (const counts of release.counts) {
     counts.ids = counts.ids.map((ids) => Uint16Array.from(ids));
-    for (const name of ["count", "low", "high", "noisy"]) counts[name] = whole(counts[name]);
+    for (const name of ["count", "low", "high", "noisy", "estimate"]) counts[name] = whole(counts[name]);
   }
   for (const table of release.tables) table.cells = whole(table.cells);
 }
@@ -28,6 +29,7 @@ const side = (release, selection) => ({ payload: releases[release], selection: n
 const asking = {
   answer: ({ release, selection }) => answer(releases[release], new Map(selection)),
   difference: ({ release, selection, to, other }) => difference(side(release, selection), side(to, other)),
+  actual: ({ release, selection, column, code }) => publishedWith(releases[release], new Map(selection))(column, code),
   parse: ({ release, text }) => {
     const found = parse(releases[release], text);
     return { ...found, selection: [...found.selection] };

@@ -100,7 +100,7 @@ def fitted_payload(drawn):
     return payload("fitted", columns, number, tables=tables, sampled_share=float(drawn.sampled_share))
 
 
-def published(values, rows, *, noisy=None, low=None, high=None):
+def published(values, rows, *, noisy=None, estimate=None, low=None, high=None):
     """The counts of one length. Args: values: of each column. rows: {((column, code), ...): count}."""
     firsts = np.cumsum([0, *map(len, values)])
     ids = {cell: tuple(int(firsts[c]) + code - 1 for c, code in cell) for cell in rows}
@@ -112,7 +112,7 @@ def published(values, rows, *, noisy=None, low=None, high=None):
         "count": [rows[cell] for cell in order],
         **{
             name: given and [given[cell] for cell in order]
-            for name, given in (("noisy", noisy), ("low", low), ("high", high))
+            for name, given in (("noisy", noisy), ("estimate", estimate), ("low", low), ("high", high))
         },
     }
 

@@ -192,11 +192,12 @@ def _attributes(schema: Schema, person: Record) -> list[Attribute]:
 
 
 def _ranges(level: Mapping[tuple[int, ...], int]) -> Ranges:
-    """Every other combination was drawn, the first ones with a count below 0."""
+    """Noisy tables tell every other combination, and every fourth was drawn itself."""
     counts = np.array([level[c] for c in sorted(level)], np.int64)
     place = np.arange(len(counts))
-    noisy = np.where(place % 2 == 0, counts + place - 3, NOT_MEASURED)
-    return Ranges(noisy, np.maximum(counts - 4, 0), counts + 5)
+    noisy = np.where(place % 4 == 0, counts + place - 3, NOT_MEASURED)
+    told = np.where(place % 2 == 0, np.maximum(counts + place - 2, 0), NOT_MEASURED)
+    return Ranges(noisy, told, np.maximum(counts - 4, 0), counts + 5)
 
 
 def _reported(
@@ -218,10 +219,10 @@ def _reported(
         frozenset(): (number, None, None)
     }
     for level, drawn in zip(levels, ranges, strict=True):
-        for c, noisy, low, high in zip(
-            sorted(level), drawn.noisy, drawn.at_least, drawn.at_most, strict=True
+        for c, told, low, high in zip(
+            sorted(level), drawn.least_squares, drawn.at_least, drawn.at_most, strict=True
         ):
-            count = None if noisy == NOT_MEASURED else max(int(noisy), 0)
+            count = None if told == NOT_MEASURED else int(told)
             found[frozenset(texts[i] for i in c)] = count, int(low), int(high)
     return found
 

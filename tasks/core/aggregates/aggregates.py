@@ -142,10 +142,13 @@ class Ranges:
 
     Attributes:
         noisy: int64, the count as drawn (several draws: their mean by variance); see ``measured``.
+        least_squares: int64, what all noisy tables together say, at least 0; `NOT_MEASURED` where none holds
+            the columns together.
         at_least, at_most: int64, where the true count lies by the noise of 95 of 100 draws.
     """
 
     noisy: Integers
+    least_squares: Integers
     at_least: Integers
     at_most: Integers
 
@@ -156,10 +159,19 @@ class Ranges:
         return measured
 
     def write(self, path: Path) -> None:
-        """Parquet: noisy (null where nothing was measured), at_least, at_most."""
-        noisy = pa.array(self.noisy, mask=~self.measured)
-        table = {"noisy": noisy, "at_least": pa.array(self.at_least), "at_most": pa.array(self.at_most)}
+        """Parquet: noisy and least_squares (null where nothing was measured), at_least, at_most."""
+        table = {
+            "noisy": measured_numbers(self.noisy),
+            "least_squares": measured_numbers(self.least_squares),
+            "at_least": pa.array(self.at_least),
+            "at_most": pa.array(self.at_most),
+        }
         pq.write_table(pa.table(table), path, compression="zstd")
+
+
+def measured_numbers(numbers: Integers) -> pa.Array:
+    """Numbers as Arrow has them, null where they are `NOT_MEASURED`."""
+    return pa.array(numbers, mask=numbers == NOT_MEASURED)
 
 
 def as_drawn(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Aggregates:
@@ -191,5 +203,5 @@ def write_all_ranges(ranges: Sequence[Ranges], folder: Path) -> None:
 def read_ranges(path: Path) -> Ranges:
     """What `Ranges.write` wrote."""
     table = read_parquet(path)
-    noisy = table["noisy"].fill_null(NOT_MEASURED).to_numpy()
-    return Ranges(noisy, table["at_least"].to_numpy(), table["at_most"].to_numpy())
+    noisy, estimate = (table[name].fill_null(NOT_MEASURED).to_numpy() for name in ("noisy", "least_squares"))
+    return Ranges(noisy, estimate, table["at_least"].to_numpy(), table["at_most"].to_numpy())

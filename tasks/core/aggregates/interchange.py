@@ -2,10 +2,11 @@
 
 Reportable aggregates of a fitted release as files: SDS's two columns first, then how good each count is.
 
-    selections, protected_count, basis, noisy_count, at_least, at_most
+    selections, protected_count, basis, noisy_count, least_squares, at_least, at_most
 
 ``basis`` is ``measured`` where noise was drawn for that very combination, and ``estimated`` elsewhere; only
-what was measured has a noisy count. See `ranges` for the rest.
+what was measured has a noisy count. What noisy tables tell, alone or as a sum of a longer one's cells, has a
+least squares estimate. See `ranges` for the rest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.aggregates import Aggregates, Ranges
+from tasks.core.aggregates.aggregates import Aggregates, Ranges, measured_numbers
 from tasks.core.aggregates.selections import TextOrder, pieces_of, quoted_pieces
 from tasks.core.arrays import Ids, Integers
 from tasks.core.tables.delimited import as_lines, quoted_texts
@@ -87,6 +88,7 @@ _SCHEMA = pa.schema(
         ("protected_count", pa.int64()),
         ("basis", pa.string()),
         ("noisy_count", pa.int64()),
+        ("least_squares", pa.int64()),
         ("at_least", pa.int64()),
         ("at_most", pa.int64()),
     ]
@@ -112,7 +114,7 @@ def write_estimates_parquet(aggregates: Aggregates, ranges: Sequence[Ranges], pa
 
 def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.RecordBatch]:
     """The number of records, a combination of length 0 so to speak; then all combinations, some at a time."""
-    first = [[0], [RECORD_COUNT], [aggregates.number_of_records], ["measured"], [None], [None], [None]]
+    first = [[0], [RECORD_COUNT], [aggregates.number_of_records], ["measured"], *[[None]] * 4]
     yield pa.RecordBatch.from_arrays(
         [pa.array(v, t) for v, t in zip(first, _SCHEMA.types, strict=True)], schema=_SCHEMA
     )
@@ -123,13 +125,13 @@ def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.Re
         step = pieces.rows_at_once(length)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
-            measured = found.measured[some]
             columns = [
                 np.full(len(some), length, np.int32),
                 pieces.joined(np.ascontiguousarray(ids[some])),
                 counts[some],
-                pa.array(np.where(measured, "measured", "estimated")),
-                pa.array(found.noisy[some], mask=~measured),
+                pa.array(np.where(found.measured[some], "measured", "estimated")),
+                measured_numbers(found.noisy[some]),
+                measured_numbers(found.least_squares[some]),
                 found.at_least[some],
                 found.at_most[some],
             ]

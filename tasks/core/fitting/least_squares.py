@@ -98,6 +98,10 @@ class Residuals:
             whole += residual.variance * float(np.prod(centred)) / float(even) ** 2
         return whole
 
+    def residual(self, columns: tuple[int, ...]) -> Floats:
+        """One set's own residual, one axis a column; it must be held."""
+        return self._residuals[columns].values
+
     def residual_variance(self, columns: tuple[int, ...]) -> float:
         """The variance of the noise in one set's own residual, before it was centred; it must be held."""
         return self._residuals[columns].variance

@@ -74,7 +74,7 @@ _FORMATS = {
     ".cff": "application/yaml",
 }
 #: Columns of counts in a text file, where a header says no type.
-_COUNTS = frozenset({"protected_count", "count", "noisy_count", "at_least", "at_most", "Id"})
+_COUNTS = frozenset({"protected_count", "count", "noisy_count", "least_squares", "at_least", "at_most", "Id"})
 
 
 def croissant_json(release: Described, bibtex: str) -> str:

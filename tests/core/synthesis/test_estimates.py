@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -13,7 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates.aggregates import Aggregates, as_drawn, read_all_ranges, write_all_ranges
+from tasks.core.aggregates.aggregates import (
+    NOT_MEASURED,
+    Aggregates,
+    as_drawn,
+    read_all_ranges,
+    write_all_ranges,
+)
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.aggregates.interchange import write_estimates_parquet, write_estimates_tsv
 from tasks.core.aggregates.selections import TextOrder
@@ -49,12 +56,15 @@ def held(aggregates, ids) -> tuple[tuple[int, str], ...]:
 
 
 def rows_of(measured, aggregates):
-    """Combination -> noisy count or None, least, most."""
+    """Combination -> noisy count or None, least squares or None, least, most."""
     found = {}
     for ids, about in zip(aggregates.combinations, ranges(measured, aggregates), strict=True):
         for place, row in enumerate(ids.tolist()):
-            noisy = int(about.noisy[place]) if about.measured[place] else None
-            found[held(aggregates, row)] = (noisy, int(about.at_least[place]), int(about.at_most[place]))
+            drawn = [
+                None if n == NOT_MEASURED else int(n)
+                for n in (about.noisy[place], about.least_squares[place])
+            ]
+            found[held(aggregates, row)] = (*drawn, int(about.at_least[place]), int(about.at_most[place]))
     return found
 
 
@@ -71,8 +81,10 @@ def least_squares(sizes, tables):
     covariance = np.linalg.pinv(design.T @ (design * weighed[:, None]), rcond=1e-9)
     solution = covariance @ (design.T @ (weighed * np.array(seen)))
 
-    def of(cell: dict[int, int]) -> tuple[float, float]:
-        margin = np.array([all(x[c] == v for c, v in cell.items()) for x in joint], float)
+    def of(*terms: tuple[int, dict[int, int]]) -> tuple[float, float]:
+        """Of a weighted sum of margins."""
+        parts = ([w * all(x[c] == v for c, v in cell.items()) for x in joint] for w, cell in terms)
+        margin = np.sum([*parts], axis=0, dtype=float)
         return float(margin @ solution), math.sqrt(max(0.0, float(margin @ covariance @ margin)))
 
     return of
@@ -88,36 +100,62 @@ def same_bound(found: int, exact: float, rounded) -> bool:
 SETS = [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (0, 1, 2), (1, 2, 3)]
 
 
+def subsets(places):
+    """Every subset, the whole one too."""
+    return [each for size in range(len(places) + 1) for each in itertools.combinations(places, size)]
+
+
+def is_part(one, other):
+    return {*one} <= {*other}
+
+
 @settings(max_examples=12)
 @given(st.sets(st.sampled_from(SETS)), st.integers(0, 10**6), st.sampled_from([30, 400]))
-def test_of_measured_sets_it_is_least_squares_and_of_others_what_their_parts_leave(tables, seed, number):
+def test_of_what_tables_hold_it_is_least_squares_and_of_others_what_tables_of_fewer_columns_leave(
+    tables, seed, number
+):
     asked = parameters(2.0, tables=tuple(sorted(tables, key=lambda each: (len(each), each))), **PLAIN)
     measured = draw(bits(number, 4, seed=seed), asked, seed)
     estimate = least_squares([3] * 4, noisy_tables(measured))
-    values, known = [cells.values for cells in measured.cells], {table.columns for table in measured.tables}
-    known |= {(column,) for column in range(4)}
-    aggregates = reported(measured, 3)
-    found = rows_of(measured, aggregates)
-    half = TWO * measured.count_scale
-    bounds = {(): (measured.number_of_records - half, measured.number_of_records + half)}
-    for combination in sorted(found, key=len):
-        noisy, least, most = found[combination]
+    values, drawn = [cells.values for cells in measured.cells], {table.columns for table in measured.tables}
+    drawn |= {(column,) for column in range(4)}
+    known = {part for table in drawn for part in subsets(table)}
+    for combination, (noisy, squares, least, most) in rows_of(measured, reported(measured, 3)).items():
         columns = tuple(column for column, _ in combination)
-        assert (noisy is not None) == (columns in known)
+        cell = {column: values[column].index(value) for column, value in combination}
+        assert (noisy is not None) == (columns in drawn)
+        assert (squares is not None) == (columns in known)
         if columns in known:
-            mean, deviation = estimate({c: values[c].index(v) for c, v in combination})
+            mean, deviation = estimate((1, cell))
             low, high = mean - TWO * deviation, mean + TWO * deviation
+            assert squares == max(0, math.floor(mean + 0.5)) or abs(mean % 1 - 0.5) < 1e-6
         else:
-            parts = list(itertools.combinations(combination, len(combination) - 1))
-            high = min([bounds[()][1], *(bounds[part][1] for part in parts)])
-            low = 0
-            for one, other in itertools.combinations(parts, 2):
-                low = max(
-                    low, bounds[one][0] + bounds[other][0] - bounds[tuple(sorted({*one} & {*other}))][1]
-                )
+            low, high = bounds_of(
+                columns,
+                known,
+                lambda *terms, cell=cell: estimate(
+                    *((weight, {column: cell[column] for column in part}) for weight, part in terms)
+                ),
+            )
         assert same_bound(least, low, math.floor), (combination, least, low)
         assert same_bound(most, max(high, max(0, math.floor(low))), math.ceil), (combination, most, high)
-        bounds[combination] = (least, most)
+
+
+def bounds_of(columns, known, estimate):
+    """The least upper end and the greatest lower one; all of them fail as rarely as one alone may."""
+    held = [part for part in subsets(columns) if part in known]
+    largest = [part for part in held if not any(is_part(part, other) and part != other for other in held)]
+    uppers = [((1, part),) for part in largest]
+    lowers = [
+        ((1, one), (1, other), (-1, tuple(sorted({*one} & {*other}))))
+        for one, other in itertools.combinations(largest, 2)
+        if {*one, *other} == {*columns}
+    ]
+    ends = []
+    for terms, sign in ((lowers, -1), (uppers, 1)):
+        z = NormalDist().inv_cdf(1 - 0.025 / max(1, len(terms)))
+        ends.append([mean + sign * z * deviation for mean, deviation in (estimate(*each) for each in terms)])
+    return max([0.0, *ends[0]]), min(ends[1])
 
 
 @pytest.mark.parametrize("limit", [None, 300])
@@ -128,13 +166,15 @@ def test_items_of_an_open_column_are_measured_at_length_1_and_with_themselves(li
     share = float(measured.sampled_share)
     (pairs,) = (table for table in measured.tables if table.columns == (2, 2))
     values = measured.cells[2].values
-    for combination, (noisy, least, most) in found.items():
+    for combination, (noisy, _, least, most) in found.items():
         if {column for column, _ in combination} != {2}:
             continue
         at = tuple(values.index(value) for _, value in combination)
         table = measured.values[2] if len(at) == 1 else pairs
         assert noisy == table.counts[at]
-        wide = TWO * math.sqrt(table.scale**2 + 1 / 12 + max(0, noisy) * (1 - share)) / share
+        skew = TWO**2 * (1 - share) / 2
+        wide = math.hypot(TWO * math.sqrt(table.scale**2 + 1 / 12 + max(0, noisy) * (1 - share)), skew) + skew
+        wide /= share
         if len(at) == 2:
             assert (least, most) == (
                 max(0, math.floor(noisy / share - wide)),
@@ -166,8 +206,8 @@ def coverage(records, asked, draws):
     for seed in range(draws):
         drawn = draw(records, asked, seed)
         inside = {True: [], False: []}
-        for combination, (noisy, least, most) in rows_of(drawn, reported(drawn, 3)).items():
-            inside[noisy is not None].append(least <= truth[combination] <= most)
+        for combination, (_, squares, least, most) in rows_of(drawn, reported(drawn, 3)).items():
+            inside[squares is not None].append(least <= truth[combination] <= most)
         measured.append(np.mean(inside[True]))
         others.append(np.mean(inside[False]))
     return np.array(measured), np.array(others)
@@ -198,7 +238,7 @@ def test_ranges_are_read_as_they_were_written_and_what_was_drawn_can_be_had_alon
     write_all_ranges(made, tmp_path)
     read = read_all_ranges(tmp_path, 3)
     for one, other in zip(made, read, strict=True):
-        for name in ("noisy", "at_least", "at_most"):
+        for name in ("noisy", "least_squares", "at_least", "at_most"):
             assert np.array_equal(getattr(one, name), getattr(other, name))
     alone = as_drawn(aggregates, read)
     assert len(alone.combinations[2]) == 0 < len(alone.combinations[1]) < len(aggregates.combinations[1]) + 1
@@ -234,7 +274,7 @@ def test_where_the_noisy_count_is_none_no_combination_is_reported_however_many_r
     assert all(not len(counts) for counts in aggregates.counts)
     found = ranges(measured, aggregates)
     write_estimates_tsv(aggregates, found, tmp_path / "a.tsv")
-    assert (tmp_path / "a.tsv").read_text().splitlines()[1:] == ["record_count\t0\tmeasured\t\t\t"]
+    assert (tmp_path / "a.tsv").read_text().splitlines()[1:] == ["record_count\t0\tmeasured\t\t\t\t"]
 
 
 @pytest.mark.parametrize("number", [None, 50, 0])
@@ -269,3 +309,5 @@ def test_the_estimates_say_the_same_as_text_and_as_parquet(number, tmp_path):
             assert (row["at_least"], row["at_most"]) == (about.at_least[place], about.at_most[place])
             noisy = int(about.noisy[place]) if about.measured[place] else None
             assert row["noisy_count"] == noisy
+            squares = int(about.least_squares[place])
+            assert row["least_squares"] == (None if squares == NOT_MEASURED else squares)

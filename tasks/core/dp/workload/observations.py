@@ -38,7 +38,21 @@ def noisy_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
         for cells, table in zip(drawn.cells, drawn.values, strict=True)
         if cells.cap == 1 or not cells.has_other or table.columns[0] not in held
     ]
-    return [*_count(drawn), *_merged([*singles, *(table.as_noisy() for table in drawn.tables)])]
+    return [*_count(drawn), *merged_tables([*singles, *(table.as_noisy() for table in drawn.tables)])]
+
+
+def whole_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
+    """The number of records, and the tables of which every cell was drawn.
+
+    Not among them is an open column alone: nobody counted its `other`, and what is left of the records for
+    it repeats noise that other tables have, too. So these tables are independent, and their noise is known.
+    """
+    singles = [
+        table.as_noisy()
+        for cells, table in zip(drawn.cells, drawn.values, strict=True)
+        if not cells.has_other
+    ]
+    return [*_count(drawn), *merged_tables([*singles, *(table.as_noisy() for table in drawn.tables)])]
 
 
 def estimated_records(drawn: Observations | WorkloadMeasurement) -> float:
@@ -92,7 +106,7 @@ def _variance(table: MeasuredTable) -> float:
     return table.scale**2 + 1 / 12
 
 
-def _merged(tables: Iterable[NoisyTable]) -> list[NoisyTable]:
+def merged_tables(tables: Iterable[NoisyTable]) -> list[NoisyTable]:
     """One table for each set of columns, in the order in which they come first."""
     found: dict[tuple[int, ...], NoisyTable] = {}
     for table in tables:

@@ -20,17 +20,19 @@ class CountRanges:
 
     Attributes:
         low, high: int64, the range of 95 of 100 draws.
-        noisy: int64, as drawn, or `NOT_MEASURED` where nothing was drawn for this very combination.
+        noisy: int64, by lengths: as drawn, or `NOT_MEASURED` where nothing was drawn for this combination.
+        estimate: int64, of a fitted release: least squares of all noisy tables, or `NOT_MEASURED`.
     """
 
     low: Integers
     high: Integers
-    noisy: Integers
+    noisy: Integers | None = None
+    estimate: Integers | None = None
 
     @classmethod
     def of(cls, ranges: Ranges) -> "CountRanges":
         """Of a fitted release."""
-        return cls(ranges.at_least, ranges.at_most, ranges.noisy)
+        return cls(ranges.at_least, ranges.at_most, estimate=ranges.least_squares)
 
 
 def put_counts(
@@ -90,9 +92,11 @@ def _put_ids(block: Buffers, length: int, ids: Ids | Integers, attributes: int) 
 def _put_range(block: Buffers, length: int, found: CountRanges, order: Integers) -> None:
     block.put(f"counts/{length}/low", _whole(found.low[order]))
     block.put(f"counts/{length}/high", _whole(found.high[order]))
-    noisy = found.noisy[order]
-    drawn = np.where(noisy == NOT_MEASURED, UNMEASURED, _whole(noisy)).astype(np.int32)
-    block.put(f"counts/{length}/noisy", drawn)
+    for name, numbers in (("noisy", found.noisy), ("estimate", found.estimate)):
+        if numbers is None:
+            continue
+        told = np.where(numbers == NOT_MEASURED, UNMEASURED, _whole(numbers))[order]
+        block.put(f"counts/{length}/{name}", told.astype(np.int32))
 
 
 def _whole(values: Integers) -> AnyArray:

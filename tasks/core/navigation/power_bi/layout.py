@@ -141,7 +141,7 @@ def about(model: TabularModel) -> list[str]:
     inputs, left_out = model.inputs, model.showcase.left_out
     interval, count = TEXTS.say("no_interval"), TEXTS.say("about.reported_count")
     if inputs.has_ranges:
-        count = TEXTS.say("about.noisy_count")
+        count = TEXTS.say("about.measured_count")
         interval = TEXTS.say("about.file")
     elif inputs.resolution is not None:
         interval = TEXTS.say("about.resolution", resolution=str(inputs.resolution))

@@ -42,11 +42,10 @@ def reportable_query(inputs: ShowcaseInputs) -> str:
     """A row a reported combination: key, count, and where the true one lies, if the release says so."""
     count, at_least, at_most = _number_in(2), "null", "null"
     if inputs.has_ranges:
-        # The reported counts are those of the records themselves; beside them stands what was drawn, if
-        # anything. A noisy count below 0 is shown as 0, as on the page. The number of records has no range.
-        drawn = f'if [Column4] = "" then null else List.Max({{0, {_number_in(4)}}})'
-        count = f'if [Key] = "0" then {count} else {drawn}'
-        at_least, at_most = (f'if [Column{n}] = "" then null else {_number_in(n)}' for n in (5, 6))
+        # The reported counts are those of the records themselves. Beside them stands what all noisy tables
+        # say, where they say anything; the page shows the same. The number of records has no range.
+        told, at_least, at_most = (f'if [Column{n}] = "" then null else {_number_in(n)}' for n in (5, 6, 7))
+        count = f'if [Key] = "0" then {count} else {told}'
     elif inputs.resolution is not None:
         at_least, at_most = "[Count]", f"[Count] + {inputs.resolution - 1}"
     return filled_text("reportable.pq", count=count, at_least=at_least, at_most=at_most)

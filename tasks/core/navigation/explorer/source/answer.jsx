@@ -49,14 +49,15 @@ export function Answer() {
 
 /** All that the release says of a group. @param {{numbers: import("./answers/answer.js").Numbers}} props */
 function Numbers({ numbers }) {
-  const { say, number } = useExplorer();
+  const { payload, say, number } = useExplorer();
+  const fitted = payload.meta.protection === "fitted";
   const known = /** @type {const} */ (["published", "noisy", "estimate", "records"]).filter((name) => numbers[name] !== null);
   if (known.length === 0) return null;
   return (
     <dl>
       {known.map((name) => (
         <div key={name}>
-          <dt>{say.value(`numbers_${name}`)}</dt>
+          <dt>{say.value(`numbers_${fitted && name === "published" ? "fitted" : name}`)}</dt>
           <dd>{number.value(Number(numbers[name]))}</dd>
         </div>
       ))}

@@ -17,11 +17,18 @@ export function ChartRow({ row, at, chosen, inTab, onFocus }) {
       <Bars estimated={estimated} actual={actual} at={at} hasActual={hasActual} />
       <span class="figures" aria-hidden="true">
         {estimated !== null && <span class="estimated">{number(estimated)}</span>}
-        {hasActual && (actual ? <span class="actual">{number(actual.value)}</span> : <span class="unreleased">{state.say.value("not_released")}</span>)}
+        {hasActual && <Figure actual={actual} />}
       </span>
       <span class="unseen">{spoken(state, row, hasActual)}</span>
     </button>
   );
+}
+
+/** The number of the second bar, or why there is none. @param {{actual: Published | null}} props */
+function Figure({ actual }) {
+  const { say, number } = useExplorer();
+  if (actual && actual.value !== null) return <span class="actual">{number.value(actual.value)}</span>;
+  return <span class="unreleased">{say.value(actual ? "not_measured" : "not_released")}</span>;
 }
 
 /**
@@ -41,6 +48,7 @@ function spoken({ say, number }, { estimated, actual }, hasActual) {
 function spokenActual(say, actual) {
   if (!actual) return say("row_not_released");
   const { value, low, high } = actual;
+  if (value === null) return say("row_not_measured", { low: low ?? 0, high: high ?? 0 });
   return low === null || high === null ? say("row_actual", { value }) : say("row_actual_range", { value, low, high });
 }
 
@@ -49,7 +57,7 @@ function Bars({ estimated, actual, at, hasActual }) {
   return (
     <svg class="bars" aria-hidden="true">
       {estimated !== null && <rect class="estimated" x="0" y={hasActual ? "4" : "9"} width={`${at(estimated)}%`} height={hasActual ? "13" : "18"} />}
-      {actual && <rect class="actual" x="0" y="20" width={`${Math.max(at(actual.value), 0)}%`} height="13" />}
+      {actual && actual.value !== null && <rect class="actual" x="0" y="20" width={`${at(actual.value)}%`} height="13" />}
       {actual && actual.low !== null && actual.high !== null && <Range low={at(actual.low)} high={at(actual.high)} />}
       {hasActual && !actual && <line class="unreleased" x1="0" x2="14%" y1="26.5" y2="26.5" />}
     </svg>

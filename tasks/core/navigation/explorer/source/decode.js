@@ -82,7 +82,8 @@ function countsOf(meta, read) {
     const length = index + 1;
     const at = (/** @type {string} */ name) => read(`counts/${length}/${name}`);
     const ids = Array.from({ length }, (_, place) => at(`id/${place}`) ?? new Uint16Array(0));
-    return { n, ids, count: at("count") ?? new Uint32Array(0), low: at("low"), high: at("high"), noisy: at("noisy") };
+    const [low, high, noisy, estimate] = ["low", "high", "noisy", "estimate"].map(at);
+    return { n, ids, count: at("count") ?? new Uint32Array(0), low, high, noisy, estimate };
   });
 }
 

@@ -23,7 +23,8 @@
  * @property {Int32Array | Uint32Array} count
  * @property {Int32Array | null} low
  * @property {Int32Array | null} high
- * @property {Int32Array | null} noisy as drawn; -2147483648 where it was not measured
+ * @property {Int32Array | null} noisy by lengths: as drawn; -2147483648 where it was not measured
+ * @property {Int32Array | null} estimate of a fitted release: by all noisy tables; -2147483648 where none tell it
  *
  * @typedef {Object} NoisyTable of a fitted release; of SynDiffix the synthetic rows of one released table, counted
  * @property {number[]} columns

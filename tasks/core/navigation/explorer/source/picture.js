@@ -8,7 +8,7 @@
 import colours from "./colours.json";
 import { axis, tickText } from "./scale.js";
 import { seen } from "./seen.js";
-import { groupText } from "./words.js";
+import { actualLegend, groupText } from "./words.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
@@ -65,9 +65,13 @@ function drawRow(state, { label, estimated, actual, code }, at, y) {
     parts.push(element("rect", { x: LABEL, y: y + 3, width: at(estimated), height: 12, fill: orange }));
     parts.push(write(number(estimated), CHART - 20, y + 13, { ...right, fill: estimatedInk }));
   }
+  const without = { ...right, fill: soft, "font-style": "italic", "font-size": 10 };
   if (actual) {
-    parts.push(element("rect", { x: LABEL, y: y + 18, width: at(actual.value), height: 12, fill: blue }));
-    parts.push(write(number(actual.value), CHART - 20, y + 28, { ...right, fill: blue }));
+    if (actual.value === null) parts.push(write(state.say.value("not_measured"), CHART - 20, y + 28, without));
+    else {
+      parts.push(element("rect", { x: LABEL, y: y + 18, width: at(actual.value), height: 12, fill: blue }));
+      parts.push(write(number(actual.value), CHART - 20, y + 28, { ...right, fill: blue }));
+    }
     if (actual.low !== null && actual.high !== null) {
       const [low, high] = [LABEL + at(actual.low), LABEL + at(actual.high)];
       const d = `M${low} ${y + 24}H${high}M${low} ${y + 20}v8M${high} ${y + 20}v8`;
@@ -76,7 +80,7 @@ function drawRow(state, { label, estimated, actual, code }, at, y) {
     }
   } else if (state.payload.meta.protection !== "syndiffix") {
     parts.push(element("path", { d: `M${LABEL} ${y + 24}h24`, stroke: stripe, "stroke-width": 2, "stroke-dasharray": "3 3" }));
-    parts.push(write(state.say.value("not_released"), CHART - 20, y + 28, { ...right, fill: soft, "font-style": "italic", "font-size": 10 }));
+    parts.push(write(state.say.value("not_released"), CHART - 20, y + 28, without));
   }
   return parts;
 }
@@ -102,7 +106,7 @@ function head(state, width) {
   const { payload, say } = state;
   const group = groupText(payload, state.selection.value, say.value);
   const what = payload.records ? `${say.value("estimated_legend")}` : "";
-  const also = payload.meta.protection === "syndiffix" ? "" : say.value(payload.meta.protection === "k_anonymity" ? "actual_legend_rounded" : "actual_legend");
+  const also = payload.meta.protection === "syndiffix" ? "" : say.value(actualLegend(payload));
   return [
     write(fitted(`${payload.meta.title} · ${payload.meta.vintage} · ${group}`, width, "bold 13px sans-serif"), 0, 14, { "font-size": 13, "font-weight": 650 }),
     ...(what ? [element("rect", { x: 0, y: 23, width: 10, height: 10, fill: orange }), write(fitted(what, width - 16, "11px sans-serif"), 16, 32, { "font-size": 11, fill: soft })] : []),

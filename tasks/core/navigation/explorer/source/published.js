@@ -1,39 +1,67 @@
 /**
- * The published count of a value together with what is chosen elsewhere: the *actual* bar.
+ * The released count of a value together with what is chosen elsewhere: the *actual* bar.
  *
- * One published count where each column has one value, the sum of several where a column has more. Of a fitted
- * release the noisy tables also tell of those who hold no value. No record is read here: this runs for every bar.
+ * Of a fitted release it is what all noisy tables together say, by least squares: one number of the file of counts
+ * (`least_squares`), or the same estimate of several values. Elsewhere it is one published count, or the sum of several.
+ * No record is read here: this runs for every bar.
  *
  * @import { Payload, Selection } from "./payload.js"
  *
  * @typedef {Object} Published
- * @property {number} value
+ * @property {number | null} value null where nothing was measured, and the range is what other counts leave possible
  * @property {number | null} low range of the true count, at 95 % or certain
  * @property {number | null} high
  */
-import { TAIL, outwards } from "./answers/answer.js";
+import { TAIL, outwards, whole } from "./answers/answer.js";
 import { boxOf } from "./answers/cells.js";
-import { asksForValues, publishedSum, rowOf } from "./answers/counts.js";
+import { UNMEASURED, asksForValues, publishedSum, rowOf } from "./answers/counts.js";
 import { rangeOfBox } from "./answers/fitted.js";
 import { rangeByLengths } from "./answers/lengths.js";
 import { certainRange } from "./answers/rounded.js";
 import { withColumn } from "./selection.js";
 
 /**
- * The one published count of a selection that has one value in each column.
+ * The row of a selection that has one value in each column, among the published counts.
  * @param {Payload} payload
  * @param {Selection} selection
- * @returns {Published | null | undefined} undefined where several counts, or tables, would have to be read
+ * @returns {number | null} -1 where it is not among them; null where the selection is not of single values
  */
-function single(payload, selection) {
+function rowOfSingles(payload, selection) {
   const ids = [];
   for (const [column, codes] of selection) {
-    if (codes.length > 1 || codes[0] === 0) return undefined;
+    if (codes.length > 1 || codes[0] === 0) return null;
     ids.push(payload.columns[column].first + codes[0] - 1);
   }
-  const row = rowOf(payload, ids.sort((a, b) => a - b));
+  return rowOf(payload, ids.sort((a, b) => a - b));
+}
+
+/**
+ * What noisy tables say.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ * @returns {Published}
+ */
+function ofFitted(payload, selection) {
+  const row = rowOfSingles(payload, selection);
+  const { estimate, low, high } = payload.counts[selection.size - 1] ?? {};
+  if (row !== null && row >= 0 && estimate && low && high)
+    return { value: estimate[row] === UNMEASURED ? null : estimate[row], low: low[row], high: high[row] };
+  const range = rangeOfBox(payload, boxOf(payload, selection), TAIL);
+  const [least, most] = outwards(range);
+  return { value: range.estimate === null ? null : whole(range.estimate), low: least, high: most };
+}
+
+/**
+ * One published count, or the sum of several; a sum with a hole in it is none.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ * @returns {Published | null}
+ */
+function ofCounts(payload, selection) {
+  const row = rowOfSingles(payload, selection);
+  if (row === null) return summed(payload, selection);
   if (row < 0) return null;
-  const { count, low, high } = payload.counts[ids.length - 1];
+  const { count, low, high } = payload.counts[selection.size - 1];
   const step = payload.meta.resolution;
   const value = count[row];
   return { value, low: low ? low[row] : step ? value : null, high: high ? high[row] : step ? value + step - 1 : null };
@@ -45,46 +73,27 @@ function single(payload, selection) {
  * @returns {Published | null}
  */
 function summed(payload, selection) {
+  if (!asksForValues(payload, selection)) return null;
   const { value, published, combinations } = publishedSum(payload, selection);
-  const { protection } = payload.meta;
-  // Of fitted records every count that is not 0 is published; elsewhere a sum with a hole in it is none.
-  if (protection !== "fitted" && published < combinations) return null;
-  const range =
-    protection === "fitted" ? rangeOfBox(payload, boxOf(payload, selection), TAIL)
-    : protection === "lengths" ? rangeByLengths(payload, selection, TAIL)
-    : certainRange(payload, selection);
-  const [low, high] = outwards(range);
+  if (published < combinations) return null;
+  const [low, high] = outwards(
+    payload.meta.protection === "lengths" ? rangeByLengths(payload, selection, TAIL) : certainRange(payload, selection),
+  );
   return { value, low, high };
 }
 
 /**
- * Cells of noisy tables; the number is that of the fitted records, as far as the noise allows.
  * @param {Payload} payload
  * @param {Selection} selection
- * @param {number} estimated
- * @returns {Published | null}
- */
-function measured(payload, selection, estimated) {
-  const range = rangeOfBox(payload, boxOf(payload, selection), TAIL);
-  if (range.estimate === null) return null;
-  const [low, high] = outwards(range);
-  return { value: Math.min(Math.max(estimated, low), high), low, high };
-}
-
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {(column: number, code: number, estimated: number | null) => Published | null} `estimated`: how many records
- *   hold the value; sums are costly, and are not made for thousands of values that no record holds
+ * @returns {(column: number, code: number) => Published | null}
  */
 export function publishedWith(payload, selection) {
-  const tables = Math.max(0, ...payload.tables.map(({ columns }) => columns.length));
-  return (column, code, estimated) => {
-    const whole = withColumn(selection, column, [code]);
-    if (whole.size > Math.max(payload.counts.length, tables)) return null;
-    const found = single(payload, whole);
-    if (found !== undefined || estimated === 0) return found ?? null;
-    if (asksForValues(payload, whole)) return summed(payload, whole);
-    return whole.size <= tables && estimated !== null ? measured(payload, whole, estimated) : null;
+  const { protection } = payload.meta;
+  if (protection === "syndiffix") return () => null;
+  const widest = Math.max(payload.counts.length, ...payload.tables.map(({ columns }) => columns.length));
+  return (column, code) => {
+    const asked = withColumn(selection, column, [code]);
+    if (asked.size > widest) return null;
+    return protection === "fitted" ? ofFitted(payload, asked) : ofCounts(payload, asked);
   };
 }

@@ -79,7 +79,7 @@ export function rowsOf(payload, places, selection, counts) {
       ...place,
       estimated,
       get actual() {
-        if (actual === undefined) actual = lookUp(place.column, place.code, estimated);
+        if (actual === undefined) actual = lookUp(place.column, place.code);
         return actual;
       },
     };
@@ -118,10 +118,13 @@ export function searched(rows, text) {
 const folded = (/** @type {string} */ text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
 /**
- * Nobody holds it, neither in the records nor in what was published.
+ * No record holds it, and no count of it was published. What noisy tables say of it is not looked at: they tell of
+ * thousands of values that perhaps nobody holds.
+ * @param {Payload} payload
  * @param {Row} row
  */
-export const isEmpty = (row) => !row.estimated && !row.actual?.value;
+export const isEmpty = ({ meta }, row) =>
+  meta.protection === "fitted" && row.estimated !== null ? row.estimated === 0 : !row.estimated && !row.actual?.value;
 
 /**
  * The number that the longest bar of a chart stands for.
@@ -131,6 +134,6 @@ export function longest(rows) {
   let most = 0;
   for (const { estimated } of rows) most = Math.max(most, estimated ?? 0);
   const largest = rows.length > SCALED_BY ? sorted(rows, "count", "en").slice(0, SCALED_BY) : rows;
-  for (const { actual } of largest) most = Math.max(most, actual?.high ?? actual?.value ?? 0);
+  for (const { actual } of largest) if (actual && actual.value !== null) most = Math.max(most, actual.high ?? actual.value);
   return most;
 }

@@ -44,7 +44,7 @@ export function seen(state, visual) {
   const { order, search, empty } = viewOfChart(state, visual).value;
   const places = placesOf(payload, visual, say.value);
   const rows = rowsOf(payload, places, selection, (column) => state.counts[column].value);
-  const held = rows.filter((row) => !isEmpty(row) || isChosen(selection, row.column, row.code));
+  const held = rows.filter((row) => !isEmpty(payload, row) || isChosen(selection, row.column, row.code));
   const kept = sorted(searched(empty ? rows : held, search), order, language.value);
   return { rows: kept, all: empty ? rows.length : held.length, empty: rows.length - held.length, most: longest(held) };
 }

@@ -74,6 +74,12 @@ export function groupText(payload, selection, say) {
   return say("units_with", { units, selection: selectionText(payload, selection, say) });
 }
 
+/** The key of what the second bar is. @param {Payload} payload */
+export function actualLegend({ meta }) {
+  if (meta.protection === "fitted") return "actual_legend_measured";
+  return meta.protection === "k_anonymity" ? "actual_legend_rounded" : "actual_legend";
+}
+
 /**
  * The range of an answer or of a difference, in words.
  * @param {{low: number | null, high: number | null, certain: boolean}} found

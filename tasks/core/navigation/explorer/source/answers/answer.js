@@ -21,7 +21,8 @@
  * @property {Numbers} numbers all that the release says of it
  *
  * @typedef {Object} Numbers
- * @property {number | null} published the sum of published counts; null where one is missing that was needed
+ * @property {number | null} published the sum of published counts (of a fitted release: counts of its records); null
+ *   where one is missing that was needed
  * @property {number | null} noisy the sum of noisy counts as drawn
  * @property {number | null} estimate from all noisy tables together
  * @property {number | null} records in the synthetic records, scaled to the number of people
@@ -102,29 +103,23 @@ function ofFitted(payload, selection) {
   const [low, high] = outwards(range);
   const counted = asksForValues(payload, selection) ? publishedSum(payload, selection) : null;
   const records = countInRecords(payload, selection);
-  const estimate = range.estimate === null ? null : Math.max(0, Math.round(range.estimate));
+  const estimate = range.estimate === null ? null : whole(range.estimate);
   // Every count of the records is published that has a length to be published, so one that is not is 0.
   const published = counted?.published ? counted.value : null;
   const drawn = range.estimate === null ? null : sumAsDrawn(payload, box);
   const numbers = { published, noisy: drawn ? Math.round(drawn.value) : null, estimate, records };
   const base = { low, high, sd: range.sd, certain: false, numbers };
   if (estimate === null) return { ...base, ...fromRecords(payload, selection, records, low, high, published) };
+  const isOne = counted?.combinations === 1 && counted.published === 1;
   const parts = drawn?.number ?? 1;
-  const half = (range.high - range.low) / 2;
-  const reason = reasonOf(payload, drawn, half);
-  const quoted = published ?? records;
-  const isWithin = quoted !== null && quoted >= low && quoted <= high;
-  const basis = published === null ? "table" : counted?.combinations === 1 ? "count" : "sum";
   return {
     ...base,
-    value: isWithin ? quoted : Math.min(Math.max(estimate, low), high),
-    basis,
-    parts: basis === "table" ? parts : (counted?.published ?? 1),
-    source: words(`answer.source.${basis}`, { n: basis === "sum" ? (counted?.published ?? 1) : parts }),
-    reason,
-    quote: isWithin
-      ? words(published === null ? "answer.quote.table" : "answer.quote.published")
-      : words("answer.quote.estimate", { published: quoted ?? 0 }),
+    value: estimate,
+    basis: isOne ? "count" : "table",
+    parts,
+    source: isOne ? words("answer.source.measured") : words("answer.source.table", { n: parts }),
+    reason: reasonOf(payload, drawn, (range.high - range.low) / 2),
+    quote: words("answer.quote.measured"),
   };
 }
 
@@ -146,6 +141,9 @@ function reasonOf(payload, drawn, half) {
 
 /** Of one digit after the point, as text. @param {number} value */
 const tenths = (value) => String(Math.round(value * 10) / 10);
+
+/** An estimate as a count: a whole number, and not below 0. @param {number} estimate */
+export const whole = (estimate) => Math.max(0, Math.floor(estimate + 0.5));
 
 /**
  * The numbers that a range is rounded to, outwards; no count is below 0.
@@ -194,7 +192,7 @@ function ofNobody(payload, selection) {
   const numbers = { published: null, noisy: null, estimate: 0, records };
   const base = { value: 0, low: 0, high: 0, parts: 0, sd: 0, certain: true, numbers };
   const [source, reason] = [words("answer.source.nobody"), words("answer.reason.nobody")];
-  return { ...base, basis: "none", source, reason, quote: words("answer.quote.estimate", { published: records ?? 0 }) };
+  return { ...base, basis: "none", source, reason, quote: words("answer.quote.measured") };
 }
 
 /**

@@ -5,6 +5,9 @@
  */
 import { holds } from "../counting.js";
 
+/** In place of a noisy count, or of an estimate, that there is none of. */
+export const UNMEASURED = -2147483648;
+
 /** The most combinations that are looked up for one answer. */
 export const MOST_COMBINATIONS = 50_000;
 

@@ -18,12 +18,17 @@
  * @typedef {Object} Estimator a weighted sum of counts of boxes and of single noisy counts
  * @property {Part[]} parts
  * @property {Drawn[]} drawn
+ * @property {{weight: number, of: Estimator}[]} people the counts that it is made of, each once however many tables
+ *   tell it: of a sample, each varies by chance
  */
 import { cellsOf, isItems, shared, subsets } from "./cells.js";
 import { evidenceOf, marginsOf } from "./noise.js";
 
 /** @param {Box} box @returns {Estimator} */
-export const estimatorOfBox = (box) => ({ parts: [{ weight: 1, box }], drawn: [] });
+export const estimatorOfBox = (box) => ofPeople({ parts: [{ weight: 1, box }], drawn: [], people: [] });
+
+/** One count of people, whatever it is estimated by. @param {Estimator} estimator @returns {Estimator} */
+export const ofPeople = ({ parts, drawn }) => ({ parts, drawn, people: [{ weight: 1, of: { parts, drawn, people: [] } }] });
 
 /**
  * A weighted sum of estimators.
@@ -32,6 +37,7 @@ export const estimatorOfBox = (box) => ({ parts: [{ weight: 1, box }], drawn: []
  */
 export function combined(terms) {
   return {
+    people: terms.flatMap(([factor, { people }]) => people.map(({ weight, of }) => ({ weight: factor * weight, of }))),
     parts: terms.flatMap(([factor, { parts }]) => parts.map(({ weight, box }) => ({ weight: factor * weight, box }))),
     drawn: terms.flatMap(([factor, { drawn }]) => drawn.map((each) => ({ ...each, weight: factor * each.weight }))),
   };
@@ -177,7 +183,7 @@ export function bestMean(payload, one, other) {
   const [first, second] = [varianceOf(payload, one), varianceOf(payload, other)];
   const whole = first + second - 2 * both;
   const share = whole > 1e-9 ? (second - both) / whole : 1;
-  return combined([[share, one], [1 - share, other]]);
+  return ofPeople(combined([[share, one], [1 - share, other]]));
 }
 
 /**
@@ -207,5 +213,5 @@ export function drawnAlone(payload, box) {
       value: table.cells[at(cell)],
     })),
   );
-  return { parts: withOther ? [{ weight: 1, box: new Map() }] : [], drawn };
+  return ofPeople({ parts: withOther ? [{ weight: 1, box: new Map() }] : [], drawn, people: [] });
 }

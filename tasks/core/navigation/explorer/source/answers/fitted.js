@@ -16,7 +16,7 @@
  * @property {number | null} sd of the estimate
  */
 import { cellsOf, isItems, narrowed, subsets } from "./cells.js";
-import { bestMean, combined, drawnAlone, estimatorOfBox, isMeasured, valueOf, varianceOf } from "./estimates.js";
+import { bestMean, combined, drawnAlone, estimatorOfBox, isMeasured, ofPeople, valueOf, varianceOf } from "./estimates.js";
 import { evidenceOf } from "./noise.js";
 import { exceeded } from "./normal.js";
 
@@ -90,7 +90,7 @@ function pairOf(payload, box, place, items) {
     variance,
     value: cells[items[0] * shape[1] + items[1]],
   }));
-  return { parts: [], drawn };
+  return ofPeople({ parts: [], drawn, people: [] });
 }
 
 /**
@@ -102,8 +102,7 @@ export function deviationOf(payload, estimator) {
   const { share } = evidenceOf(payload);
   let chance = 0;
   if (share < 1) {
-    for (const { weight, box } of estimator.parts)
-      chance += weight ** 2 * Math.max(0, valueOf(payload, estimatorOfBox(box)));
+    for (const { weight, of } of estimator.people) chance += weight ** 2 * Math.max(0, valueOf(payload, of));
     chance *= 1 - share;
   }
   return Math.sqrt(varianceOf(payload, estimator) + chance) / share;

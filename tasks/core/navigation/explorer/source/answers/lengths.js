@@ -24,7 +24,7 @@
  * @typedef {{low: number, high: number, estimate: number | null, sd: number | null}} Range
  */
 import { subsets } from "./cells.js";
-import { MOST_COMBINATIONS, combinationsOf, rowOf } from "./counts.js";
+import { MOST_COMBINATIONS, UNMEASURED, combinationsOf, rowOf } from "./counts.js";
 import { deviationOfNumber } from "./noise.js";
 import { density, above, exceeded } from "./normal.js";
 import { less } from "./rounded.js";
@@ -38,9 +38,6 @@ const FAR = 4;
  * @returns {({sd: number, half_width_95: number, threshold?: number | null, truncated?: boolean} | null)[]}
  */
 const noiseOf = ({ meta }) => meta.noise ?? [];
-
-/** In place of the noisy count of a combination that was not published by itself. */
-const UNMEASURED = -2147483648;
 
 /**
  * What is known of a length's counts. A declared value alone has no threshold: it is published where it is above 0.
