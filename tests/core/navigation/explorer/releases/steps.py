@@ -10,6 +10,9 @@ from tests.core.navigation.explorer.releases.making import KINDS
 from tests.core.navigation.explorer.releases.screen import Row, charts
 from tests.oracles.released_files import UNTOLD, Actual, Chosen, ReleasedFiles
 
+#: Where a chart's axis ends, in percent; of what only bounds are known, these may lie beyond it.
+END = 100.0
+
 
 def on_kinds(*quick: str) -> list[object]:
     """All kinds for a test's parameter; but for a few it is slow, and some need tables of others."""
@@ -56,8 +59,8 @@ def drawn_to_scale(rows: dict[str, Row]) -> None:
         pairs += [(row.low, ends[0]), (row.high, ends[1])]
     assert all((number is None) == (percent is None) for number, percent in pairs)
     told = [(number, percent) for number, percent in pairs if number is not None and percent is not None]
-    most, whole = max(told, default=(0, 0.0))
-    assert most == 0 or all(abs(percent - whole * number / most) < 1e-6 for number, percent in told)
+    scale = next((percent / number for number, percent in told if number and percent < END), None)
+    assert scale is None or all(abs(percent - min(scale * number, END)) < 1e-6 for number, percent in told)
 
 
 def show(explorer: ExplorerPage, page: str) -> None:

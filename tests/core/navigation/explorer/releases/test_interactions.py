@@ -142,12 +142,17 @@ def same_records(files: ReleasedFiles, found: list[list[str]], wanted: list[list
     """Whether records are the file's; of SynDiffix, where the page has bins, as many."""
     if files.protection == "syndiffix":
         return [len(row) for row in found] == [len(row) for row in wanted]
-    return [list(map(plain, row)) for row in found] == wanted
+    return [list(map(in_order, row)) for row in found] == [list(map(in_order, row)) for row in wanted]
 
 
 def plain(cell: str) -> str:
     """A cell without what keeps a spreadsheet from calculating it."""
     return cell.removeprefix("'")
+
+
+def in_order(cell: str) -> list[str]:
+    """The items of a cell."""
+    return sorted(plain(cell).split("; "))
 
 
 def download(explorer: ExplorerPage, press) -> bytes:
