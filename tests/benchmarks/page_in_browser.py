@@ -3,7 +3,7 @@
 The pages are those of whole runs, fitted and k-anonymous, of an invented table. Opening ends when the charts
 are painted. A click ends when the charts that follow it are painted; its CPU is that of the page's main
 thread. A page is opened three times, and clicked twenty times, with up to two values chosen before; medians.
-Memory is the most that the page's process held. Wall times are those of a quiet machine.
+Memory is what the page's process holds after that. Wall times are those of a quiet machine.
 """
 
 import json
@@ -40,9 +40,10 @@ _WATCH = """new MutationObserver((_, watcher) => {
     watcher.disconnect();
     requestAnimationFrame(() => setTimeout(() => { window.paintedAt = performance.now(); }));
 }).observe(document, {subtree: true, attributes: true, childList: true})"""
-#: Clicks the second value of a chart, and waits until what follows is painted; milliseconds.
+#: Clicks the second value of a chart, or its only one, and waits until what follows is painted; milliseconds.
 _CLICK = """async (place) => {
-    const row = document.querySelectorAll(".explorer article")[place].querySelectorAll("[aria-pressed]")[1];
+    const rows = document.querySelectorAll(".explorer article")[place].querySelectorAll("[aria-pressed]");
+    const row = rows[Math.min(1, rows.length - 1)];
     const link = location.hash, started = performance.now();
     row.click();
     do await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -115,7 +116,7 @@ def measured(browser: Browser, path: Path) -> dict[str, float]:
             page.context.close()
     opened, painted = (statistics.median(each) for each in zip(*openings, strict=True))
     wall, cpu = _clicks(page)
-    memory = _most_megabytes(browser)
+    memory = _megabytes(browser)
     page.context.close()
     return {
         "file_mb": round(path.stat().st_size / 1e6, 2),
@@ -152,13 +153,13 @@ def _thread_seconds(session: CDPSession) -> float:
     return float(metrics["TaskDuration"])
 
 
-def _most_megabytes(browser: Browser) -> int:
-    """The most that a page's process held in memory."""
+def _megabytes(browser: Browser) -> int:
+    """What the page's process holds in memory, of what it shares its part."""
     session = browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     pages = [each["id"] for each in processes if each["type"] == "renderer"]
-    states = [Path(f"/proc/{pid}/status").read_text(encoding="utf-8") for pid in pages]
-    return max(int(re.findall(r"VmHWM:\s+(\d+)", state)[0]) for state in states) // 1024
+    states = [Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8") for pid in pages]
+    return max(int(re.findall(r"\nPss:\s+(\d+)", state)[0]) for state in states) // 1024
 
 
 def page_in_browser() -> str:
