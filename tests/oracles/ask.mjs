@@ -2,11 +2,12 @@
  * Asks the page's answers: releases and questions as JSON on the standard input, one answer a question on the output.
  *
  * {releases: [payload], asked: [{what: "answer", release, selection} | {what: "difference", release, selection, to, other}
- *  | {what: "parse", release, text} | {what: "actual", release, selection, column, code}]}; a selection is [[column, codes], ...].
+ *  | {what: "parse", release, text} | {what: "actual", release, selection, column, code}
+ *  | {what: "shares", release, selection, base, to, other, otherBase}]}; a selection is [[column, codes], ...].
  */
 import { readFileSync } from "node:fs";
 
-const { answer, difference, parse } = await import(process.argv[2]);
+const { answer, basesOf, difference, differenceOfShares, parse, share } = await import(process.argv[2]);
 const { publishedWith } = await import(new URL("../published.js", process.argv[2]).href);
 const { releases, asked } = JSON.parse(readFileSync(0, "utf8"));
 
@@ -29,6 +30,14 @@ const side = (release, selection) => ({ payload: releases[release], selection: n
 const asking = {
   answer: ({ release, selection }) => answer(releases[release], new Map(selection)),
   difference: ({ release, selection, to, other }) => difference(side(release, selection), side(to, other)),
+  shares: ({ release, selection, base, to, other, otherBase }) => {
+    const [one, second] = [
+      { ...side(release, selection), base: new Map(base) },
+      { ...side(to, other), base: new Map(otherBase) },
+    ];
+    const bases = basesOf(one.selection, second.selection);
+    return { ...differenceOfShares(one, second), shares: [share(one), share(second)], bases };
+  },
   actual: ({ release, selection, column, code }) => publishedWith(releases[release], new Map(selection))(column, code),
   parse: ({ release, text }) => {
     const found = parse(releases[release], text);

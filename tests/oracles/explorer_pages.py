@@ -68,7 +68,6 @@ def meta_of(columns: list[dict[str, Any]], records: int, buffers: Buffers, **cha
         "resolution": 1,
         "layout": None,
         "citation": {"text": "Nobody (2026).", "bibtex": "@misc{people}"},
-        "expected_error": None,
         "buffers": buffers.index(),
     }
     return meta | changes

@@ -45,6 +45,12 @@ def difference(release, selection, to, other):
     return {"what": "difference", "release": release, "selection": selection, "to": to, "other": other}
 
 
+def shares(release, selection, base, to, other, other_base):
+    """Two groups, each a part of its base."""
+    about = {"release": release, "selection": selection, "base": base}
+    return {"what": "shares", **about, "to": to, "other": other, "otherBase": other_base}
+
+
 # ---- releases, as the page reads them ---------------------------------------------------------------------
 
 

@@ -4,10 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks.core.arrays import Json
-from tasks.core.figures import whole
-
-#: So many columns are named in words.
-_COLUMNS_TOLD = 6
 
 
 @dataclass(frozen=True)
@@ -84,17 +80,3 @@ class Naming:
             return self.unit
         claim = statement["guarantee"]  # a draw of the seeded test engine has none
         return ROWS if claim is not None and claim["unit"] == "row" else SUBJECTS
-
-
-def columns_told(names: Sequence[str]) -> str:
-    """How many columns there are, and the first of them.
-
-    >>> columns_told(["sex"]), columns_told(["sex", "age"])
-    ('1 column: sex', '2 columns: sex and age')
-    """
-    number = f"{whole(len(names))} column{'' if len(names) == 1 else 's'}"
-    if not names:
-        return number
-    rest = len(names) - _COLUMNS_TOLD
-    shown = [*names[:_COLUMNS_TOLD], f"{whole(rest)} more"] if rest > 1 else list(names)
-    return f"{number}: {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"

@@ -17,7 +17,6 @@ from tasks.core.errors import InternalError
 from tasks.core.navigation.associations import associations, ranked
 from tasks.core.navigation.fidelity import rare_values_told
 from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import columns_told
 from tasks.core.navigation.page import Page, html
 from tasks.core.navigation.payload.release import Payload, no_records, payload_of_counts
 from tasks.core.navigation.record_lengths import lengths_told
@@ -54,7 +53,7 @@ def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
         "one": unit.one,
         "many": unit.many,
         "a_one": unit.a_one,
-        "columns_told": columns_told([column.name for column in inputs.schema.columns]),
+        "columns": [column.name for column in inputs.schema.columns],
         "released": inputs.published,
         "records": None if inputs.synthetic is None else synthetic.number_of_records,
         "records_error": _records_error(inputs),

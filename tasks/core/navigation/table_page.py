@@ -15,7 +15,6 @@ from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
 from tasks.core.charts.chart import Chart
 from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.navigation.binned_columns import BinnedColumn
-from tasks.core.navigation.naming import columns_told
 from tasks.core.navigation.page import Page, headed, html
 from tasks.core.navigation.payload.release import Payload
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
@@ -48,7 +47,7 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
         "one": unit.one,
         "many": unit.many,
         "a_one": unit.a_one,
-        "columns_told": columns_told(names),
+        "columns": names,
         "statement": statement,
         "label": LABEL,
         "count_sd": count_sd(statement["parameters"]["layer_noise_sd"]),

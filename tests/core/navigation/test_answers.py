@@ -1,13 +1,15 @@
 """The three plain answers: made of released figures, and no more is claimed than the protection does."""
 
 import dataclasses
+import html
 import re
 
 import pytest
 
 from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import Naming, UnitName, columns_told
+from tasks.core.navigation.naming import Naming, UnitName
 from tasks.core.navigation.report import render_page
+from tasks.core.navigation.spoken import Speaker
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.differential_privacy.statement import accounted_statement
@@ -20,26 +22,28 @@ from tests.oracles.releases import SCHEMA, ledger_facts, release
 VISIT = Naming(unit=UnitName.of("visit"))
 
 
-def answers(text: str) -> list[str]:
-    """The words of the three answers, in their order."""
-    found = re.search(r'<section id="answers".*?</section>', text, re.DOTALL)
-    assert found is not None
-    whole = check(text).text
-    parts = re.split(r"What is in it\?|How exact is it\?|Can my neighbour be found in here\?", whole)
-    return [" ".join(part.split()) for part in (*parts[1:3], parts[3].split(" Explore ")[0])]
+def answers(text: str, language: str = "en") -> list[str]:
+    """The words of the three answers in one language, in their order."""
+    check(text)
+    [found] = re.findall(rf'<div class="answers" lang="{language}".*?</div>\n</div>\n', text, re.DOTALL)
+    parts = re.findall(r'<div class="answer">\n<h2>.*?</h2>(.*?)</div>', found, re.DOTALL)
+    assert len(parts) == 3
+    words = (html.unescape(re.sub("<[^>]*>", "", part)) for part in parts)
+    return [" ".join(part.split()) for part in words]
 
 
-def noisy(naming: Naming = Naming(), **changes: object) -> list[str]:
+def noisy(naming: Naming = Naming(), language: str = "en", **changes: object) -> list[str]:
     measurement, aggregates, synthetic = release(600)
     body = accounted_statement(measurement, ledger_facts(**changes), "abc")
     inputs = ReportInputs(body, SCHEMA, aggregates, measurement, synthetic, naming=naming)
-    return answers(render_page(inputs))
+    return answers(render_page(inputs), language)
 
 
-def anonymous(naming: Naming = Naming(), **changes: object) -> list[str]:
+def anonymous(naming: Naming = Naming(), language: str = "en", **changes: object) -> list[str]:
     aggregates, synthetic = rounded(600, int(str(changes.get("resolution", 10))))
     body = anonymity_statement(facts(**changes), aggregates, "abc")
-    return answers(render_page(ReportInputs(body, SCHEMA, aggregates, None, synthetic, naming=naming)))
+    inputs = ReportInputs(body, SCHEMA, aggregates, None, synthetic, naming=naming)
+    return answers(render_page(inputs), language)
 
 
 def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded() -> None:
@@ -102,7 +106,36 @@ def test_syndiffix_says_that_nothing_is_proved() -> None:
     assert neighbour.startswith("Nobody has proved that they can’t.")
 
 
+def digits(words: str) -> list[str]:
+    """The numbers in it, with a decimal point."""
+    return sorted(re.findall(r"\d[\d\u202f]*(?:[.,]\d+)?", words.replace(",", ".")))
+
+
+@pytest.mark.parametrize("made", [noisy, anonymous])
+@pytest.mark.parametrize("unit", ["subject", "row"])
+def test_in_german_they_say_the_same_figures_in_words_of_its_own(made, unit) -> None:
+    for english, german in zip(made(unit=unit), made(unit=unit, language="de"), strict=True):
+        assert digits(german) == digits(english)
+        assert not set(re.findall(r"\b(?:the|and|people|rows)\b", german))
+    what, _, _ = made(unit=unit, language="de")
+    assert ("Personen" if unit == "subject" else "Zeilen") in what and "Spalten" in what
+    assert not re.findall(r"\d\.\d", " ".join(made(unit=unit, language="de")))
+
+
+def test_syndiffix_says_so_in_german_too() -> None:
+    text = render_table(synthetic_tables())
+    for english, german in zip(answers(text), answers(text, "de"), strict=True):
+        assert digits(german) == digits(english)
+
+
+def test_a_population_and_columns_are_only_put_in_as_text() -> None:
+    said = Speaker("de")("what.population", population="<b>{many}</b>")
+    assert said == "Beschrieben sind: &lt;b&gt;{many}&lt;/b&gt;."
+    assert "&lt;i&gt; und &lt;b&gt;" in Speaker("de").columns(["<i>", "<b>"])
+
+
 def test_many_columns_are_counted_and_few_are_named() -> None:
-    assert columns_told([str(number) for number in range(9)]) == "9 columns: 0, 1, 2, 3, 4, 5 and 3 more"
-    assert columns_told([str(number) for number in range(7)]) == "7 columns: 0, 1, 2, 3, 4, 5 and 6"
-    assert columns_told([]) == "0 columns"
+    columns = Speaker("en").columns
+    assert columns([str(number) for number in range(9)]) == "9 columns: 0, 1, 2, 3, 4, 5 and 3 more"
+    assert columns([str(number) for number in range(7)]) == "7 columns: 0, 1, 2, 3, 4, 5 and 6"
+    assert columns([]) == "0 columns"

@@ -22,7 +22,7 @@ from tasks.core.navigation.payload.columns import ShownColumn, first_attributes
 from tasks.core.navigation.payload.counts import put_counts, put_rows
 from tasks.core.navigation.payload.layout import layout
 from tasks.core.navigation.payload.release import Payload, named, shown_columns
-from tasks.core.navigation.payload.synthetic_table import column_of_bins, joined_bins
+from tasks.core.navigation.payload.synthetic_table import column_of_bins, held_cells, joined_bins
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -47,7 +47,6 @@ class Compared:
             "protection": "k_anonymity",
             "resolution": 1,
             "tables": [],
-            "expected_error": None,
         }
 
 
@@ -89,12 +88,15 @@ def payload_of_true_table(
 ) -> Payload:
     """Rows of a synthetic table beside the true counts of one column and of two."""
     block, names = Buffers(), synthetic.column_names
-    bins = [joined_bins(name, (synthetic[name], raw[name]), edges.get(name)) for name in names]
+    bins = [
+        joined_bins(name, (held_cells(synthetic, name), held_cells(raw, name)), edges.get(name))
+        for name in names
+    ]
     shown = [column_of_bins(each) for each in bins]
     for place, each in enumerate(bins):
-        codes = each.codes(synthetic[each.name]) + 1
+        codes = each.codes(held_cells(synthetic, each.name)) + 1
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
-    counts = _put_true_counts(block, shown, [each.codes(raw[each.name]) for each in bins])
+    counts = _put_true_counts(block, shown, [each.codes(held_cells(raw, each.name)) for each in bins])
     meta = compared.meta(title) | {
         "records": synthetic.num_rows,
         "number": {"value": raw.num_rows, "low": raw.num_rows, "high": raw.num_rows},

@@ -59,7 +59,6 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
         "counts": counts,
         "tables": tables,
         "layout": layout(codes.columns, inputs.naming),
-        "expected_error": _expected_error(inputs),
         **_accuracy(inputs),
         "buffers": block.index(),
     }
@@ -92,15 +91,6 @@ def _protection(inputs: ReportInputs) -> str:
     if inputs.measurement is None:
         return "k_anonymity"
     return "fitted" if isinstance(inputs.measurement, WorkloadMeasurement) else "lengths"
-
-
-def _expected_error(inputs: ReportInputs) -> Json | None:
-    """How far the records are off, by length: as a share of all records, or of a count's distance."""
-    if inputs.fit is not None:
-        return {"share": [inputs.fit["one_way"], inputs.fit["two_way"]]}
-    if inputs.fidelity is None:
-        return None
-    return {"count": [level.mean_error for level in inputs.fidelity.lengths]}
 
 
 def shown_columns(

@@ -10,6 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.arrays import Integers, Json
 from tasks.core.navigation.binned_columns import with_scale
@@ -31,7 +32,7 @@ def payload_of_table(page: TablePage) -> Payload:
     bins = [_bins(page, name) for name in names]
     shown = [column_of_bins(each, page.smallest([each.name]) or "") for each in bins]
     for place, each in enumerate(bins):
-        codes = each.codes(page.table[each.name]) + 1
+        codes = each.codes(held_cells(page.table, each.name)) + 1
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
     tables = _put_tables(block, page, bins)
     meta = {
@@ -44,17 +45,24 @@ def payload_of_table(page: TablePage) -> Payload:
         "counts": [],
         "tables": tables,
         "layout": layout(shown, page.naming),
-        "expected_error": None,
         "buffers": block.index(),
     }
     return Payload(meta, block.text())
 
 
+def held_cells(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """A column, in which an empty text is no value: a cell that was empty comes back as one."""
+    cells = table[name]
+    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+        return cells
+    return pc.if_else(pc.equal(cells, ""), None, cells)
+
+
 def _bins(page: TablePage, name: str) -> Bins:
     """Bins of all that the table of all columns and the column's smallest one show."""
-    parts = [page.table[name]]
+    parts = [held_cells(page.table, name)]
     if (file := page.smallest([name])) is not None:
-        parts.append(page.read(file, (name,))[name])
+        parts.append(held_cells(page.read(file, (name,)), name))
     return joined_bins(name, parts, page.bins.get(name))
 
 
@@ -94,7 +102,10 @@ def _put_tables(block: Buffers, page: TablePage, bins: Sequence[Bins]) -> list[J
         if file is None or np.prod(shape) > _MOST_CELLS:
             continue
         table = page.read(file, [each.name for each in chosen])
-        block.put(f"tables/{len(told)}", _counted([each.codes(table[each.name]) for each in chosen], shape))
+        block.put(
+            f"tables/{len(told)}",
+            _counted([each.codes(held_cells(table, each.name)) for each in chosen], shape),
+        )
         told.append({"columns": list(columns), "shape": shape, "file": file})
     return told
 

@@ -54,7 +54,8 @@ class RoundedCounts(Regime):
             "private": False,
             "topics": RoundedWords(statement).topics(),
             "warnings": RoundedWords(statement).warnings(),
-            "made_from": _made_from(statement["synthesis"]),
+            "made_from": _MADE_FROM[_made_of(statement["synthesis"])],
+            "made_of": _made_of(statement["synthesis"]),
             "others": k - 1,
             "attacks": [headed(sentence) for sentence in statement["not_covered"]],
             "levels": [_level(length, each, k) for length, each in enumerate(counts, start=1)],
@@ -76,13 +77,19 @@ class RoundedCounts(Regime):
         ]
 
 
-def _made_from(synthesis: Json) -> str:
-    """What the synthetic records are made from, in a few words."""
+#: What the synthetic records are made from, in a few words.
+_MADE_FROM = {
+    "counts": "drawn from those counts alone",
+    "held": "drawn from those counts and held to the raw table",
+    "raw": "drawn from the raw table",
+}
+
+
+def _made_of(synthesis: Json) -> str:
+    """What the synthetic records are made from: a key of `_MADE_FROM`, and the end of a sentence's."""
     if not synthesis["reads_records"]:
-        return "drawn from those counts alone"
-    if synthesis["mode"] == "aggregate_seeded":
-        return "drawn from those counts and held to the raw table"
-    return "drawn from the raw table"
+        return "counts"
+    return "held" if synthesis["mode"] == "aggregate_seeded" else "raw"
 
 
 def _level(length: int, counts: np.ndarray[Any, np.dtype[np.int64]], k: int) -> Json:

@@ -12,7 +12,11 @@ from tasks.core.charts import theme
 from tests.core.navigation.explorer.packages import EXPLORER
 
 LANGUAGES = ("en", "de")
-FOLDERS = ((EXPLORER / "messages", "{}.json"), (EXPLORER / "source" / "answers", "messages.{}.json"))
+FOLDERS = (
+    (EXPLORER / "messages", "{}.json"),
+    (EXPLORER / "source" / "answers", "messages.{}.json"),
+    (EXPLORER.parent / "messages", "{}.json"),
+)
 
 _PROGRAM = sorted(set((EXPLORER / "source").glob("*.js*")) - {EXPLORER / "source" / "messages.js"})
 
@@ -69,6 +73,17 @@ def test_the_sources_give_the_bundle_byte_for_byte(packages, tmp_path):
     subprocess.run([node, "build.js", str(tmp_path)], cwd=packages.parent, check=True)
     built = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert built == {path.name: path.read_bytes() for path in (EXPLORER / "bundle").iterdir()}
+
+
+@pytest.mark.needs_node
+def test_the_licences_of_all_libraries_in_the_program_go_with_it(packages):
+    text = (EXPLORER / "bundle" / "LICENSES.txt").read_text(encoding="utf-8")
+    lock = json.loads((EXPLORER / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    libraries = {"preact", "@preact/signals", "@preact/signals-core", "@tanstack/virtual-core", "d3-array"}
+    for name in libraries:
+        assert f"{name} {lock[f'node_modules/{name}']['version']} (" in text
+    assert "Permission is hereby granted" in text and "Permission to use, copy" in text
+    assert text in (EXPLORER / "bundle" / "explorer.js").read_text(encoding="utf-8")
 
 
 @pytest.mark.needs_node

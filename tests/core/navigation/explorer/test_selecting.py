@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from tests.core.navigation.explorer.conftest import NAMES, people
-from tests.oracles.explorer_pages import counted, page_of
+from tests.oracles.explorer_pages import counted, large_page, page_of
 
 pytestmark = pytest.mark.needs_chromium
 
@@ -87,6 +87,41 @@ def test_a_rounded_count_has_the_range_of_the_true_one(opened, tmp_path):
             assert explorer.ranges("housing")[label] == (low, low + 9)
 
 
+def test_two_groups_are_compared_as_shares_of_a_base_that_can_be_picked(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("female, rented")
+    explorer.press("Keep as A, to compare")
+    explorer.ask("female, owned")
+    held = [(sex, housing) for sex, housing, _, _ in people()]
+    shares = {
+        home: held.count(("female", home)) / sum(1 for _, housing in held if housing == home)
+        for home in ("rented", "owned")
+    }
+    found = explorer.page.locator(".shares")
+    words = found.inner_text()
+    for home in shares:
+        assert f"{100 * shares[home]:.1f} %\nof people with housing: {home}" in words
+    assert f"{100 * (shares['rented'] - shares['owned']):.1f} points" in words
+    assert "for certain" in words
+    found.get_by_role("combobox").select_option(label="All people")
+    whole = 100 * held.count(("female", "rented")) / len(held)
+    assert f"{whole:.1f} %" in found.inner_text()
+
+
+def test_while_something_is_asked_back_the_number_says_that_it_is_not_the_answer_yet(opened, people_page):
+    explorer = opened(people_page)
+    words = explorer.page.locator(".answer")
+    explorer.ask("female, over 50, zebra")
+    assert "what is meant by “over 50”" in words.inner_text()
+    assert "leaves out what was not understood: zebra" in words.inner_text()
+    explorer.page.locator(".reading").get_by_role("button").last.click()
+    assert explorer.page.locator(".reading").get_by_role("group").count() == 0
+    assert "what is meant by" not in words.inner_text() and "zebra" in words.inner_text()
+    assert explorer.chosen() == ["sex female", "age over 60", "age 40 to under 60"]
+    explorer.click("sex", "female")
+    assert "zebra" not in words.inner_text()
+
+
 def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):
     explorer = opened(people_page)
     explorer.click("sex", "male")
@@ -161,10 +196,41 @@ def test_the_records_behind_a_selection_are_listed(opened, people_page):
     assert table.get_attribute("aria-rowcount") == str(len(chosen) + 1)
     first = table.locator("tbody tr:not(.filler)").first.locator("td").all_inner_texts()
     sex, housing, age, services = chosen[0]
-    assert first == [sex, housing, age, "; ".join(services)]
+    assert first == [sex, housing, AGES.get(age, age), "; ".join(services)]
     scroll = explorer.page.locator(".records .scroll")
     scroll.evaluate("box => box.scrollTo(0, box.scrollHeight)")
     table.locator(f"[aria-rowindex='{len(chosen) + 1}']").wait_for()
+
+
+def test_of_many_records_a_page_is_listed_at_a_time(opened, tmp_path):
+    """All at once would be higher than a browser draws; `large_page` numbers nothing, so places are read."""
+    path = tmp_path / "many.html"
+    path.write_text(large_page(600_000, columns=2), encoding="utf-8")
+    explorer = opened(path)
+    explorer.press("Records")
+    table, words = explorer.page.get_by_role("table"), explorer.page.locator(".records")
+    assert "Records 1 to 1,000 of 600,000" in words.inner_text()
+    assert explorer.page.locator(".records .scroll").evaluate("box => box.scrollHeight") < 100_000
+    explorer.press("Last")
+    assert "Records 599,001 to 600,000 of 600,000" in words.inner_text()
+    box = explorer.page.locator(".records .scroll")
+    box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    table.locator("[aria-rowindex='600001']").wait_for()
+    assert table.locator("tbody tr").count() < 100
+    page = words.get_by_role("spinbutton")
+    page.fill("77")
+    page.press("Enter")
+    assert "Records 76,001 to 77,000 of 600,000" in words.inner_text()
+    assert box.evaluate("box => box.scrollTop") == 0
+    page.fill("99999")
+    page.press("Enter")
+    assert "Records 599,001 to 600,000" in words.inner_text()
+    explorer.press("Previous")
+    assert "Records 598,001 to 599,000" in words.inner_text()
+    explorer.press("Charts")
+    explorer.click("column 0", "value 0 of 0")
+    explorer.press("Records")
+    assert "Records 1 to 1,000 of" in words.inner_text()
 
 
 def test_pages_of_charts_are_as_they_were_laid_out(opened, tmp_path):

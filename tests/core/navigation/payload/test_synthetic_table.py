@@ -73,6 +73,14 @@ def test_one_column_and_two_are_counted_in_the_smallest_table_that_holds_them() 
     assert counted[0, 1] == {("20", "Nice"): 1, ("30", "\x00other"): 1, (None, "Nice"): 1}
 
 
+def test_an_empty_text_is_no_value_as_in_the_table_that_was_read() -> None:
+    table = pa.table({"town": ["Nice", "", None], "age": [1, 2, 3]})
+    found = made({"t/1": pa.table({"town": ["", "", "Nice"]})}, table=table)
+    assert found.meta["columns"][0]["values"] == ["Nice"]
+    assert [row[0] for row in found.records()] == [{"Nice"}, set(), set()]
+    assert found.table(0) == {("Nice",): 1, ("\x00other",): 0, (None,): 2}
+
+
 def test_ten_thousand_texts_are_all_there_and_pairs_of_them_are_left_to_the_records() -> None:
     texts = [f"t{number}" for number in range(10_000)]
     wide = pa.table({"a": texts, "b": texts[::-1], "c": [1] * 10_000})

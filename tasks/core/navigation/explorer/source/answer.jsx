@@ -19,6 +19,7 @@ export function Answer() {
   return (
     <section class="answer" aria-label={say("answer")}>
       <div aria-live="polite" aria-atomic="true">
+        <NotYet />
         <p class="number">
           <output>{found.value === null ? "–" : state.number.value(found.value)}</output>
           <bdi class="group">{group}</bdi>
@@ -45,6 +46,16 @@ export function Answer() {
       </div>
     </section>
   );
+}
+
+/** What of a typed question the number does not answer. */
+function NotYet() {
+  const { asked, say } = useExplorer();
+  if (!asked.value) return null;
+  const { question, settled } = asked.value;
+  const open = question.ambiguous.filter((_, place) => !settled.includes(place)).map(({ text }) => text);
+  const parts = [["not_yet", open], ["without_unread", question.unread]].filter(([, texts]) => texts.length);
+  return parts.map(([key, texts]) => <p key={String(key)} class="caution">{say.value(String(key), { texts: [...texts].join(", ") })}</p>);
 }
 
 /** All that the release says of a group. @param {{numbers: import("./answers/answer.js").Numbers}} props */

@@ -4,8 +4,8 @@ import { useExplorer } from "./state.js";
 /** @import { Row } from "./rows.js" */
 /** @import { Published } from "./published.js" */
 
-/** @param {{row: Row, at: (value: number) => number, chosen: boolean, inTab: boolean, onFocus: () => void}} props */
-export function ChartRow({ row, at, chosen, inTab, onFocus }) {
+/** @param {{row: Row, at: (value: number) => number, end: number, chosen: boolean, inTab: boolean, onFocus: () => void}} props */
+export function ChartRow({ row, at, end, chosen, inTab, onFocus }) {
   const state = useExplorer();
   const number = state.number.value;
   const { estimated, actual, code, column, label } = row;
@@ -14,7 +14,7 @@ export function ChartRow({ row, at, chosen, inTab, onFocus }) {
     <button type="button" class={code === 0 ? "row absent" : "row"} aria-pressed={chosen} tabIndex={inTab ? 0 : -1} onFocus={onFocus} title={label}
       onClick={() => state.toggle(column, code)}>
       <bdi class="label">{label}</bdi>
-      <Bars estimated={estimated} actual={actual} at={at} hasActual={hasActual} />
+      <Bars estimated={estimated} actual={actual} at={at} end={end} hasActual={hasActual} />
       <span class="figures" aria-hidden="true">
         {estimated !== null && <span class="estimated">{number(estimated)}</span>}
         {hasActual && <Figure actual={actual} />}
@@ -52,27 +52,28 @@ function spokenActual(say, actual) {
   return low === null || high === null ? say("row_actual", { value }) : say("row_actual_range", { value, low, high });
 }
 
-/** @param {{estimated: number | null, actual: Published | null, at: (value: number) => number, hasActual: boolean}} props */
-function Bars({ estimated, actual, at, hasActual }) {
+/** @param {{estimated: number | null, actual: Published | null, at: (value: number) => number, end: number, hasActual: boolean}} props */
+function Bars({ estimated, actual, at, end, hasActual }) {
   return (
     <svg class="bars" aria-hidden="true">
       {estimated !== null && <rect class="estimated" x="0" y={hasActual ? "4" : "9"} width={`${at(estimated)}%`} height={hasActual ? "13" : "18"} />}
       {actual && actual.value !== null && <rect class="actual" x="0" y="20" width={`${at(actual.value)}%`} height="13" />}
-      {actual && actual.low !== null && actual.high !== null && <Range low={at(actual.low)} high={at(actual.high)} />}
+      {actual && actual.low !== null && actual.high !== null && <Range low={at(actual.low)} high={at(actual.high)} isCut={actual.high > end} />}
       {hasActual && !actual && <line class="unreleased" x1="0" x2="14%" y1="26.5" y2="26.5" />}
     </svg>
   );
 }
 
-/** @param {{low: number, high: number}} props */
-function Range({ low, high }) {
+/** A range that goes beyond the axis has no end there, but an arrow. @param {{low: number, high: number, isCut: boolean}} props */
+function Range({ low, high, isCut }) {
   const [left, right] = [`${low}%`, `${high}%`];
   // A light line below the dark one keeps it visible on its own bar.
   return ["halo", "range"].map((kind) => (
     <g key={kind} class={kind}>
       <line x1={left} x2={right} y1="26.5" y2="26.5" />
       <line x1={left} x2={left} y1="22.5" y2="30.5" />
-      <line x1={right} x2={right} y1="22.5" y2="30.5" />
+      {!isCut && <line x1={right} x2={right} y1="22.5" y2="30.5" />}
+      {isCut && <svg x={right} y="22.5" overflow="visible"><path d="M-7 0L-1 4L-7 8" /></svg>}
     </g>
   ));
 }

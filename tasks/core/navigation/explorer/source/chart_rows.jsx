@@ -59,7 +59,7 @@ export function ChartRows({ rows, most, label }) {
     if (!whole) virtual.scrollToIndex(next);
   }
 
-  const { at } = axis(most, 100);
+  const { at, end } = axis(most, 100);
   return (
     <div class="rows" ref={box}>
       <ul aria-label={label} onKeyDown={walk} class={whole ? "whole" : "long"} style={whole ? undefined : { height: `${virtual.getTotalSize()}px` }}>
@@ -68,7 +68,7 @@ export function ChartRows({ rows, most, label }) {
           return row && (
             <li key={`${row.column}/${row.code}`} data-place={place} aria-setsize={rows.length} aria-posinset={place + 1}
               style={whole ? undefined : { transform: `translateY(${place * height}px)` }}>
-              <ChartRow row={row} at={at} chosen={isChosen(selection.value, row.column, row.code)} inTab={place === tabbed} onFocus={() => setActive(place)} />
+              <ChartRow row={row} at={at} end={end} chosen={isChosen(selection.value, row.column, row.code)} inTab={place === tabbed} onFocus={() => setActive(place)} />
             </li>
           );
         })}

@@ -1,9 +1,12 @@
 /** Two groups beside each other, or one group in two releases: is the difference real, or noise? */
-import { answer, difference, translated } from "./answers/index.js";
+import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
+
+import { answer, basesOf, difference, differenceOfShares, share, translated, withoutColumns } from "./answers/index.js";
 import { decode, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { groupText, rangeText } from "./words.js";
+import { groupText, rangeText, unitText } from "./words.js";
 
 /** @import { Payload, Selection } from "./payload.js" */
 /** @import { State } from "./state.js" */
@@ -36,6 +39,7 @@ function Groups({ kept, now }) {
       <SideOf title={say("side_a")} side={kept} />
       {same ? <p class="note">{say("choose_b")}</p> : <SideOf title={say("side_b")} side={now} />}
       {!same && <Difference a={kept} b={now} />}
+      {!same && <Shares a={kept} b={now} bases={basesOf(kept.selection, now.selection)} />}
       <div class="acts">
         <button type="button" disabled={same} onClick={() => state.choose(kept.selection)}>{say("swap")}</button>
         <button type="button" onClick={() => (state.kept.value = null)}>{say("stop_comparing")}</button>
@@ -57,6 +61,7 @@ function Releases({ now, there }) {
       <SideOf title={say("here", { vintage: now.payload.meta.vintage })} side={now} />
       {whole ? <SideOf title={say("there", { vintage: there.meta.vintage })} side={other} /> : <p class="caution">{say("other_lacks", { missing: missing.join(", ") })}</p>}
       {whole && <Difference a={now} b={other} />}
+      {whole && selection.size > 0 && <Shares a={now} b={other} bases={basesOf(now.selection, now.selection)} />}
       <div class="acts">
         <button type="button" onClick={() => (state.other.value = null)}>{say("close_other")}</button>
       </div>
@@ -91,13 +96,82 @@ function Difference({ a, b }) {
   );
 }
 
+/**
+ * Both groups as shares of a base that a person picks; it leaves the same columns out of both.
+ * @param {{a: Side, b: Side, bases: number[][]}} props
+ */
+function Shares({ a, b, bases }) {
+  const state = useExplorer();
+  const say = state.say.value;
+  const picked = useSignal("");
+  const columns = bases.find((each) => String(each) === picked.value) ?? bases[0];
+  if (!columns) return null;
+  const [one, other] = [a, b].map((side) => withBase(a, side, columns));
+  const { value, verdict, reason } = differenceOfShares(one, other);
+  return (
+    <div class="shares">
+      <h4>{say("shares")}</h4>
+      <label class="choice">
+        <span class="title">{say("shares_of")}</span>
+        <select value={String(columns)} onChange={(event) => (picked.value = event.currentTarget.value)}>
+          {bases.map((each) => <option key={String(each)} value={String(each)}>{baseText(state, each, [a, b])}</option>)}
+        </select>
+      </label>
+      <div class="each">
+        <ShareOf part={one} />
+        <ShareOf part={other} />
+        <div class="of-shares" aria-live="polite">
+          {value !== null && <p class="number"><span>{say("shares_points", { points: value })}</span></p>}
+          <p class="verdict">{say(verdict.key, verdict.given)}</p>
+          <p class="note">{say(reason.key, reason.given)}</p>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/**
+ * A side with its base. Columns are those of this release; in another one they have other places.
+ * @param {Side} here
+ * @param {Side} side
+ * @param {number[]} columns
+ */
+function withBase(here, side, columns) {
+  const names = columns.map((column) => here.payload.columns[column].name);
+  const places = side.payload === here.payload ? columns : names.map((name) => side.payload.columns.findIndex((one) => one.name === name));
+  return { ...side, base: withoutColumns(side.selection, places) };
+}
+
+/** @param {State} state @param {number[]} columns @param {Side[]} sides */
+function baseText({ payload, say }, columns, sides) {
+  if (sides.every(({ selection }) => !withoutColumns(selection, columns).size)) return say.value("everybody", { units: unitText(payload, say.value) });
+  return say.value("base_without", { columns: columns.map((column) => payload.columns[column].name).join(", ") });
+}
+
+/** @param {{part: import("./answers/shares.js").Part}} props */
+function ShareOf({ part }) {
+  const { say } = useExplorer();
+  const { value, low, high, certain } = share(part);
+  const range = low === null || high === null ? say.value("answer.range.none")
+    : say.value(certain ? "shares_certain" : "shares_range", { low_points: low, high_points: high });
+  return (
+    <div class="side">
+      <p class="number"><span>{value === null ? "–" : say.value("percent", { points: value })}</span> <bdi class="group">{say.value("shares_in", { group: groupText(part.payload, part.base, say.value) })}</bdi></p>
+      <p class="range">{range}</p>
+    </div>
+  );
+}
+
 function OpenOther() {
   const state = useExplorer();
+  const [field, hint] = [useId(), useId()];
   return (
-    <label class="file">
-      <span>{state.say.value("open_other")}</span>
-      <input type="file" accept=".html,text/html" onChange={(event) => openOther(state, event.currentTarget)} />
-    </label>
+    // The field has the focus and the keys; its label is what is seen.
+    <div class="file">
+      <input id={field} class="unseen" type="file" accept=".html,text/html" aria-describedby={hint} onChange={(event) => openOther(state, event.currentTarget)} />
+      <label for={field}>{state.say.value("open_other")}</label>
+      <span id={hint}>{state.say.value("open_other_hint")}</span>
+    </div>
   );
 }
 

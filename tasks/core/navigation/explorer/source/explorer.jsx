@@ -16,6 +16,12 @@ import { Toolbar } from "./toolbar.jsx";
 /** @param {EventTarget | null} target */
 const isTyping = (target) => target instanceof Element && target.matches("input, textarea, select");
 
+/** What the page around the explorer says in several languages is shown in one. @param {string} language */
+function showLanguage(language) {
+  for (const part of document.querySelectorAll("[data-language]"))
+    if (part instanceof HTMLElement) part.hidden = part.dataset.language !== language;
+}
+
 /** @param {State} state */
 function listen(state) {
   const follow = () => state.follow();
@@ -34,8 +40,10 @@ function listen(state) {
   const stop = state.link.subscribe((link) => {
     if (location.hash !== link) history.replaceState(null, "", link || location.pathname + location.search);
   });
+  const stopLanguage = state.language.subscribe(showLanguage);
   return () => {
     stop();
+    stopLanguage();
     removeEventListener("hashchange", follow);
     removeEventListener("beforeprint", print);
     removeEventListener("afterprint", print);

@@ -26,20 +26,36 @@ export function numbers(language) {
 }
 
 /**
- * A text has `{name}` where a value goes. Texts with a plural choose it by the value of `n`.
+ * Shares as people of a language write them, to a tenth of a percent. Ends of ranges are rounded outwards.
+ * @param {string} language
+ */
+export function percents(language) {
+  const tenth = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  const round = { low: Math.floor, high: Math.ceil, value: Math.round };
+  return (/** @type {number} */ share, /** @type {keyof typeof round} */ end = "value") => {
+    const hair = end === "low" ? 1e-9 : end === "high" ? -1e-9 : 0;
+    return tenth.format((round[end](share * 1000 + hair) || 0) / 10);
+  };
+}
+
+/**
+ * A text has `{name}` where a value goes; `{low_points}` and `{high_points}` are shares. Texts with a plural choose it by the value of `n`.
  * @param {string} language
  * @returns {Say}
  */
 export function speaker(language) {
   const texts = LANGUAGES[known(language)];
   const plural = new Intl.PluralRules(language);
-  const number = numbers(language);
+  const [number, percent] = [numbers(language), percents(language)];
+  const written = (/** @type {string} */ name, /** @type {number} */ value) =>
+    name === "low_points" ? percent(value, "low") : name === "high_points" ? percent(value, "high")
+    : name === "points" ? percent(value) : number(value);
   return (key, given = {}) => {
     const text = texts[key] ?? LANGUAGES.en[key] ?? key;
     const form = typeof text === "string" ? text : text[plural.select(Number(given.n)) === "one" ? "one" : "other"];
     return form.replace(/\{(\w+)\}/g, (whole, name) => {
       const value = given[name];
-      return value === undefined ? whole : typeof value === "number" ? number(value) : value;
+      return value === undefined ? whole : typeof value === "number" ? written(name, value) : value;
     });
   };
 }

@@ -58,7 +58,6 @@
  * @property {({sd: number, half_width_95: number, threshold: number | null, truncated: boolean} | null)[]} [noise] a length
  * @property {{pages: {name: string, visuals: Visual[]}[]} | null} [layout]
  * @property {{text: string, bibtex: string}} citation
- * @property {unknown} [expected_error]
  *
  * @typedef {Object} Payload
  * @property {Meta} meta

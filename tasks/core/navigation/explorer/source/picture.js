@@ -54,10 +54,10 @@ const write = (text, x, y, more = {}) => element("text", { x, y, fill: ink, "fon
 /**
  * @param {State} state
  * @param {Row} row
- * @param {(value: number) => number} at
+ * @param {ReturnType<typeof axis>} scale
  * @param {number} y
  */
-function drawRow(state, { label, estimated, actual, code }, at, y) {
+function drawRow(state, { label, estimated, actual, code }, { at, end }, y) {
   const number = state.number.value;
   const parts = [write(fitted(label, LABEL - 10, "12px sans-serif"), 0, y + 20, code === 0 ? { "font-style": "italic" } : {})];
   const right = { "text-anchor": "end", "font-size": 11 };
@@ -74,7 +74,8 @@ function drawRow(state, { label, estimated, actual, code }, at, y) {
     }
     if (actual.low !== null && actual.high !== null) {
       const [low, high] = [LABEL + at(actual.low), LABEL + at(actual.high)];
-      const d = `M${low} ${y + 24}H${high}M${low} ${y + 20}v8M${high} ${y + 20}v8`;
+      const last = actual.high > end ? `M${high - 6} ${y + 20}l6 4l-6 4` : `M${high} ${y + 20}v8`;
+      const d = `M${low} ${y + 24}H${high}M${low} ${y + 20}v8${last}`;
       parts.push(element("path", { d, stroke: paper, "stroke-width": 4, fill: "none" }));
       parts.push(element("path", { d, stroke: ink, "stroke-width": 1.5, fill: "none" }));
     }
@@ -89,7 +90,8 @@ function drawRow(state, { label, estimated, actual, code }, at, y) {
 function drawChart(state, visual) {
   const { rows, most } = seen(state, visual);
   const shown = rows.slice(0, MOST_ROWS);
-  const { at, ticks } = axis(most, BARS);
+  const scale = axis(most, BARS);
+  const { at, ticks } = scale;
   const bottom = TITLE + shown.length * ROW;
   const text = tickText(state.language.value);
   const marks = ticks.flatMap((tick) => [
@@ -97,7 +99,7 @@ function drawChart(state, visual) {
     write(text(tick), LABEL + at(tick), bottom + 14, { "font-size": 11, fill: soft, "text-anchor": "middle" }),
   ]);
   const title = write(fitted(visual.name, CHART - FIGURES, "bold 14px sans-serif"), 0, 16, { "font-size": 14, "font-weight": 650 });
-  const parts = shown.flatMap((row, place) => drawRow(state, row, at, TITLE + place * ROW));
+  const parts = shown.flatMap((row, place) => drawRow(state, row, scale, TITLE + place * ROW));
   return { drawn: element("g", {}, title, ...marks, ...parts), height: bottom + AXIS };
 }
 

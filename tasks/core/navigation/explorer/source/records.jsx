@@ -1,58 +1,93 @@
-/** The records behind a selection, as a table of which only what is in sight is drawn. */
-import { useRef, useState } from "preact/hooks";
+/** The records behind a selection, a page at a time, as a table of which only what is in sight is drawn. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
 
-import { recordCell, saveRecords } from "./save.js";
+import { pageOfRecords } from "./page_of_records.js";
+import { saveRecords } from "./save.js";
 import { useExplorer } from "./state.js";
 import { useVirtual } from "./virtual.js";
+import { recordText } from "./words.js";
 
 /** The height of a line, in the page's letters: `--line` of the style sheet. */
 const LINE = 2;
+
+/** @typedef {ReturnType<typeof pageOfRecords>} Listed */
 
 export function Records() {
   const state = useExplorer();
   const { payload, passes } = state;
   const say = state.say.value;
   const { size } = passes.value;
+  const asked = useSignal(0);
+  const listed = pageOfRecords(size, asked.value);
+  const { page, pages, first, number } = listed;
+  const turn = (/** @type {number} */ to) => (asked.value = to);
   return (
     <div class="records">
       <h3 id="explorer-records">{say("records_title")}</h3>
       <p class="note">{say("records_note")} {say("records_scroll")}</p>
-      <button type="button" disabled={size === 0} onClick={() => saveRecords(state)}>{say("save_records")}</button>
-      {size > 0 ? <Table /> : <p class="none">{say(payload.records ? "records_none" : "no_records")}</p>}
+      <div class="acts">
+        <button type="button" disabled={size === 0} onClick={() => saveRecords(state)}>{say("save_records")}</button>
+        <p class="note" role="status">{size > 0 && say("records_listed", { first: first + 1, last: first + number, of: size })}</p>
+        {pages > 1 && <Turning page={page} pages={pages} onTurn={turn} />}
+      </div>
+      {size > 0 ? <Table listed={listed} /> : <p class="none">{say(payload.records ? "records_none" : "no_records")}</p>}
     </div>
   );
 }
 
-function Table() {
-  const { payload, passes, number } = useExplorer();
+/** @param {{page: number, pages: number, onTurn: (page: number) => void}} props */
+function Turning({ page, pages, onTurn }) {
+  const say = useExplorer().say.value;
+  return (
+    <div class="choice" role="group" aria-label={say("records_pages")}>
+      <button type="button" disabled={page === 0} onClick={() => onTurn(0)}>{say("page_first")}</button>
+      <button type="button" disabled={page === 0} onClick={() => onTurn(page - 1)}>{say("page_before")}</button>
+      <label>
+        <span class="title">{say("page_of", { of: pages })}</span>
+        <input type="number" min={1} max={pages} value={page + 1} onChange={(event) => onTurn(Number(event.currentTarget.value) - 1)} />
+      </label>
+      <button type="button" disabled={page === pages - 1} onClick={() => onTurn(page + 1)}>{say("page_after")}</button>
+      <button type="button" disabled={page === pages - 1} onClick={() => onTurn(pages - 1)}>{say("page_last")}</button>
+    </div>
+  );
+}
+
+/** @param {{listed: Listed}} props */
+function Table({ listed }) {
+  const { payload, passes, number, say } = useExplorer();
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [height] = useState(() => LINE * parseFloat(getComputedStyle(document.documentElement).fontSize));
   const { rows, size } = passes.value;
-  const virtual = useVirtual({ count: size, height, box, more: 10 });
-  const places = virtual.getVirtualItems();
+  const virtual = useVirtual({ count: listed.number, height, box, more: 10 });
+  useEffect(() => box.current?.scrollTo({ top: 0 }), [listed.page, rows]);
+  const places = virtual.getVirtualItems().filter(({ index }) => index < listed.number);
   const before = places.length ? places[0].index * height : 0;
-  const after = places.length ? (size - 1 - places[places.length - 1].index) * height : 0;
+  const after = places.length ? (listed.number - 1 - places[places.length - 1].index) * height : 0;
   return (
     // The box scrolls, so that keys must reach it.
     <div class="scroll" ref={box} tabIndex={0} role="region" aria-labelledby="explorer-records">
       <table aria-rowcount={size + 1} aria-labelledby="explorer-records">
         <thead>
           <tr aria-rowindex={1}>
-            <th scope="col" class="place">{useExplorer().say.value("record")}</th>
+            <th scope="col" class="place">{say.value("record")}</th>
             {payload.columns.map(({ name }, column) => <th key={column} scope="col" dir="auto" title={name}>{name}</th>)}
           </tr>
         </thead>
         <tbody>
           <Filler height={before} />
-          {places.map(({ index }) => (
-            <tr key={index} aria-rowindex={index + 2}>
-              <th scope="row" class="place">{number.value(index + 1)}</th>
-              {payload.columns.map((column, place) => {
-                const text = recordCell(column, rows ? rows[index] : index);
-                return <td key={place} dir="auto" title={text}>{text}</td>;
-              })}
-            </tr>
-          ))}
+          {places.map(({ index }) => {
+            const place = listed.first + index;
+            return (
+              <tr key={place} aria-rowindex={place + 2}>
+                <th scope="row" class="place">{number.value(place + 1)}</th>
+                {payload.columns.map((_, column) => {
+                  const text = recordText(payload, column, rows ? rows[place] : place, say.value);
+                  return <td key={column} dir="auto" title={text}>{text}</td>;
+                })}
+              </tr>
+            );
+          })}
           <Filler height={after} />
         </tbody>
       </table>

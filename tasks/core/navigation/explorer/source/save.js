@@ -83,7 +83,7 @@ function* recordTable({ payload, passes }) {
  * @param {import("./payload.js").Column} column
  * @param {number} row
  */
-export function recordCell({ codes, values }, row) {
+function recordCell({ codes, values }, row) {
   if (codes.length === 1) return codes[0][row] ? values[codes[0][row] - 1] : "";
   return codes.map((slot) => slot[row]).filter(Boolean).map((code) => values[code - 1]).join("; ");
 }

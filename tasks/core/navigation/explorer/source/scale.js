@@ -12,6 +12,7 @@ const TICKS = 3;
 export function axis(most, width) {
   const [, end] = nice(0, Math.max(most, 1), TICKS);
   return {
+    end,
     at: (/** @type {number} */ value) => (Math.min(Math.max(value, 0), end) / end) * width,
     ticks: ticks(0, end, TICKS).filter(Number.isInteger),
   };

@@ -20,6 +20,12 @@ const STEPS = 200;
 
 /** @typedef {ReturnType<typeof createState>} State */
 
+/**
+ * @typedef {Object} Asked a question that was typed
+ * @property {import("./answers/question.js").Question} question
+ * @property {number[]} settled which of its ambiguous parts were chosen
+ */
+
 /** @param {Payload} payload */
 export function createState(payload) {
   const view = viewOf(payload, location.hash);
@@ -32,8 +38,15 @@ export function createState(payload) {
   const notice = signal(view.unknown ? speaker(language.value)("link_unknown", { n: view.unknown }) : "");
   const link = computed(() => linkOf(payload, { selection: selection.value, page: page.value, language: language.value }));
 
-  /** @param {Selection} next */
-  function choose(next) {
+  /** @type {import("@preact/signals").Signal<Asked | null>} */
+  const asked = signal(/** @type {Asked | null} */ (null));
+
+  /**
+   * @param {Selection} next
+   * @param {Asked | null} [question] what it answers; another choice ends a question
+   */
+  function choose(next, question = null) {
+    asked.value = question;
     if (equal(next, selection.value)) return;
     batch(() => {
       past.value = [...past.value, selection.value].slice(-STEPS);
@@ -51,6 +64,7 @@ export function createState(payload) {
     passes,
     page,
     link,
+    asked,
     choose,
     say: computed(() => speaker(language.value)),
     number: computed(() => numbers(language.value)),
@@ -72,6 +86,7 @@ export function createState(payload) {
       const before = past.value.at(-1);
       if (!before) return;
       batch(() => {
+        asked.value = null;
         past.value = past.value.slice(0, -1);
         selection.value = before;
       });

@@ -36,6 +36,63 @@ export function valueText({ columns }, column, code, say) {
   return kind === "bins" ? binText(values[code - 1], say) : values[code - 1];
 }
 
+/**
+ * What a record holds of a column, as it is shown; several items are joined, none is the empty text.
+ * @param {Payload} payload
+ * @param {number} column
+ * @param {number} row
+ * @param {Say} say
+ */
+export function recordText(payload, column, row, say) {
+  const held = payload.columns[column].codes.map((slot) => slot[row]).filter(Boolean);
+  return held.map((code) => valueText(payload, column, code, say)).join("; ");
+}
+
+/** Where a bin begins and ends, as texts; null on a side where it has no end. @param {string} bin */
+function endsOf(bin) {
+  const between = BETWEEN.exec(bin);
+  if (between) return { low: between[1], high: between[2], isBelow: between[3] === ")" };
+  const beyond = BEYOND.exec(bin);
+  if (!beyond) return null;
+  return beyond[1] === "<" ? { low: null, high: beyond[2], isBelow: true } : { low: beyond[2], high: null, isBelow: false };
+}
+
+/**
+ * Neighbouring bins in one: "60 and over" for `[60,75)` and `>75`.
+ * @param {string} first
+ * @param {string} last
+ * @param {Say} say
+ */
+function joinedText(first, last, say) {
+  const [from, to] = [endsOf(first), endsOf(last)];
+  if (!from || !to) return null;
+  if (from.low !== null && to.high !== null) return say(to.isBelow ? "bin_below" : "bin_to", { low: from.low, high: to.high });
+  if (from.low !== null) return say("bin_from", { edge: from.low });
+  return to.high !== null ? say(to.isBelow ? "bin_under" : "bin_up_to", { edge: to.high }) : null;
+}
+
+/**
+ * Chosen values as texts; bins that are neighbours are one.
+ * @param {Payload} payload
+ * @param {number} column
+ * @param {number[]} codes ascending
+ * @param {Say} say
+ */
+function valueTexts(payload, column, codes, say) {
+  const { kind, values } = payload.columns[column];
+  /** @type {string[]} */
+  const texts = [];
+  for (let place = 0; place < codes.length; place++) {
+    let end = place;
+    if (kind === "bins" && codes[place] > 0)
+      while (codes[end + 1] === codes[end] + 1 && codes[end + 1] <= values.length) end++;
+    const joined = end > place ? joinedText(values[codes[place] - 1], values[codes[end] - 1], say) : null;
+    texts.push(joined ?? valueText(payload, column, codes[place], say));
+    if (joined) place = end;
+  }
+  return texts;
+}
+
 /** Values of a column beyond which the rest is counted. */
 const NAMED = 6;
 
@@ -47,9 +104,9 @@ const NAMED = 6;
  * @param {Say} say
  */
 export function placeText(payload, column, codes, say) {
-  const named = codes.length > NAMED + 1 ? codes.slice(0, NAMED) : codes;
-  const texts = named.map((code) => valueText(payload, column, code, say));
-  if (named.length < codes.length) texts.push(say("and_more", { n: codes.length - named.length }));
+  const every = valueTexts(payload, column, codes, say);
+  const texts = every.length > NAMED + 1 ? every.slice(0, NAMED) : every;
+  if (texts.length < every.length) texts.push(say("and_more", { n: every.length - texts.length }));
   return say("is", { column: payload.columns[column].name, values: texts.join(say("or")) });
 }
 
@@ -62,6 +119,12 @@ export function selectionText(payload, selection, say) {
   return [...selection].map(([column, codes]) => placeText(payload, column, codes, say)).join(say("and"));
 }
 
+/** What several records are called. @param {Payload} payload @param {Say} say */
+export function unitText({ meta }, say) {
+  const { many } = meta.unit;
+  return many === "people" || many === "rows" ? say(`unit_${many}`) : many;
+}
+
 /**
  * Whom a selection is about: "people with sex: female and age: 60-69".
  * @param {Payload} payload
@@ -69,7 +132,7 @@ export function selectionText(payload, selection, say) {
  * @param {Say} say
  */
 export function groupText(payload, selection, say) {
-  const units = payload.meta.unit.many;
+  const units = unitText(payload, say);
   if (selection.size === 0) return say("everybody", { units });
   return say("units_with", { units, selection: selectionText(payload, selection, say) });
 }

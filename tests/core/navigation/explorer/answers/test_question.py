@@ -93,11 +93,37 @@ def test_a_number_that_cuts_a_bin_is_asked_back_with_both_choices():
     assert [option["codes"] for option in asked["options"]] == [[6], [5, 6]]
 
 
-def test_a_word_of_two_columns_is_asked_back():
-    (found,) = read("women, rent", columns=COLUMNS)
-    assert selected(found) == {"sex": ["female"]}
+@pytest.mark.parametrize("text", ["women, rented", "women who rent", "Frauen zur Miete", "women, rent"])
+def test_a_word_of_two_columns_is_of_that_which_spells_it_so_or_that_it_is_about(text):
+    (found,) = read(text, columns=COLUMNS)
+    assert selected(found) == {"sex": ["female"], "housing": ["rented"]}
+    (found,) = read("women, rents", columns=COLUMNS)
+    assert selected(found) == {"sex": ["female"], "concern": ["rents"]}
+
+
+def test_a_word_of_two_columns_that_is_about_none_of_them_is_asked_back():
+    columns = [column("first", ("red", "blue")), column("second", ("red", "green"))]
+    (found,) = read("red", columns=columns)
+    assert found["selection"] == [] and len(found["ambiguous"][0]["options"]) == 2
+
+
+def test_a_negation_goes_with_a_word_that_is_not_understood():
+    (found,) = read("women without a zebra who rent")
+    assert selected(found) == {"sex": ["female"], "housing": ["rented"]}
+    assert found["unread"] == ["zebra"]
+
+
+def test_a_doctor_by_occupation_is_no_degree():
+    columns = [column("occupation", ("doctor", "farmer")), column("housing", ("rented", "owned"))]
+    (found,) = read("over 60 without a degree who rent", columns=columns)
+    assert found["selection"] == [[1, [1]]] and "degree" in found["unread"]
+
+
+def test_where_several_codes_may_be_meant_the_chart_is_named():
+    columns = [column("EDU", ("1", "2", "3"))]
+    (found,) = read("without a degree", columns=columns)
     (asked,) = found["ambiguous"]
-    assert [NAMES[option["column"]] for option in asked["options"]] == ["housing", "concern"]
+    assert asked["key"] == "question.coded_in_chart" and asked["given"] == {"column": "EDU"}
 
 
 def test_a_part_of_a_value_is_asked_back():

@@ -125,7 +125,7 @@ const around = (estimate, sd, share) => {
  * @param {number} tail
  * @returns {{low: number, high: number, estimate: number | null, sd: number | null}}
  */
-function rangeOf({ payload, selection }, tail) {
+export function rangeOf({ payload, selection }, tail) {
   const asked = meant(payload, selection);
   const { protection, number } = payload.meta;
   if (protection === "k_anonymity") return { ...certainRange(payload, asked), estimate: null, sd: null };

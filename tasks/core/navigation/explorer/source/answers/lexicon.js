@@ -6,7 +6,7 @@
  *
  * @typedef {{text: string, folded: string}} Word as typed, and without case and accents
  */
-import { ABOUT, BROAD, BROAD_TYPED, COLUMNS, SAME, SKIPPED } from "./vocabulary.js";
+import { ABOUT, BROAD, BROAD_NAMED, BROAD_PLAIN, BROAD_TYPED, COLUMNS, SAME, SKIPPED } from "./vocabulary.js";
 
 /** @type {WeakMap<Payload, Lexicon>} */
 const known = new WeakMap();
@@ -76,7 +76,9 @@ class Lexicon {
   constructor({ columns, meta }) {
     this.columns = columns;
     this.unit = new Set([meta.unit.one, meta.unit.many].map((word) => stemmed(folded(word))));
-    /** @type {Map<string, Map<number, Set<number>>>} whole values as they are spelt */
+    /** @type {Map<string, Map<number, Set<number>>>} whole values as the release spells them */
+    this.own = new Map();
+    /** @type {Map<string, Map<number, Set<number>>>} whole values as they are spelt, and words for the same */
     this.exact = new Map();
     /** @type {Map<string, Map<number, Set<number>>>} whole values without endings */
     this.whole = new Map();
@@ -129,22 +131,40 @@ class Lexicon {
     const spelled = words.join(" ");
     const isSame = (/** @type {string} */ word) => word === spelled || (whole.length >= SURE && keyOfText(word) === whole);
     const same = SAME.filter((group) => group.some(isSame)).flat();
+    put(this.own, spelled, column, code);
     for (const each of [spelled, ...same]) {
       put(this.exact, each, column, code);
       put(this.whole, keyOfText(each), column, code);
     }
     for (const word of words) put(this.spelled, word, column, code);
     if (words.length > 1) for (const word of words) if (!SKIPPED.has(word)) put(this.part, stemmed(word), column, code);
-    for (const group of BROAD)
-      if (words.some((word) => group.includes(word)) && !words.some((word) => ["no", "without", "ohne", "kein"].includes(word)))
+    const name = nameWords(this.columns[column].name);
+    for (const [place, group] of BROAD.entries()) {
+      const saying = BROAD_NAMED[place].some((each) => name.includes(each)) ? group : group.slice(0, BROAD_PLAIN);
+      if (words.some((word) => saying.includes(word)) && !words.some((word) => ["no", "without", "ohne", "kein"].includes(word)))
         for (const word of group.slice(0, BROAD_TYPED)) put(this.broad, stemmed(word), column, code);
+    }
   }
 
   /** Values that are exactly these words, or words for the same. @param {string[]} words @returns {Option[]} */
   exactly(words) {
     const spelled = plain(words);
     const singular = spelled.map((word) => (word.length > SURE ? word.replace(/s$/, "") : word));
-    return optionsOf(this.exact.get(spelled.join(" ")) ?? this.exact.get(singular.join(" ")) ?? this.whole.get(keyOf(words)));
+    const own = this.own.get(spelled.join(" "));
+    if (own) return optionsOf(own);
+    return this.meant(spelled.join(" "), optionsOf(this.exact.get(spelled.join(" ")) ?? this.exact.get(singular.join(" ")) ?? this.whole.get(keyOf(words))));
+  }
+
+  /**
+   * Of several columns that one, if any, which the word is about: who rents has a home, whatever "rents" is elsewhere.
+   * @param {string} word
+   * @param {Option[]} options
+   */
+  meant(word, options) {
+    if (options.length < 2) return options;
+    const about = this.columnsAbout(word);
+    const found = options.filter(({ column }) => about.includes(column));
+    return found.length ? found : options;
   }
 
   /** Whether a value is spelt so. @param {string} word */

@@ -85,7 +85,11 @@ class Reader {
     else if (this.readColumn(true)) return;
     else if (SKIPPED.has(word.folded) || this.lexicon.unit.has(stemmed(word.folded))) this.place++;
     else if (this.readBroad() || this.readColumn(false) || this.readPart() || this.readCoded() || this.readAlike()) return;
-    else this.unread.push(word.text), this.place++;
+    else {
+      this.unread.push(word.text);
+      this.place++;
+      this.isNegated = false; // a "not" before it was said of it
+    }
     if (EITHER.has(word.folded)) this.place++;
   }
 
@@ -417,8 +421,9 @@ class Reader {
    */
   askValue(text, column) {
     const { name, values } = this.payload.columns[column];
-    const isFew = values.length <= MOST_CODES && !this.isNegated;
-    this.ask(text, "question.coded", isFew ? values.map((_, place) => ({ column, codes: [place + 1] })) : [], { column: name });
+    // Several codes may be meant, or what is left of them: those are chosen in the chart.
+    if (values.length > MOST_CODES || this.isNegated) return this.ask(text, "question.coded_in_chart", [], { column: name });
+    this.ask(text, "question.coded", values.map((_, place) => ({ column, codes: [place + 1] })), { column: name });
   }
 
   /** A word that is nearly one of a value is asked back. */

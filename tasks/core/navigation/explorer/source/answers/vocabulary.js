@@ -34,6 +34,12 @@ export const BROAD = [
   "degree degrees abschluss hochschulabschluss studium bachelor bachelors master masters doctorate doctor phd university",
 ].map((line) => line.split(" "));
 
+/** Where single words of `BROAD` say so: in a column that is called like this. A doctor by occupation is no degree. */
+export const BROAD_NAMED = ["education edu bildung schooling degree degrees qualification qualifications abschluss schulabschluss"].map((line) => line.split(" "));
+
+/** How many of the words of `BROAD` say it themselves, wherever they stand. */
+export const BROAD_PLAIN = 4;
+
 /** How many of the words of `BROAD` may be typed for all of them; the rest only stand in values. */
 export const BROAD_TYPED = 5;
 
