@@ -115,7 +115,12 @@ def page_of_table(tmp_path: Path, prefect_server: str) -> Callable[..., Path]:
     return make
 
 
-ROUNDED: dict[str, Any] = {"dp_aggregates": False, "reporting_resolution": 2, "reporting_length": 1}
+ROUNDED: dict[str, Any] = {
+    "evaluate_sensitive": False,
+    "dp_aggregates": False,
+    "reporting_resolution": 2,
+    "reporting_length": 1,
+}
 FITTED: dict[str, Any] = {
     "dp_aggregates": True,
     "noise_epsilon": 8.0,
