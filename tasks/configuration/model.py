@@ -206,6 +206,9 @@ class Report(Model):
     )
     unit: UnitWord = Field("", description="What one record of the table is called, such as visit.")
     units: UnitWord = Field("", description="What several are called; empty: the regular plural of unit.")
+    value_names: dict[str, dict[str, str]] = Field(
+        {}, description="What codes mean, by column and value: a dictionary of the table."
+    )
 
     @model_validator(mode="after")
     def _one_before_many(self) -> "Report":
@@ -338,7 +341,7 @@ class RunConfiguration(Model):
             body.pop("publication", None)
         for name in self.unnamed:
             body.pop(name, None)
-        for name in ("unit", "units"):
+        for name in ("unit", "units", "value_names"):
             if not getattr(self.report, name):
                 body.get("report", {}).pop(name, None)
         return body

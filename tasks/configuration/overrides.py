@@ -20,6 +20,7 @@ ALLOWED = (
     "report_visuals",
     "unit",
     "units",
+    "value_names",
     "synthetic_forms",
     "evaluate_sensitive",
     "evaluate_utility",

@@ -261,6 +261,10 @@ def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[st
                     f"report_pages: {page!r} names {name!r}, which is neither one of report_visuals nor a "
                     f"column that is used: {meant or 'correct it.'}"
                 )
+    for name in report.value_names:
+        if matching_name(name) not in columns:
+            meant = did_you_mean(name, [column.name for column in schema.columns])
+            problems.append(f"value_names: {name!r} is no column that is used: {meant or 'correct it.'}")
     return problems
 
 

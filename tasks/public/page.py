@@ -41,7 +41,8 @@ class PageSettings:
             prefix=self.prefix,
             visuals=report.visuals,
             pages=report.pages,
-            unit=UnitName.of(report.unit, report.units) if report.unit else None,
+            unit=UnitName.given(report.unit, report.units),
+            value_names=report.value_names,
             citation=Citation(citation_text(release), citation_bibtex(release)),
         )
 

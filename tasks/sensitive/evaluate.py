@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tasks.configuration.model import RunConfiguration
+from tasks.configuration.model import Report, RunConfiguration
 from tasks.configuration.sections import Model
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
@@ -15,6 +15,7 @@ from tasks.storage import SENSITIVE, StoredTable
 
 if TYPE_CHECKING:
     from tasks.core.evaluation.raw import RawInputs
+    from tasks.core.navigation.naming import Naming
     from tasks.core.navigation.owner_page import Answer
 
 
@@ -27,6 +28,7 @@ class EvaluationSettings(Model):
         is_private: whether the release is differentially private.
         holds_resolution: whether the synthetic records are promised beyond the reporting length.
         is_fitted: whether they are fitted, so that only their single values are promised.
+        report: of the page, of which the owner's has the words.
     """
 
     resolution: int
@@ -34,6 +36,7 @@ class EvaluationSettings(Model):
     is_private: bool
     holds_resolution: bool
     is_fitted: bool
+    report: Report = Report()
 
     @classmethod
     def of(cls, configuration: RunConfiguration) -> "EvaluationSettings":
@@ -44,6 +47,7 @@ class EvaluationSettings(Model):
             is_private=configuration.is_private,
             holds_resolution=configuration.synthesis.reads_records,
             is_fitted=configuration.is_fitted,
+            report=configuration.report,
         )
 
     @property
@@ -80,6 +84,14 @@ def evaluate_against_raw(
     sources.write(into.folder, inputs.synthetic)
 
 
+def owner_naming(report: Report, prefix: str) -> "Naming":
+    """What the page for the owner of the data calls things: as the release's page does."""
+    from tasks.core.navigation.naming import Naming, UnitName
+
+    unit = UnitName.given(report.unit, report.units)
+    return Naming(prefix=prefix, unit=unit, value_names=report.value_names)
+
+
 #: Of the page for the owner of the data, behind the prefix.
 OWNER_PAGE = "owner_showcase.html"
 
@@ -92,7 +104,8 @@ def _write_owner_page(
     from tasks.core.navigation.payload.owner import Compared, payload_of_truth, true_counts
 
     dataset, schema = into.run.dataset, inputs.sensitive.facts.schema
-    compared = Compared(dataset, settings.prefix, "subject" if schema.subject_id else "row")
+    naming = owner_naming(settings.report, settings.prefix)
+    compared = Compared(dataset, naming, "subject" if schema.subject_id else "row")
     exact = true_counts(inputs.sensitive)
     payload = payload_of_truth(compared, owner_title(dataset), schema, exact, inputs.synthetic)
     page = render_owner_page(dataset, payload, answers)

@@ -288,6 +288,7 @@ NOT_NAMED: list[dict[str, Any]] = [
     {"prefix": "other"},
     {"report_title": "Other"},
     {"report_visuals": {"sexes": ["sex:f"]}},
+    {"value_names": {"sex": {"f": "female"}}},
     {"reporting_length": 4},
     {"reporting_resolution": 5},
     {"synthetic_forms": ["long"]},

@@ -30,6 +30,11 @@ class UnitName:
         """
         return cls(one, many or _plural(one))
 
+    @classmethod
+    def given(cls, one: str, many: str = "") -> "UnitName | None":
+        """The same; None where no name is given."""
+        return cls.of(one, many) if one else None
+
     @property
     def a_one(self) -> str:
         """With its article."""
@@ -65,6 +70,7 @@ class Naming:
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         unit: what a record is called; None: what the statement's unit is called otherwise.
         citation: of the release.
+        value_names: column to value to what it means, where values are codes.
     """
 
     title: str = ""
@@ -73,6 +79,7 @@ class Naming:
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unit: UnitName | None = None
     citation: Citation = Citation()
+    value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def unit_of(self, statement: Json) -> UnitName:
         """What a record of a release is called."""

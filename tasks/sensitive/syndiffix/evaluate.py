@@ -4,9 +4,10 @@ import json
 
 import pyarrow.parquet as pq
 
+from tasks.configuration.model import Report
 from tasks.configuration.sections import Model
 from tasks.core.evaluation.typed_tables import distances, write_distances
-from tasks.sensitive.evaluate import OWNER_PAGE
+from tasks.sensitive.evaluate import OWNER_PAGE, owner_naming
 from tasks.sensitive.syndiffix.trees import TABLE
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
@@ -18,10 +19,12 @@ class TableEvaluation(Model):
     Attributes:
         bins: public edges by numeric column.
         prefix: of the files' names.
+        report: of the page, of which the owner's has the words.
     """
 
     bins: dict[str, tuple[float, ...]]
     prefix: str
+    report: Report = Report()
 
 
 @step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
@@ -52,7 +55,7 @@ def evaluate_tables(
     (into.folder / "evaluation.json").write_text(text + "\n", encoding="utf-8")
     write_distances(found, by_question, into.folder, settings.prefix)
     dataset = into.run.dataset
-    compared = Compared(dataset, settings.prefix, "row")
+    compared = Compared(dataset, owner_naming(settings.report, settings.prefix), "row")
     payload = payload_of_true_table(compared, owner_title(dataset), raw, whole, settings.bins)
     page = render_owner_page(dataset, payload, answers_of_tables(found))
     (into.folder / f"{settings.prefix}_{OWNER_PAGE}").write_text(page, encoding="utf-8")

@@ -8,6 +8,7 @@ import pytest
 
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation.typed_tables import Distance, TableDistances
+from tasks.core.navigation.naming import Naming, UnitName
 from tasks.core.navigation.owner_page import answers_of_tables, render_owner_page
 from tasks.core.navigation.payload.owner import (
     Compared,
@@ -23,7 +24,11 @@ from tests.oracles.pages import check
 from tests.oracles.payloads import Decoded, decoded, read_payload
 
 SCHEMA = Schema(tuple(map(Column, "ABC")))
-COMPARED = Compared("<b>visits", "my", "row")
+COMPARED = Compared(
+    "<b>visits",
+    Naming(prefix="my", unit=UnitName.of("visit"), value_names={"b": {"b1": "blue"}}),
+    "row",
+)
 
 
 def read_back(payload: Payload) -> Decoded:
@@ -48,6 +53,13 @@ def test_the_counts_are_the_true_ones_of_as_many_lengths_as_there_is_room_for(
     assert found.counts() == expected
     assert found.meta["number"]["value"] == len(T1)
     assert (found.meta["audience"], found.meta["resolution"]) == ("owner", 1)
+    # It calls things what the release's page does.
+    assert found.meta["unit"] == {"one": "visit", "many": "visits"}
+    assert (
+        dict(zip(found.meta["columns"][1]["values"], found.meta["columns"][1]["names"], strict=True))["b1"]
+        == "blue"
+    )
+    assert "names" not in found.meta["columns"][0]
 
 
 def test_true_counts_of_a_table_are_of_one_column_and_of_two() -> None:

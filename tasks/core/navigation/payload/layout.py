@@ -36,6 +36,16 @@ def layout(columns: Sequence[ShownColumn], naming: Naming) -> Json:
     return {"pages": found}
 
 
+def columns_told(columns: Sequence[ShownColumn], naming: Naming) -> list[Json]:
+    """Columns as the page's program reads them, and what their values mean, as far as that was given."""
+    meanings = {matching_name(name): named for name, named in naming.value_names.items()}
+    return [
+        column.to_json() | ({"names": [named.get(value, "") for value in column.values]} if named else {})
+        for column in columns
+        for named in (meanings.get(matching_name(column.name), {}),)
+    ]
+
+
 def _visual(name: str, texts: Sequence[str], columns: Sequence[ShownColumn]) -> Json:
     """A chart of chosen attributes, with the texts of those that the release does not name."""
     ids = configured_attributes(columns)

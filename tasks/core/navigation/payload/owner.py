@@ -20,7 +20,7 @@ from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.codes import record_codes
 from tasks.core.navigation.payload.columns import ShownColumn, first_attributes
 from tasks.core.navigation.payload.counts import put_counts, put_rows
-from tasks.core.navigation.payload.layout import layout
+from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.release import Payload, named, shown_columns
 from tasks.core.navigation.payload.synthetic_table import column_of_bins, held_cells, joined_bins
 from tasks.core.records.columns import Schema
@@ -32,16 +32,22 @@ MOST_COUNTS = 1_000_000
 
 @dataclass(frozen=True)
 class Compared:
-    """What a page is of. Attributes: dataset: its name. prefix: of files. unit: ``subject`` or ``row``."""
+    """What a page is of.
+
+    Attributes:
+        dataset: its name.
+        naming: the prefix of files, and what a record and its values are called.
+        unit: ``subject`` or ``row``.
+    """
 
     dataset: str
-    prefix: str
+    naming: Naming
     unit: str
 
     def meta(self, title: str) -> Json:
         """What the page's program is told, beside columns and counts."""
         statement = {"dataset": self.dataset, "vintage": "", "guarantee": {"unit": self.unit}}
-        told = named(statement, Naming(prefix=self.prefix), title)
+        told = named(statement, self.naming, title)
         return told | {
             "audience": "owner",
             "protection": "k_anonymity",
@@ -74,7 +80,7 @@ def payload_of_truth(
     meta = compared.meta(title) | {
         "records": synthetic.number_of_records,
         "number": {"value": number, "low": number, "high": number},
-        "columns": [column.to_json() for column in codes.columns],
+        "columns": columns_told(codes.columns, compared.naming),
         "reporting_length": exact.reporting_length,
         "counts": counts,
         "layout": layout(codes.columns, Naming()),
@@ -100,7 +106,7 @@ def payload_of_true_table(
     meta = compared.meta(title) | {
         "records": synthetic.num_rows,
         "number": {"value": raw.num_rows, "low": raw.num_rows, "high": raw.num_rows},
-        "columns": [column.to_json() for column in shown],
+        "columns": columns_told(shown, compared.naming),
         "reporting_length": len(counts),
         "counts": counts,
         "layout": layout(shown, Naming()),

@@ -21,7 +21,7 @@ from tasks.core.navigation.payload.columns import (
     released_values,
 )
 from tasks.core.navigation.payload.counts import CountRanges, put_counts
-from tasks.core.navigation.payload.layout import layout
+from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.ranges import ranges_of_lengths
 from tasks.core.navigation.payload.tables import put_tables
 from tasks.core.records.columns import Column, Schema
@@ -54,7 +54,7 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
         "protection": _protection(inputs),
         "records": synthetic.number_of_records,
         "number": _number(inputs),
-        "columns": [column.to_json() for column in codes.columns],
+        "columns": columns_told(codes.columns, inputs.naming),
         "reporting_length": reported.reporting_length,
         "counts": counts,
         "tables": tables,

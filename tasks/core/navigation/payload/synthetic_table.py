@@ -6,6 +6,7 @@ with the file that it was counted in.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -14,9 +15,10 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Integers, Json
 from tasks.core.navigation.binned_columns import with_scale
+from tasks.core.navigation.naming import ROWS
 from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.columns import ShownColumn
-from tasks.core.navigation.payload.layout import layout
+from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.release import Payload, named
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.syndiffix.bins import Bins, bins_of
@@ -36,11 +38,11 @@ def payload_of_table(page: TablePage) -> Payload:
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
     tables = _put_tables(block, page, bins)
     meta = {
-        **named(page.statement, page.naming, page.title),
+        **named(page.statement, replace(page.naming, unit=page.naming.unit or ROWS), page.title),
         "protection": "syndiffix",
         "records": page.table.num_rows,
         "number": None,
-        "columns": [column.to_json() for column in shown],
+        "columns": columns_told(shown, page.naming),
         "reporting_length": 0,
         "counts": [],
         "tables": tables,

@@ -156,6 +156,61 @@ def test_on_paper_all_values_are_there(opened, tmp_path):
     assert not explorer.page.locator(".toolbar").is_visible()
 
 
+def test_on_paper_all_charts_are_drawn_and_nothing_can_be_pressed(opened, tmp_path):
+    """Charts out of sight are not drawn on a screen."""
+    names = [f"column {number}" for number in range(30)]
+    path = tmp_path / "many.html"
+    path.write_text(
+        page_of(names, [tuple("xy"[(row + at) % 2] for at in range(30)) for row in range(20)], length=1)
+    )
+    explorer = opened(path)
+    explorer.page.emulate_media(media="print")
+    kinds = explorer.page.locator(".chart-card").evaluate_all(
+        "all => all.map(e => getComputedStyle(e).contentVisibility)"
+    )
+    assert len(kinds) == 30 and set(kinds) == {"visible"}
+    shown = explorer.page.locator(".explorer").evaluate(
+        "all => [...all.querySelectorAll('button, input, select, summary')]"
+        ".filter(e => !e.matches('.row') && e.checkVisibility()).map(e => e.textContent)"
+    )
+    assert shown == []
+
+
+def test_at_2560_pixels_the_charts_take_the_width(opened, tmp_path):
+    names = [f"column {number}" for number in range(12)]
+    path = tmp_path / "wide.html"
+    path.write_text(page_of(names, [tuple("x" for _ in names)] * 3, length=1))
+    explorer = opened(path, viewport={"width": 2560, "height": 1300})
+    tops = explorer.page.locator(".chart-card").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().top)"
+    )
+    assert tops.count(tops[0]) >= 5
+
+
+def test_what_is_written_from_right_to_left_does_not_turn_what_stands_around_it(opened, tmp_path):
+    names = ("המחוז", "age")
+    path = tmp_path / "rtl.html"
+    path.write_text(page_of(names, [("תל אביב", "x"), ("חיפה", "y")] * 5), encoding="utf-8")
+    explorer = opened(path)
+    explorer.click("המחוז", "חיפה")
+    group = explorer.page.locator(".answer .group").text_content()
+    assert group == "people with \u2068המחוז\u2069: \u2068חיפה\u2069"
+    label = explorer.value("המחוז", "חיפה").locator("bdi.label")
+    assert label.evaluate("e => getComputedStyle(e).direction") == "rtl"
+
+
+def test_the_chooser_of_another_release_is_labelled_and_has_the_focus_that_is_seen(opened, people_page):
+    explorer = opened(people_page)
+    field = explorer.page.get_by_label("Compare with another release")
+    field.focus()
+    explorer.page.keyboard.press("Shift+Tab")
+    explorer.page.keyboard.press("Tab")
+    label = explorer.page.locator(".file label")
+    assert label.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    with explorer.page.expect_file_chooser():
+        explorer.page.keyboard.press("Space")
+
+
 def test_colours_follow_the_reader(opened, people_page):
     colour = "getComputedStyle(document.querySelector('.explorer')).color"
     light = opened(people_page, color_scheme="light").page.evaluate(colour)

@@ -101,7 +101,7 @@ def test_two_groups_are_compared_as_shares_of_a_base_that_can_be_picked(opened, 
     words = found.inner_text()
     for home in shares:
         assert f"{100 * shares[home]:.1f} %\nof people with housing: {home}" in words
-    assert f"{100 * (shares['rented'] - shares['owned']):.1f} points" in words
+    assert f"{100 * (shares['rented'] - shares['owned']):.1f} points".replace("-", "−") in words
     assert "for certain" in words
     found.get_by_role("combobox").select_option(label="All people")
     whole = 100 * held.count(("female", "rented")) / len(held)
@@ -120,6 +120,36 @@ def test_while_something_is_asked_back_the_number_says_that_it_is_not_the_answer
     assert explorer.chosen() == ["sex female", "age over 60", "age 40 to under 60"]
     explorer.click("sex", "female")
     assert "zebra" not in words.inner_text()
+
+
+def test_where_counts_only_bound_it_the_range_is_the_headline_and_what_is_cited(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("female, rented, over 60")
+    low, high = explorer.answer().split(" to ")
+    assert (
+        int(low)
+        <= counted(NAMES, people(), {"sex": {"female"}, "housing": {"rented"}}, "age")[">60"]
+        <= int(high)
+    )
+    words = explorer.page.locator(".answer").inner_text()
+    assert "in the synthetic records" in words and "nothing is claimed of its error" in words
+    explorer.page.get_by_text("How to cite it").click()
+    assert (
+        f": {low} to {high} (for certain). Nobody (2026)." in explorer.page.locator("blockquote").inner_text()
+    )
+
+
+def test_neighbouring_bins_are_one_chip(opened, tmp_path):
+    path = tmp_path / "bins.html"
+    path.write_text(
+        page_of(("age",), [("<20",), ("[20,40)",), ("[40,60]",), ("[60,80]",)] * 3), encoding="utf-8"
+    )
+    explorer = opened(path)
+    for label in ("20 to under 40", "40 to 60", "under 20"):
+        explorer.click("age", label)
+    assert explorer.chosen() == ["age up to 60"]
+    explorer.press("Remove age: up to 60")
+    assert explorer.chosen() == []
 
 
 def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):
@@ -231,6 +261,35 @@ def test_of_many_records_a_page_is_listed_at_a_time(opened, tmp_path):
     explorer.click("column 0", "value 0 of 0")
     explorer.press("Records")
     assert "Records 1 to 1,000 of" in words.inner_text()
+
+
+def test_what_a_code_means_stands_beside_it_and_needs_no_click(opened, tmp_path):
+    names = ("SEX", "HOME")
+    path = tmp_path / "codes.html"
+    text = page_of(names, [("1", "a"), ("2", "b"), ("2", "a")])
+    assert '"name": "SEX", "kind"' in text
+    path.write_text(
+        text.replace('"name": "SEX",', '"name": "SEX", "names": ["male", "female"],'), encoding="utf-8"
+    )
+    explorer = opened(path)
+    assert set(explorer.rows("SEX")) == {"male (1)", "female (2)"}
+    explorer.ask("women")
+    assert explorer.chosen() == ["SEX female (2)"] and explorer.answer() == "2"
+    assert "SEX=2" in explorer.page.evaluate("location.hash")
+    explorer.press("Records")
+    assert explorer.page.get_by_role("cell", name="female (2)").count() == 2
+
+
+def test_on_the_owners_page_nothing_is_called_published(opened, tmp_path):
+    path = tmp_path / "owner.html"
+    path.write_text(page_of(NAMES, people(), audience="owner"), encoding="utf-8")
+    explorer = opened(path)
+    explorer.ask("female, rented")
+    for summary in explorer.page.locator(".answer summary").all():
+        summary.click()
+    words = explorer.page.locator(".explorer").inner_text()
+    assert "The true count in the raw table." in words
+    assert "published" not in words and "How to cite" not in words and "rounded" not in words
 
 
 def test_pages_of_charts_are_as_they_were_laid_out(opened, tmp_path):

@@ -2,13 +2,22 @@
 
 from tasks.core.navigation.naming import Naming
 from tasks.core.navigation.payload.columns import ShownColumn
-from tasks.core.navigation.payload.layout import layout, unreleased_told
+from tasks.core.navigation.payload.layout import columns_told, layout, unreleased_told
 
 COLUMNS = (
     ShownColumn("Sex", "category", ("f", "m"), is_open=False),
     ShownColumn("services", "items", ("bus", "gym:pool"), is_open=True),
     ShownColumn("age", "bins", ("<18", "[18,65]"), is_open=False),
 )
+
+
+def test_what_values_mean_stands_beside_them_in_their_order() -> None:
+    columns = [
+        ShownColumn("Sex", "category", ("1", "2", "9"), is_open=False),
+        ShownColumn("b", "category", ("x",), True),
+    ]
+    told = columns_told(columns, Naming(value_names={"sex": {"2": "female", "1": "male", "7": "nobody"}}))
+    assert told[0]["names"] == ["male", "female", ""] and "names" not in told[1]
 
 
 def pages(**settings: object) -> list[tuple[str, list[str]]]:

@@ -2,7 +2,7 @@
 import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
 import { useExplorer } from "./state.js";
-import { citedText, groupText, rangeText } from "./words.js";
+import { citedText, groupText, headline, underline } from "./words.js";
 
 export function Answer() {
   const state = useExplorer();
@@ -21,10 +21,10 @@ export function Answer() {
       <div aria-live="polite" aria-atomic="true">
         <NotYet />
         <p class="number">
-          <output>{found.value === null ? "–" : state.number.value(found.value)}</output>
+          <output>{headline(found, say)}</output>
           <bdi class="group">{group}</bdi>
         </p>
-        <p class="range">{rangeText(found, say)}</p>
+        <p class="range">{underline(found, say)}</p>
         <p class="source">{say(found.source.key, found.source.given)}</p>
       </div>
       <div class="details">
@@ -33,15 +33,15 @@ export function Answer() {
           <p>{say(found.reason.key, found.reason.given)}</p>
           <Numbers numbers={found.numbers} />
         </details>
-        <details>
+        {payload.meta.audience !== "owner" && <details>
           <summary>{say("cite")}</summary>
           <p>{say(found.quote.key, found.quote.given)}</p>
           <blockquote dir="auto">{cited}</blockquote>
           <pre tabIndex={0} role="region" aria-label="BibTeX">{payload.meta.citation.bibtex}</pre>
-        </details>
+        </details>}
       </div>
       <div class="acts">
-        <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>
+        {payload.meta.audience !== "owner" && <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>}
         <button type="button" onClick={() => keep(state)}>{say("keep")}</button>
       </div>
     </section>

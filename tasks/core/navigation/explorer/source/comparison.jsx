@@ -6,7 +6,7 @@ import { answer, basesOf, difference, differenceOfShares, share, translated, wit
 import { decode, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { groupText, rangeText, unitText } from "./words.js";
+import { groupText, headline, underline, unitText } from "./words.js";
 
 /** @import { Payload, Selection } from "./payload.js" */
 /** @import { State } from "./state.js" */
@@ -71,13 +71,13 @@ function Releases({ now, there }) {
 
 /** @param {{title: string, side: Side}} props */
 function SideOf({ title, side }) {
-  const { say, number } = useExplorer();
+  const { say } = useExplorer();
   const found = answer(side.payload, side.selection);
   return (
     <div class="side">
       <h4 dir="auto">{title}</h4>
-      <p class="number"><span>{found.value === null ? "–" : number.value(found.value)}</span> <bdi class="group">{groupText(side.payload, side.selection, say.value)}</bdi></p>
-      <p class="range">{rangeText(found, say.value)}</p>
+      <p class="number"><span>{headline(found, say.value)}</span> <bdi class="group">{groupText(side.payload, side.selection, say.value)}</bdi></p>
+      <p class="range">{underline(found, say.value)}</p>
     </div>
   );
 }
@@ -88,7 +88,7 @@ function Difference({ a, b }) {
   const { value, verdict, reason } = difference(a, b);
   return (
     <div class="difference" aria-live="polite">
-      <h4>{say.value("difference")}</h4>
+      <h4>{say.value(a.payload === b.payload ? "difference_of_groups" : "difference")}</h4>
       {value !== null && <p class="number"><span>{number.value(value)}</span></p>}
       <p class="verdict">{say.value(verdict.key, verdict.given)}</p>
       <p class="note">{say.value(reason.key, reason.given)} {say.value("difference.many")}</p>

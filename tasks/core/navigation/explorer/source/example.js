@@ -17,9 +17,9 @@ const CONDITIONS = 2;
 export function example(payload, say) {
   const places = payload.columns.map((_, column) => column).filter((column) => payload.columns[column].values.length > 1);
   const texts = places.filter((column) => payload.columns[column].kind === "category" && !isNumeric(payload.columns[column]))
-    .map((column) => valueText(payload, column, 1, say));
+    .map((column) => valueText(payload, column, 1, say)).filter((text) => /^[^\d]+$/u.test(text));
   const ranges = places.filter((column) => payload.columns[column].kind === "bins").map((column) => overMiddle(payload, column, say));
-  const codes = places.map((column) => placeText(payload, column, [1], say));
+  const codes = places.filter((column) => payload.columns[column].kind !== "bins").map((column) => placeText(payload, column, [1], say));
   const [first, second] = [ranges.filter(Boolean).slice(0, 1), texts.slice(0, CONDITIONS)];
   const found = [...second.slice(0, CONDITIONS - first.length), ...first];
   return (found.length === CONDITIONS ? found : [...found, ...codes].slice(0, CONDITIONS)).join(", ");

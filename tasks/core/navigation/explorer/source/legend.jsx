@@ -11,7 +11,7 @@ export function Legend() {
       {payload.records > 0 && <li><Sample kind="estimated" />{say.value("estimated_legend")}</li>}
       {protection !== "syndiffix" && <li><Sample kind="actual" />{say.value(actualLegend(payload))}</li>}
       {protection === "fitted" && <li><Sample kind="bounds" />{say.value("not_measured_legend")}</li>}
-      {protection !== "syndiffix" && <li><Sample kind="none" />{say.value(protection === "fitted" ? "not_covered_legend" : "not_released_legend")}</li>}
+      {protection !== "syndiffix" && <li><Sample kind="none" />{say.value(payload.meta.audience === "owner" || protection === "fitted" ? "not_covered_legend" : "not_released_legend")}</li>}
     </ul>
   );
 }

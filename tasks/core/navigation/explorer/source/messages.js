@@ -10,6 +10,8 @@ import englishAnswers from "./answers/messages.en.json";
  * @typedef {(key: string, given?: Given) => string} Say
  */
 
+const MINUS = "−";
+
 /** @type {Record<string, Texts>} */
 export const LANGUAGES = { en: { ...english, ...englishAnswers }, de: { ...german, ...germanAnswers } };
 
@@ -22,7 +24,7 @@ export const known = (language) => (language in LANGUAGES ? language : "en");
  */
 export function numbers(language) {
   const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
-  return (/** @type {number} */ value) => whole.format(value);
+  return (/** @type {number} */ value) => whole.format(value).replace("-", MINUS);
 }
 
 /**
@@ -34,16 +36,17 @@ export function percents(language) {
   const round = { low: Math.floor, high: Math.ceil, value: Math.round };
   return (/** @type {number} */ share, /** @type {keyof typeof round} */ end = "value") => {
     const hair = end === "low" ? 1e-9 : end === "high" ? -1e-9 : 0;
-    return tenth.format((round[end](share * 1000 + hair) || 0) / 10);
+    return tenth.format((round[end](share * 1000 + hair) || 0) / 10).replace("-", MINUS);
   };
 }
 
 /**
  * A text has `{name}` where a value goes; `{low_points}` and `{high_points}` are shares. Texts with a plural choose it by the value of `n`.
  * @param {string} language
+ * @param {string} [audience] for whom some sentences are others: `key@owner`
  * @returns {Say}
  */
-export function speaker(language) {
+export function speaker(language, audience = "") {
   const texts = LANGUAGES[known(language)];
   const plural = new Intl.PluralRules(language);
   const [number, percent] = [numbers(language), percents(language)];
@@ -51,7 +54,7 @@ export function speaker(language) {
     name === "low_points" ? percent(value, "low") : name === "high_points" ? percent(value, "high")
     : name === "points" ? percent(value) : number(value);
   return (key, given = {}) => {
-    const text = texts[key] ?? LANGUAGES.en[key] ?? key;
+    const text = texts[`${key}@${audience}`] ?? texts[key] ?? LANGUAGES.en[key] ?? key;
     const form = typeof text === "string" ? text : text[plural.select(Number(given.n)) === "one" ? "one" : "other"];
     return form.replace(/\{(\w+)\}/g, (whole, name) => {
       const value = given[name];

@@ -7,6 +7,7 @@
  * @property {string} name
  * @property {"category" | "bins" | "number" | "date" | "items"} kind
  * @property {string[]} values
+ * @property {string[]} [names] what its values mean, where they are codes; "" where nobody says it
  * @property {number} slots a record holds a value if any slot does; only `items` has several
  * @property {boolean} open its values were read off the table, and paid for
  * @property {boolean} other tables have a cell for values that were not released
@@ -42,6 +43,7 @@
  *
  * @typedef {Object} Meta what the page says of the release; see the format's description in the page's writer
  * @property {number} format
+ * @property {"owner"} [audience] the counts are true ones, for the owner of the data alone
  * @property {string} title
  * @property {string} dataset
  * @property {string} vintage

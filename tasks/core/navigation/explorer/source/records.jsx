@@ -44,8 +44,9 @@ function Turning({ page, pages, onTurn }) {
       <button type="button" disabled={page === 0} onClick={() => onTurn(0)}>{say("page_first")}</button>
       <button type="button" disabled={page === 0} onClick={() => onTurn(page - 1)}>{say("page_before")}</button>
       <label>
+        <span class="title">{say("page_number")}</span>
+        <input type="number" min={1} max={pages} value={page + 1} onChange={(event) => onTurn(Number(event.currentTarget.value) - 1)} />{" "}
         <span class="title">{say("page_of", { of: pages })}</span>
-        <input type="number" min={1} max={pages} value={page + 1} onChange={(event) => onTurn(Number(event.currentTarget.value) - 1)} />
       </label>
       <button type="button" disabled={page === pages - 1} onClick={() => onTurn(page + 1)}>{say("page_after")}</button>
       <button type="button" disabled={page === pages - 1} onClick={() => onTurn(pages - 1)}>{say("page_last")}</button>

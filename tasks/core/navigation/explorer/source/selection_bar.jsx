@@ -1,7 +1,8 @@
 /** What is selected, in chips that take it back; undo, clear and a link. It stays in sight while charts scroll. */
 import { copy } from "./clipboard.js";
+import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { valueText } from "./words.js";
+import { valueRuns } from "./words.js";
 
 export function SelectionBar() {
   const state = useExplorer();
@@ -13,7 +14,9 @@ export function SelectionBar() {
       {chosen.length === 0 && <p class="none">{say("nothing_selected")}</p>}
       {chosen.length > 0 && (
         <ul class="chips">
-          {chosen.flatMap(([column, codes]) => codes.map((code) => <Chip key={`${column}/${code}`} column={column} code={code} />))}
+          {chosen.flatMap(([column, codes]) => valueRuns(payload, column, codes, say).map((run) => (
+            <Chip key={`${column}/${run.codes[0]}`} column={column} codes={run.codes} value={run.text} />
+          )))}
         </ul>
       )}
       <p class="size" aria-live="polite">
@@ -28,14 +31,14 @@ export function SelectionBar() {
   );
 }
 
-/** @param {{column: number, code: number}} props */
-function Chip({ column, code }) {
-  const { payload, toggle, say } = useExplorer();
+/** A value that is chosen, or neighbouring bins; it takes them back. @param {{column: number, codes: number[], value: string}} props */
+function Chip({ column, codes, value }) {
+  const { payload, selection, choose, say } = useExplorer();
   const { name } = payload.columns[column];
-  const value = valueText(payload, column, code, say.value);
+  const takeBack = () => choose(withColumn(selection.value, column, (selection.value.get(column) ?? []).filter((code) => !codes.includes(code))));
   return (
     <li>
-      <button type="button" class="chip" aria-label={say.value("remove", { value: `${name}: ${value}` })} onClick={() => toggle(column, code)}>
+      <button type="button" class="chip" aria-label={say.value("remove", { value: `${name}: ${value}` })} onClick={takeBack}>
         <span class="name" dir="auto">{name}</span> <bdi>{value}</bdi> <span class="cross" aria-hidden="true">×</span>
       </button>
     </li>

@@ -66,7 +66,7 @@ export function createState(payload) {
     link,
     asked,
     choose,
-    say: computed(() => speaker(language.value)),
+    say: computed(() => speaker(language.value, payload.meta.audience)),
     number: computed(() => numbers(language.value)),
     counts: payload.columns.map((_, column) => computed(() => histogram(payload, passes.value, column))),
     display: signal(/** @type {"charts" | "records"} */ ("charts")),

@@ -30,9 +30,11 @@ function binText(bin, say) {
  * @param {Say} say
  */
 export function valueText({ columns }, column, code, say) {
-  const { kind, values } = columns[column];
+  const { kind, values, names } = columns[column];
   if (code === 0) return say("missing");
   if (code > values.length) return say("value_not_released");
+  const name = names?.[code - 1];
+  if (name) return say("value_named", { name, value: values[code - 1] });
   return kind === "bins" ? binText(values[code - 1], say) : values[code - 1];
 }
 
@@ -72,26 +74,32 @@ function joinedText(first, last, say) {
 }
 
 /**
- * Chosen values as texts; bins that are neighbours are one.
+ * Chosen values as texts, each with its codes; bins that are neighbours are one.
  * @param {Payload} payload
  * @param {number} column
  * @param {number[]} codes ascending
  * @param {Say} say
  */
-function valueTexts(payload, column, codes, say) {
+export function valueRuns(payload, column, codes, say) {
   const { kind, values } = payload.columns[column];
-  /** @type {string[]} */
-  const texts = [];
+  /** @type {{text: string, codes: number[]}[]} */
+  const runs = [];
   for (let place = 0; place < codes.length; place++) {
     let end = place;
     if (kind === "bins" && codes[place] > 0)
       while (codes[end + 1] === codes[end] + 1 && codes[end + 1] <= values.length) end++;
     const joined = end > place ? joinedText(values[codes[place] - 1], values[codes[end] - 1], say) : null;
-    texts.push(joined ?? valueText(payload, column, codes[place], say));
+    runs.push(joined ? { text: joined, codes: codes.slice(place, end + 1) } : { text: valueText(payload, column, codes[place], say), codes: [codes[place]] });
     if (joined) place = end;
   }
-  return texts;
+  return runs;
 }
+
+/** Letters that are written from right to left. */
+const LEFTWARDS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** Text that must not turn the order of what stands around it. @param {string} text */
+const isolated = (text) => (LEFTWARDS.test(text) ? `\u2068${text}\u2069` : text);
 
 /** Values of a column beyond which the rest is counted. */
 const NAMED = 6;
@@ -104,10 +112,10 @@ const NAMED = 6;
  * @param {Say} say
  */
 export function placeText(payload, column, codes, say) {
-  const every = valueTexts(payload, column, codes, say);
+  const every = valueRuns(payload, column, codes, say).map(({ text }) => text);
   const texts = every.length > NAMED + 1 ? every.slice(0, NAMED) : every;
   if (texts.length < every.length) texts.push(say("and_more", { n: every.length - texts.length }));
-  return say("is", { column: payload.columns[column].name, values: texts.join(say("or")) });
+  return say("is", { column: isolated(payload.columns[column].name), values: texts.map(isolated).join(say("or")) });
 }
 
 /**
@@ -139,6 +147,7 @@ export function groupText(payload, selection, say) {
 
 /** The key of what the second bar is. @param {Payload} payload */
 export function actualLegend({ meta }) {
+  if (meta.audience === "owner") return "actual_legend_true";
   if (meta.protection === "fitted") return "actual_legend_measured";
   return meta.protection === "k_anonymity" ? "actual_legend_rounded" : "actual_legend";
 }
@@ -153,6 +162,34 @@ export function rangeText({ low, high, certain }, say) {
   return say(certain ? "answer.range.certain" : "answer.range.noise", { low, high });
 }
 
+/** What kind a range is. @param {{certain: boolean}} found @param {Say} say */
+export const rangeKind = ({ certain }, say) => say(certain ? "answer.range.only_certain" : "answer.range.only_noise");
+
+/**
+ * The number of an answer. Where only a range is proved, that is the range.
+ * @param {Answer} found
+ * @param {Say} say
+ */
+export function headline(found, say) {
+  const { value, low, high } = found;
+  if (onlyBounded(found) && low !== null && high !== null) return say(Number.isFinite(high) ? "between" : "open_end", { low, high });
+  return value === null ? "–" : say("number", { value });
+}
+
+/** Whether no released count says it, and others only bound it. @param {Answer} found */
+export const onlyBounded = ({ basis, low, high }) => (basis === "records" || basis === "none") && low !== null && low !== high;
+
+/**
+ * What stands below the number: its range, or what the headline's range is and what the records say.
+ * @param {Answer} found
+ * @param {Say} say
+ */
+export function underline(found, say) {
+  if (!onlyBounded(found)) return rangeText(found, say);
+  const { records } = found.numbers;
+  return [rangeKind(found, say), ...(records === null ? [] : [say("in_records", { value: records })])].join("; ");
+}
+
 /**
  * An answer in one line that can stand in a text: the number with its range, where there is one.
  * @param {Payload} payload
@@ -162,6 +199,7 @@ export function rangeText({ low, high, certain }, say) {
  */
 export function citedText(payload, selection, found, say) {
   const question = groupText(payload, selection, say);
-  const value = found.value === null ? say("no_number") : say("number", { value: found.value });
-  return say("answer.cite", { question, value, range: rangeText(found, say), citation: payload.meta.citation.text });
+  const range = onlyBounded(found);
+  const value = range ? headline(found, say) : found.value === null ? say("no_number") : say("number", { value: found.value });
+  return say(range ? "answer.cite_range" : "answer.cite", { question, value, range: rangeText(found, say), kind: rangeKind(found, say), citation: payload.meta.citation.text });
 }

@@ -141,6 +141,13 @@ def test_a_word_for_a_code_is_asked_back():
     assert [NAMES[option["column"]] for option in asked["options"]] == ["marital", "marital"]
 
 
+def test_codes_are_found_by_what_they_are_said_to_mean():
+    columns = [column("SEX", ("1", "2")) | {"names": ["Male", "Female"]}, column("married", ("1", "2", "3"))]
+    columns[1]["names"] = ["never married", "", "widowed"]
+    (found,) = read("women, widowed", columns=columns)
+    assert found["selection"] == [[0, [2]], [1, [3]]] and found["ambiguous"] == []
+
+
 def test_naming_the_column_settles_it():
     (found,) = read("women, housing: rent", columns=COLUMNS)
     assert selected(found) == {"sex": ["female"], "housing": ["rented"]}

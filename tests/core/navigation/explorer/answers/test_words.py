@@ -26,8 +26,10 @@ def test_both_languages_have_the_same_keys_and_the_same_gaps():
 @pytest.mark.parametrize("language", TEXTS)
 def test_every_key_of_the_program_has_words(language):
     program = "".join(path.read_text(encoding="utf-8") for path in sorted(ANSWERS.glob("*.js")))
-    keys = set(re.findall(r'"((?:answer|question|difference)\.[a-z_.]+)"', program))
-    reasons = re.findall(r'reason: (?:[^,\n"]*\? )?"(\w+)"', program)
-    keys |= {f"difference.reason.{reason}" for reason in reasons}
+    keys = set(re.findall(r'"((?:answer|question|difference|shares)\.[a-z_.]+)"', program))
+    for file in ("difference", "shares"):
+        text = (ANSWERS / f"{file}.js").read_text(encoding="utf-8")
+        reasons = re.findall(r'reason(?:: | = )(?:[^,\n"]*\? )?"(\w+)"', text)
+        keys |= {f"{file}.reason.{reason}" for reason in reasons}
     assert keys - TEXTS[language].keys() == set()
     assert "difference.reason.two_releases" in keys and len(keys) > 40

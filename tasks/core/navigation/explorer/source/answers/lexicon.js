@@ -97,6 +97,7 @@ class Lexicon {
     columns.forEach((column, place) => {
       this.addSynonyms(place, nameWords(column.name), own);
       column.values.forEach((text, value) => this.addValue(place, value + 1, text));
+      column.names?.forEach((name, value) => name && this.addValue(place, value + 1, name));
     });
   }
 
