@@ -40,6 +40,10 @@ _WATCH = """new MutationObserver((_, watcher) => {
     watcher.disconnect();
     requestAnimationFrame(() => setTimeout(() => { window.paintedAt = performance.now(); }));
 }).observe(document, {subtree: true, attributes: true, childList: true})"""
+_OPENED = """() => new Promise((done) => {
+    const look = () => (window.paintedAt ? done(window.paintedAt) : setTimeout(look, 10));
+    look();
+})"""
 #: Clicks the second value of a chart, or its only one, and waits until what follows is painted; milliseconds.
 _CLICK = """async (place) => {
     const rows = document.querySelectorAll(".explorer article")[place].querySelectorAll("[aria-pressed]");
@@ -85,7 +89,7 @@ def configuration(protection: str, table: Path, output: Path) -> dict[str, Any]:
         "output_dir": str(output),
     }
     if protection == "k_anonymity":
-        return body | {"dp_aggregates": False, "reporting_resolution": 10, "synthesis_mode": "row_seeded"}
+        return body | {"dp_aggregates": False, "reporting_resolution": 10, "synthesis_mode": "fitted"}
     cap = {"cap": {"epsilon": 20, "delta": 1e-5}, "population": "invented people"}
     return body | {"dp_aggregates": True, "noise_epsilon": 4.0, "privacy": cap}
 
@@ -110,8 +114,7 @@ def measured(browser: Browser, path: Path) -> dict[str, float]:
         page.set_default_timeout(_PATIENCE_MS)
         page.add_init_script(_WATCH)
         page.goto(path.as_uri(), timeout=_PATIENCE_MS)
-        page.wait_for_function("window.paintedAt")
-        openings.append((page.evaluate("window.paintedAt"), _first_paint(page)))
+        openings.append((page.evaluate(_OPENED), _first_paint(page)))
         if len(openings) < _OPENINGS:
             page.context.close()
     opened, painted = (statistics.median(each) for each in zip(*openings, strict=True))
