@@ -269,7 +269,7 @@ def _takes_bins(kind: pa.DataType) -> bool:
 def evaluate_syndiffix(configuration: RunConfiguration, made: Made) -> StoredTable:
     """The synthetic tables against the raw one; it stays in ``sensitive/``."""
     bins = public_edges(made.place.described.schema, made.place.selection.columns)
-    settings = TableEvaluation(bins=bins, prefix=configuration.prefix, report=configuration.report)
+    settings = TableEvaluation(bins=bins, prefix=configuration.prefix, report=configuration.report.words)
     return evaluate_tables(made.place.run, settings, made.typed, made.table, made.answers)
 
 

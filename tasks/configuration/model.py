@@ -210,6 +210,11 @@ class Report(Model):
         {}, description="What codes mean, by column and value: a dictionary of the table."
     )
 
+    @property
+    def words(self) -> "Report":
+        """What it calls records and values, without title and layout."""
+        return Report(unit=self.unit, units=self.units, value_names=self.value_names)
+
     @model_validator(mode="after")
     def _one_before_many(self) -> "Report":
         if self.units and not self.unit:

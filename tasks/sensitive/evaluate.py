@@ -1,6 +1,7 @@
 """Evaluate stage against the raw table: what was lost, exactly, and so for ``sensitive/`` alone."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.configuration.model import Report, RunConfiguration
@@ -28,7 +29,7 @@ class EvaluationSettings(Model):
         is_private: whether the release is differentially private.
         holds_resolution: whether the synthetic records are promised beyond the reporting length.
         is_fitted: whether they are fitted, so that only their single values are promised.
-        report: of the page, of which the owner's has the words.
+        report: what the page calls things; the owner's page does so, too.
     """
 
     resolution: int
@@ -47,7 +48,7 @@ class EvaluationSettings(Model):
             is_private=configuration.is_private,
             holds_resolution=configuration.synthesis.reads_records,
             is_fitted=configuration.is_fitted,
-            report=configuration.report,
+            report=configuration.report.words,
         )
 
     @property
@@ -96,6 +97,14 @@ def owner_naming(report: Report, prefix: str) -> "Naming":
 OWNER_PAGE = "owner_showcase.html"
 
 
+def store_owner_page(folder: Path, prefix: str, text: str) -> None:
+    """Store a page of true counts for its owner's eyes alone, wherever the folder may be moved to."""
+    folder.chmod(0o700)
+    path = folder / f"{prefix}_{OWNER_PAGE}"
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+
+
 def _write_owner_page(
     into: Output, settings: EvaluationSettings, inputs: "RawInputs", answers: "Sequence[Answer]"
 ) -> None:
@@ -109,4 +118,4 @@ def _write_owner_page(
     exact = true_counts(inputs.sensitive)
     payload = payload_of_truth(compared, owner_title(dataset), schema, exact, inputs.synthetic)
     page = render_owner_page(dataset, payload, answers)
-    (into.folder / f"{settings.prefix}_{OWNER_PAGE}").write_text(page, encoding="utf-8")
+    store_owner_page(into.folder, settings.prefix, page)

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from tasks.configuration.model import Report
 from tasks.configuration.sections import Model
 from tasks.core.evaluation.typed_tables import distances, write_distances
-from tasks.sensitive.evaluate import OWNER_PAGE, owner_naming
+from tasks.sensitive.evaluate import owner_naming, store_owner_page
 from tasks.sensitive.syndiffix.trees import TABLE
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
@@ -19,7 +19,7 @@ class TableEvaluation(Model):
     Attributes:
         bins: public edges by numeric column.
         prefix: of the files' names.
-        report: of the page, of which the owner's has the words.
+        report: what the page calls things; the owner's page does so, too.
     """
 
     bins: dict[str, tuple[float, ...]]
@@ -58,4 +58,4 @@ def evaluate_tables(
     compared = Compared(dataset, owner_naming(settings.report, settings.prefix), "row")
     payload = payload_of_true_table(compared, owner_title(dataset), raw, whole, settings.bins)
     page = render_owner_page(dataset, payload, answers_of_tables(found))
-    (into.folder / f"{settings.prefix}_{OWNER_PAGE}").write_text(page, encoding="utf-8")
+    store_owner_page(into.folder, settings.prefix, page)

@@ -1,5 +1,9 @@
 """Hostile and strange releases: shown as text, nothing executed, nothing broken."""
 
+import base64
+import json
+import zlib
+
 import numpy as np
 import pytest
 
@@ -93,6 +97,61 @@ def test_a_page_that_was_cut_off_says_so(chromium, people_page, tmp_path):
     page.goto(write(tmp_path, text[: start + 40] + text[text.index("</script>", start) :]).as_uri())
     assert "Take a fresh copy of the release" in page.get_by_role("alert").inner_text()
     page.context.close()
+
+
+@pytest.mark.parametrize("language", ["constructor", "__proto__", "toString", "xx"])
+def test_a_language_that_there_is_not_in_a_link_is_english(chromium, people_page, language):
+    explorer = ExplorerPage.opened(chromium, people_page, f"#!lang={language}&constructor=a&sex=__proto__")
+    assert explorer.page.locator("section.explorer").get_attribute("lang") == "en"
+    assert explorer.errors == []
+    explorer.page.context.close()
+
+
+HOSTILE_PAGES = {
+    "slots": lambda meta: meta["columns"][0].update(slots=10**9),
+    "records": lambda meta: meta.update(records=10**9),
+    "shape": lambda meta: meta.update(tables=[{"columns": [0], "shape": [10**12], "scale": 1}]),
+    "type": lambda meta: meta["buffers"][0].update(type="constructor"),
+    "length": lambda meta: meta["buffers"][0].update(length=10**9),
+    "offset": lambda meta: meta["buffers"][0].update(offset=-8),
+    "values": lambda meta: meta["columns"][0].update(values=10**9),
+    "counts": lambda meta: meta.update(counts=[{"n": 10**9}]),
+    "columns": lambda meta: meta.update(columns=None),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_PAGES)
+def test_another_page_that_is_not_as_it_says_is_refused_at_once(chromium, people_page, tmp_path, name):
+    text = people_page.read_text(encoding="utf-8")
+    head, rest = text.split('id="marginalia-release">', 1)
+    described, tail = rest.split("</script>", 1)
+    meta = json.loads(described)
+    HOSTILE_PAGES[name](meta)
+    other = tmp_path / "other.html"
+    other.write_text(f'{head}id="marginalia-release">{json.dumps(meta)}</script>{tail}', encoding="utf-8")
+    explorer = ExplorerPage.opened(chromium, people_page)
+    explorer.page.locator("input[type=file]").set_input_files(other)
+    explorer.page.wait_for_selector(
+        "[role=status]:text('cut off or changed')", state="attached", timeout=20_000
+    )
+    assert explorer.page.locator(".pair").count() == 0
+    explorer.page.context.close()
+
+
+def test_another_page_that_unpacks_to_more_than_a_page_may_hold_is_refused(chromium, people_page, tmp_path):
+    text = people_page.read_text(encoding="utf-8")
+    head, rest = text.split('id="marginalia-data">', 1)
+    _, tail = rest.split("</script>", 1)
+    packer, parts = zlib.compressobj(9, zlib.DEFLATED, 31), []
+    for _ in range(520):
+        parts.append(packer.compress(bytes(1 << 20)))
+    data = base64.b64encode(b"".join([*parts, packer.flush()])).decode()
+    other = tmp_path / "other.html"
+    other.write_text(f'{head}id="marginalia-data">{data}</script>{tail}', encoding="utf-8")
+    explorer = ExplorerPage.opened(chromium, people_page)
+    explorer.page.locator("input[type=file]").set_input_files(other)
+    explorer.page.wait_for_selector("[role=status]:text('more than 500 megabytes')", state="attached")
+    explorer.page.context.close()
 
 
 def test_nothing_foreign_can_be_loaded_or_run(chromium, people_page):

@@ -25,7 +25,7 @@ const pixelsOf = (/** @type {number} */ rem) => rem * parseFloat(getComputedStyl
  */
 function placeAfter(key, place, last) {
   const steps = { ArrowDown: place + 1, ArrowUp: place - 1, PageDown: place + 10, PageUp: place - 10, Home: 0, End: last };
-  const next = steps[/** @type {keyof typeof steps} */ (key)];
+  const next = Object.hasOwn(steps, key) ? steps[/** @type {keyof typeof steps} */ (key)] : undefined;
   return next === undefined ? undefined : Math.min(Math.max(next, 0), last);
 }
 

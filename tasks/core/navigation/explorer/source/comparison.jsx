@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
 import { answer, basesOf, difference, differenceOfShares, share, translated, withoutColumns } from "./answers/index.js";
-import { decode, PageError } from "./decode.js";
+import { decode, MOST_BYTES, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
 import { groupText, headline, underline, unitText } from "./words.js";
@@ -185,6 +185,7 @@ async function openOther(state, input) {
   if (!file) return;
   const say = state.say.value;
   try {
+    if (file.size > MOST_BYTES) throw new PageError("page_too_large");
     const page = new DOMParser().parseFromString(await file.text(), "text/html");
     const there = await decode(page);
     state.other.value = there;

@@ -4,14 +4,15 @@
 const FORMULA = /^[=+\-@\t\r]/;
 
 /**
- * A cell: texts that a spreadsheet would calculate get an apostrophe before them; numbers are written plainly.
+ * A cell: texts that a spreadsheet would calculate get an apostrophe before them; numbers are written plainly. Some
+ * spreadsheets split at semicolons or tabs: what is behind one would be a cell of its own, so these are quoted, too.
  * @param {string | number | null} value
  */
 export function cell(value) {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**

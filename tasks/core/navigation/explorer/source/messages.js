@@ -16,7 +16,7 @@ const MINUS = "−";
 export const LANGUAGES = { en: { ...english, ...englishAnswers }, de: { ...german, ...germanAnswers } };
 
 /** @param {string} language */
-export const known = (language) => (language in LANGUAGES ? language : "en");
+export const known = (language) => (Object.hasOwn(LANGUAGES, language) ? language : "en");
 
 /**
  * A whole number as people of a language write it; a fraction where it is small.
