@@ -204,3 +204,15 @@ def text_of(files: ReleasedFiles, row: list[str]) -> str:
     """The name that a value has in its chart."""
     shown = as_shown(plain(row[2]))
     return shown if row[0] in files.columns else f"{row[1]}: {shown}"
+
+
+def test_values_that_come_back_out_of_sight_are_there_when_they_are_looked_at(at_work):
+    explorer, _, _ = at_work("survey fitted")
+    explorer.click("district", "Hillside")
+    explorer.click("age", "55 to under 65")
+    explorer.press("Clear")
+    rows = explorer.chart("concern").locator("button[aria-pressed]")
+    rows.last.evaluate("row => row.scrollIntoView({block: 'center', behavior: 'instant'})")
+    explorer.page.wait_for_timeout(200)
+    heights = rows.evaluate_all("rows => rows.map((row) => row.getBoundingClientRect().height)")
+    assert len(heights) > 10 and min(heights) > 0
