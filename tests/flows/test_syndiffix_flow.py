@@ -91,7 +91,9 @@ def test_a_whole_run_releases_a_table_and_says_everywhere_that_it_is_not_differe
     assert {rule["verdict"] for rule in contract["rules"]} == {"passed"}
     (evaluation,) = (tmp_path / "out" / "sensitive").rglob("evaluation.json")
     assert [each["length"] for each in pipeline.json_of(evaluation)["total_variation"]] == [1, 2]
-    owners = (evaluation.parent / "visits_owner_showcase.html").read_text()
+    page = evaluation.parent / "visits_owner_showcase.html"
+    assert (page.stat().st_mode & 0o777, page.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    owners = page.read_text()
     assert "must not be passed on" in owners and decoded(owners).meta["audience"] == "owner"
     assert_whole(tmp_path, dataset)
     seen = known(prefect_server, dataset)
