@@ -332,6 +332,7 @@ def test_tables_in_memory_have_one_place_and_a_second_name_needs_a_reason(place:
         ParameterError, match=r"the same place \(a notebook's memory\) as a table of dataset 'first'"
     ):
         ledger.require_one_budget((entered("second"), renamed))
-    ledger.enter(entered("second", reason="other people"), renamed)
+    ledger.register(entered("second", reason="other people"))
+    ledger.require_one_budget((entered("second"), renamed))
     # The same people, so said, go on as they were.
     ledger.require_one_budget((entered("first"), table("memory://first.parquet", ("person", "city"))))
