@@ -83,8 +83,10 @@ class ExplorerPage:
         return self.chart(chart).locator("button.row").filter(has=self.page.locator(".label", has_text=exact))
 
     def click(self, chart: str, label: str) -> None:
-        """Choose a value, or take it back."""
-        self.value(chart, label).click()
+        """Choose a value, or take it back; cards that come into sight above may have moved its own away."""
+        row = self.value(chart, label)
+        row.evaluate("row => row.scrollIntoView({block: 'center', behavior: 'instant'})")
+        row.click()
 
     def rows(self, chart: str) -> dict[str, tuple[int | None, int | None]]:
         """Of each value of a chart, as far as it is drawn, the estimated and the actual count."""

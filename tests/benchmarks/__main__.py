@@ -21,6 +21,7 @@ from tests.benchmarks.evaluating import evaluation_adult_r3
 from tests.benchmarks.fitted_beside import FIGURES as FITTED_FIGURES
 from tests.benchmarks.init_visits import FIGURES as INIT_FIGURES
 from tests.benchmarks.overhead import FIGURES as OVERHEAD_FIGURES
+from tests.benchmarks.page_in_browser import FIGURES as PAGE_FIGURES
 from tests.benchmarks.running import chosen, run
 from tests.benchmarks.survivors import Fit, disagreements
 from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
@@ -178,6 +179,7 @@ FIGURES = (
     compile_kernels,
     *OVERHEAD_FIGURES,
     *INIT_FIGURES,
+    *PAGE_FIGURES,
     *SYNDIFFIX_FIGURES,
     syndiffix_relations,
     *SYNDIFFIX_QUALITY,

@@ -1,8 +1,8 @@
 """A notebook's table, protected by the same run as the command's: settings and Parquet in, places out.
 
-The table is put where any table in storage is read from, under a name that the dataset has for ever:
-``memory://DATASET.parquet``. It is on no disk until a run fetches it into a file without a name in
-``sensitive/``, as it does from S3, and the ledger knows it by that name as it knows others by their path.
+The table is put where any table in storage is read from, as ``memory://DATASET.parquet``. It is on no disk
+until a run fetches it into a file without a name in ``sensitive/``, as it does from S3. To the ledger all
+such tables are in one place: a second dataset of it needs a written reason.
 """
 
 import argparse

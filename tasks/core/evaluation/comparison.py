@@ -51,6 +51,7 @@ class SlotNumbering:
         for column, text in named:
             self.values[column].append(text)
         self._sizes = [len(own) + 1 for own in self.values]
+        self._codes = [{text: code for code, text in enumerate(own, start=1)} for own in self.values]
         columns = sorted({column for side in tables for column in side.slot_columns})
         most = {column: max(side.slot_columns.count(column) for side in tables) for column in columns}
         self.slot_columns = tuple(column for column in columns for _ in range(most[column]))
@@ -61,8 +62,8 @@ class SlotNumbering:
 
     def codes(self, column: int, texts: Sequence[str]) -> Integers:
         """The codes of 0 (absent) and of texts."""
-        place = {text: code for code, text in enumerate(self.values[column], start=1)}
-        return np.array([0, *(place[text] for text in texts)], np.int64)
+        own = self._codes[column]
+        return np.array([0, *(own[text] for text in texts)], np.int64)
 
 
 class ComparedSides:

@@ -17,11 +17,13 @@ from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.names import earlier_folded, folded
-from tasks.core.tables.storage_urls import normal_place
+from tasks.core.tables.storage_urls import normal_place, remote_url
 
 #: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
 #: the people of a dataset are others.
 TABLE, SALTED, APART = "table", "salted table", "apart"
+#: The place of all tables that a notebook hands over, and what it is called, by whether a table has it.
+_MEMORY, _IN_MEMORY = "memory://", {False: "path", True: "place (a notebook's memory)"}
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class PublicTable:
     def marks(self, entries: list[Entry]) -> "Marks":
         """Its hashes, keyed by the ledger's own name."""
         places = (self.path,) if self.pattern is None else (self.path, self.pattern)
-        paths = (keyed(entries, canonical(["path", normal_place(place)])) for place in places)
+        paths = (keyed(entries, canonical(["path", _place(place)])) for place in places)
         columns = (columns_marks(entries, names) for names in (self.header, self.columns))
         return Marks(frozenset(paths), frozenset().union(*columns))
 
@@ -58,6 +60,19 @@ class PublicTable:
             if _columns_mark(entries, names, earlier_folded) in own.columns:
                 had |= columns_marks(entries, names)
         return Marks(fresh.paths - own.paths, fresh.columns - own.columns - had)
+
+
+def _place(path: Path) -> str:
+    """Where a table is. All tables in memory have one place: a program names them as it likes.
+
+    A notebook could otherwise rename a column and a dataset, and be given a second budget for a table that
+    it already had; of a file the path would tell.
+    """
+    return _MEMORY if _is_in_memory(path) else normal_place(path)
+
+
+def _is_in_memory(path: Path) -> bool:
+    return (remote_url(path) or "").startswith(_MEMORY)
 
 
 def columns_marks(entries: list[Entry], names: Collection[str]) -> frozenset[str]:
@@ -187,5 +202,6 @@ def resemblance(
     fresh = table.fresh_marks(entries, known.get(dataset, Marks()))
     for other, its in known.items():
         if other != dataset and (words := fresh.shared(its)) and not are_apart(entries, dataset, other):
-            return Resemblance(dataset, other, " and ".join(words))
+            said = " and ".join(words)
+            return Resemblance(dataset, other, said.replace("path", _IN_MEMORY[_is_in_memory(table.path)]))
     return None

@@ -321,3 +321,18 @@ def test_files_of_all_vintages_are_one_table(tmp_path: Path) -> None:
             ledger.enter(entered("f"), other)
     unread = PublicTable(Path("/data/a-2027-01.csv"), ("town",), ("town",))
     assert ledger.enter(entered("f"), unread)
+
+
+def test_tables_in_memory_have_one_place_and_a_second_name_needs_a_reason(place: Place) -> None:
+    """A notebook that renames a column and the dataset has the same people."""
+    ledger = open_ledger(place)
+    ledger.enter(entered("first"), table("memory://first.parquet"))
+    renamed = table("memory://second.parquet", ("person", "city", "age"))
+    with pytest.raises(
+        ParameterError, match=r"the same place \(a notebook's memory\) as a table of dataset 'first'"
+    ):
+        ledger.require_one_budget((entered("second"), renamed))
+    ledger.register(entered("second", reason="other people"))
+    ledger.require_one_budget((entered("second"), renamed))
+    # The same people, so said, go on as they were.
+    ledger.require_one_budget((entered("first"), table("memory://first.parquet", ("person", "city"))))

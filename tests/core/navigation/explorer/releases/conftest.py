@@ -1,0 +1,37 @@
+"""Releases of real tables, each made once for all tests of a session."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.core.navigation.explorer.releases.making import Made, made
+from tests.oracles.released_files import ReleasedFiles
+
+
+@pytest.fixture(scope="session")
+def shared_by_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of this session see."""
+    base = tmp_path_factory.getbasetemp()
+    home = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "releases"
+    home.mkdir(exist_ok=True)
+    return home
+
+
+@pytest.fixture
+def release(
+    request: pytest.FixtureRequest, shared_by_workers: Path, prefect_server: str
+) -> Callable[..., Made]:
+    """Gives the release of a kind, and of a vintage."""
+
+    def of(kind: str, vintage: str = "2026-11") -> Made:
+        data = shared_by_workers if kind.startswith("survey") else request.getfixturevalue("shared_data")
+        return made(kind, shared_by_workers, data, vintage)
+
+    return of
+
+
+def files_of(release: Made) -> ReleasedFiles:
+    """What its files say."""
+    return ReleasedFiles(release.folder, release.prefix, release.protection)

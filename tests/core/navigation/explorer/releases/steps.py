@@ -1,0 +1,82 @@
+"""What a person does on a page, and that its charts then show what the files say."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from tests.chromium import ExplorerPage
+from tests.core.navigation.explorer.releases.making import KINDS
+from tests.core.navigation.explorer.releases.screen import Row, charts
+from tests.oracles.released_files import UNTOLD, Actual, Chosen, ReleasedFiles
+
+#: Where a chart's axis ends, in percent; of what only bounds are known, these may lie beyond it.
+END = 100.0
+
+
+def on_kinds(*quick: str) -> list[object]:
+    """All kinds for a test's parameter; but for a few it is slow, and some need tables of others."""
+    found = []
+    for kind in KINDS:
+        marks = [] if kind.startswith("survey") else [pytest.mark.needs_shared]
+        found.append(pytest.param(kind, marks=marks if kind in quick else [*marks, pytest.mark.slow]))
+    return found
+
+
+def agrees(explorer: ExplorerPage, files: ReleasedFiles, chosen: Chosen) -> int:
+    """Every number of every chart is the files'; returns how many published counts were among them."""
+    published = 0
+    for name, rows in charts(explorer).items():
+        assert rows or name not in files.columns, "a chart without a value"
+        for text, row in rows.items():
+            column, label = (name, text) if name in files.columns else text.split(": ")
+            assert row.estimated == files.estimated(chosen, column, label), (column, label)
+            published += same_actual(row, files.actual(chosen, column, label), (column, label, chosen))
+        drawn_to_scale(rows)
+    return published
+
+
+def same_actual(row: Row, expected: Actual | None, what: object) -> bool:
+    """The second bar is what the files say; returns whether they say a count."""
+    if expected is UNTOLD:
+        assert row.low is not None and row.low <= (row.low if row.actual is None else row.actual) <= row.high
+        return False
+    if expected is None:
+        assert (row.actual, row.low, row.high) == (None, None, None), what
+        return False
+    assert row.actual == expected.value, what
+    for found, wanted in ((row.low, expected.low), (row.high, expected.high)):
+        assert found is not None and (wanted is None or found == wanted), what
+    return expected.value is not None
+
+
+def drawn_to_scale(rows: dict[str, Row]) -> None:
+    """All ends of bars and ranges of a chart stand for their numbers by one scale."""
+    pairs = []
+    for row in rows.values():
+        ends = row.bars.range or (None, None)
+        pairs += [(row.estimated, row.bars.estimated), (row.actual, row.bars.actual)]
+        pairs += [(row.low, ends[0]), (row.high, ends[1])]
+    assert all((number is None) == (percent is None) for number, percent in pairs)
+    told = [(number, percent) for number, percent in pairs if number is not None and percent is not None]
+    scale = next((percent / number for number, percent in told if number and percent < END), None)
+    assert scale is None or all(abs(percent - min(scale * number, END)) < 1e-6 for number, percent in told)
+
+
+def show(explorer: ExplorerPage, page: str) -> None:
+    """Turn to a page of charts, where there are several."""
+    if page:
+        explorer.press(page)
+
+
+def pages_of(explorer: ExplorerPage) -> list[str]:
+    """The names of its pages of charts; one without a name where there is one."""
+    return explorer.page.get_by_role("group", name="Pages").get_by_role("button").all_inner_texts() or [""]
+
+
+def choose(explorer: ExplorerPage, draw: random.Random, column: str, but: Sequence[str] = ()) -> str:
+    """Click one of the values that somebody holds within what is chosen so far."""
+    rows = charts(explorer)[column].items()
+    label = draw.choice([label for label, row in rows if row.estimated and label not in but])
+    explorer.click(column, label)
+    return label

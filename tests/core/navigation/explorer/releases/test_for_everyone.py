@@ -1,0 +1,115 @@
+"""The whole page of a release, not its explorer alone: for axe, and for a person without a mouse."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.core.navigation.explorer.releases.conftest import files_of
+from tests.core.navigation.explorer.releases.screen import charts
+from tests.core.navigation.explorer.releases.steps import agrees
+from tests.core.navigation.explorer.test_access import RULES, RUN, Keyboard
+
+pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
+
+#: Of each protection one page at one width; of the fitted one all.
+PAGES = [("survey fitted", width, scheme) for width in (390, 1280) for scheme in ("light", "dark")]
+PAGES += [("survey k_anonymity", 390, "dark"), ("survey syndiffix", 1280, "light")]
+
+
+@pytest.mark.needs_node
+@pytest.mark.parametrize(("kind", "width", "scheme"), PAGES)
+def test_axe_finds_nothing_on_the_whole_page_folded_out(kind, width, scheme, release, opened, packages):
+    explorer = opened(release(kind).page, color_scheme=scheme, viewport={"width": width, "height": 900})
+    axe = (packages / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    explorer.click("housing", "rented")
+    explorer.press("Keep as A, to compare")
+    explorer.click("housing", "social")
+    explorer.ask("retired, nonsense")
+    explorer.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    violations, passes = explorer.page.evaluate(
+        f"async (rules) => {{ {axe}; return ({RUN})(rules); }}", RULES
+    )
+    assert violations == []
+    assert passes > 25
+
+
+def test_the_whole_page_is_worked_by_keyboard(release, opened):
+    made = release("survey fitted")
+    files, explorer = files_of(made), opened(made.page)
+    keys = Keyboard(explorer)
+    keys.press("Tab")
+    assert "Skip to the answers" in keys.focused()
+    keys.press("Enter")
+    assert explorer.page.evaluate("location.hash") == "#answers"
+    keys.to("Ask a question")
+    explorer.page.keyboard.type("retired")
+    keys.press("Enter")
+    assert explorer.chosen() == ["work retired"]
+    agrees(explorer, files, {"work": ["retired"]})
+    keys.to("Keep as A")
+    keys.press("Enter")
+    keys.to(next(iter(charts(explorer)["district"])))
+    keys.press("ArrowDown", "Enter")
+    keys.to("Save housing")
+    keys.press("Enter", "Tab")
+    with explorer.page.expect_download() as waiting:
+        keys.press("Enter")
+    saved = list(csv.reader(io.StringIO(waiting.value.path().read_text(encoding="utf-8-sig"))))
+    assert len(saved) > 3 and saved[1][0] == "housing"
+    keys.press("Escape")
+    chosen = explorer.chosen()
+    assert len(chosen) == 2
+    for _ in range(2):
+        back(explorer, keys, "Undo")
+        keys.press("Space")
+    assert explorer.chosen() == []
+    open_the_report(explorer, keys)
+
+
+def back(explorer, keys, name):
+    """Press shift and tab until what has the focus says so."""
+    for _ in range(200):
+        explorer.page.keyboard.press("Shift+Tab")
+        if keys.focused().strip() == name:
+            return
+    raise AssertionError(f"shift and tab do not lead to {name!r}")
+
+
+def open_the_report(explorer, keys):
+    """Every folded section is opened on the way down, and the way ends."""
+    folded = "details.more:not([open])"
+    wanted = explorer.page.locator(folded).count()
+    assert wanted > 4
+    for _ in range(800):
+        keys.press("Tab")
+        at = explorer.page.evaluate(
+            "(folded) => document.activeElement.parentElement?.matches(folded) ?? false", folded
+        )
+        if at:
+            keys.press("Enter")
+        if explorer.page.evaluate("document.activeElement === document.body"):
+            break
+    else:
+        raise AssertionError("the tab key does not come to the end of the page")
+    assert explorer.page.locator(folded).count() == 0
+
+
+def test_every_link_of_the_contents_leads_to_what_it_names(release, opened):
+    explorer = opened(release("survey fitted").page)
+    links = explorer.page.locator("nav.contents a")
+    for place in range(links.count()):
+        links.nth(place).click()
+        target = explorer.page.locator(links.nth(place).get_attribute("href"))
+        assert target.count() == 1
+        heading = target.locator("h2, h3").first
+        assert heading.is_visible()
+        assert Path(explorer.page.url.split("#")[0].removeprefix("file://")).is_file()
+
+
+@pytest.mark.parametrize("width", [390, 1280, 2560])
+def test_nothing_of_the_whole_page_is_wider_than_the_screen(width, release, opened):
+    explorer = opened(release("survey fitted").page, viewport={"width": width, "height": 900})
+    explorer.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert explorer.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,218 @@
+"""Every interaction on real releases: what it leads to is what the files say."""
+
+import csv
+import io
+import random
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.chromium import ExplorerPage
+from tests.core.navigation.explorer.releases.conftest import files_of
+from tests.core.navigation.explorer.releases.screen import charts
+from tests.core.navigation.explorer.releases.steps import agrees, choose, on_kinds, pages_of, show
+from tests.oracles.released_files import MISSING, ReleasedFiles, as_shown
+
+pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
+
+#: Records that are compared cell by cell on the screen.
+LOOKED_AT = 8
+
+
+@pytest.fixture
+def at_work(release, opened):
+    """Opens the release of a kind; gives its page, its files and a source of chance."""
+
+    def work(kind: str, link: str = "") -> tuple[ExplorerPage, ReleasedFiles, random.Random]:
+        made = release(kind)
+        return opened(made.page, link), files_of(made), random.Random(kind)
+
+    return work
+
+
+def largest(explorer: ExplorerPage, files: ReleasedFiles) -> str:
+    """The column on the screen with the most different texts in the records."""
+    single = [name for name in charts(explorer) if name in files.records.columns]
+    return max(single, key=lambda name: files.records[name].nunique())
+
+
+@pytest.mark.parametrize("kind", on_kinds("survey fitted", "adult k_anonymity"))
+def test_search_finds_every_value_that_contains_the_text(kind, at_work):
+    explorer, files, _ = at_work(kind)
+    column = largest(explorer, files)
+    held = set(charts(explorer)[column]) - {MISSING}
+    if files.protection != "syndiffix":
+        held = {as_shown(cell) for cell in files.records[column].unique() if cell}
+    box = explorer.chart(column).get_by_role("searchbox")
+    assert box.count() == 1
+    text = sorted(held)[len(held) // 2][:2]
+    box.fill(text.upper())
+    found = charts(explorer)[column]
+    assert {label for label in held if text.lower() in label.lower()} <= set(found)
+    assert all(text.lower() in label.lower() for label in found)
+    assert all(row.estimated == files.estimated({}, column, label) for label, row in found.items())
+
+
+@pytest.mark.parametrize("kind", on_kinds("adult lengths", "survey syndiffix"))
+def test_values_are_ordered_by_count_and_by_name(kind, at_work):
+    explorer, files, _ = at_work(kind)
+    column = min(charts(explorer), key=lambda name: len(charts(explorer)[name]))
+    order = explorer.chart(column).get_by_label(f"Order of {column}")
+    order.select_option("count")
+    counts = [
+        files.estimated({}, column, label) for label in list(charts(explorer)[column]) if label != MISSING
+    ]
+    assert counts == sorted(counts, reverse=True)
+    order.select_option("name")
+    labels = [label for label in charts(explorer)[column] if label != MISSING]
+    assert labels == sorted(labels, key=lambda label: (len(label), label) if label.isdigit() else (0, label))
+
+
+@pytest.mark.parametrize("kind", on_kinds("survey k_anonymity", "national2019 fitted"))
+def test_several_values_of_a_column_are_joined_by_or(kind, at_work):
+    explorer, files, draw = at_work(kind)
+    columns = [name for name in charts(explorer) if name in files.columns and len(charts(explorer)[name]) > 3]
+    chosen = {}
+    for column in draw.sample(columns, 2):
+        chosen[column] = []
+        for _ in range(2):
+            chosen[column].append(choose(explorer, draw, column, chosen[column]))
+        agrees(explorer, files, chosen)
+
+
+@pytest.mark.parametrize("kind", on_kinds("survey fitted", "adult lengths"))
+def test_undo_and_clear_lead_back_to_the_numbers_before(kind, at_work):
+    explorer, files, draw = at_work(kind)
+    one, other = draw.sample([name for name in charts(explorer) if name in files.columns], 2)
+    first = {one: [choose(explorer, draw, one)]}
+    both = first | {other: [choose(explorer, draw, other)]}
+    explorer.press("Undo")
+    agrees(explorer, files, first)
+    explorer.press("Clear")
+    assert explorer.chosen() == []
+    agrees(explorer, files, {})
+    explorer.press("Undo")
+    agrees(explorer, files, first)
+    explorer.click(other, both[other][0])
+    agrees(explorer, files, both)
+
+
+@pytest.mark.parametrize("kind", on_kinds("survey syndiffix", "national2019 fitted"))
+def test_a_link_restores_the_selection_and_its_numbers(kind, at_work):
+    explorer, files, draw = at_work(kind)
+    columns = draw.sample([name for name in charts(explorer) if name in files.columns], 2)
+    chosen = {column: [choose(explorer, draw, column)] for column in columns}
+    again, _, _ = at_work(kind, explorer.page.evaluate("location.hash"))
+    assert again.chosen() == explorer.chosen()
+    agrees(again, files, chosen)
+
+
+@pytest.mark.parametrize("kind", on_kinds("survey fitted", "adult k_anonymity"))
+def test_the_records_behind_a_selection_are_those_of_the_file(kind, at_work):
+    explorer, files, draw = at_work(kind)
+    [column] = draw.sample([name for name in charts(explorer) if name in files.columns], 1)
+    wanted = expected_records(files, {column: [choose(explorer, draw, column)]})
+    explorer.press("Records")
+    seen = explorer.page.locator("[role=table] tbody tr, table tbody tr").filter(
+        has=explorer.page.locator("td[dir]")
+    )
+    cells = [row.locator("td").all_inner_texts() for row in (seen.nth(place) for place in range(LOOKED_AT))]
+    shown = [[as_shown(cell) for cell in row] for row in wanted[:LOOKED_AT]]
+    assert same_records(files, cells, shown)
+    assert explorer.page.get_by_text(f"{len(wanted):,} of {len(files.records):,}").count() == 1
+    _, *saved = table(download(explorer, lambda: explorer.press("Save these records as CSV")))
+    assert len(saved) == len(wanted) and same_records(files, saved, wanted)
+
+
+def expected_records(files: ReleasedFiles, chosen: dict[str, list[str]]) -> list[list[str]]:
+    """The file's records of a selection, with items of one column in one cell."""
+    found = files.selected(chosen)
+    columns = []
+    for name in files.columns:
+        if name not in files.multi_valued:
+            columns.append(found[name].tolist())
+            continue
+        headers = [header for header in found.columns if header.startswith(f"{name}_")]
+        held = found[headers].eq("1").to_numpy()
+        items = [header.removeprefix(f"{name}_") for header in headers]
+        columns.append(["; ".join(item for item, has in zip(items, row, strict=True) if has) for row in held])
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def same_records(files: ReleasedFiles, found: list[list[str]], wanted: list[list[str]]) -> bool:
+    """Whether records are the file's; of SynDiffix, where the page has bins, as many."""
+    if files.protection == "syndiffix":
+        return [len(row) for row in found] == [len(row) for row in wanted]
+    return [list(map(in_order, row)) for row in found] == [list(map(in_order, row)) for row in wanted]
+
+
+def plain(cell: str) -> str:
+    """A cell without what keeps a spreadsheet from calculating it."""
+    return cell.removeprefix("'")
+
+
+def in_order(cell: str) -> list[str]:
+    """The items of a cell."""
+    return sorted(plain(cell).split("; "))
+
+
+def download(explorer: ExplorerPage, press) -> bytes:
+    """What is saved."""
+    with explorer.page.expect_download() as waiting:
+        press()
+    return waiting.value.path().read_bytes()
+
+
+def table(raw: bytes) -> list[list[str]]:
+    """Lines of a CSV file."""
+    return list(csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize("kind", on_kinds("adult lengths", "survey k_anonymity", "survey syndiffix"))
+def test_what_is_seen_is_saved_as_csv_svg_and_png(kind, at_work):
+    explorer, files, draw = at_work(kind)
+    show(explorer, pages_of(explorer)[0])
+    column = draw.choice([name for name in charts(explorer) if name in files.columns])
+    chosen = {column: [choose(explorer, draw, column)]}
+    group = explorer.page.get_by_role("group", name="Save this page of charts")
+
+    def saved(form: str) -> bytes:
+        return download(explorer, lambda: group.get_by_role("button", name=form, exact=True).click())
+
+    header, *rows = table(saved("CSV"))
+    counts = ["estimated", "actual", "actual_low", "actual_high"]
+    assert header == ["chart", "column", "value", *counts, "selection"]
+    assert {row[7] for row in rows} == {f"{column}: {chosen[column][0]}"}
+    for _, name, value, estimated, actual, low, high, _ in rows:
+        shown = as_shown(plain(value))
+        assert int(estimated) == files.estimated(chosen, name, shown), (name, value)
+        expected = files.actual(chosen, name, shown) if files.protection != "syndiffix" else None
+        if expected is None:
+            assert (actual, low, high) == ("", "", "")
+        else:
+            assert int(actual) == expected.value and int(low) <= int(actual) <= int(high)
+    for name, drawn in charts(explorer).items():
+        assert set(drawn) <= {text_of(files, row) for row in rows if row[0] == name}
+
+    words = {text.strip() for text in ElementTree.fromstring(saved("SVG").decode("utf-8")).itertext()}
+    assert {f"{int(row[3]):,}" for row in rows} <= words
+    raw = saved("PNG")
+    assert raw.startswith(b"\x89PNG") and int.from_bytes(raw[16:20], "big") > 600
+
+
+def text_of(files: ReleasedFiles, row: list[str]) -> str:
+    """The name that a value has in its chart."""
+    shown = as_shown(plain(row[2]))
+    return shown if row[0] in files.columns else f"{row[1]}: {shown}"
+
+
+def test_values_that_come_back_out_of_sight_are_there_when_they_are_looked_at(at_work):
+    explorer, _, _ = at_work("survey fitted")
+    explorer.click("district", "Hillside")
+    explorer.click("age", "55 to under 65")
+    explorer.press("Clear")
+    rows = explorer.chart("concern").locator("button[aria-pressed]")
+    rows.last.evaluate("row => row.scrollIntoView({block: 'center', behavior: 'instant'})")
+    explorer.page.wait_for_timeout(200)
+    heights = rows.evaluate_all("rows => rows.map((row) => row.getBoundingClientRect().height)")
+    assert len(heights) > 10 and min(heights) > 0
