@@ -15,7 +15,7 @@ from tasks.core.dp.sampling.stream import WordStream
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger import mechanisms
-from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.drawing import ReleaseMeasurement, draw_once
 from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.policies import DRAW, SKIP, Policy
@@ -167,11 +167,24 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
         # Before the table is read: a run that then skips it leaves no other trace in the chain.
         ledger.note_policy(release_name(configuration, described), _policy(configuration))
         _tell_other_contracts(ledger, configuration, described)
+        _tell_other_settings(ledger, release_name(configuration, described))
     if admission is Admission.AT_WORK:
         tell("Another run is drawing this release. This run waits and then returns that measurement.")
     return Admitted(
         configuration, described, admission, told_at_first(configuration, charge_of_run(described))
     )
+
+
+def _tell_other_settings(ledger: Ledger, name: ReleaseName) -> None:
+    """Say that a vintage was drawn under other settings: whoever mends a setting is charged again."""
+    if not ledger.is_registered(name.dataset):
+        return
+    drawn = {each.name for each in ledger.account(name.dataset).reservations if each.is_charged}
+    if name not in drawn and any(each.vintage == name.vintage for each in drawn):
+        tell(
+            f"ATTENTION: vintage {name.vintage!r} was drawn before under other settings. These settings are "
+            "another draw: it is charged again, and released beside the first under the next number."
+        )
 
 
 def _tell_other_contracts(ledger: Ledger, configuration: RunConfiguration, described: RunFacts) -> None:
@@ -277,5 +290,18 @@ def protect_records(
         drawn = draw_once(ledger, name, charge, draw, notice=_notice)
     if admitted.is_compared and records is not None and not drawn.reused:
         record_counted(workspace, name, drawn.sha256, records)
+    if not drawn.reused:
+        tell(_charged(charge, drawn))
     handed_over = hand_over(workspace, name, drawn, ledger.scope, admitted.input)
     return HandedOverMeasurement(handed_over, is_reused=drawn.reused)
+
+
+def _charged(charge: Charge, drawn: ReleaseMeasurement) -> str:
+    """What a draw cost, and what the account then says."""
+    account, left = drawn.account, drawn.remaining_runs
+    fit = "1 more release" if left == 1 else f"{left:,} more releases"
+    return (
+        f"Charged: epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)}. Spent so far: "
+        f"epsilon {plain_up(account.epsilon_spent)} of {plain_up(account.caps.epsilon)} at delta "
+        f"{plain_up(account.caps.delta)}; {'no more release fits' if not left else fit + ' at this setting'}."
+    )

@@ -232,3 +232,21 @@ def test_what_fits_under_a_cap_is_not_shown_as_more(
     before = open_ledger().account("people").caps
     assert command.main(["ledger", "people", "--cap", *cap.groups()]) == 0
     assert open_ledger().account("people").caps == before
+
+
+def test_a_charge_is_told_and_so_is_a_second_draw_of_a_vintage_under_other_settings(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(200))
+    file, told = tmp_path / "people.json", []
+    for epsilon in (1.0, 1.0, 0.9):
+        body = pipeline.flat(tmp_path, noise_epsilon=epsilon, privacy={"releases": 3})
+        file.write_text(json.dumps(body))
+        assert command.main(["run", str(file), "--aggregate"]) == 0
+        told.append(capsys.readouterr().err)
+    charged = [
+        re.findall(r"Charged: epsilon (\S+) at delta 1e-06. Spent so far: epsilon", each) for each in told
+    ]
+    assert charged == [["1"], [], ["0.9"]]
+    assert "; 2 more releases at this setting." in told[0] and "; 1 more release at this setting." in told[2]
+    assert ["was drawn before under other settings" in each for each in told] == [False, False, True]

@@ -48,8 +48,8 @@ def _left(account: Account, charge: Charge) -> str:
     digits = 10.0 ** (math.floor(math.log10(epsilon)) - 2) if epsilon > 0 else 1.0
     accountant = "" if charge.accountant == "gdp" else " with the accountant gdp"
     return (
-        f"what is left is enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta"
-        f"{accountant}"
+        f"what is left is enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at delta "
+        f"{plain_up(charge.delta)}{accountant}, which is less than is asked for"
     )
 
 

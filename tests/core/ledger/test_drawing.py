@@ -155,7 +155,9 @@ def test_p6_an_exhausted_budget_refuses_before_anything_is_read(place: Place) ->
 def test_the_refusal_names_a_release_that_would_fit(place: Place) -> None:
     ledger = ledger_for(place, releases=2, epsilon=1.2)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
-    with pytest.raises(BudgetExhausted, match=r"enough for epsilon 0\.\d+ at that delta") as caught:
+    with pytest.raises(
+        BudgetExhausted, match=r"enough for epsilon 0\.\d+ at delta 1e-06, which is less"
+    ) as caught:
         ledger.check_admission(release("2026-02"), gdp_charge())
     epsilon = float(str(caught.value).split("enough for epsilon ")[1].split()[0])
     assert ledger.check_admission(release("2026-02"), gdp_charge(epsilon)) is Admission.ADMISSIBLE
