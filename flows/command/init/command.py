@@ -309,7 +309,7 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
     configuration_file.write_text(
         json.dumps(configuration, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
-    print(f"\nWritten: {configuration_file} and {contract_file}. ")
+    print(f"\nWritten: {configuration_file} and {contract_file}.")
     print(
         "Both were drafted by looking at the table, so they tell a little of it, and each release says so "
         "(drafted_from_table). Whoever has checked that each declaration is publicly known sets it to false."

@@ -19,8 +19,8 @@ from tasks.core.records.cells import is_list, text_of_values
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
 
-#: What fewer rows than this say, or than this share of them, decides nothing of a draft.
-_LEAST_ROWS, _LEAST_SHARE = 20, 0.01
+#: So few rows decide nothing of a draft; how cells are written needs this share of the rows as well.
+FEW, _LEAST_SHARE = 20, 0.01
 #: Of a longer table so many rows are looked at, from the first on.
 MOST_ROWS = 1_000_000
 
@@ -70,17 +70,17 @@ class SeenColumn:
 
     @cached_property
     def margin(self) -> int:
-        """So few rows decide nothing: whatever is drafted would be so without them."""
+        """Fewer rows don't decide how cells are written."""
         return margin(self.rows)
 
     def is_few(self, chosen: Flags) -> bool:
-        """Whether so few cells hold a chosen text that they decide nothing."""
+        """Whether so few cells hold a chosen text that they don't decide how cells are written."""
         return int(self.held[chosen].sum()) < self.margin
 
     @cached_property
     def usual(self) -> int:
         """How many different texts the column has without the rarest, which few rows hold in all."""
-        return usual_number(self.held, self.margin)
+        return usual_number(self.held, FEW)
 
     def matching(self, pattern: str) -> Flags:
         """Which texts match an expression as a whole (RE2)."""
@@ -118,12 +118,12 @@ class SeenColumn:
 
 
 def margin(rows: int) -> int:
-    """So many rows of a table decide something of a draft; fewer don't.
+    """So many rows of a table decide how cells are written; fewer don't.
 
     >>> margin(300), margin(50_000)
     (20, 500)
     """
-    return max(_LEAST_ROWS, int(_LEAST_SHARE * rows))
+    return max(FEW, int(_LEAST_SHARE * rows))
 
 
 def usual_number(held: Integers, few: int) -> int:

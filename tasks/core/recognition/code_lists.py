@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import FEW, SeenColumn
 
 _LISTS = Path(__file__).with_name("code_lists.toml")
 #: Of a closed list at least so much is seen; else most of its values would be counted as nothing but noise.
@@ -44,7 +44,7 @@ def code_list(cells: SeenColumn) -> CodeList | None:
         for spelling in _SPELLINGS:
             values = tuple(dict.fromkeys(map(spelling, known.values)))
             if cells.is_few(~cells.among(values)):
-                common = int((cells.among(values) & (cells.held >= cells.margin)).sum())
+                common = int((cells.among(values) & (cells.held >= FEW)).sum())
                 closed = known.closed and common >= _LEAST_SEEN * len(values)
                 return CodeList(known.name, values, closed)
     return None

@@ -12,7 +12,7 @@ from datetime import date
 import duckdb
 import numpy as np
 
-from tasks.core.recognition.cells import SeenColumn, usual_ends, usual_number
+from tasks.core.recognition.cells import FEW, SeenColumn, usual_ends, usual_number
 from tasks.core.recognition.code_lists import code_list
 from tasks.core.recognition.dates import DateColumn, date_column, proposed_cut
 from tasks.core.recognition.edges import (
@@ -77,7 +77,7 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         return _left_out(cells, "empty", "no cell holds anything")
     words = _missing(cells)
     bare = cells.where(~words)
-    if bare.filled < bare.margin:
+    if bare.filled < FEW:
         beside = f" but {_shown(cells, words)}" if words.any() else ""
         return _left_out(cells, "empty", f"hardly a cell holds anything{beside}")
     if bare.usual == 1 and _is_mark(bare):
@@ -102,7 +102,7 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
 def _is_mark(cells: SeenColumn) -> bool:
     """Whether one short text stands in some cells and not in others, as a cross does in a form."""
     usual = cells.texts[int(np.argmax(cells.held))]
-    is_in_some = cells.margin <= cells.filled <= cells.rows - cells.margin
+    is_in_some = cells.filled >= FEW <= cells.rows - cells.filled
     return len(usual) <= _LONGEST_MARK and cells.rows >= _FEWEST_ROWS and is_in_some
 
 
@@ -234,7 +234,7 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
 def _usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: np.ndarray) -> int:
     """How many different numbers the column has, without the rarest: 1 and 1.0 are the same."""
     _, place = np.unique(numbers[real], return_inverse=True)
-    return usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), cells.margin)
+    return usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), FEW)
 
 
 def _kind_of_numbers(

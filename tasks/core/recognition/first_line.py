@@ -25,8 +25,17 @@ _NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 #: Such as 34 years, 12+ and -5%.
 _BEGINS_AS_NUMBER = re.compile(r"[-+<>(€$£~]*\s*\d")
-#: So many different texts above numbers are names, whatever they say; fewer records than this tell nothing.
-_MANY_NAMED, _FEW = 3, 3
+#: So many cells that headers have are enough in any table; fewer records than this tell nothing.
+_MANY, _FEW = 4, 3
+#: Such as tip_amount; such as q1 and X_12, above numbers.
+_JOINED, _CODED = re.compile(r"[^\W_]+(?:_[^\W_]+)+"), re.compile(r"[^\W\d_]+[_.]?\d{1,3}[a-z]?")
+#: What may stand between words of a header.
+_BETWEEN = frozenset(
+    [
+        *("of", "the", "in", "per", "at", "and", "e", "du", "de", "la"),
+        *("le", "les", "der", "die", "das", "von", "am"),
+    ]
+)
 
 
 @dataclass(frozen=True)
@@ -68,11 +77,12 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
     doubt = _doubt(columns)
     if doubt:
         return FirstLine(False, f"it may be somebody's record: {doubt}", doubt)
-    said = sum(has_header_word(cell) for cell in first)
-    named = sum(bool(column.cell) for column in of_data)
-    if said >= 2 or (said and (named or len(first) <= 2)) or named >= _MANY_NAMED:
+    filled = [column for column in columns if column.cell]
+    said = sum(is_header(column.cell) or column.is_coded for column in filled)
+    is_short = said == len(filled) <= 2 and any(column.are_data for column in filled)
+    if is_short or (said >= 2 and (3 * said >= len(filled) or said >= _MANY)):
         return FirstLine(True, "its cells are unlike those below it, and are words that headers have")
-    doubt = "few of its words are ones that headers have"
+    doubt = "few of its cells are words that headers have"
     return FirstLine(True, f"its cells are found nowhere below it, but {doubt}", doubt)
 
 
@@ -96,6 +106,11 @@ class _Named:
             return True
         form = _form(self.cell)
         return "0" in form and 2 * sum(_form(cell) == form for cell in self.below) > len(self.below)
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether it is a name such as q1, above numbers."""
+        return self.are_data and _CODED.fullmatch(self.cell) is not None
 
     @cached_property
     def recurs(self) -> bool:
@@ -125,14 +140,16 @@ def _form(cell: str) -> str:
     return re.sub(r"a+", "a", re.sub(r"[^\W\d_]", "a", re.sub(r"\d+", "0", cell)))
 
 
-def has_header_word(text: str) -> bool:
-    """Whether some word of a text is one that headers have.
+def is_header(text: str) -> bool:
+    """Whether a text is nothing but words that headers have, or is joined by underscores as names are.
 
-    >>> [has_header_word(text) for text in ("Alter", "patient id", "Marta", "student")]
-    [True, True, False, False]
+    >>> [is_header(text) for text in ("Alter", "patient id", "tip_amount", "Marta", "student", "group A")]
+    [True, True, True, False, False, False]
     """
-    words = (re.sub(r"\d+$", "", word) for word in header_words(text))
-    return bool(meanings(text)) or likeness(text) >= SOME_ID or any(w in other_header_words() for w in words)
+    words = [word for word in header_words(text) if word not in _BETWEEN]
+    are_known = [bool(meanings(word)) or word in other_header_words() for word in words]
+    is_joined = _JOINED.fullmatch(text.strip()) is not None
+    return is_joined or (bool(words) and (all(are_known) or likeness(text) >= SOME_ID))
 
 
 def _counts_up(cells: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.arrays import Flags
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import FEW, SeenColumn
 
 #: A value that decides must stand in so many rows on average; so many columns are compared with each other.
 _LEAST_REPEATED, _MOST_DIFFERENT, _MOST_COLUMNS = 3, 5000, 120
@@ -18,7 +18,7 @@ _FIRST_ROWS = 2000
 #: A column that nearly always holds the same value follows from everything.
 _NEARLY_CONSTANT = 0.98
 #: Of a table of fewer rows a few are too many to leave out of account.
-_LEAST_MARGINS = 10
+_LEAST_ROWS = 10 * FEW
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def functions_of_others(columns: Sequence[SeenColumn]) -> list[Follows]:
         cells
         for cells in columns
         if 2 <= cells.usual <= min(_MOST_DIFFERENT, cells.rows / _LEAST_REPEATED)
-        and cells.rows >= _LEAST_MARGINS * cells.margin
+        and cells.rows >= _LEAST_ROWS
     ][:_MOST_COLUMNS]
     varied = [cells for cells in compared if cells.held.max() < _NEARLY_CONSTANT * cells.filled]
     found: list[Follows] = []
@@ -74,7 +74,7 @@ def nearly_determines(source: SeenColumn, decided: SeenColumn) -> bool:
     different, held = np.unique(pairs, return_counts=True)
     most = np.zeros(source.distinct, np.int64)
     np.maximum.at(most, different // (decided.distinct + 1), held)
-    return bool(both.sum() - most.sum() < source.margin)
+    return bool(both.sum() - most.sum() < FEW)
 
 
 def determines(source: SeenColumn, decided: SeenColumn) -> bool:

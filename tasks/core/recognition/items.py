@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.recognition.cells import SeenColumn, usual_number
+from tasks.core.recognition.cells import FEW, SeenColumn, usual_number
 
 _DELIMITERS = (";", "|", ",", "/", "+")
 #: The share of cells that hold several; of items that recur; the most different items; words in one.
@@ -77,7 +77,7 @@ def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> It
     recurring = sum(held for held in counted.values() if held >= _RECURS) / total
     words = sum(len(item.split()) * held for item, held in counted.items()) / total
     are_numbers = sum(item.replace(".", "").isdigit() for item in counted) > 0.5 * len(counted)
-    different = usual_number(np.array(list(counted.values())), cells.margin)
+    different = usual_number(np.array(list(counted.values())), FEW)
     few = different <= _MOST_ITEMS and (not least or different <= max(cells.usual, 2))
     if not (recurring >= _LEAST_RECURRING and few and words <= _MOST_WORDS):
         return None

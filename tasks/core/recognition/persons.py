@@ -6,7 +6,7 @@ Cells go in; candidates come out, the likeliest first. Only a person knows.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import FEW, SeenColumn
 from tasks.core.recognition.functions import determines, nearly_determines
 from tasks.core.recognition.header_words import meanings
 from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, SOME_ID, WHOSE, likeness
@@ -61,7 +61,7 @@ def _candidate(cells: SeenColumn, rows: int) -> tuple[SeenColumn, Candidate] | N
     several = cells.distinct < cells.filled
     is_made = cells.share(cells.matching(_MADE)) > _FILLED
     # A number or a date that differs from row to row is no id unless its name or its form says so.
-    if likely == NONE and not (is_made and cells.filled - cells.distinct >= cells.margin):
+    if likely == NONE and not (is_made and cells.filled - cells.distinct >= FEW):
         return None
     if likely == OF_SOMETHING and meanings(cells.name) & {"postcode", "code", "money", "date"}:
         return None
@@ -73,7 +73,7 @@ def _candidate(cells: SeenColumn, rows: int) -> tuple[SeenColumn, Candidate] | N
         NONE: "its cells look like ids that a program made",
     }[likely]
     repeated = f"{cells.distinct:,} different in {cells.filled:,} rows, {mean:.1f} rows each"
-    often = cells.filled - cells.distinct >= cells.margin
+    often = cells.filled - cells.distinct >= FEW
     worth = likely + 0.5 * often + 0.5 * is_made
     if likely == NONE:
         worth = 1.5 + min(mean - 1, 1)
