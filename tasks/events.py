@@ -8,8 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from prefect import Flow, State
-    from prefect.client.schemas.objects import FlowRun
+    from prefect.client.schemas.objects import FlowRun, State
 
 #: What an event may hold: public figures and names.
 Figure = str | int | float | bool | None
@@ -46,7 +45,7 @@ def announce(event: str, dataset: str, **figures: Figure) -> None:
             )
 
 
-def announce_schedule(flow: "Flow[..., Any]", flow_run: "FlowRun", state: "State[Any]") -> None:
+def announce_schedule(flow: object, flow_run: "FlowRun", state: "State[Any]") -> None:
     """Tell the server that a run was scheduled: a hook of flows that deployments run, when such a run begins.
 
     A server's scheduler makes a run without an event of its first state. The events of the run's other states

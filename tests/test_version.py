@@ -24,4 +24,4 @@ def test_the_hash_follows_code_templates_and_tables(
 def test_every_kind_of_file_in_the_core_is_a_source_but_those_that_a_bundle_is_built_of() -> None:
     core = version._TASKS / "core"
     kinds = {path.suffix for path in version._every_file(core)}
-    assert kinds - version._SOURCES <= {".jsx", ".ts", ".md"}
+    assert kinds - version._SOURCES <= {".jsx", ".ts", ".md", ".txt"}

@@ -272,3 +272,19 @@ def test_a_configuration_says_how_its_table_is_read(tmp_path: Path) -> None:
     assert command.main(["init", str(tmp_path / "given.json"), "--output", str(tmp_path), "--yes"]) == 0
     found = json.loads((tmp_path / "t.json").read_text())
     assert {key: found[key] for key in flat} == flat
+
+
+def test_an_id_that_may_be_a_person_s_and_recurs_is_taken_for_nobody_s_by_a_person_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    generator = np.random.default_rng(5)
+    table = tmp_path / "stays.csv"
+    rows = [f"{generator.integers(1000, 1900)},{generator.integers(0, 2)}" for _ in range(3_000)]
+    table.write_text("\n".join(["Pat,sex", *rows, ""]))
+    arguments = ["init", str(table), "--output", str(tmp_path), "--yes", "--header", "yes"]
+    assert command.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert "'Pat' may say whose row it is" in said and "--subject-id 'Pat', or --one-row-each" in said
+    assert not (tmp_path / "stays.json").exists()
+    assert command.main([*arguments, "--subject-id", "Pat"]) == 0
+    assert json.loads((tmp_path / "stays.json").read_text())["subject_id"] == "Pat"

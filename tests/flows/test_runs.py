@@ -192,11 +192,11 @@ def test_both_runs_have_their_lineage(twice: Twice) -> None:
     assert {artifact["flow_run_id"] for artifact in found} == {run["id"] for run in twice.known.flow_runs}
     for artifact in found:
         assert "](data:image/svg+xml;base64," in artifact["data"]
-        assert "| people\\_synthetic\\_microdata.tsv | " in artifact["data"]
+        assert "* **people\\_synthetic\\_microdata.tsv**: " in artifact["data"]
     first, second = (artifact["data"] for artifact in sorted(found, key=lambda each: str(each["created"])))
     # The second run returns what the first one drew, whatever the table is by then.
     assert re.search(
-        r"\| coded records \| sensitive; made from sensitive table; keyed hash [0-9a-f]{16} \|", first
+        r"\* \*\*coded records\*\*: sensitive; made from sensitive table; keyed hash [0-9a-f]{16}\n", first
     )
     assert "keyed hash" not in second and "as it was when an earlier run drew the release" in second
 

@@ -144,10 +144,16 @@ def _subject(
         print(f"  0  nobody's: {_NOBODY}")
         print("  or type the name of a column")
     names = [each.name for each in listed]
+    recurs = next((each for each in listed if each.several), None) if proposed is None else None
+    if recurs is not None and not asker.is_asking:
+        raise ParameterError(
+            f"{recurs.name!r} may say whose row it is ({recurs.reason}), and what is protected hangs on "
+            f"that. Say --subject-id '{recurs.name}', or --one-row-each if each row is another person."
+        )
     question = Question(
         "Whose row is it?",
         "--subject-id COLUMN or --one-row-each",
-        proposed or _NOBODY,
+        proposed or ("" if recurs else _NOBODY),  # nobody protects rows by pressing Enter where an id recurs
         lambda answer: _chosen(answer, names, table),
     )
     found = _chosen(asker.ask(question, None), names, table)

@@ -42,6 +42,7 @@ def draw_lengths(
 ) -> Measurement:
     """Draw a release.
 
+    >>> import numpy as np
     >>> from tasks.core.dp.sampling.stream import SeededStream
     >>> from tasks.core.records.columns import Column, Schema
     >>> sex = (np.repeat(np.array([1, 2], np.uint8), [600, 400]),)

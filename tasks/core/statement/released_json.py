@@ -121,7 +121,7 @@ CONFIGURATION_KEYS = _words(
     random_seed
     range_low_threshold record_limit regime releases report reporting_length reporting_resolution
     resources sample_size sensitive_zeros sigma_proportions singularity_low_threshold solver_alpha
-    strip
+    skip_lines strip
     subject_id synthesis tables target target_column target_number_of_records thousands threshold_delta_share
     thresholds title top_count types use_columns use_synthetic_counts value_safe_columns values vintage
     visuals weight_selection_percentile workload
