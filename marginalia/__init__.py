@@ -82,8 +82,10 @@ def protect(
     >>> release.vintage, list(release.records.columns), release.page.suffix
     ('2026-11', ['age', 'sex', 'smoker'], '.html')
 
-    Under differential privacy a release is drawn once: the same dataset and vintage give the same release,
-    and cost nothing more. Another vintage is drawn anew and is charged. The ledger refuses what the dataset's
+    Under differential privacy a release is drawn once: the same dataset, vintage and settings of what is
+    drawn give the same release, and cost nothing more. Another vintage is drawn anew and is charged. So is
+    the same vintage with another epsilon, other columns, bins, domains or other settings that touch what is
+    drawn: it is another release, under the next number (2026-11-2). The ledger refuses what the dataset's
     budget does not cover.
 
     Args:

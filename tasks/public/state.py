@@ -15,6 +15,15 @@ from tasks.public.release_files import write_json
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
+_TOO_MANY_FOR_NOISE = (
+    "Most likely there are too many different values, each too rare to be told from noise: give numbers "
+    "bins, cut dates to months or years (cut), or declare the list of values (domains)."
+)
+_TOO_MANY_FOR_K = (
+    "Most likely there are too many different values, each too rare for the resolution: give numbers bins, "
+    "or cut dates to months or years (cut)."
+)
+
 
 @step(INTERMEDIATE, makes="privacy statement", folder="statement", cached=False)
 def state_privacy(
@@ -24,14 +33,15 @@ def state_privacy(
     bundle = open_counts(into.run, measurement)
     reported = read_aggregates(into.path(aggregates))
     body = bundle.statement(configuration, reported)
-    for sentence in _missing(bundle, reported) + bundle.attentions():
+    is_noisy = configuration.protection.is_drawn_once
+    for sentence in _missing(bundle, reported, is_noisy=is_noisy) + bundle.attentions():
         tell(f"ATTENTION: {sentence}")
     write_json(into.folder / "privacy.json", body)
     if configuration.input.contract:
         write_json(into.folder / "contract.json", _judged(bundle, configuration, reported))
 
 
-def _missing(bundle: CountsBundle, reported: Aggregates) -> list[str]:
+def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> list[str]:
     """What whoever runs it should look at: a release without counts, or columns without a released value."""
     if not reported.attributes:
         return ["only the number of records is released: no value is held by enough of them."]
@@ -40,9 +50,10 @@ def _missing(bundle: CountsBundle, reported: Aggregates) -> list[str]:
     if not missing:
         return []
     names = ", ".join(map(repr, missing))
+    likeliest = _TOO_MANY_FOR_NOISE if is_noisy else _TOO_MANY_FOR_K
     return [
-        f"no value of {names} is released. Check that bins, domains, sensitive_zeros and delimiters fit what "
-        "the table holds."
+        f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "
+        "sensitive_zeros and delimiters fit what the table holds."
     ]
 
 

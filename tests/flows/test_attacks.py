@@ -209,6 +209,28 @@ def test_what_is_emptied_by_a_declaration_or_the_resolution_is_told(
     pipeline.run(
         pipeline.prepared_anonymous(tmp_path, bins={"age": [0, 18], "town": [0, 1]}), last="aggregate"
     )
-    assert "ATTENTION: no value of 'town' is released" in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert (
+        "ATTENTION: no value of 'town' is released. Most likely there are too many different values" in told
+    )
+    assert "rare for the resolution: give numbers bins" in told and "noise" not in told
     pipeline.run(pipeline.prepared_anonymous(tmp_path, reporting_resolution=5000), last="aggregate")
     assert "ATTENTION: only the number of records is released" in capfd.readouterr().err
+
+
+def test_of_a_column_that_noise_swallowed_the_likeliest_cause_is_told_first(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    table = [[row[0], f"t{number}", *row[2:]] for number, row in enumerate(pipeline.rows(400))]
+    pipeline.run(pipeline.prepared(tmp_path, table), last="aggregate")
+    told = capfd.readouterr().err
+    assert "no value of 'town' is released. Most likely there are too many different values" in told
+    causes = (
+        "told from noise",
+        "give numbers bins",
+        "(cut)",
+        "(domains)",
+        "sensitive_zeros and delimiters fit",
+    )
+    places = [told.index(cause) for cause in causes]
+    assert places == sorted(places)

@@ -71,7 +71,11 @@ def test_under_privacy_a_column_that_is_noise_alone_is_told_from_released_number
     is_nothing = total["value"] <= total["half_width_95"]
     words = "can't be told from nothing" if is_nothing else "add up to less than half of the records"
     assert words in sentence and "decimal" in advice
-    assert words.replace("'", "&#39;") in (release / "people_data_showcase.html").read_text()
+    page = (release / "people_data_showcase.html").read_text()
+    assert words.replace("'", "&#39;") in page
+    # The table has a subject_id: the two cards, words and questions say what a count counts.
+    assert "not how many ever had it" in page and "how many people ever had a value may be more" in page
+    assert page.count("not how many have it in any of their rows") >= 2
     mended = pipeline.prepared(tmp_path, table, vintage="mended", decimal={"age": ","})
     run_showcase(mended, ("aggregate",), verbose=False)
     assert pipeline.json_of(pipeline.latest(mended) / "privacy.json")["columns_to_look_at"] == []

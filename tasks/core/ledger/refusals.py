@@ -27,8 +27,8 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
         f"epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)}. The cap of all releases is "
         f"epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. "
         f"{_releases(account.charged_releases)} charged so far; {_left(account, charge)}. A vintage that was "
-        f"released already costs nothing. To admit one more release, raise the cap with a written reason: "
-        f"{more}."
+        f"released already, with the same settings, costs nothing. To admit one more release, raise the cap "
+        f"with a written reason: {more}."
     )
 
 

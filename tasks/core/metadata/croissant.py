@@ -97,7 +97,7 @@ def croissant_json(release: Described, bibtex: str) -> str:
         "version": release.vintage,
         "citeAs": bibtex,
         "rai:personalSensitiveInformation": _TEXT.say("dataset.sensitive", kind=kind),
-        "rai:dataLimitations": " ".join(release.statement["not_covered"]),
+        "rai:dataLimitations": " ".join(_limitations(release.statement)),
     }
     if said.publisher:
         organisation: Json = {"@type": "sc:Organization", "name": said.publisher}
@@ -108,6 +108,12 @@ def croissant_json(release: Described, bibtex: str) -> str:
     body["recordSet"] = list(_record_sets(release))
     check_released_json(body, CROISSANT_KEYS)
     return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def _limitations(stated: Json) -> list[str]:
+    """What a count does not count, where that is said, and what is not protected."""
+    meaning = stated.get("contribution", {}).get("meaning")
+    return [*([meaning] if meaning else []), *stated["not_covered"]]
 
 
 def _file_object(entry: Json) -> Json:

@@ -105,6 +105,8 @@ class _Private(_Methods):
         if sampling := self._stated["sampling"]:
             size = whole(sampling["expected_size"])
             yield self._text.say("private.sample", size=size), ()
+        if meaning := self._stated["contribution"].get("meaning"):
+            yield _TEXT.say("private.meaning", meaning=meaning), ()
         if self._stated["contract"]["strict"]:
             yield _TEXT.say("private.strict"), ()
         if self._stated.get("on_unchanged", {}).get("policy") == SKIP:

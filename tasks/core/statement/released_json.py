@@ -32,7 +32,7 @@ STATEMENT_KEYS = _words(
     epsilon epsilon_cap epsilon_charged epsilon_count epsilon_spent error_bar excluded expected_size
     expected_spurious expected_spurious_share false_alarm format generator group_privacy group_privacy_rule
     guarantee half_width_95 head how identity in_force inputs items key kind lattice law least_records ledger
-    length levels max_items measurement_sha256 most mu mu_squared mu_squared_cap mu_squared_spent name
+    length levels max_items meaning measurement_sha256 most mu mu_squared mu_squared_cap mu_squared_spent name
     neighbours noise noisy_count noisy_total not_covered on_unchanged open parameters per_release policy
     percentile_percentage percentile_share population power prepared privacy private public_side_channels
     question questions regime releases remaining_releases reporting_length rho rows rule rules runs sampling
@@ -120,8 +120,8 @@ CONFIGURATION_KEYS = _words(
     population precision_limit_depth_threshold precision_limit_row_fraction prefix protection quote
     random_seed
     range_low_threshold record_limit regime releases report reporting_length reporting_resolution
-    resources sample_size sensitive_zeros sigma_proportions singularity_low_threshold solver_alpha
-    skip_lines strip
+    resources sample_size sensitive_zeros sigma_proportions singularity_low_threshold skip_lines
+    solver_alpha strip
     subject_id synthesis tables target target_column target_number_of_records thousands threshold_delta_share
     thresholds title top_count types use_columns use_synthetic_counts value_safe_columns values vintage
     visuals weight_selection_percentile workload

@@ -11,6 +11,7 @@ import yaml
 
 from tasks.core.figures import plain_up
 from tasks.core.metadata.citation import citation_bibtex, citation_cff, citation_text
+from tasks.core.metadata.croissant import croissant_json
 from tasks.core.metadata.described import Described
 from tasks.core.metadata.methods import methods_markdown
 from tasks.core.metadata.publication import Publication
@@ -49,6 +50,16 @@ def test_every_figure_is_one_of_the_statement(protection: str, tmp_path: Path) -
         known.add(str(len(release.statement["tables"])))
     found = set(re.findall(r"(?<![\w.-])\d+(?:\.\d+)?(?:e-?\d+)?", paragraph))
     assert found and found <= known, found - known
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_a_draw_of_people_says_that_one_row_of_each_counts(protection: str, tmp_path: Path) -> None:
+    is_said = protection == "lengths"  # the fitted one here is of rows
+    release, said = described(protection, tmp_path), "not how many have it in any of their rows"
+    assert (said in told(protection, tmp_path)) == is_said
+    assert (said in croissant_json(release, "")) == is_said
+    asked = {each["topic"]: each["answer"] for each in release.statement.get("questions", [])}
+    assert (said in asked.get("bias", "")) == is_said
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)

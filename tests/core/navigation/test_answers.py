@@ -61,6 +61,30 @@ def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded
     assert "weak promise" not in neighbour
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_of_people_one_row_each_counts_and_both_cards_say_so_in_their_word(language: str) -> None:
+    said = {
+        "en": ("Where a patient has several rows", "not how many ever had it", "how many patients ever had"),
+        "de": ("Hat jemand (patient) mehrere Zeilen", "nicht, wie viele ihn je", "Wie viele (patients)"),
+    }[language]
+    what, exact, neighbour = noisy(Naming(unit=UnitName.of("patient")), language)
+    assert said[0] in what and said[1] in what and said[2] in exact and said[1] not in neighbour
+    for *others, _ in (noisy(unit="row", language=language), anonymous(language=language)):
+        assert not any(each in " ".join(others) for each in said[1:])
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_an_older_release_in_which_columns_chose_says_that_a_value_counts(language: str) -> None:
+    measurement, aggregates, _ = release(600)
+    old = replace(measurement, schema=replace(SCHEMA, keeps_rows_whole=False))
+    body = accounted_statement(old, ledger_facts(), "abc")
+    what, *_ = answers(render_page(ReportInputs(body, old.schema, aggregates, old)), language)
+    row, value = {"en": ("several rows", "several values"), "de": ("mehrere Zeilen", "mehrere Werte")}[
+        language
+    ]
+    assert value in what and row not in what
+
+
 def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected() -> None:
     _, _, neighbour = noisy(VISIT, unit="row")
     assert "What is protected is one row of the table (visit): a neighbour with several rows" in neighbour

@@ -22,7 +22,7 @@ from tasks.core.records.constraints import Derivation, Ordering
 from tasks.core.records.dropped import ANOTHER_VALUE, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.kernels import join_values
-from tasks.core.statement.differential_privacy.draw import joining
+from tasks.core.statement.differential_privacy.draw import joining, meaning
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading
 from tests.oracles.decoding import decode
@@ -227,6 +227,17 @@ def test_w21_a_vintage_that_was_drawn_before_keeps_its_name_and_is_stated_as_it_
     assert configuration_digest(TOWNS, *rest) == configuration_digest(old, *rest) == name
     assert "several different rows, one of them stands" in joining(TOWNS, "subject")
     assert "may come from several rows" in joining(old, "subject")
+
+
+def test_what_a_count_counts_is_said_of_people_and_wherever_a_column_has_one_value() -> None:
+    items = Column("services", delimiter=";", max_items=2)
+    plain, mixed = meaning(TOWNS, "subject")["meaning"], meaning(MIXED, "subject")["meaning"]
+    assert "one row counts, which chance has chosen" in plain and "in any of their rows" in plain
+    assert mixed.startswith(plain) and "items of all rows" in mixed and "items" not in plain
+    old = meaning(replace(TOWNS, keeps_rows_whole=False), "subject")["meaning"]
+    assert "one row counts" not in old and "as the one that counts" in old
+    assert meaning(Schema((items,), "person"), "subject") == {}
+    assert meaning(replace(TOWNS, subject_id=None), "row") == {}
 
 
 def test_a_schema_says_how_rows_were_kept_where_there_may_be_several() -> None:

@@ -58,6 +58,11 @@ def test_a_column_of_noise_alone_and_one_of_few_records_are_told_with_what_to_do
     told = to_look_at(drawn([30, -20, 5, 0], [180, 210], [300, 150]))
     assert told[0].startswith("The counts of 'income' add up to 15, which can't be told from nothing")
     assert "± 79 in 95 of 100" in told[0]
+    advice = told[-1]
+    assert advice.startswith(
+        "The likeliest cause is too many different values for the noise: give numbers bins"
+    )
+    assert advice.index("(domains)") < advice.index("sensitive_zeros")
     assert told[1].startswith("The counts of 'sex', 'town' each add up to less than half of the records")
     assert "decimal, thousands, bins" in told[2] and len(told) == 3
 

@@ -107,6 +107,18 @@ def joining(schema: Schema, unit: str) -> str:
     return f"{_TEXT.say('joining.subjects')} {kept}"
 
 
+def meaning(schema: Schema, unit: str) -> Json:
+    """What a count counts where subjects may have several rows, as ``meaning``; empty of single rows.
+
+    It follows from the schema alone, so it does not tell whether anybody in the table has several.
+    """
+    has_several = [column.is_multi_valued for column in schema.columns]
+    if unit == "row" or all(has_several):
+        return {}
+    told = _TEXT.say("meaning.whole_rows" if schema.keeps_rows_whole else "meaning.single_values")
+    return {"meaning": f"{told} {_TEXT.say('meaning.several_items')}" if any(has_several) else told}
+
+
 def sample_of(expected_size: int | None, text: str) -> Json | None:
     """How a sample of so many subjects was taken (rule 14); None where all are counted."""
     if expected_size is None:

@@ -23,6 +23,7 @@ from tasks.core.statement.differential_privacy.draw import (
     exactness,
     inputs,
     joining,
+    meaning,
     noise_law,
     sample_of,
 )
@@ -98,6 +99,7 @@ class FittedDraw(StatedDraw):
             "noise": noise_law(law, lattice, private=measurement.private),
             "contribution": {
                 "how": joining(measurement.schema, unit),
+                **meaning(measurement.schema, unit),
                 "rule": _TEXT.say("fitted.cells"),
                 "width": measurement.schema.measured.width,
             },

@@ -22,6 +22,7 @@ from tasks.core.statement.differential_privacy.draw import (
     exactness,
     inputs,
     joining,
+    meaning,
     noise_law,
     sample_of,
 )
@@ -90,6 +91,7 @@ class LengthsDraw(StatedDraw):
                 "rule": self._bounded(),
                 "width": measurement.schema.width,
                 "how": joining(measurement.schema, unit),
+                **meaning(measurement.schema, unit),
             },
             "sampling": sample_of(limit, _TEXT.say("sampling.text_of_lengths")),
         }

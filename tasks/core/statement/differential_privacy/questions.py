@@ -152,6 +152,8 @@ class _Answers:
         if self._claim["delta_threshold"]:
             yield _TEXT.say("answer.bias.thresholds")
         yield _TEXT.say("answer.bias.dropped")
+        if "meaning" in self._stated["contribution"]:
+            yield _TEXT.say("answer.bias.one_row", meaning=self._stated["contribution"]["meaning"])
         yield _TEXT.say(f"answer.bias.{'fitted' if self._is_fitted else 'lengths'}")
         yield _TEXT.say("answer.bias.table")
 

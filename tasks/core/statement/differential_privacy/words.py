@@ -28,7 +28,7 @@ class NoisyWords(PlainWords):
         return [
             *([(_TEXT.say("attention.heading"), attention)] if attention else []),
             (_TEXT.say("promise.heading"), self._promise()),
-            (_TEXT.say("noise.heading"), [self._count(), *self.noise(), *self._sample()]),
+            (_TEXT.say("noise.heading"), [self._count(), *self.noise(), *self._meaning(), *self._sample()]),
             (_TEXT.say("published.heading"), [*self.published(), *self._uniques(), *looked_at]),
             (_TEXT.say("account.heading"), self._account()),
             (_TEXT.say("conditions.heading"), self._conditions()),
@@ -74,6 +74,10 @@ class NoisyWords(PlainWords):
         count = self.statement["noisy_count"]
         half_width = up(count["half_width_95"])
         return self._text.say("noise.count", count=whole(count["value"]), half_width=half_width)
+
+    def _meaning(self) -> list[str]:
+        contribution = self.statement["contribution"]
+        return [contribution["meaning"]] if "meaning" in contribution else []
 
     def _sample(self) -> list[str]:
         sampling = self.statement["sampling"]
