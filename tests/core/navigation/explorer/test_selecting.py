@@ -318,3 +318,37 @@ def test_the_language_is_chosen_and_kept_in_the_link(opened, people_page):
     assert "Rückgängig" in explorer.page.locator(".selection").inner_text()
     explorer.page.get_by_label("Sprache").select_option("en")
     assert "Undo" in explorer.page.locator(".selection").inner_text()
+
+
+@pytest.mark.parametrize("question", ["zebra with unicorns", "over 50", "over 60, under 40"])
+def test_where_nothing_is_understood_there_is_no_number_and_no_comparison(opened, people_page, question):
+    explorer = opened(people_page)
+    explorer.ask("female, rented")
+    explorer.press("Keep as A, to compare")
+    explorer.ask(question)
+    assert explorer.page.locator(".answer output").count() == 0
+    assert explorer.chosen() == []
+    compared = explorer.page.locator(".comparison")
+    assert "Nothing is compared" in compared.inner_text()
+    assert compared.locator(".side").count() == 1 and compared.locator(".verdict").count() == 0
+    explorer.press("Undo")
+    assert explorer.chosen() == ["sex female", "housing rented"]
+
+
+def test_nothing_understood_says_so_and_what_can_be_asked(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("zebra")
+    assert "Nothing was understood. Name values" in explorer.page.locator(".answer").inner_text()
+    explorer.ask("how many people are there?")
+    assert explorer.answer() == "400"
+
+
+def test_while_a_part_is_open_two_groups_are_not_judged(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("female")
+    explorer.press("Keep as A, to compare")
+    explorer.ask("male, zebra")
+    compared = explorer.page.locator(".comparison")
+    assert compared.locator(".side").count() == 2 and compared.locator(".verdict").count() == 0
+    explorer.ask("male")
+    assert compared.locator(".verdict").count() > 0
