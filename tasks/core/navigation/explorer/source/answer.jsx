@@ -3,7 +3,7 @@ import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
 import { example } from "./example.js";
 import { useExplorer } from "./state.js";
-import { citedText, groupText, headline, underline } from "./words.js";
+import { citedText, groupText, headline, mayBeRare, underline } from "./words.js";
 
 export function Answer() {
   const state = useExplorer();
@@ -50,6 +50,7 @@ function Details() {
   const { payload, selection } = state;
   const say = state.say.value;
   const found = answer(payload, selection.value);
+  const isRare = [...selection.value].some(([column, codes]) => codes.includes(0) && mayBeRare(payload, column));
   const cited = citedText(payload, selection.value, found, say);
 
   async function copyAnswer() {
@@ -62,6 +63,7 @@ function Details() {
         <details>
           <summary>{say("why")}</summary>
           <p>{say(found.reason.key, found.reason.given)}</p>
+          {isRare && <p>{say("missing_or_rare_why")}</p>}
           <Numbers numbers={found.numbers} />
         </details>
         {payload.meta.audience !== "owner" && <details>

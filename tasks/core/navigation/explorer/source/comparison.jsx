@@ -176,12 +176,14 @@ function ShareOf({ part }) {
 function OpenOther() {
   const state = useExplorer();
   const [field, hint] = [useId(), useId()];
+  const problem = useSignal("");
   return (
     // The field has the focus and the keys; its label is what is seen.
     <div class="file">
-      <input id={field} class="unseen" type="file" accept=".html,text/html" aria-describedby={hint} onChange={(event) => openOther(state, event.currentTarget)} />
+      <input id={field} class="unseen" type="file" accept=".html,text/html" aria-describedby={hint} onChange={(event) => openOther(state, event.currentTarget, problem)} />
       <label for={field}>{state.say.value("open_other")}</label>
       <span id={hint}>{state.say.value("open_other_hint")}</span>
+      {problem.value && <p class="caution problem">{state.say.value(problem.value)}</p>}
     </div>
   );
 }
@@ -190,10 +192,12 @@ function OpenOther() {
  * Reads another page. Its text is only parsed: nothing in it runs, and nothing is loaded.
  * @param {State} state
  * @param {HTMLInputElement} input
+ * @param {import("@preact/signals").Signal<string>} problem the message of what is wrong with the file
  */
-async function openOther(state, input) {
+async function openOther(state, input, problem) {
   const file = input.files?.[0];
   if (!file) return;
+  problem.value = "";
   const say = state.say.value;
   try {
     if (file.size > MOST_BYTES) throw new PageError("page_too_large");
@@ -202,7 +206,8 @@ async function openOther(state, input) {
     state.other.value = there;
     state.notice.value = say("other_opened", { title: there.meta.title, vintage: there.meta.vintage });
   } catch (error) {
-    state.notice.value = say(error instanceof PageError ? error.key : "cannot_open");
+    problem.value = error instanceof PageError ? error.key : "cannot_open";
+    state.notice.value = say(problem.value);
   }
   input.value = "";
 }

@@ -77,6 +77,8 @@ export const SKIPPED = new Set(
 
 export const NEGATIONS = new Set("without no not non none ohne nicht kein keine keinen keiner".split(" "));
 export const MISSING = new Set("missing unknown empty unanswered blank fehlt fehlend unbekannt leer".split(" "));
+/** What the page writes after "missing" of an open column. */
+export const RARE = ["or too rare", "oder zu selten"];
 export const EITHER = new Set(["or", "oder"]);
 
 /**
