@@ -61,6 +61,8 @@ OVER_60 = ["[60,75)", ">=75"]
         ("under 18 or 75 and over", {"age": ["<18", ">=75"]}),
         ("over 30, under 60", {"age": ["[30,45)", "[45,60)"]}),
         ("saint etienne or LYON", {"town": ["Saint-Étienne", "Lyon"]}),
+        ("town: Lyon or (not released)", {"town": ["Lyon", "unreleased"]}),
+        ("town nicht veröffentlicht", {"town": ["unreleased"]}),
         ("not Lyon", {"town": ["Saint-Étienne", "Nice", "unreleased"]}),
         ("women without a degree", {"sex": ["female"], "education": ["school", "apprenticeship"]}),
         ("housing missing", {"housing": ["missing"]}),
@@ -237,6 +239,8 @@ def codes(found):
         ("Frauen über 60 zur Miete", {"AGEP": [5, 6], "SEX": [2], "OWN_RENT": [3]}),
         ("renters", {"OWN_RENT": [3]}),
         ("EDU: missing or too rare, SEX fehlt oder zu selten", {"SEX": [0], "EDU": [0]}),
+        ("SEX: Male (1) or missing", {"SEX": [0, 1]}),
+        ("unknown SEX", {"SEX": [0]}),
         ("no renters", {"OWN_RENT": [1, 2]}),
     ],
 )

@@ -21,7 +21,7 @@
  */
 import { otherCode } from "./cells.js";
 import { codesBetween, isNumeric } from "./bins.js";
-import { AFTER, AND, BETWEEN, COMPARED, EITHER, MISSING, NEGATIONS, RARE, SKIPPED } from "./vocabulary.js";
+import { AFTER, AND, BETWEEN, COMPARED, EITHER, MISSING, NEGATIONS, RARE, SKIPPED, UNRELEASED } from "./vocabulary.js";
 import { folded, lexiconOf, stemmed, wordsOf } from "./lexicon.js";
 
 /** The most choices that are offered. */
@@ -166,22 +166,32 @@ class Reader {
     return words.every((word, place) => this.words[this.place + ahead + place]?.folded === word);
   }
 
-  /** "missing", after the name of a column or before it. */
+  /** "missing" and "not released", after the name of a column or before it, or after another value of it. */
   readMissing() {
-    if (!MISSING.has(this.words[this.place].folded)) return false;
-    if (this.lexicon.exactly(this.ahead(1)).length) return false;
-    if (this.column === null) {
-      const [found] = this.lexicon.columnsAt(this.words, this.place + 1);
-      if (!found) return false;
-      this.add(this.textAhead(1 + found.number), found.columns[0], [0], this.isNegated);
-      this.place += 1 + found.number;
-    } else {
-      const number = 1 + RARE.map((words) => words.split(" ")).reduce((most, words) => (this.follows(1, words) ? words.length : most), 0);
-      this.add(`${this.columnText} ${this.textAhead(number)}`, this.column, [0], this.isNegated);
-      this.place += number;
-    }
+    const found = this.missingAhead();
+    if (!found) return false;
+    const { number, columns, codes, isOpenOnly } = found;
+    const last = this.isEither ? this.lastColumn() : undefined;
+    const column = this.column ?? columns?.[0] ?? last;
+    if (column === undefined || (isOpenOnly && !this.payload.columns[column].open)) return false;
+    this.add(`${this.column === null ? "" : this.columnText} ${this.textAhead(number)}`.trim(), column, codes(column), this.isNegated);
+    this.place += number;
     [this.column, this.columnText, this.isNegated] = [null, "", false];
     return true;
+  }
+
+  /**
+   * @returns {{number: number, columns?: number[], codes: (column: number) => number[], isOpenOnly?: boolean} | null} `number` of words, with
+   *   those of a column that is named behind them
+   */
+  missingAhead() {
+    const unreleased = UNRELEASED.map((words) => words.split(" ")).find((words) => this.follows(0, words));
+    if (unreleased) return { number: unreleased.length, isOpenOnly: true, codes: (column) => [otherCode(this.payload.columns[column])] };
+    if (!MISSING.has(this.words[this.place].folded) || this.lexicon.exactly(this.ahead(1)).length) return null;
+    const codes = () => [0];
+    const number = 1 + RARE.map((words) => words.split(" ")).reduce((most, words) => (this.follows(1, words) ? words.length : most), 0);
+    const [named] = this.column === null ? this.lexicon.columnsAt(this.words, this.place + number) : [];
+    return named ? { number: number + named.number, columns: named.columns, codes } : { number, codes };
   }
 
   /**
