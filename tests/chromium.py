@@ -111,7 +111,7 @@ class ExplorerPage:
     def chosen(self) -> list[str]:
         """What is selected, as the chips say it."""
         return [
-            text.removesuffix("×").strip() for text in self.page.locator(".chips button").all_inner_texts()
+            text.removesuffix("×").strip() for text in self.page.locator(".chips .chip").all_inner_texts()
         ]
 
     def press(self, name: str) -> None:

@@ -318,3 +318,100 @@ def test_the_language_is_chosen_and_kept_in_the_link(opened, people_page):
     assert "Rückgängig" in explorer.page.locator(".selection").inner_text()
     explorer.page.get_by_label("Sprache").select_option("en")
     assert "Undo" in explorer.page.locator(".selection").inner_text()
+
+
+@pytest.mark.parametrize("question", ["zebra with unicorns", "over 50", "over 60, under 40"])
+def test_where_nothing_is_understood_there_is_no_number_and_no_comparison(opened, people_page, question):
+    explorer = opened(people_page)
+    explorer.ask("female, rented")
+    explorer.press("Keep as A, to compare")
+    explorer.ask(question)
+    assert explorer.page.locator(".answer output").count() == 0
+    assert explorer.chosen() == []
+    compared = explorer.page.locator(".comparison")
+    assert "Nothing is compared" in compared.inner_text()
+    assert compared.locator(".side").count() == 1 and compared.locator(".verdict").count() == 0
+    explorer.press("Undo")
+    assert explorer.chosen() == ["sex female", "housing rented"]
+
+
+def test_nothing_understood_says_so_and_what_can_be_asked(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("zebra")
+    assert "Nothing was understood. Name values" in explorer.page.locator(".answer").inner_text()
+    explorer.ask("how many people are there?")
+    assert explorer.answer() == "400"
+
+
+def test_while_a_part_is_open_two_groups_are_not_judged(opened, people_page):
+    explorer = opened(people_page)
+    explorer.ask("female")
+    explorer.press("Keep as A, to compare")
+    explorer.ask("male, zebra")
+    compared = explorer.page.locator(".comparison")
+    assert compared.locator(".side").count() == 2 and compared.locator(".verdict").count() == 0
+    explorer.ask("male")
+    assert compared.locator(".verdict").count() > 0
+
+
+def test_missing_in_an_open_column_says_that_it_may_have_been_too_rare(opened, tmp_path):
+    path = tmp_path / "open.html"
+    text = page_of(NAMES, people(), protection="fitted")
+    path.write_text(text.replace('"open": false', '"open": true', 2), encoding="utf-8")
+    explorer = opened(path)
+    rare, plain = explorer.value("housing", "missing or too rare"), explorer.value("services", MISSING)
+    assert "too rare to be released" in rare.get_attribute("title")
+    assert plain.get_attribute("title") == MISSING
+    explorer.click("housing", "missing or too rare")
+    assert explorer.chosen() == ["housing missing or too rare"]
+    explorer.page.get_by_text("Why so, and how exact").click()
+    assert "too rare to be released" in explorer.page.locator(".answer").inner_text()
+
+
+@pytest.mark.parametrize(
+    "in_time",
+    [
+        ("2023-12", "2024-01", "2024-04"),
+        ("1999", "2020", "2021"),
+        ("2024-03-30", "2024-04-04", "2024-04-05"),
+        ("Q4 2023", "Q1 2024", "2024-Q3"),
+    ],
+)
+def test_dates_are_in_time_order_at_first(opened, tmp_path, in_time):
+    path = tmp_path / "dates.html"
+    text = page_of(("when",), [(value,) for place, value in enumerate(in_time) for _ in range(place + 1)])
+    path.write_text(text.replace('"order": "listed"', '"order": "count"'), encoding="utf-8")
+    explorer = opened(path)
+    assert explorer.page.get_by_label("Order of when").input_value() == "listed"
+    assert [label for label in explorer.rows("when") if label != MISSING] == list(in_time)
+
+
+def test_no_choice_is_hidden_without_a_sign(opened, tmp_path):
+    towns = [f"A town with a rather long name, number {number}" for number in range(25)]
+    path = tmp_path / "towns.html"
+    path.write_text(page_of(("town",), [(town,) for town in towns] * 2), encoding="utf-8")
+    explorer = opened(path, "#" + "&".join(f"town={town.replace(' ', '%20')}" for town in towns))
+    bar = explorer.page.locator(".selection")
+    assert len(explorer.chosen()) == 8
+    explorer.press("+17 more")
+    assert len(explorer.chosen()) == 25
+    script = """bar => [bar, ...bar.querySelectorAll('*')].every(box =>
+        box.scrollHeight <= box.clientHeight || !/auto|scroll/.test(getComputedStyle(box).overflowY))"""
+    assert bar.evaluate(script)
+    explorer.press("Show fewer")
+    assert len(explorer.chosen()) == 8
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "This file holds no release"), ("de", "enthält keine")]
+)
+def test_a_wrong_file_to_compare_with_is_refused_in_sight(opened, people_page, tmp_path, language, words):
+    explorer = opened(people_page, f"#!lang={language}")
+    wrong = tmp_path / "wrong.html"
+    wrong.write_text("<p>Not a release</p>", encoding="utf-8")
+    explorer.page.locator("input[type=file]").set_input_files(wrong)
+    explorer.page.locator(f".comparison .caution:visible:has-text('{words}')").wait_for(timeout=10_000)
+    explorer.page.locator(f"[role=status]:has-text('{words}')").wait_for(state="attached", timeout=10_000)
+    explorer.page.locator("input[type=file]").set_input_files(people_page)
+    explorer.page.locator(".pair").wait_for()
+    assert explorer.page.locator(".comparison .problem").count() == 0

@@ -1,15 +1,56 @@
 /** The answer to what is selected: a number, its range, why so, and how to cite it. */
 import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
+import { example } from "./example.js";
 import { useExplorer } from "./state.js";
-import { citedText, groupText, headline, underline } from "./words.js";
+import { citedText, groupText, headline, mayBeRare, underline } from "./words.js";
 
 export function Answer() {
+  const state = useExplorer();
+  const say = state.say.value;
+  return (
+    <section class="answer" aria-label={say("answer")}>
+      <div aria-live="polite" aria-atomic="true">
+        {state.isUnanswered.value ? <NoNumber /> : [<Unresolved />, <Found />]}
+      </div>
+      {!state.isUnanswered.value && <Details />}
+    </section>
+  );
+}
+
+/** What is said instead of a number, by what of the question is open. */
+const NO_NUMBER = { not_yet: "no_number_yet", without_contradicted: "question.contradiction", without_unread: "question.nothing" };
+
+function NoNumber() {
+  const { payload, unresolved, say } = useExplorer();
+  const [{ key, texts }] = unresolved.value;
+  const open = texts.join(", ");
+  return <p class="caution">{say.value(NO_NUMBER[key], { texts: open, column: open, example: example(payload, say.value) })}</p>;
+}
+
+/** The number of what is selected, with its range. */
+function Found() {
+  const { payload, selection, say } = useExplorer();
+  const found = answer(payload, selection.value);
+  return (
+    <>
+      <p class="number">
+        <output>{headline(found, say.value)}</output>
+        <bdi class="group">{groupText(payload, selection.value, say.value)}</bdi>
+      </p>
+      <p class="range">{underline(found, say.value)}</p>
+      <p class="source">{say.value(found.source.key, found.source.given)}</p>
+    </>
+  );
+}
+
+/** Why the number is so, how to cite it, and what can be done with it. */
+function Details() {
   const state = useExplorer();
   const { payload, selection } = state;
   const say = state.say.value;
   const found = answer(payload, selection.value);
-  const group = groupText(payload, selection.value, say);
+  const isRare = [...selection.value].some(([column, codes]) => codes.includes(0) && mayBeRare(payload, column));
   const cited = citedText(payload, selection.value, found, say);
 
   async function copyAnswer() {
@@ -17,20 +58,12 @@ export function Answer() {
   }
 
   return (
-    <section class="answer" aria-label={say("answer")}>
-      <div aria-live="polite" aria-atomic="true">
-        <NotYet />
-        <p class="number">
-          <output>{headline(found, say)}</output>
-          <bdi class="group">{group}</bdi>
-        </p>
-        <p class="range">{underline(found, say)}</p>
-        <p class="source">{say(found.source.key, found.source.given)}</p>
-      </div>
+    <>
       <div class="details">
         <details>
           <summary>{say("why")}</summary>
           <p>{say(found.reason.key, found.reason.given)}</p>
+          {isRare && <p>{say("missing_or_rare_why")}</p>}
           <Numbers numbers={found.numbers} />
         </details>
         {payload.meta.audience !== "owner" && <details>
@@ -44,18 +77,14 @@ export function Answer() {
         {payload.meta.audience !== "owner" && <button type="button" onClick={copyAnswer}>{say("copy_answer")}</button>}
         <button type="button" onClick={() => keep(state)}>{say("keep")}</button>
       </div>
-    </section>
+    </>
   );
 }
 
 /** What of a typed question the number does not answer. */
-function NotYet() {
-  const { asked, say } = useExplorer();
-  if (!asked.value) return null;
-  const { question, settled } = asked.value;
-  const open = question.ambiguous.filter((_, place) => !settled.includes(place)).map(({ text }) => text);
-  const parts = [["not_yet", open], ["without_unread", question.unread]].filter(([, texts]) => texts.length);
-  return parts.map(([key, texts]) => <p key={String(key)} class="caution">{say.value(String(key), { texts: [...texts].join(", ") })}</p>);
+function Unresolved() {
+  const { unresolved, say } = useExplorer();
+  return unresolved.value.map(({ key, texts }) => <p key={key} class="caution">{say.value(key, { texts: texts.join(", ") })}</p>);
 }
 
 /** All that the release says of a group. @param {{numbers: import("./answers/answer.js").Numbers}} props */

@@ -1,5 +1,6 @@
 /** One value: its name, two bars, two numbers. It is a button that selects the value. */
 import { useExplorer } from "./state.js";
+import { mayBeRare } from "./words.js";
 
 /** @import { Row } from "./rows.js" */
 /** @import { Published } from "./published.js" */
@@ -10,8 +11,9 @@ export function ChartRow({ row, at, end, chosen, inTab, onFocus }) {
   const number = state.number.value;
   const { estimated, actual, code, column, label } = row;
   const hasActual = state.payload.meta.protection !== "syndiffix";
+  const isRare = code === 0 && mayBeRare(state.payload, column);
   return (
-    <button type="button" class={code === 0 ? "row absent" : "row"} aria-pressed={chosen} tabIndex={inTab ? 0 : -1} onFocus={onFocus} title={label}
+    <button type="button" class={code === 0 ? "row absent" : "row"} aria-pressed={chosen} tabIndex={inTab ? 0 : -1} onFocus={onFocus} title={isRare ? `${label}: ${state.say.value("missing_or_rare_why")}` : label}
       onClick={() => state.toggle(column, code)}>
       <bdi class="label">{label}</bdi>
       <Bars estimated={estimated} actual={actual} at={at} end={end} hasActual={hasActual} />

@@ -33,13 +33,16 @@ function Groups({ kept, now }) {
   const state = useExplorer();
   const say = state.say.value;
   const same = equal(kept.selection, now.selection);
+  const isOpen = state.unresolved.value.length > 0;
   return (
     <div class="pair">
       <h3>{say("compare")}</h3>
       <SideOf title={say("side_a")} side={kept} />
-      {same ? <p class="note">{say("choose_b")}</p> : <SideOf title={say("side_b")} side={now} />}
-      {!same && <Difference a={kept} b={now} />}
-      {!same && <Shares a={kept} b={now} bases={basesOf(kept.selection, now.selection)} />}
+      {same && !isOpen && <p class="note">{say("choose_b")}</p>}
+      {!same && !state.isUnanswered.value && <SideOf title={say("side_b")} side={now} />}
+      {isOpen && <NoVerdict />}
+      {!same && !isOpen && <Difference a={kept} b={now} />}
+      {!same && !isOpen && <Shares a={kept} b={now} bases={basesOf(kept.selection, now.selection)} />}
       <div class="acts">
         <button type="button" disabled={same} onClick={() => state.choose(kept.selection)}>{say("swap")}</button>
         <button type="button" onClick={() => (state.kept.value = null)}>{say("stop_comparing")}</button>
@@ -53,15 +56,18 @@ function Releases({ now, there }) {
   const state = useExplorer();
   const say = state.say.value;
   const { selection, missing } = translated(now.payload, there, now.selection);
-  const whole = missing.length === 0;
+  const isOpen = state.unresolved.value.length > 0;
+  const whole = missing.length === 0 && !state.isUnanswered.value;
   const other = { payload: there, selection };
   return (
     <div class="pair">
       <h3>{say("compare")}</h3>
-      <SideOf title={say("here", { vintage: now.payload.meta.vintage })} side={now} />
-      {whole ? <SideOf title={say("there", { vintage: there.meta.vintage })} side={other} /> : <p class="caution">{say("other_lacks", { missing: missing.join(", ") })}</p>}
-      {whole && <Difference a={now} b={other} />}
-      {whole && selection.size > 0 && <Shares a={now} b={other} bases={basesOf(now.selection, now.selection)} />}
+      {!state.isUnanswered.value && <SideOf title={say("here", { vintage: now.payload.meta.vintage })} side={now} />}
+      {whole && <SideOf title={say("there", { vintage: there.meta.vintage })} side={other} />}
+      {missing.length > 0 && <p class="caution">{say("other_lacks", { missing: missing.join(", ") })}</p>}
+      {isOpen && <NoVerdict />}
+      {whole && !isOpen && <Difference a={now} b={other} />}
+      {whole && !isOpen && selection.size > 0 && <Shares a={now} b={other} bases={basesOf(now.selection, now.selection)} />}
       <div class="acts">
         <button type="button" onClick={() => (state.other.value = null)}>{say("close_other")}</button>
       </div>
@@ -80,6 +86,11 @@ function SideOf({ title, side }) {
       <p class="range">{underline(found, say.value)}</p>
     </div>
   );
+}
+
+/** A group that is not the one that was asked for is not judged. */
+function NoVerdict() {
+  return <p class="caution" aria-live="polite">{useExplorer().say.value("no_verdict")}</p>;
 }
 
 /** @param {{a: Side, b: Side}} props */
@@ -165,12 +176,14 @@ function ShareOf({ part }) {
 function OpenOther() {
   const state = useExplorer();
   const [field, hint] = [useId(), useId()];
+  const problem = useSignal("");
   return (
     // The field has the focus and the keys; its label is what is seen.
     <div class="file">
-      <input id={field} class="unseen" type="file" accept=".html,text/html" aria-describedby={hint} onChange={(event) => openOther(state, event.currentTarget)} />
+      <input id={field} class="unseen" type="file" accept=".html,text/html" aria-describedby={hint} onChange={(event) => openOther(state, event.currentTarget, problem)} />
       <label for={field}>{state.say.value("open_other")}</label>
       <span id={hint}>{state.say.value("open_other_hint")}</span>
+      {problem.value && <p class="caution problem">{state.say.value(problem.value)}</p>}
     </div>
   );
 }
@@ -179,10 +192,12 @@ function OpenOther() {
  * Reads another page. Its text is only parsed: nothing in it runs, and nothing is loaded.
  * @param {State} state
  * @param {HTMLInputElement} input
+ * @param {import("@preact/signals").Signal<string>} problem the message of what is wrong with the file
  */
-async function openOther(state, input) {
+async function openOther(state, input, problem) {
   const file = input.files?.[0];
   if (!file) return;
+  problem.value = "";
   const say = state.say.value;
   try {
     if (file.size > MOST_BYTES) throw new PageError("page_too_large");
@@ -191,7 +206,8 @@ async function openOther(state, input) {
     state.other.value = there;
     state.notice.value = say("other_opened", { title: there.meta.title, vintage: there.meta.vintage });
   } catch (error) {
-    state.notice.value = say(error instanceof PageError ? error.key : "cannot_open");
+    problem.value = error instanceof PageError ? error.key : "cannot_open";
+    state.notice.value = say(problem.value);
   }
   input.value = "";
 }

@@ -20,9 +20,10 @@ export function Question() {
   /** @param {Event} event */
   function ask(event) {
     event.preventDefault();
-    if (!text.value.trim()) return;
+    if (!/[\p{L}\p{N}]/u.test(text.value)) return;
     const question = parse(payload, text.value);
-    state.choose(question.selection.size ? question.selection : state.selection.value, { question, settled: [] });
+    // Also where nothing was understood: what was selected before is no answer to this.
+    state.choose(question.selection, { question, settled: [] });
   }
 
   return (

@@ -14,9 +14,10 @@
  *
  * @typedef {"listed" | "count" | "name"} Order
  */
+import { inTime } from "./moments.js";
 import { publishedWith } from "./published.js";
 import { tableCounts } from "./synthetic_tables.js";
-import { valueText } from "./words.js";
+import { heldText, valueText } from "./words.js";
 
 /** Rows whose published counts decide how long the longest bar is. */
 const SCALED_BY = 60;
@@ -49,8 +50,8 @@ export function placesOf(payload, visual, say) {
   const { columns } = payload;
   if (visual.column !== undefined) {
     const column = visual.column;
-    const places = columns[column].values.map((_, index) => ({ column, code: index + 1, label: valueText(payload, column, index + 1, say) }));
-    return [...places, { column, code: 0, label: say("missing") }];
+    const places = inTime(columns[column].values).map((index) => ({ column, code: index + 1, label: valueText(payload, column, index + 1, say) }));
+    return [...places, { column, code: 0, label: heldText(payload, column, 0, say) }];
   }
   const places = (visual.attributes ?? []).map((id) => placeOf(payload, id));
   const several = new Set(places.map(({ column }) => column)).size > 1;

@@ -11,6 +11,7 @@
  */
 import { signal } from "@preact/signals";
 
+import { areDates } from "./moments.js";
 import { isChosen } from "./selection.js";
 import { isEmpty, longest, placesOf, rowsOf, searched, sorted } from "./rows.js";
 
@@ -25,7 +26,8 @@ const views = new WeakMap();
 export function viewOfChart(state, visual) {
   let view = views.get(visual);
   if (!view) {
-    const listed = visual.column === undefined || state.payload.columns[visual.column].order === "listed";
+    const column = visual.column === undefined ? undefined : state.payload.columns[visual.column];
+    const listed = !column || column.order === "listed" || areDates(column.values);
     view = signal(/** @type {View} */ ({ order: listed ? "listed" : "count", search: "", empty: false }));
     views.set(visual, view);
   }

@@ -1,22 +1,34 @@
 /** What is selected, in chips that take it back; undo, clear and a link. It stays in sight while charts scroll. */
+import { useSignal } from "@preact/signals";
+
 import { copy } from "./clipboard.js";
 import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { valueRuns } from "./words.js";
+import { heldText, valueRuns } from "./words.js";
+
+/** Chips that are shown at first; so many leave room for the charts below. */
+const SHOWN = 8;
 
 export function SelectionBar() {
   const state = useExplorer();
   const { payload, selection, past, passes, number } = state;
   const say = state.say.value;
-  const chosen = [...selection.value];
+  const isOpen = useSignal(false);
+  const chosen = [...selection.value].flatMap(([column, codes]) => valueRuns(payload, column, codes, say).map((run) => ({ column, ...run })));
+  const hidden = isOpen.value || chosen.length <= SHOWN + 1 ? 0 : chosen.length - SHOWN;
   return (
-    <div class="selection" role="group" aria-label={say("selected")}>
+    <div class={isOpen.value && chosen.length > SHOWN + 1 ? "selection open" : "selection"} role="group" aria-label={say("selected")}>
       {chosen.length === 0 && <p class="none">{say("nothing_selected")}</p>}
       {chosen.length > 0 && (
         <ul class="chips">
-          {chosen.flatMap(([column, codes]) => valueRuns(payload, column, codes, say).map((run) => (
-            <Chip key={`${column}/${run.codes[0]}`} column={column} codes={run.codes} value={run.text} />
-          )))}
+          {chosen.slice(0, chosen.length - hidden).map(({ column, codes, text }) => (
+            <Chip key={`${column}/${codes[0]}`} column={column} codes={codes} value={codes[0] === 0 ? heldText(payload, column, 0, say) : text} />
+          ))}
+          {chosen.length > SHOWN + 1 && (
+            <li><button type="button" class="quiet" aria-expanded={hidden === 0} onClick={() => (isOpen.value = hidden > 0)}>
+              {hidden ? say("chips_more", { n: hidden }) : say("chips_fewer")}
+            </button></li>
+          )}
         </ul>
       )}
       <p class="size" aria-live="polite">

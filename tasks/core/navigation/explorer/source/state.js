@@ -26,6 +26,8 @@ const STEPS = 200;
  * @property {number[]} settled which of its ambiguous parts were chosen
  */
 
+/** @typedef {{key: "not_yet" | "without_contradicted" | "without_unread", texts: string[]}} Unresolved */
+
 /** @param {Payload} payload */
 export function createState(payload) {
   const view = viewOf(payload, location.hash);
@@ -40,6 +42,10 @@ export function createState(payload) {
 
   /** @type {import("@preact/signals").Signal<Asked | null>} */
   const asked = signal(/** @type {Asked | null} */ (null));
+
+  const unresolved = computed(() => unresolvedOf(asked.value));
+  /** Whether nothing of a question was understood, so that no number answers it. */
+  const isUnanswered = computed(() => selection.value.size === 0 && unresolved.value.length > 0);
 
   /**
    * @param {Selection} next
@@ -65,6 +71,8 @@ export function createState(payload) {
     page,
     link,
     asked,
+    unresolved,
+    isUnanswered,
     choose,
     say: computed(() => speaker(language.value, payload.meta.audience)),
     number: computed(() => numbers(language.value)),
@@ -102,6 +110,24 @@ export function createState(payload) {
       });
     },
   };
+}
+
+/**
+ * What of a typed question its selection leaves out, by the message that says so.
+ * @param {Asked | null} asked
+ * @returns {Unresolved[]}
+ */
+function unresolvedOf(asked) {
+  if (!asked) return [];
+  const { ambiguous, unread, notes } = asked.question;
+  const contradicted = notes.filter(({ key }) => key === "question.contradiction").map(({ given }) => String(given?.column));
+  /** @type {Unresolved[]} */
+  const parts = [
+    { key: "not_yet", texts: ambiguous.filter((_, place) => !asked.settled.includes(place)).map(({ text }) => text) },
+    { key: "without_contradicted", texts: contradicted },
+    { key: "without_unread", texts: unread },
+  ];
+  return parts.filter(({ texts }) => texts.length);
 }
 
 export const StateContext = createContext(/** @type {State} */ (/** @type {unknown} */ (null)));

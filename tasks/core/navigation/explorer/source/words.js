@@ -39,6 +39,24 @@ export function valueText({ columns }, column, code, say) {
 }
 
 /**
+ * Whether records without a value of a column may be of people whose value was too rare to be released.
+ * @param {Payload} payload
+ * @param {number} column
+ */
+export const mayBeRare = ({ meta, columns }, column) => meta.protection === "fitted" && columns[column].open;
+
+/**
+ * A value as what the records hold is called: where none is held, it may have been too rare.
+ * @param {Payload} payload
+ * @param {number} column
+ * @param {number} code
+ * @param {Say} say
+ */
+export function heldText(payload, column, code, say) {
+  return code === 0 && mayBeRare(payload, column) ? say("missing_or_rare") : valueText(payload, column, code, say);
+}
+
+/**
  * What a record holds of a column, as it is shown; several items are joined, none is the empty text.
  * @param {Payload} payload
  * @param {number} column

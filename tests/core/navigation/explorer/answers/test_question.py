@@ -61,6 +61,8 @@ OVER_60 = ["[60,75)", ">=75"]
         ("under 18 or 75 and over", {"age": ["<18", ">=75"]}),
         ("over 30, under 60", {"age": ["[30,45)", "[45,60)"]}),
         ("saint etienne or LYON", {"town": ["Saint-Étienne", "Lyon"]}),
+        ("town: Lyon or (not released)", {"town": ["Lyon", "unreleased"]}),
+        ("town nicht veröffentlicht", {"town": ["unreleased"]}),
         ("not Lyon", {"town": ["Saint-Étienne", "Nice", "unreleased"]}),
         ("women without a degree", {"sex": ["female"], "education": ["school", "apprenticeship"]}),
         ("housing missing", {"housing": ["missing"]}),
@@ -188,6 +190,70 @@ def test_or_between_columns_is_noted():
 def test_a_contradiction_is_noted_and_asks_nothing():
     (found,) = read("over 60, under 30")
     assert found["selection"] == [] and found["notes"][0]["key"] == "question.contradiction"
+
+
+#: As the census codes them, with what its code book says of the codes.
+CODED = [
+    column("AGEP", AGES, kind="bins"),
+    column("SEX", ("1", "2")) | {"names": ["Male", "Female"]},
+    column("MSP", ("1", "N")) | {"names": ["Never married", "N/A (age less than 15 years)"]},
+    column("EDU", ("4", "7", "9", "10"))
+    | {
+        "names": [
+            "Grade 9 to grade 12, no diploma",
+            "Some College, no degree",
+            "Bachelors degree",
+            "Masters degree",
+        ]
+    },
+    column("OWN_RENT", ("0", "1", "2"), kind="number")
+    | {"names": ["Group quarters", "Own housing unit", "Rent housing unit"]},
+    column("insured", ("yes", "no")),
+    column("job", ("Not employed", "Baker or cook")),
+]
+
+
+def codes(found):
+    return {CODED[place]["name"]: [*chosen] for place, chosen in found["selection"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no degree", {"EDU": [1, 2]}),
+        ("kein Abschluss", {"EDU": [1, 2]}),
+        ("no women", {"SEX": [1]}),
+        ("no", {"insured": [2]}),
+        ("no, women", {"SEX": [2], "insured": [2]}),
+        ("insured: no, women", {"SEX": [2], "insured": [2]}),
+        ("not insured", {"insured": [2]}),
+        ("SEX: Female (2), EDU: Bachelors degree (9)", {"SEX": [2], "EDU": [3]}),
+        ("EDU: Grade 9 to grade 12, no diploma (4) or Masters degree (10)", {"EDU": [1, 4]}),
+        ("OWN_RENT: Group quarters (0) or Own housing unit (1)", {"OWN_RENT": [1, 2]}),
+        (
+            "people with AGEP: 30 to under 60 or 75 and over and SEX: Male (1)",
+            {"AGEP": [3, 4, 6], "SEX": [1]},
+        ),
+        ("Personen mit AGEP: 30 bis unter 60 oder unter 18", {"AGEP": [1, 3, 4]}),
+        ("women over 60 rent", {"AGEP": [5, 6], "SEX": [2], "OWN_RENT": [3]}),
+        ("Frauen über 60 zur Miete", {"AGEP": [5, 6], "SEX": [2], "OWN_RENT": [3]}),
+        ("renters", {"OWN_RENT": [3]}),
+        ("EDU: missing or too rare, SEX fehlt oder zu selten", {"SEX": [0], "EDU": [0]}),
+        ("SEX: Male (1) or missing", {"SEX": [0, 1]}),
+        ("unknown SEX", {"SEX": [0]}),
+        ("no renters", {"OWN_RENT": [1, 2]}),
+    ],
+)
+def test_codes_that_have_names_are_understood(text, expected):
+    (found,) = read(text, columns=CODED)
+    assert codes(found) == expected
+    assert (found["ambiguous"], found["unread"]) == ([], [])
+
+
+@pytest.mark.parametrize("text", ["employed", "baker"])
+def test_a_word_of_one_value_is_asked_back_if_it_is_denied_there_or_no_common_word(text):
+    (found,) = read(text, columns=CODED)
+    assert found["selection"] == [] and found["ambiguous"][0]["key"] == "question.part"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@
  *
  * @typedef {{text: string, folded: string}} Word as typed, and without case and accents
  */
-import { ABOUT, BROAD, BROAD_NAMED, BROAD_PLAIN, BROAD_TYPED, COLUMNS, SAME, SKIPPED } from "./vocabulary.js";
+import { ABOUT, BROAD, BROAD_NAMED, BROAD_PLAIN, BROAD_TYPED, COLUMNS, NEGATIONS, SAME, SKIPPED } from "./vocabulary.js";
 
 /** @type {WeakMap<Payload, Lexicon>} */
 const known = new WeakMap();
@@ -42,6 +42,8 @@ export function wordsOf(text) {
 
 /** Of fewer letters, words that share all but their endings may be different ones: a carer and a car. */
 const SURE = 4;
+/** Of fewer letters, a word may stand for anything in a longer value. */
+const SHORTEST = 3;
 const ENDINGS = ["innen", "ings", "ing", "ers", "er", "ed", "es", "en", "em", "et", "in", "e", "s", "n"];
 
 /**
@@ -54,6 +56,9 @@ export function stemmed(word) {
   const ending = ENDINGS.find((each) => word.endsWith(each) && word.length - each.length >= 3);
   return ending ? word.slice(0, -ending.length) : word;
 }
+
+/** Whether a typed word is one of the vocabulary, whatever its ending. @param {string} word @param {string} typed */
+const isSaidSo = (word, typed) => word === typed || (typed.length >= SURE && keyOfText(word) === keyOfText(typed));
 
 /** Words without commas and hyphens. @param {string[]} words */
 const plain = (words) => words.filter((word) => !/^[,–-]$/.test(word));
@@ -97,7 +102,7 @@ class Lexicon {
     columns.forEach((column, place) => {
       this.addSynonyms(place, nameWords(column.name), own);
       column.values.forEach((text, value) => this.addValue(place, value + 1, text));
-      column.names?.forEach((name, value) => name && this.addValue(place, value + 1, name));
+      column.names?.forEach((name, value) => name && this.addMeaning(place, value + 1, name));
     });
   }
 
@@ -147,6 +152,17 @@ class Lexicon {
     }
   }
 
+  /**
+   * What a value means, and both as the page writes them: "Female (2)".
+   * @param {number} column
+   * @param {number} code
+   * @param {string} name
+   */
+  addMeaning(column, code, name) {
+    this.addValue(column, code, name);
+    put(this.own, foldedWords(`${name} (${this.columns[column].values[code - 1]})`.replace(/_/g, " ")).join(" "), column, code);
+  }
+
   /** Values that are exactly these words, or words for the same. @param {string[]} words @returns {Option[]} */
   exactly(words) {
     const spelled = plain(words);
@@ -176,6 +192,30 @@ class Lexicon {
   /** Values that a word stands for together: all degrees. @param {string} word @returns {Option[]} */
   broadly(word) {
     return optionsOf(this.broad.get(stemmed(word)));
+  }
+
+  /**
+   * The one value that has a common word, or one for the same, in it: "Rent housing unit" of tenants. None if several
+   * have it, or if it says that something is not so.
+   * @param {string[]} words
+   * @returns {Option[]}
+   */
+  singly(words) {
+    const typed = words.join(" ");
+    const group = typed.length < SHORTEST ? undefined : SAME.find((each) => each.some((word) => isSaidSo(word, typed)));
+    if (!group) return [];
+    /** @type {Map<number, Set<number>>} */
+    const found = new Map();
+    for (const word of group.filter((each) => each.length >= SHORTEST))
+      for (const [column, codes] of this.part.get(stemmed(word)) ?? []) for (const code of codes) add(found, column, code);
+    const [option, ...others] = this.meant(typed, optionsOf(found));
+    return option && !others.length && option.codes.length === 1 && !this.isDenied(option.column, option.codes[0]) ? [option] : [];
+  }
+
+  /** Whether a value says what is not so: "not employed". @param {number} column @param {number} code */
+  isDenied(column, code) {
+    const { values, names } = this.columns[column];
+    return foldedWords(`${values[code - 1]} ${names?.[code - 1] ?? ""}`).some((word) => word === "never" || word === "nie" || NEGATIONS.has(word));
   }
 
   /** Values that have all of these words in them. @param {string[]} words @returns {Option[]} */

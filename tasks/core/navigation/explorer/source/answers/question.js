@@ -21,7 +21,7 @@
  */
 import { otherCode } from "./cells.js";
 import { codesBetween, isNumeric } from "./bins.js";
-import { AFTER, AND, BETWEEN, COMPARED, EITHER, MISSING, NEGATIONS, SKIPPED } from "./vocabulary.js";
+import { AFTER, AND, BETWEEN, COMPARED, EITHER, MISSING, NEGATIONS, RARE, SKIPPED, UNRELEASED } from "./vocabulary.js";
 import { folded, lexiconOf, stemmed, wordsOf } from "./lexicon.js";
 
 /** The most choices that are offered. */
@@ -29,7 +29,7 @@ const MOST_OPTIONS = 8;
 /** The most values of a column of codes that are offered. */
 const MOST_CODES = 24;
 /** The most words of one value that are looked at. */
-const LONGEST = 10;
+const LONGEST = 16;
 
 /**
  * @param {Payload} payload
@@ -84,7 +84,7 @@ class Reader {
     if (EITHER.has(word.folded)) this.isEither = true;
     else if (this.readColumn(true)) return;
     else if (SKIPPED.has(word.folded) || this.lexicon.unit.has(stemmed(word.folded))) this.place++;
-    else if (this.readBroad() || this.readColumn(false) || this.readPart() || this.readCoded() || this.readAlike()) return;
+    else if (this.readBroad() || this.readSingle() || this.readColumn(false) || this.readPart() || this.readCoded() || this.readAlike()) return;
     else {
       this.unread.push(word.text);
       this.place++;
@@ -107,11 +107,16 @@ class Reader {
   leaveColumn(isSaid = false) {
     if (this.column !== null && this.columnText && !isSaid) {
       const column = this.column;
-      if (this.isColumnNegated) this.add(this.columnText, column, [0], false);
+      if (this.isColumnNegated) this.add(this.columnText, column, this.codesOfNo(column), false);
       else if (this.isColumnPart && !this.readings.some((reading) => reading.column === column)) this.askValue(this.columnText, column);
       else if (this.readings[this.readings.length - 1]?.column !== column) this.unread.push(this.columnText);
     }
     [this.column, this.columnText, this.isColumnPart, this.isColumnNegated] = [null, "", false, false];
+  }
+
+  /** What "no car" means of a column of cars: its "no", or no value. @param {number} column */
+  codesOfNo(column) {
+    return this.lexicon.exactly(["no"]).find((option) => option.column === column)?.codes ?? [0];
   }
 
   /** The words from here on, folded. @param {number} number */
@@ -124,14 +129,21 @@ class Reader {
     return this.words.slice(this.place, this.place + number).map(({ text }) => text).join(" ");
   }
 
-  /** "no degree" is a value if a column has it; otherwise "no" negates what follows. */
+  /** "no degree" is a value if a column has it; otherwise "no" negates what follows, and is a value where nothing does. */
   readNegation() {
     const word = this.words[this.place].folded;
     if (!NEGATIONS.has(word)) return false;
-    if (this.readValues() || this.readSpelledNo()) return true;
+    if (this.readSpelledNo() || (this.isAlone() && this.readValues())) return true;
     this.isNegated = !this.isNegated;
     this.place++;
     return true;
+  }
+
+  /** Whether "no" is said of nothing that follows: at the end, or of a column that has it as a value. */
+  isAlone() {
+    const next = this.words[this.place + 1]?.folded ?? ",";
+    const ends = next === "," || EITHER.has(next) || next === "and" || next === "und";
+    return ends || this.lexicon.exactly(this.ahead(1)).some(({ column }) => column === this.column);
   }
 
   /** "without a degree" where a value reads "no degree". */
@@ -149,21 +161,37 @@ class Reader {
     return false;
   }
 
-  /** "missing", after the name of a column or before it. */
+  /** Whether some words follow. @param {number} ahead @param {string[]} words */
+  follows(ahead, words) {
+    return words.every((word, place) => this.words[this.place + ahead + place]?.folded === word);
+  }
+
+  /** "missing" and "not released", after the name of a column or before it, or after another value of it. */
   readMissing() {
-    if (!MISSING.has(this.words[this.place].folded)) return false;
-    if (this.lexicon.exactly(this.ahead(1)).length) return false;
-    if (this.column === null) {
-      const [found] = this.lexicon.columnsAt(this.words, this.place + 1);
-      if (!found) return false;
-      this.add(this.textAhead(1 + found.number), found.columns[0], [0], this.isNegated);
-      this.place += 1 + found.number;
-    } else {
-      this.add(`${this.columnText} ${this.textAhead(1)}`, this.column, [0], this.isNegated);
-      this.place++;
-    }
+    const found = this.missingAhead();
+    if (!found) return false;
+    const { number, columns, codes, isOpenOnly } = found;
+    const last = this.isEither ? this.lastColumn() : undefined;
+    const column = this.column ?? columns?.[0] ?? last;
+    if (column === undefined || (isOpenOnly && !this.payload.columns[column].open)) return false;
+    this.add(`${this.column === null ? "" : this.columnText} ${this.textAhead(number)}`.trim(), column, codes(column), this.isNegated);
+    this.place += number;
     [this.column, this.columnText, this.isNegated] = [null, "", false];
     return true;
+  }
+
+  /**
+   * @returns {{number: number, columns?: number[], codes: (column: number) => number[], isOpenOnly?: boolean} | null} `number` of words, with
+   *   those of a column that is named behind them
+   */
+  missingAhead() {
+    const unreleased = UNRELEASED.map((words) => words.split(" ")).find((words) => this.follows(0, words));
+    if (unreleased) return { number: unreleased.length, isOpenOnly: true, codes: (column) => [otherCode(this.payload.columns[column])] };
+    if (!MISSING.has(this.words[this.place].folded) || this.lexicon.exactly(this.ahead(1)).length) return null;
+    const codes = () => [0];
+    const number = 1 + RARE.map((words) => words.split(" ")).reduce((most, words) => (this.follows(1, words) ? words.length : most), 0);
+    const [named] = this.column === null ? this.lexicon.columnsAt(this.words, this.place + number) : [];
+    return named ? { number: number + named.number, columns: named.columns, codes } : { number, codes };
   }
 
   /**
@@ -195,16 +223,33 @@ class Reader {
         const named = options.filter(({ column }) => column === this.column);
         if (named.length) options = named;
         else if (/^\d/.test(words[0])) continue;
+      } else if (this.isEither) {
+        const again = options.filter(({ column }) => column === this.lastColumn());
+        if (again.length) options = again;
       }
       if (options.length) return this.take(number, options);
     }
     return false;
   }
 
+  /** The column that was last read of: what follows "or" is rather one of its values. */
+  lastColumn() {
+    return this.readings[this.readings.length - 1]?.column;
+  }
+
   /** A word for several values of a column: all degrees. */
   readBroad() {
     const options = this.lexicon.broadly(this.ahead(1)[0]);
     return options.length > 0 && this.take(1, options);
+  }
+
+  /** A common word for the one value that has it, or a word for the same, among its words. */
+  readSingle() {
+    for (let number = Math.min(3, this.words.length - this.place); number > 0; number--) {
+      const options = this.lexicon.singly(this.ahead(number));
+      if (options.length && (this.column === null || options[0].column === this.column)) return this.take(number, options);
+    }
+    return false;
   }
 
   /** Some words of longer values: which of them are meant is asked back. A longer name of a column is one named. */
@@ -294,6 +339,8 @@ class Reader {
     const text = this.textAhead(found.number);
     let columns = this.column !== null && isNumeric(this.payload.columns[this.column]) ? [this.column] : this.columnsAfter(found);
     if (!columns.length) columns = this.numericColumns(found);
+    const last = this.lastColumn();
+    if (this.isEither && columns.length > 1 && last !== undefined && columns.includes(last)) columns = [last];
     if (!columns.length) return false;
     const whole = this.column === null ? this.textAhead(found.number) : `${this.columnText} ${text}`;
     if (this.column === columns[0]) this.columnText = "";
@@ -344,9 +391,11 @@ class Reader {
     if (first === null) return null;
     at += 1;
     if (!AND.has(this.words[this.place + at]?.folded ?? "")) return null;
-    const second = this.numberAt(at + 1);
+    const isUnder = ["under", "unter"].includes(this.words[this.place + at + 1]?.folded ?? "");
+    const last = at + 1 + Number(isUnder);
+    const second = this.numberAt(last);
     if (second === null || second < first) return null;
-    return { low: first, high: second, fromLow: true, toHigh: true, number: at + 2 };
+    return { low: first, high: second, fromLow: true, toHigh: !isUnder, number: last + 1 };
   }
 
   /** @returns {NumberRange | null} */
@@ -378,7 +427,7 @@ class Reader {
   columnsAfter(range) {
     const [named] = this.lexicon.columnsAt(this.words, this.place + range.number);
     const next = this.words[this.place + range.number]?.folded ?? "";
-    const parts = named ? [] : this.lexicon.columnsWith(next);
+    const parts = named || this.isOfValue(next, range) ? [] : this.lexicon.columnsWith(next);
     const columns = (named?.columns ?? parts).filter((column) => isNumeric(this.payload.columns[column]));
     if (parts.length && columns.length) range.number++;
     if (named && columns.length) {
@@ -386,6 +435,16 @@ class Reader {
       while (this.lexicon.columnsAt(this.words, this.place + range.number)[0]?.columns.some((each) => columns.includes(each))) range.number++;
     }
     return columns;
+  }
+
+  /**
+   * Whether "rent" after "over 60" is a value's word, since no column of that name has a number over 60.
+   * @param {string} word
+   * @param {NumberRange} range
+   */
+  isOfValue(word, range) {
+    const means = (/** @type {number} */ column) => Object.values(this.between(column, range)).some(({ length }) => length > 0);
+    return this.lexicon.within([word]).length > 0 && !this.lexicon.columnsWith(word).some(means);
   }
 
   /**

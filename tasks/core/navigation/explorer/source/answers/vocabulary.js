@@ -77,6 +77,10 @@ export const SKIPPED = new Set(
 
 export const NEGATIONS = new Set("without no not non none ohne nicht kein keine keinen keiner".split(" "));
 export const MISSING = new Set("missing unknown empty unanswered blank fehlt fehlend unbekannt leer".split(" "));
+/** What the page writes after "missing" of an open column. */
+export const RARE = ["or too rare", "oder zu selten"];
+/** What it writes of the values of an open column that were not released. */
+export const UNRELEASED = ["not released", "nicht veroffentlicht"];
 export const EITHER = new Set(["or", "oder"]);
 
 /**
