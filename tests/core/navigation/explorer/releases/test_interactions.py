@@ -60,7 +60,9 @@ def test_values_are_ordered_by_count_and_by_name(kind, at_work):
     order = explorer.chart(column).get_by_label(f"Order of {column}")
     order.select_option("count")
     counts = [
-        files.estimated({}, column, label) for label in list(charts(explorer)[column]) if label not in NO_VALUE
+        files.estimated({}, column, label)
+        for label in list(charts(explorer)[column])
+        if label not in NO_VALUE
     ]
     assert counts == sorted(counts, reverse=True)
     order.select_option("name")
