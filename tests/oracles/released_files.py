@@ -20,6 +20,8 @@ import pandas as pd
 #: Column to the values chosen in it; `MISSING` stands for none.
 Chosen = Mapping[str, Sequence[str]]
 MISSING = "missing"
+#: What the page writes for it; the second in an open column of a fitted release.
+NO_VALUE = (MISSING, "missing or too rare")
 _NUMBER = r"[-+]?[\d.]+"
 #: Standard deviations above a threshold from which on it does not change a range.
 _FAR = 8
@@ -135,11 +137,11 @@ class ReleasedFiles:
         """Of each record of a table, whether it holds a value as it is written on the page."""
         table = self._table(file)
         if column in self.multi_valued:
-            if shown != MISSING:
+            if shown not in NO_VALUE:
                 return table[f"{column}_{shown}"] == "1"
             headers = [header for header in table.columns if self._column_of(header) == column]
             return (table[headers] != "1").all(axis=1)
-        if shown == MISSING:
+        if shown in NO_VALUE:
             return table[column] == ""
         cells = table[column].unique().tolist()
         labels = {as_shown(cell) for cell in cells}

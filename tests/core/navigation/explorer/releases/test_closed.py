@@ -39,8 +39,8 @@ def all_of_it(explorer: ExplorerPage) -> None:
     """Fold out, click, ask, look at the records, change the language, save."""
     explorer.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     explorer.page.locator(".explorer article button[aria-pressed]").first.click()
-    explorer.ask("https://example.org/, <img src=//example.org/x>")
     explorer.press("Keep as A, to compare")
+    explorer.ask("https://example.org/, <img src=//example.org/x>")
     explorer.press("Records")
     explorer.press("Charts")
     explorer.page.locator(".languages select").select_option("de")

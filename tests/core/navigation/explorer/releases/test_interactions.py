@@ -11,7 +11,7 @@ from tests.chromium import ExplorerPage
 from tests.core.navigation.explorer.releases.conftest import files_of
 from tests.core.navigation.explorer.releases.screen import charts
 from tests.core.navigation.explorer.releases.steps import agrees, choose, on_kinds, pages_of, show
-from tests.oracles.released_files import MISSING, ReleasedFiles, as_shown
+from tests.oracles.released_files import NO_VALUE, ReleasedFiles, as_shown
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
 
@@ -40,7 +40,7 @@ def largest(explorer: ExplorerPage, files: ReleasedFiles) -> str:
 def test_search_finds_every_value_that_contains_the_text(kind, at_work):
     explorer, files, _ = at_work(kind)
     column = largest(explorer, files)
-    held = set(charts(explorer)[column]) - {MISSING}
+    held = set(charts(explorer)[column]) - {*NO_VALUE}
     if files.protection != "syndiffix":
         held = {as_shown(cell) for cell in files.records[column].unique() if cell}
     box = explorer.chart(column).get_by_role("searchbox")
@@ -60,11 +60,13 @@ def test_values_are_ordered_by_count_and_by_name(kind, at_work):
     order = explorer.chart(column).get_by_label(f"Order of {column}")
     order.select_option("count")
     counts = [
-        files.estimated({}, column, label) for label in list(charts(explorer)[column]) if label != MISSING
+        files.estimated({}, column, label)
+        for label in list(charts(explorer)[column])
+        if label not in NO_VALUE
     ]
     assert counts == sorted(counts, reverse=True)
     order.select_option("name")
-    labels = [label for label in charts(explorer)[column] if label != MISSING]
+    labels = [label for label in charts(explorer)[column] if label not in NO_VALUE]
     assert labels == sorted(labels, key=lambda label: (len(label), label) if label.isdigit() else (0, label))
 
 
