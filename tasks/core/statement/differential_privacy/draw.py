@@ -115,7 +115,7 @@ def meaning(schema: Schema, unit: str) -> Json:
     has_several = [column.is_multi_valued for column in schema.columns]
     if unit == "row" or all(has_several):
         return {}
-    told = _TEXT.say("meaning.whole_rows" if schema.keeps_rows_whole else "meaning.single_values")
+    told = _TEXT.say("meaning.whole_rows") if schema.keeps_rows_whole else _TEXT.say("meaning.single_values")
     return {"meaning": f"{told} {_TEXT.say('meaning.several_items')}" if any(has_several) else told}
 
 

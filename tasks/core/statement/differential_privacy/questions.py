@@ -153,7 +153,7 @@ class _Answers:
             yield _TEXT.say("answer.bias.thresholds")
         yield _TEXT.say("answer.bias.dropped")
         if "meaning" in self._stated["contribution"]:
-            yield _TEXT.say("answer.bias.one_row", meaning=self._stated["contribution"]["meaning"])
+            yield str(self._stated["contribution"]["meaning"])
         yield _TEXT.say(f"answer.bias.{'fitted' if self._is_fitted else 'lengths'}")
         yield _TEXT.say("answer.bias.table")
 
