@@ -117,7 +117,8 @@ def _texts(folder: Path, scenario: Scenario, answers: list[tuple[str, Answer]]) 
     """Paths, plain as well, and plain texts: of the files that came out, and a file for each command."""
     plain = Plain(folder, ROOT)
     files = sorted(path for path in _files(folder) if path.as_posix() not in scenario.files)
-    plain.know_runs([path.as_posix() for path in files])
+    by_time = sorted(files, key=lambda path: (folder / path).lstat().st_mtime_ns)
+    plain.know_runs([path.as_posix() for path in by_time])
     for path in files:
         place = folder / path
         text = f"-> {place.readlink()}\n" if place.is_symlink() else None

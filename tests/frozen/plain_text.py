@@ -63,8 +63,9 @@ class Plain:
         return self._runs.setdefault(found[0], f"RUN{len(self._runs) + 1}")
 
     def know_runs(self, paths: list[str]) -> None:
-        """Number runs by their time, before any text names one."""
-        for run in sorted({found[0] for path in paths for found in _RUN.finditer(path)}):
+        """Number runs by their time, before any text names one; those of one second as their paths come."""
+        runs = dict.fromkeys(found[0] for path in paths for found in _RUN.finditer(path))
+        for run in sorted(runs, key=lambda run: run.partition("-")[0]):
             self._runs.setdefault(run, f"RUN{len(self._runs) + 1}")
 
     def file(self, path: Path) -> str:
