@@ -16,6 +16,11 @@ NAME = "marginalia: mark a run without a sign of life as crashed"
 HEARTBEAT_SECONDS = 30
 #: A server that is away for less than this marks no run when it is back.
 SILENT_SECONDS = 300
+#: Whatever the server hears of a run: its next sign, its end, that it waits for its retry.
+_AWAITED = {"prefect.flow-run.*"}
+_AWAITED_BEFORE = {
+    f"prefect.flow-run.{name}" for name in ("heartbeat", "Completed", "Failed", "Cancelled", "Crashed")
+}
 #: What a run needs in its environment to give them.
 ENVIRONMENT = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS)}
 
@@ -28,14 +33,21 @@ _MESSAGE = (
 def mark_dead_runs(client: "SyncPrefectClient") -> bool:
     """Make the automation, unless the server has it; whether it was made.
 
-    One that a person changed or switched off stays as it is: it is found by its name.
+    One that a person changed or switched off stays as it is: it is found by its name. What an earlier version
+    awaited is no person's choice, and marked runs that had ended: that alone is renewed.
     """
     from prefect.client.schemas.objects import StateType
     from prefect.events.actions import ChangeFlowRunState
     from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
     from prefect.events.schemas.events import ResourceSpecification
 
-    if client.read_automations_by_name(NAME):
+    for known in client.read_automations_by_name(NAME):
+        if isinstance(known.trigger, EventTrigger) and known.trigger.expect == _AWAITED_BEFORE:
+            trigger = known.trigger.model_copy(update={"expect": _AWAITED})
+            # Of what the server gives, it takes no more than an automation is made of.
+            kept = {name: getattr(known, name) for name in AutomationCore.model_fields}
+            del kept["owner_resource"]
+            client.update_automation(known.id, AutomationCore(**kept | {"trigger": trigger}))
         return False
     client.create_automation(
         AutomationCore(
@@ -43,8 +55,7 @@ def mark_dead_runs(client: "SyncPrefectClient") -> bool:
             description="Made by `marginalia deploy`, for runs of its deployments.",
             trigger=EventTrigger(
                 after={"prefect.flow-run.heartbeat"},
-                # Whatever the server hears of it: its next sign, its end, that it waits for its retry.
-                expect={"prefect.flow-run.*"},
+                expect=_AWAITED,
                 match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
                 match_related=ResourceSpecification(
                     {"prefect.resource.role": "tag", "prefect.resource.id": "prefect.tag.marginalia"}
