@@ -284,7 +284,9 @@ def test_an_id_that_may_be_a_person_s_and_recurs_is_taken_for_nobody_s_by_a_pers
     arguments = ["init", str(table), "--output", str(tmp_path), "--yes", "--header", "yes"]
     assert command.main(arguments) == 2
     said = capsys.readouterr().err
-    assert "'Pat' may say whose row it is" in said and "--subject-id 'Pat', or --one-row-each" in said
+    assert "'Pat' recurs and may say whose row it is" in said
+    assert "--subject-id 'Pat', or --one-row-each" in said
+    assert "3,000" not in said, "an error holds no count of the table"
     assert not (tmp_path / "stays.json").exists()
     assert command.main([*arguments, "--subject-id", "Pat"]) == 0
     assert json.loads((tmp_path / "stays.json").read_text())["subject_id"] == "Pat"

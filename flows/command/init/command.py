@@ -147,8 +147,8 @@ def _subject(
     recurs = next((each for each in listed if each.several), None) if proposed is None else None
     if recurs is not None and not asker.is_asking:
         raise ParameterError(
-            f"{recurs.name!r} may say whose row it is ({recurs.reason}), and what is protected hangs on "
-            f"that. Say --subject-id '{recurs.name}', or --one-row-each if each row is another person."
+            f"{recurs.name!r} recurs and may say whose row it is, and what is protected hangs on that. Say "
+            f"--subject-id '{recurs.name}', or --one-row-each if each row is another person."
         )
     question = Question(
         "Whose row is it?",
