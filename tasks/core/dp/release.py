@@ -98,7 +98,7 @@ def draw(asked: Draw) -> Measurement:
     number_of_records, count_scale = _noisy_count(records.number_of_records, plan, asked.stream)
     plan = accounting.for_noisy_count(plan, parameters, number_of_records)
     if counted is None:
-        records = sample(records, parameters.record_limit, number_of_records)
+        records = records_below(records, tag_bound(parameters.record_limit, number_of_records))
         counted = ValueCounts.of(records, keeps_sensitivity)
     drawn = Lengths(replace(asked, records=records), plan)
     drawn.first(counted)
@@ -151,8 +151,3 @@ def _noisy_count(records: int, plan: Plan, stream: WordSource) -> tuple[int, flo
     else:
         raise InternalError("The accountant gave the noisy count no budget.")
     return records + int(law.draw(stream, 1)[0]), scale
-
-
-def sample(records: CodedRecords, limit: int | None, noisy_count: int) -> CodedRecords:
-    """The records that are looked at where their number is limited (rule 14)."""
-    return records_below(records, tag_bound(limit, noisy_count))

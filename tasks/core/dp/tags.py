@@ -12,7 +12,7 @@ from tasks.core.records.coded import CodedRecords
 
 
 def tag_bound(limit: int | None, noisy_count: int) -> int | None:
-    """P 2^64, p = limit / noisy count: records with a tag below are in; None where all are.
+    """The tag below which a record is in: p 2^64 with p = limit / noisy count; None where all are.
 
     >>> tag_bound(1, 4) == 2**62, tag_bound(5, 4), tag_bound(None, 4)
     (True, None, None)

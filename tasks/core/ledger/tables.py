@@ -22,8 +22,8 @@ from tasks.core.tables.storage_urls import normal_place, remote_url
 #: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
 #: the people of a dataset are others.
 TABLE, SALTED, APART = "table", "salted table", "apart"
-#: The place of all tables that a notebook hands over, and what it is called, by whether a table has it.
-_MEMORY, _IN_MEMORY = "memory://", {False: "path", True: "place (a notebook's memory)"}
+#: The place of all tables that a notebook hands over.
+_MEMORY = "memory://"
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,9 @@ class Marks:
         """Of both."""
         return Marks(self.paths | other.paths, self.columns | other.columns)
 
-    def shared(self, other: "Marks") -> list[str]:
-        """What both have, in words."""
-        found = (("path", self.paths & other.paths), ("columns", self.columns & other.columns))
+    def shared(self, other: "Marks", place: str = "path") -> list[str]:
+        """What both have, in words. Args: other: those of another dataset. place: what paths are called."""
+        found = ((place, self.paths & other.paths), ("columns", self.columns & other.columns))
         return [words for words, both in found if both]
 
     def __le__(self, other: "Marks") -> bool:
@@ -200,8 +200,9 @@ def resemblance(
 ) -> Resemblance | None:
     """The first other dataset whose table this was, by its hashes, and that no person told apart from it."""
     fresh = table.fresh_marks(entries, known.get(dataset, Marks()))
+    place = "place (a notebook's memory)" if _is_in_memory(table.path) else "path"
     for other, its in known.items():
-        if other != dataset and (words := fresh.shared(its)) and not are_apart(entries, dataset, other):
-            said = " and ".join(words)
-            return Resemblance(dataset, other, said.replace("path", _IN_MEMORY[_is_in_memory(table.path)]))
+        words = fresh.shared(its, place)
+        if other != dataset and words and not are_apart(entries, dataset, other):
+            return Resemblance(dataset, other, " and ".join(words))
     return None

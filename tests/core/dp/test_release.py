@@ -16,8 +16,9 @@ from tasks.core.dp.lengths import MOST_SPURIOUS, Draw, spurious_bounded
 from tasks.core.dp.measurement import read_measurement
 from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
-from tasks.core.dp.release import draw, draw_lengths, sample
+from tasks.core.dp.release import draw, draw_lengths
 from tasks.core.dp.sampling.stream import SeededStream
+from tasks.core.dp.tags import records_below, tag_bound
 from tasks.core.dp.thresholds import expected_spurious
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.coded import CodedRecords
@@ -242,7 +243,7 @@ def test_rule_13_dropping_or_sampling_needs_tags():
 
 def test_rule_14_a_record_is_sampled_by_its_own_tag():
     records = survey(rows=5000)
-    found = sample(records, 1000, 4000)
+    found = records_below(records, tag_bound(1000, 4000))
     kept = [tag < 2**62 for tag in records.tags.tolist()]
     assert found.number_of_records == sum(kept) == len(found.tags)
     for codes, whole in zip(found.slots, records.slots, strict=True):
@@ -252,7 +253,7 @@ def test_rule_14_a_record_is_sampled_by_its_own_tag():
 @pytest.mark.parametrize("noisy_count", [-7, 0, 1, 1000])
 def test_rule_14_all_records_are_kept_where_the_limit_reaches_them(noisy_count):
     records = survey(rows=50)
-    assert sample(records, 1000, noisy_count) is records
+    assert records_below(records, tag_bound(1000, noisy_count)) is records
 
 
 def test_rule_14_the_noisy_count_is_of_all_records():

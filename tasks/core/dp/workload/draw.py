@@ -366,7 +366,7 @@ def draw_workload(
 def _check(records: ExactCounts, parameters: WorkloadParameters) -> None:
     """What our own code promises about the records, before anything is drawn."""
     schema = records.schema
-    if len(records.slot_columns) != schema.width or records.slot_columns != schema.slot_columns:
+    if records.slot_columns != schema.slot_columns:
         raise InternalError("Coded records must have the slots of the public schema, every cap set.")
     declared = [(column.domain, texts) for column, texts in zip(schema.columns, records.values, strict=True)]
     if any(domain is not None and domain != texts for domain, texts in declared):
