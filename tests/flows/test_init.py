@@ -226,6 +226,7 @@ def test_an_id_of_each_row_is_told_from_one_of_people_with_several(
         (["--column", "ward=bins"], "its cells are no numbers"),
         (["--column", "birth_year=bins:9,1"], "bins must increase"),
         (["--subject-id", "person"], "'person' is not a column of the table"),
+        (["--one-row-each", "--unit", "patient"], "'patient' is a word for people. Give another"),
         (["--skip-lines", "-1"], "must be 0 or more, not -1"),
         (["--epsilon", "0"], "Epsilon must be a number above 0"),
         (["--releases", "0"], "must be 1 or more"),

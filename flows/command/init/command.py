@@ -22,6 +22,7 @@ from tasks.core.recognition.persons import Candidate
 from tasks.core.recognition.said import WORDS, ProtectionName, SaidOfFile, parse_overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 from tasks.core.tables.header import InputFile, is_named_as_table
+from tasks.core.unit_words import names_people
 
 #: A month in a file's name, such as visits-2026-11.csv.
 _MONTH = re.compile(r"(?<!\d)(20\d\d[-_]?(?:0[1-9]|1[0-2]))(?!\d)")
@@ -242,7 +243,12 @@ def _answers(
             Question("Whose data are these, in words?", "--population TEXT"), options.population
         )
     purpose = asker.ask(Question("For whom, and for what?", "--purpose TEXT"), options.purpose)
-    unit = asker.ask(Question("What is a row called, such as visit?", "--unit WORD"), options.unit)
+    unit = asker.ask(
+        Question(
+            "What is a row called, such as visit?", "--unit WORD", check=lambda word: _row_word(word, subject)
+        ),
+        options.unit,
+    )
     month = _MONTH.search(path.name)
     return Answers(
         subject=subject,
@@ -262,6 +268,15 @@ def _within(table: RecognisedTable, subject: str) -> Candidate:
     found = table.candidate(subject)
     used = {column.name for column in table.used(subject) if column.treatment.delimiter is None}
     return replace(found, differ=tuple(name for name in found.differ if name in used))
+
+
+def _row_word(answer: str, subject: str | None) -> None:
+    """Refuse a word for people where rows are protected, at once and not after all questions."""
+    if subject is None and names_people(answer):
+        raise ParameterError(
+            f"unit must be a word for a row, such as visit, because rows are protected here and not people: "
+            f"{answer!r} is a word for people. Give another, or say whose row it is (--subject-id COLUMN)."
+        )
 
 
 def _positive(answer: str) -> None:
