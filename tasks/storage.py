@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
+from tasks.core.hashes import folder_sha256
 from tasks.leftovers import clear, process_mark
 
 if TYPE_CHECKING:  # slow, and commands without a flow need the names of the zones alone
@@ -299,17 +300,3 @@ def _give_name(part: Path, folder: Path, digest: str) -> None:
                 raise
         else:
             return
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def folder_sha256(folder: Path, without: str = "") -> str:
-    """SHA-256 over the relative names and bytes of every file below a folder, but one of that name in it."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / without):
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{file_sha256(path)}\n".encode())
-    return digest.hexdigest()

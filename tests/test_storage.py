@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
-from tasks.storage import StoredTable, Workspace, folder_sha256
+from tasks.core.hashes import folder_sha256
+from tasks.storage import StoredTable, Workspace
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
+from tasks.core.hashes import file_sha256
 from tasks.core.metadata.errata import ERRATA, read_errata
 from tasks.leftovers import process_mark
 from tasks.messages import tell
@@ -26,7 +27,7 @@ from tasks.public.releases import (
     write_index,
 )
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace
 from tasks.version import code_version
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
+from tasks.core.hashes import file_sha256
 from tasks.core.lineage import CONFIGURATION
 from tasks.core.metadata.citation import citation_bibtex, citation_cff, citation_text
 from tasks.core.metadata.croissant import croissant_json
 from tasks.core.metadata.described import Described
 from tasks.core.metadata.methods import methods_markdown
 from tasks.core.metadata.registry import registry_yaml
-from tasks.storage import file_sha256
 
 #: What these files are made from, as the manifest says it.
 DESCRIBED = "the statement, the released files and public configuration"

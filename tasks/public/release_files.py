@@ -21,6 +21,7 @@ from tasks.core.arrays import Json
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.tables_file import write_noisy_tables
 from tasks.core.errors import InternalError
+from tasks.core.hashes import file_sha256
 from tasks.core.lineage import (
     CONFIGURATION,
     CONTRACT,
@@ -41,7 +42,7 @@ from tasks.public.modes import public_seed
 from tasks.public.page_file import PAGE, page_file
 from tasks.public.power_bi import TEMPLATE
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace
 
 
 class Built(Protocol):

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
+from tasks.core.hashes import file_sha256
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
 from tasks.core.navigation.payload.layout import unreleased_told
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
@@ -39,7 +40,7 @@ from tasks.public.page import PageSettings, read_statement
 from tasks.public.page_file import PAGE, page_file
 from tasks.public.release_files import write_json
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace
 from tasks.version import code_version
 
 _PUBLIC = "public configuration"

@@ -12,13 +12,14 @@ from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
+from tasks.core.hashes import folder_sha256
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.rows import common_rows
 from tasks.plan.describe import RunFacts
 from tasks.public.modes import draw_from_rows
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.step import Output, step
-from tasks.storage import SENSITIVE, StoredTable, Workspace, folder_sha256
+from tasks.storage import SENSITIVE, StoredTable, Workspace
 
 
 @step(SENSITIVE, makes="reportable aggregates", folder="aggregates")

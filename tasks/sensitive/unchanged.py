@@ -19,6 +19,7 @@ from typing import Any
 from tasks.caching import plain
 from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
 from tasks.core.errors import ParameterError
+from tasks.core.hashes import file_sha256, folder_sha256
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.metadata.errata import ERRATA
 from tasks.core.records.coded import read_coded_records
@@ -28,7 +29,7 @@ from tasks.public.bundles.bundle import declared_input
 from tasks.public.releases import MANIFEST, require_not_withdrawn
 from tasks.sensitive.ledger import kept_ledger
 from tasks.step import step
-from tasks.storage import FULL, MEASUREMENT, SENSITIVE, StoredTable, Workspace, file_sha256, folder_sha256
+from tasks.storage import FULL, MEASUREMENT, SENSITIVE, StoredTable, Workspace
 
 
 @dataclass(frozen=True)

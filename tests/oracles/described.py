@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.hashes import file_sha256
 from tasks.core.metadata.described import Described
 from tasks.core.metadata.publication import Publication
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.k_anonymity.statement import anonymity_statement
 from tasks.core.statement.syndiffix.statement import SynDiffixFacts, syndiffix_statement
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
-from tasks.storage import file_sha256
 from tests.oracles import anonymous_releases
 from tests.oracles.releases import ledger_facts, release
 from tests.oracles.workloads import draw, parameters, people

@@ -25,6 +25,7 @@ from tasks.core.errors import (
     ResourceLimit,
     StoredTableMismatch,
 )
+from tasks.core.hashes import file_sha256, folder_sha256
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.queries import QueryResources
 from tasks.core.statement.differential_privacy.words import FittedWords
@@ -38,7 +39,7 @@ from tasks.sensitive.protect import admit_release, protect_records, public_table
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
 from tasks.sensitive.recall import describe_or_recall
 from tasks.sensitive.stopped import unread_noted
-from tasks.storage import RunWorkspace, StoredTable, Workspace, file_sha256, folder_sha256
+from tasks.storage import RunWorkspace, StoredTable, Workspace
 from tests.flows import pipeline
 
 

@@ -19,6 +19,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.evaluation.utility.files import write_utility
 from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, pair_of_records, pair_of_tables
+from tasks.core.hashes import file_sha256
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.syndiffix.bins import public_edges
 from tasks.core.syndiffix.reading import read_table
@@ -27,7 +28,7 @@ from tasks.plan.describe import RunFacts, describe
 from tasks.plan.resources import query_resources
 from tasks.progress import Progress
 from tasks.sensitive.read import EncodingRules
-from tasks.storage import SENSITIVE, RunWorkspace, Workspace, file_sha256
+from tasks.storage import SENSITIVE, RunWorkspace, Workspace
 
 
 def evaluate_release(request: dict[str, Any], table: bytes) -> dict[str, Any]:

@@ -15,6 +15,7 @@ Coded records are sensitive, dictionary included.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -159,6 +160,12 @@ class CodedFacts:
     values: tuple[tuple[str, ...], ...]
     number_of_records: int
     has_tags: bool
+
+    @classmethod
+    def of_whole(cls, partitions: Sequence["CodedFacts"]) -> "CodedFacts":
+        """Of a table in partitions, at least one, which share all but their number of records."""
+        number = sum(facts.number_of_records for facts in partitions)
+        return replace(partitions[0], number_of_records=number)
 
 
 def read_coded_facts(folder: Path) -> CodedFacts:

@@ -22,13 +22,14 @@ from tasks.configuration.model import Input, RunConfiguration
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.errors import ParameterError, StoredTableMismatch
+from tasks.core.hashes import folder_sha256
 from tasks.core.hints import located
 from tasks.core.records.columns import Schema
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, DeclaredInput, declared_input
 from tasks.public.bundles.drawn import DrawnBundle, ledger_facts
 from tasks.public.bundles.rounded import RoundedBundle
 from tasks.public.bundles.tables import TablesBundle
-from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
+from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
 #: A protection's bundle, by the name of its regime in `name.json`; silence is the first one.
 KINDS: dict[str, type[Bundle]] = {

@@ -6,10 +6,9 @@ or in many: its counts are the same whole numbers.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -19,13 +18,11 @@ from tasks.core.dp.tags import records_below
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.errors import InternalError
 from tasks.core.fitting.noisy_tables import table_counts
-from tasks.core.records.coded import CodedRecords, read_coded_facts, read_coded_records
+from tasks.core.parts.store import StoredPart
+from tasks.core.parts.workers import Counts, Workers, total
+from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_records
 from tasks.core.records.columns import Schema
 
-#: Answers of one partition, or of all: an array a question.
-Counts = list[Integers]
-#: Asks each partition, wherever it is, and adds up what they answer.
-Summing = Callable[[Callable[[Path], Counts], Sequence[Path]], Counts]
 #: Tables of partitions are asked for together up to so many cells: a partition is read once for all of them.
 _CELLS_AT_ONCE = 1 << 25
 
@@ -98,32 +95,34 @@ class WholeTable(ExactCounts):
 
 
 class PartitionedTable(ExactCounts):
-    """A table in partitions, folders of coded records under one dictionary, each asked where it is."""
+    """A table in partitions of coded records under one dictionary, each asked where it is."""
 
-    def __init__(self, partitions: Sequence[Path], summing: Summing) -> None:
-        """Args: partitions: of one table. summing: asks them."""
-        every = [read_coded_facts(folder) for folder in partitions]
-        self.schema, self.slot_columns, self.values = every[0].schema, every[0].slot_columns, every[0].values
-        self.number_of_records = sum(facts.number_of_records for facts in every)
-        self.has_tags = all(facts.has_tags for facts in every)
-        self._partitions, self._summing = partitions, summing
+    def __init__(self, partitions: Sequence[StoredPart], facts: CodedFacts, workers: Workers) -> None:
+        """Args: partitions: of one table. facts: of the whole. workers: ask them."""
+        self.schema, self.slot_columns = facts.schema, facts.slot_columns
+        self.values = facts.values[: len(facts.schema.measured.columns)]
+        self.number_of_records, self.has_tags = facts.number_of_records, facts.has_tags
+        self._partitions, self._workers = partitions, workers
 
     def of_values(self, look: Look) -> Counts:
         """See `ExactCounts`."""
-        return self._summing(partial(_values_of, look=look), self._partitions)
+        return total(self._workers, "values", partial(_values_of, look=look), self._partitions)
 
     def of_tables(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
         """See `ExactCounts`."""
         for together in _together(look, tables):
-            yield from self._summing(partial(_tables_of, look=look, tables=together), self._partitions)
+            asked = partial(_tables_of, look=look, tables=together)
+            yield from total(self._workers, "tables", asked, self._partitions)
 
 
-def _values_of(partition: Path, look: Look) -> Counts:
-    return value_counts(look.at(read_coded_records(partition)))
+def _values_of(partition: StoredPart, look: Look) -> Counts:
+    with partition.folder() as folder:
+        return value_counts(look.at(read_coded_records(folder)))
 
 
-def _tables_of(partition: Path, look: Look, tables: Sequence[ColumnNumbers]) -> Counts:
-    return list(WholeTable(read_coded_records(partition)).of_tables(look, tables))
+def _tables_of(partition: StoredPart, look: Look, tables: Sequence[ColumnNumbers]) -> Counts:
+    with partition.folder() as folder:
+        return list(WholeTable(read_coded_records(folder)).of_tables(look, tables))
 
 
 def _together(look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[list[ColumnNumbers]]:

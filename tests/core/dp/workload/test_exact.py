@@ -12,25 +12,23 @@ from tasks.core.dp.workload import exact
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.exact import Look, PartitionedTable, WholeTable
+from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import InProcess
+from tasks.core.records.coded import CodedFacts, read_coded_facts
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 
-def summed(question, partitions):
-    """Answers added up in this process, the last partition first."""
-    answers = [question(folder) for folder in reversed(partitions)]
-    return [sum(parts[1:], parts[0]) for parts in zip(*answers, strict=True)]
-
-
-def parted(records, folder: Path, number: int) -> PartitionedTable:
+def parted(records, folder: Path, number: int, workers=InProcess()) -> PartitionedTable:
     """Records in partitions, every so-manieth in one; some may be empty."""
-    folders = []
+    store, parts = PartStore(str(folder)), []
     for place in range(number):
         rows = np.arange(place, records.number_of_records, number)
-        part = rows_of(records, rows)
-        (folder / str(place)).mkdir(parents=True)
-        part.write(folder / str(place))
-        folders.append(folder / str(place))
-    return PartitionedTable(folders, summed)
+        parts.append(store.put(str(place), rows_of(records, rows).write))
+    facts = []
+    for part in parts:
+        with part.folder() as place:
+            facts.append(read_coded_facts(place))
+    return PartitionedTable(parts, CodedFacts.of_whole(facts), workers)
 
 
 def rows_of(records, rows):
@@ -64,12 +62,12 @@ def test_tables_are_asked_for_together_up_to_a_number_of_cells(tmp_path, monkeyp
     monkeypatch.setattr(exact, "_CELLS_AT_ONCE", int(np.prod(domain.shape(tables[0]))) + 1)
     asked = []
 
-    def counted(question, partitions):
-        asked.append(len(question.keywords["tables"]))
-        return summed(question, partitions)
+    class Watched(InProcess):
+        def each(self, name, work, parts):
+            asked.append(len(work.args[0].keywords["tables"]))
+            return super().each(name, work, parts)
 
-    parts = parted(records, tmp_path, 3)
-    parts._summing = counted
+    parts = parted(records, tmp_path, 3, Watched())
     found = list(parts.of_tables(look, tables))
     assert sum(asked) == len(tables) and len(asked) > 1
     for one, other in zip(found, expected, strict=True):
