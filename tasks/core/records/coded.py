@@ -184,6 +184,12 @@ class CodedFacts:
         return replace(partitions[0], number_of_records=number)
 
 
+def facts_of_records(records: CodedRecords) -> CodedFacts:
+    """What records in memory are about."""
+    number, has_tags = records.number_of_records, records.tags is not None
+    return CodedFacts(records.schema, records.slot_columns, records.values, number, has_tags)
+
+
 def read_coded_facts(folder: Path) -> CodedFacts:
     """What the records are about that `CodedRecords.write` wrote; none of them is read."""
     schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))

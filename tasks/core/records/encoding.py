@@ -25,7 +25,7 @@ from tasks.core.records.coded import CodedRecords, with_held_values
 from tasks.core.records.coded_rows import CodedRows, code_rows, with_cells
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import ReportDropped
-from tasks.core.records.joining import Joining, join_rows
+from tasks.core.records.joining import Joining, joined_records
 from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.repair import repair_records
 from tasks.core.records.used_columns import column_positions, require_distinct_headers, require_flat
@@ -82,13 +82,8 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     """
     if options.total and options.record_limit is not None:
         raise InternalError("Under differential privacy a limit on records is a sample drawn by tag.")
-    measured = schema.measured  # a column that another one decides is not read
-    positions, subject = column_positions(source, measured)
-    require_flat(source.headers, positions, measured.columns)
-    if subject in positions or len(set(positions)) < len(positions):
-        raise InternalError(
-            "Each column of the file must be used once, and the subject id never as an attribute."
-        )
+    measured = schema.measured
+    positions, subject = positions_in(source, schema)
     joining = Joining(
         schema=measured,
         choices=KeyedChoices(options.key),
@@ -100,13 +95,31 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
 
     def read(connection: duckdb.DuckDBPyConnection) -> CodedRecords:
         rows = _rows(source, joining, subject, options, connection)
-        joined = join_rows(rows, joining, options.report_dropped)
+        joined = joined_records(rows, joining, options.report_dropped)
         return with_held_values(repair_records(joined, schema, options.report_dropped, options.filled))
 
     records = with_cells(options.resources, read)
     if not options.total:
         require_distinct_headers(measured.columns, records.values[: len(measured.columns)])
     return records
+
+
+def positions_in(source: InputFile, schema: Schema) -> tuple[list[int], int | None]:
+    """Where the columns that are read are in the input, and the subject id.
+
+    A column that another one decides is not read.
+
+    Raises:
+        InputError: a column is not there, or nested.
+    """
+    measured = schema.measured
+    positions, subject = column_positions(source, measured)
+    require_flat(source.headers, positions, measured.columns)
+    if subject in positions or len(set(positions)) < len(positions):
+        raise InternalError(
+            "Each column of the file must be used once, and the subject id never as an attribute."
+        )
+    return positions, subject
 
 
 def _rows(

@@ -62,7 +62,9 @@ class Joining:
         return self.schema.subject_id is None and (self.tags or caps)
 
 
-def join_rows(rows: CodedRows, how: Joining, report_dropped: ReportDropped | None = None) -> CodedRecords:
+def joined_records(
+    rows: CodedRows, how: Joining, report_dropped: ReportDropped | None = None
+) -> CodedRecords:
     """Join rows by subject; records are in the rows' order of first occurrence.
 
     Open columns keep all values that a row holds (see `with_held_values`).
