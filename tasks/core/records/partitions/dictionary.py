@@ -18,7 +18,7 @@ def united_values(columns: Sequence[Column], texts: Sequence[StoredPart], worker
     known = [_known(column) for column in columns]
     opened = tuple(values is None for values in known)
     seen: list[set[str]] = [set() for _ in columns]
-    for united in workers.each("values", partial(_values_of_blocks, opened), groups):
+    for united in workers.each("unite", partial(_values_of_blocks, opened), groups):
         for own, values in zip(seen, united, strict=True):
             own.update(values)
     return tuple(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from tasks.core.errors import InputError
+from tasks.core.parts.kept import KeptWork
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.records.coded import write_dictionary
@@ -32,6 +33,8 @@ def encode_partitions(
 ) -> Partitions:
     """Read, normalise, code and join the records, each partition where a worker is.
 
+    What an earlier run did of it under the same prefix is not done again.
+
     Args:
         source: the input; a Parquet file on a disk must be seen by all workers.
         schema: the public schema.
@@ -54,6 +57,7 @@ def encode_partitions(
         filled=options.filled,
         place=place,
     )
+    workers = KeptWork(workers, place.store, place.key("done"), options.key)
     report = options.progress or (lambda what, share: None)
     read = list[ReadBlock]()
     for block in workers.each("read", partial(read_block, plan), _blocks(source, plan, options)):
@@ -72,6 +76,7 @@ def encode_partitions(
         columns = schema.measured.columns
         require_distinct_headers(columns, found.facts.values[: len(columns)])
     _report(schema, [*(each.dropped for each in read), *(each.dropped for each in joined)], options)
+    workers.forget()
     for name in _TEMPORARY:
         place.store.remove(place.key(name))
     return found
