@@ -1,5 +1,7 @@
 """Counts of a table in partitions: the bytes of the whole table's, and nothing left behind."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -64,9 +66,7 @@ def test_nothing_is_left_of_a_count_that_fails(tmp_path):
     (tmp_path / "parts").mkdir()
     parted = in_partitions(coded(*single_valued("x x y")), tmp_path, 2)
     other = in_partitions(coded(*single_valued("u u v w")), tmp_path / "other", 1)
-    mixed = type(parted)(
-        [*parted.partitions, *other.partitions], parted.facts, parted.workers, parted.store, parted.prefix
-    )
+    mixed = replace(parted, partitions=[*parted.partitions, *other.partitions])
     with pytest.raises(InternalError):
         count_partitions(mixed, tmp_path / "parts", 1, ONE_THREAD)
     assert left_in_store(parted) == []
