@@ -13,8 +13,10 @@ from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.exact import ExactCounts
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
+from tasks.core.errors import InternalError
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Schema
 
@@ -32,7 +34,7 @@ def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
 
 
 def draw_measurement(
-    records: CodedRecords,
+    records: CodedRecords | ExactCounts,
     parameters: AnyParameters,
     stream: WordSource,
     *,
@@ -44,6 +46,8 @@ def draw_measurement(
         return draw_workload(
             records, parameters, stream, before_first_word=before_first_word, progress=progress
         )
+    if not isinstance(records, CodedRecords):
+        raise InternalError("A draw by lengths needs the records whole.")
     return release.draw_lengths(
         records, parameters, stream, before_first_word=before_first_word, progress=progress
     )

@@ -113,6 +113,22 @@ def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes
     return [recoded[codes] for codes in slots], tuple(values[index] for index in kept)
 
 
+def with_held_values(records: CodedRecords) -> CodedRecords:
+    """The records with only those values of open columns that one of them holds (see `held_values`)."""
+    slots, dictionaries = list[Codes](), []
+    for column, values in enumerate(records.values):
+        own = [
+            codes
+            for codes, of_slot in zip(records.slots, records.slot_columns, strict=True)
+            if of_slot == column
+        ]
+        if records.schema.columns[column].is_open:
+            own, values = held_values(own, values)
+        slots.extend(own)
+        dictionaries.append(values)
+    return replace(records, slots=tuple(slots), values=tuple(dictionaries))
+
+
 def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
     """Write every column's values with their codes: column_id, code, value."""
     sizes = [len(column) for column in values]
@@ -168,6 +184,12 @@ class CodedFacts:
         number = len(schema.columns)
         slot_columns = tuple(column for column in self.slot_columns if column < number)
         return replace(self, schema=schema, slot_columns=slot_columns, values=self.values[:number])
+
+
+def facts_of_records(records: CodedRecords) -> CodedFacts:
+    """What records in memory are about."""
+    number, has_tags = records.number_of_records, records.tags is not None
+    return CodedFacts(records.schema, records.slot_columns, records.values, number, has_tags)
 
 
 def read_coded_facts(folder: Path) -> CodedFacts:
