@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.coded import CodedRecords, facts_of_records
 from tasks.core.records.partitioned import PartitionedRecords
 
 
@@ -45,7 +45,7 @@ def in_partitions(
     parts = []
     for place, (start, end) in enumerate(itertools.pairwise(bounds)):
         parts.append(store.put(f"records/{place}", rows_of_records(records, np.arange(start, end)).write))
-    return PartitionedRecords.of(parts, workers, store, "made")
+    return PartitionedRecords(parts, facts_of_records(records), workers, store, "made")
 
 
 def left_in_store(records: PartitionedRecords) -> list[str]:

@@ -95,7 +95,7 @@ def add_up_partitions(
     try:
         parts = made("count", partial(_counted, count), 0, [[part] for part in records.partitions])
         for level in range(1, done.levels + 1):
-            sums = made("add up", _added, level, _groups(parts))
+            sums = made(f"add up {level}", _added, level, _groups(parts))
             for part in parts:
                 records.store.remove(part.key)
             parts = sums

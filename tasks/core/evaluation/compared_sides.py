@@ -19,7 +19,7 @@ from tasks.core.aggregates.stored_sides import stored_sides
 from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Ids, Integers
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.kernels import order_by_column, put_together
-from tasks.core.records.coded import CodedFacts, CodedRecords, code_type
+from tasks.core.records.coded import CodedFacts, CodedRecords, code_type, facts_of_records
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SlotNumbering:
 
     def __init__(self, sides: Sequence[ComparedData | CodedFacts]) -> None:
         """Args: sides: of the same columns in the same order; of records it is enough what they are about."""
-        about = [side.facts if isinstance(side, CodedRecords | CountedTable) else side for side in sides]
+        about = [_about(side) for side in sides]
         named = sorted({value for side in about for value in _named_values(side)})
         tables = [side for side in about if isinstance(side, CodedFacts)]
         held = [column + 1 for column, _ in named]
@@ -77,6 +77,12 @@ class SlotNumbering:
         """The codes of 0 (absent) and of texts."""
         own = self._codes[column]
         return np.array([0, *(own[text] for text in texts)], np.int64)
+
+
+def _about(side: ComparedData | CodedFacts) -> Aggregates | CodedFacts:
+    if isinstance(side, CodedRecords):
+        return facts_of_records(side)
+    return side.facts if isinstance(side, CountedTable) else side
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ def compare_two(
 ) -> Comparison:
     """Compare two sides (see `compare_sides`).
 
+    >>> from tasks.core.records.coded import CodedRecords
     >>> from tasks.core.records.columns import Column, Schema
     >>> def women_and_men(*codes):
     ...     sex = (np.array(codes, np.uint8),)

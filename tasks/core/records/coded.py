@@ -62,7 +62,7 @@ class CodedRecords:
         """The same records without the columns that others decide, which stand last."""
         if self.schema.measured is self.schema:
             return self
-        about = self.facts.measured
+        about = facts_of_records(self).measured
         return replace(
             self,
             schema=about.schema,
@@ -70,12 +70,6 @@ class CodedRecords:
             slot_columns=about.slot_columns,
             values=about.values,
         )
-
-    @property
-    def facts(self) -> "CodedFacts":
-        """What they are about."""
-        has_tags = self.tags is not None
-        return CodedFacts(self.schema, self.slot_columns, self.values, self.number_of_records, has_tags)
 
     def write(self, folder: Path) -> None:
         """Write the four files into an existing empty folder; the same records give the same bytes."""

@@ -17,7 +17,7 @@ from operator import add
 import numpy as np
 
 from tasks.core.arrays import Bytes
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.coded import CodedRecords, facts_of_records
 from tasks.core.records.partitioned import PartitionedRecords
 
 _BYTES = 32
@@ -81,10 +81,10 @@ def content_digest(records: CodedRecords | PartitionedRecords, key: bytes) -> st
         records: whole or in partitions, which makes no difference.
         key: a secret of up to 64 bytes.
     """
-    facts = records.facts.measured
     if isinstance(records, CodedRecords):
-        found = _measured_hash(records, key)
+        facts, found = facts_of_records(records).measured, _measured_hash(records, key)
     else:
+        facts = records.facts.measured
         found = reduce(add, records.each("content", partial(_measured_hash, key=key)))
     told = [facts.schema.to_json(), facts.slot_columns, facts.values, found.number, f"{found.total:x}"]
     return hashlib.blake2b(json.dumps(told).encode(), key=key, digest_size=_BYTES).hexdigest()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ class PartitionedRecords:
     Attributes:
         partitions: at least one, in the order of the table's rows; some may be empty.
         facts: of the whole table.
-        sizes: how many records each partition has.
         workers: work on partitions.
         store: takes what is made of partitions for as long as it is needed.
         prefix: of the keys there; nobody else has keys that begin so.
@@ -30,17 +29,9 @@ class PartitionedRecords:
 
     partitions: Sequence[StoredPart]
     facts: CodedFacts
-    sizes: Sequence[int]
     workers: Workers
     store: PartStore
     prefix: str
-
-    @classmethod
-    def of(cls, partitions: Sequence[StoredPart], workers: Workers, store: PartStore, prefix: str) -> Self:
-        """Partitions whose facts are read by the workers first."""
-        every = list(workers.each("facts", _facts_of, partitions))
-        sizes = [facts.number_of_records for facts in every]
-        return cls(partitions, CodedFacts.of_whole(every), sizes, workers, store, prefix)
 
     @property
     def number_of_records(self) -> int:
@@ -53,16 +44,17 @@ class PartitionedRecords:
 
     def at(self, places: Integers) -> CodedRecords:
         """The records at some places of the whole table, ascending: few enough for one process."""
-        ends = np.cumsum(self.sizes)
+        sizes = list(self.workers.each("sizes", _size_of, self.partitions))
+        ends = np.cumsum(sizes)
         cuts = np.split(places, np.searchsorted(places, ends[:-1]))
-        own = [cut - (end - size) for cut, end, size in zip(cuts, ends, self.sizes, strict=True)]
+        own = [cut - (end - size) for cut, end, size in zip(cuts, ends, sizes, strict=True)]
         jobs = list(zip(self.partitions, own, strict=True))
         return _joined(list(self.workers.each("rows", _rows_of, jobs)))
 
 
-def _facts_of(partition: StoredPart) -> CodedFacts:
+def _size_of(partition: StoredPart) -> int:
     with partition.folder() as folder:
-        return read_coded_facts(folder)
+        return read_coded_facts(folder).number_of_records
 
 
 def _of_records(partition: StoredPart, work: Callable[[CodedRecords], R]) -> R:
