@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import Codes, Words
+from tasks.core.errors import InternalError
 from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
 from tasks.core.records.kernels import mark_codes
@@ -71,6 +72,19 @@ class CodedRecords:
             slots=self.slots[: len(slot_columns)],
             slot_columns=slot_columns,
             values=self.values[: len(schema.columns)],
+        )
+
+    @property
+    def facts(self) -> "CodedFacts":
+        """What they are about. Raises InternalError where they have other slots than they say."""
+        if len(self.slots) != len(self.slot_columns):
+            raise InternalError("Coded records must have the slots that their columns need.")
+        return CodedFacts(
+            schema=self.schema,
+            slot_columns=self.slot_columns,
+            values=self.values,
+            number_of_records=self.number_of_records,
+            has_tags=self.tags is not None,
         )
 
     def content_sha256(self) -> str:
