@@ -15,8 +15,8 @@ from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
-from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Schema
+from tasks.core.records.partitioned import AnyRecords
 
 AnyParameters = DpParameters | WorkloadParameters
 
@@ -32,14 +32,17 @@ def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
 
 
 def draw_measurement(
-    records: CodedRecords,
+    records: AnyRecords,
     parameters: AnyParameters,
     stream: WordSource,
     *,
     before_first_word: Callable[[], None],
     progress: StageDone | None = None,
 ) -> Measurement | WorkloadMeasurement:
-    """Draw; see `release.draw_lengths` and `draw_workload`, which take the same arguments."""
+    """Draw; see `release.draw_lengths` and `draw_workload`, which take the same arguments.
+
+    The records are whole or in partitions: what is drawn is the same.
+    """
     if isinstance(parameters, WorkloadParameters):
         return draw_workload(
             records, parameters, stream, before_first_word=before_first_word, progress=progress
