@@ -19,7 +19,7 @@ from tasks.core.arrays import Integers, ShareDone
 from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Answer
 from tasks.core.parts.store import StoredPart
-from tasks.core.parts.workers import groups_of
+from tasks.core.parts.workers import in_groups
 from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_records
 from tasks.core.records.partitioned import AnyRecords, PartitionedRecords
 
@@ -174,10 +174,7 @@ class _PartitionedLength(CountedLength):
             tally.add(answer)
 
     def _each(self, name: str, work: Callable[[Group], R]) -> Iterator[R]:
-        groups = groups_of(self._records.partitions)
-        for done, answer in enumerate(self._records.workers.each(name, work, groups), start=1):
-            yield answer
-            self._report(done / len(groups))
+        return in_groups(self._records.workers, name, work, self._records.partitions, self._report)
 
 
 def _sizes_in(question: Question[T], group: Group) -> Integers:

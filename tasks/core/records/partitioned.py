@@ -7,7 +7,7 @@ counted in each is then added up.
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tasks.core.errors import InternalError
 from tasks.core.parts.store import StoredPart
@@ -26,7 +26,7 @@ class PartitionedRecords:
     """
 
     partitions: Sequence[StoredPart]
-    facts: CodedFacts
+    facts: CodedFacts = field(repr=False)
     workers: Workers
 
     def __post_init__(self) -> None:

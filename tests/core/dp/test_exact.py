@@ -184,6 +184,7 @@ def test_no_text_of_a_question_or_of_an_answer_shows_what_was_counted(tmp_path):
     tally = question.blank()
     WholeLengths(records).counted(question, tally, lambda share: None)
     assert repr(tally.answer()) == "Answer()"
+    assert "v1" not in repr(table) and "number_of_records" not in repr(table)
 
 
 def test_a_record_keeps_the_same_tuples_in_whatever_partition_it_is(tmp_path):

@@ -11,7 +11,7 @@ from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.exact import Look, PartitionedTable, WholeTable
 from tasks.core.parts.workers import InProcess
-from tests.oracles.partitions import parted
+from tests.oracles.partitions import Sending, parted
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 
@@ -29,6 +29,20 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(number, limit, tmp_pa
         assert one.columns == other.columns and one.scale == other.scale
         assert (one.counts == other.counts).all()
     assert drawn.scores == whole.scores
+
+
+def test_no_text_of_a_question_shows_what_values_are_held(tmp_path):
+    """A cluster logs what failed."""
+    workers = Sending()
+    drawn = draw_workload(
+        parted(people(500, 4), tmp_path, 2, workers),
+        parameters(8.0),
+        SeededStream(3),
+        before_first_word=lambda: None,
+    )
+    assert any("house" in cells.values for cells in drawn.cells)
+    assert {name for name, _, _ in workers.asked} == {"facts", "values", "tables"}
+    assert not any("house" in text or "ship" in text for _, _, text in workers.asked)
 
 
 def test_tables_are_asked_for_together_up_to_a_number_of_cells(tmp_path, monkeypatch):
