@@ -205,7 +205,11 @@ def groupby(records: int, partitions: int) -> dict[str, object]:
         for chosen in rest:
             frame.groupby(list(chosen), observed=True).size().compute()
     seconds = time.process_time() - started
-    return {"sets": len(sets), "counted": len(rest), "cpu_s_for_all": round(seconds * len(sets) / len(rest), 1)}
+    return {
+        "sets": len(sets),
+        "counted": len(rest),
+        "cpu_s_for_all": round(seconds * len(sets) / len(rest), 1),
+    }
 
 
 SECTIONS = {"stages": stages, "workers": workers, "groupby": groupby}
@@ -213,7 +217,9 @@ SECTIONS = {"stages": stages, "workers": workers, "groupby": groupby}
 
 def main() -> None:
     """Run one section."""
-    name, records, partitions = (*sys.argv[1:4], "stages", "1000000", "4")[:3] if len(sys.argv) < 4 else sys.argv[1:4]
+    name, records, partitions = (
+        (*sys.argv[1:4], "stages", "1000000", "4")[:3] if len(sys.argv) < 4 else sys.argv[1:4]
+    )
     shutil.rmtree(FOLDER / "none", ignore_errors=True)
     found = SECTIONS[name](int(records), int(partitions))
     told = {"name": f"cluster_{name}", "records": int(records), "partitions": int(partitions), **found}

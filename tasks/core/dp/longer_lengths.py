@@ -1,20 +1,21 @@
 """Lengths 2 and beyond: candidates from what survived, their counts, their noise.
 
-In: the lattice of survivors so far and the re-encoded records. Out: the noisy counts that are kept. A
-combination is measured cell by cell where its cube is small enough, and by the sparse law otherwise: the
-choice is a function of public sizes, and the law is the same (rule 15).
+In: the lattice of survivors so far and the re-encoded records, whole or part by part. Out: the noisy counts
+that are kept. A combination is measured cell by cell where its cube is small enough, and by the sparse law
+otherwise: the choice is a function of public sizes, and the law is the same (rule 15).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import ColumnNumbers, Flags, HalfWords, Integers, Words
+from tasks.core.arrays import ColumnNumbers, Flags, HalfWords, Integers, ShareDone
 from tasks.core.dp import contribution, kernels, sparse
 from tasks.core.dp.candidates import Cubes, Kept, Lattice, SizeRule, flag_candidates
 from tasks.core.dp.contribution import Sensitivity
-from tasks.core.dp.counting import Choices, CodeMatrix, DenseCounts
+from tasks.core.dp.counting import Answer, Choices, DenseCounts, SurvivingCodes
+from tasks.core.dp.first_length import SurvivingValues
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.sparse import SparseTable
@@ -22,6 +23,31 @@ from tasks.core.records.columns import Schema
 
 #: Candidates whose noise is drawn at a time.
 _DRAWN = 1 << 20
+
+
+@dataclass(frozen=True)
+class AskedTuples:
+    """What the draw asks at a length of 2 or more: of public facts, and of what shorter lengths released.
+
+    Attributes:
+        look: the values that survived length 1.
+        bounded: whether a record counts for some of its candidates alone.
+        schema: public.
+        length: k.
+        lattice: what survived at shorter lengths.
+        rule: when a cube is visited cell by cell.
+    """
+
+    look: SurvivingValues
+    bounded: bool
+    schema: Schema
+    length: int
+    lattice: Lattice
+    rule: SizeRule
+
+    def blank(self) -> "TupleCounts":
+        """All candidates, and no record."""
+        return TupleCounts.of(self.schema, self.schema.combinations(self.length), self.lattice, self.rule)
 
 
 @dataclass(frozen=True)
@@ -67,10 +93,9 @@ class TupleCounts:
         """|V_k|, exactly."""
         return int(self.dense.found.sum()) + sum(table.candidates for table in self.sparse.values())
 
-    def count(
-        self, codes: CodeMatrix, with_sensitivity: bool, report: Callable[[float], None]
-    ) -> Sensitivity | None:
+    def count(self, records: SurvivingCodes, with_sensitivity: bool, report: ShareDone) -> Sensitivity | None:
         """Count every record; where it is asked for, give the number of candidates each one holds."""
+        codes = records.codes
         sensitivity = np.zeros(codes.shape[1], np.uint32) if with_sensitivity else None
         if sensitivity is None:
             self.dense.count(codes, report)
@@ -80,17 +105,31 @@ class TupleCounts:
             table.count(codes, sensitivity)
         return sensitivity
 
-    def drop(self, codes: CodeMatrix, tags: Words, sensitivity: Sensitivity, limit: int) -> None:
+    def drop(self, records: SurvivingCodes, sensitivity: Sensitivity, limit: int) -> None:
         """Take back the tuples that records with more than ``limit`` candidates lose.
 
         A record's tuples are visited combination by combination, the dense ones first: an order that is
         a function of public facts.
         """
-        for rows, block in contribution.over_limit(codes, sensitivity, limit):
+        tags = contribution.needed_tags(records.tags)
+        for rows, block in contribution.over_limit(records.codes, sensitivity, limit):
             coins = contribution.coins(tags[rows], sensitivity[rows], limit, self.length)
             self.dense.drop(block, coins)
             for table in self.sparse.values():
                 table.drop(block, coins)
+
+    def answer(self) -> Answer:
+        """The exact counts, to be added to those of other records."""
+        cells = self.dense.cells
+        held = tuple((table.keys, table.counts) for table in self.sparse.values())
+        return Answer(cells[cells >= kernels.CANDIDATE] & kernels.COUNT, held)
+
+    def add(self, answer: Answer) -> None:
+        """Add what was counted of other records."""
+        cells = self.dense.cells
+        cells[cells >= kernels.CANDIDATE] += answer.cells
+        for table, (keys, counts) in zip(self.sparse.values(), answer.held, strict=True):
+            table.add([keys], [counts])
 
     def release(self, law: noise.RoundedGaussian, threshold: int, stream: WordSource) -> Kept:
         """Noise on every candidate; what is kept, in canonical order (C10)."""
