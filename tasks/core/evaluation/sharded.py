@@ -81,6 +81,7 @@ class _Counted:
     """Combinations of some shards over the attributes that all of them share.
 
     Attributes:
+        attributes: in the order of their texts.
         number: of records.
         slots: int64, of each column how many its fullest record needs.
         levels: of each length the combinations, in order, and their counts, all above 0.
@@ -115,15 +116,20 @@ def _count_shard(schema: Schema, longest: int, part: StoredPart) -> _Counted:
     records = read_record_shard(part)
     coded = code_synthetic(records, schema)
     counted = count_in_memory(coded, longest)
-    place = {(a.text, a.column): number for number, a in enumerate(records.attributes)}
-    numbers = np.array([place[a.text, a.column] for a in counted.attributes], np.int32)
+    # Counted attributes are in the order of their texts; those of records may not be.
+    attributes = tuple(sorted(records.attributes, key=_in_order))
+    place = {_in_order(each): number for number, each in enumerate(attributes)}
+    numbers = np.array([place[_in_order(each)] for each in counted.attributes], np.int32)
     slots = np.bincount(np.array(coded.slot_columns, np.int64), minlength=len(schema.columns))
-    # Both lists are in the order of their texts, so rows stay in theirs.
     levels = tuple(
         (numbers[ids].reshape(ids.shape), counts)
         for ids, counts in zip(counted.combinations, counted.counts, strict=True)
     )
-    return _Counted(records.attributes, counted.number_of_records, slots, levels)
+    return _Counted(attributes, counted.number_of_records, slots, levels)
+
+
+def _in_order(attribute: Attribute) -> tuple[str, int]:
+    return attribute.text, attribute.column
 
 
 def _added(one: _Counted, other: _Counted) -> _Counted:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.core.arrays import Ids
+from tasks.core.errors import ParameterError
 from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
@@ -67,3 +68,22 @@ def read_fitted_cells(part: StoredPart) -> Ids:
     with part.folder() as folder:
         cells: Ids = np.load(folder / _CELLS, allow_pickle=False)
     return cells
+
+
+def require_shards(mode: str, *, reads_records: bool) -> None:
+    """Refuse a mode whose records can't be made in shards: each of those that read raw records.
+
+    Such a record holds nothing that fewer than k rows of the whole table hold together, and that is asked
+    anew for every value that joins it. A part of the table could answer only for its own rows. Records would
+    then be shorter than the mode's, its values not as often as reported, and shard after shard would tell in
+    which part of the file the people are who hold them.
+
+    Raises:
+        ParameterError: the mode reads raw records.
+    """
+    if reads_records:
+        raise ParameterError(
+            f"A table in parts must be synthesised from its counts, but {mode} asks the whole table at once "
+            "whether k rows hold a combination: choose fitted, or aggregate_seeded that reads no raw "
+            "records, or make the table in one process."
+        )

@@ -101,9 +101,23 @@ def test_no_record_at_all(tmp_path, sharded):
     same(count_sharded_records(found, SCHEMA, 2, InProcess()), expected)
 
 
+def test_attributes_need_not_be_in_the_order_of_their_texts(tmp_path, sharded):
+    """What only constraints bring into records stands behind all else."""
+    whole = joined(sharded)
+    turned = replace(
+        whole,
+        attributes=whole.attributes[::-1],
+        attribute_ids=np.int32(len(whole.attributes) - 1) - whole.attribute_ids,
+    )
+    found = kept(tmp_path, [turned, turned])
+    expected = count_in_memory(code_synthetic(joined(found), SCHEMA), 3)
+    same(count_sharded_records(found, SCHEMA, 3, InProcess()), expected)
+
+
 def test_shards_of_two_tables_are_not_added_up(tmp_path, sharded):
     one = joined(sharded)
-    other = replace(one, attributes=one.attributes[::-1])
+    *others, last = one.attributes
+    other = replace(one, attributes=(*others, replace(last, header="tongue_welsh", item="welsh")))
     with pytest.raises(InternalError, match="same attributes"):
         count_sharded_records(kept(tmp_path, [one, other]), Schema(SCHEMA.columns), 1, InProcess())
 
