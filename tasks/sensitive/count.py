@@ -3,9 +3,11 @@
 What only a step's work needs is imported there: a run that skips the step does without.
 """
 
+from pathlib import Path
+
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.sensitive.export import Sources
-from tasks.sensitive.table import open_kept, open_table
+from tasks.sensitive.table import forget_kept, open_kept, open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
 
@@ -17,12 +19,12 @@ def count_records(into: Output, records: StoredTable, length: int) -> None:
     from tasks.core.aggregates.partitions import count_partitions
 
     report, resources = into.progress.of("combinations"), into.run.resources
-    table, kept = open_kept(into, records)
-    if kept is None:
+    table = open_kept(into, records)
+    if isinstance(table, Path):
         count_marginals(table, into.folder, length, resources, report)
-        return
-    count_partitions(table, into.folder, length, resources, report)
-    kept.forget()
+    else:
+        count_partitions(table, into.folder, length, resources, report)
+        forget_kept(table)
 
 
 @step(SENSITIVE, makes="sensitive aggregates", folder="aggregate", progress="describe")

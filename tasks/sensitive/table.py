@@ -1,5 +1,6 @@
 """A stored table of coded records, opened: whole, or in partitions that the engine's workers read."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from tasks.core.parts.kept import KeptWork
@@ -23,14 +24,19 @@ def opened_folder(folder: Path) -> Path | PartitionedRecords:
     return _parted(folder, InProcess()) if is_parted(folder) else folder
 
 
-def open_kept(into: Output, records: StoredTable) -> tuple[Path | PartitionedRecords, KeptWork | None]:
-    """The same with workers that keep what is done, for a step that another run may go on with."""
-    folder = into.path(records)
-    if not is_parted(folder):
-        return folder, None
-    found = _parted(folder, current_engine().workers, into.key)
+def open_kept(into: Output, records: StoredTable) -> Path | PartitionedRecords:
+    """As `open_table`, by workers that keep what is done, for a step that another run may go on with."""
+    found = open_table(into, records)
+    if isinstance(found, Path):
+        return found
     workers = KeptWork(found.workers, found.store, f"{into.key}/done", into.run.secret())
-    return _parted(folder, workers, into.key), workers
+    return replace(found, workers=workers)
+
+
+def forget_kept(table: PartitionedRecords) -> None:
+    """Remove what workers kept: the step is done."""
+    if isinstance(table.workers, KeptWork):
+        table.workers.forget()
 
 
 def open_records(workspace: Workspace, records: StoredTable) -> AnyRecords:

@@ -5,18 +5,21 @@ All shards have the headers and attributes of the whole. In a shard records are 
 their number alone.
 """
 
+import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from tasks.core.arrays import Ids
 from tasks.core.errors import ParameterError
 from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore, StoredPart
-from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
+from tasks.core.synthesis.records import ATTRIBUTES, RECORDS, SyntheticRecords, read_synthetic_records
 
 #: Beside fitted records: the same as cells of measured columns, `other` included.
 _CELLS = "cells.npy"
@@ -68,6 +71,37 @@ def read_fitted_cells(part: StoredPart) -> Ids:
     with part.folder() as folder:
         cells: Ids = np.load(folder / _CELLS, allow_pickle=False)
     return cells
+
+
+def join_shards(records: ShardedRecords, folder: Path) -> None:
+    """Write all shards as one folder of records, a batch at a time; and their cells, if they have any."""
+    with ExitStack() as stack:
+        rows = None
+        for part in records.parts:
+            with part.folder() as shard:
+                if rows is None:
+                    shutil.copyfile(shard / ATTRIBUTES, folder / ATTRIBUTES)
+                with pq.ParquetFile(shard / RECORDS) as file:
+                    rows = rows or stack.enter_context(
+                        pq.ParquetWriter(folder / RECORDS, file.schema_arrow, compression="zstd")
+                    )
+                    for batch in file.iter_batches():
+                        rows.write_batch(batch)
+    _join_cells(records, folder / _CELLS)
+
+
+def _join_cells(records: ShardedRecords, path: Path) -> None:
+    joined, start = None, 0
+    for part in records.parts:
+        with part.folder() as shard:
+            if not (shard / _CELLS).exists():
+                return
+            cells = np.load(shard / _CELLS, mmap_mode="r", allow_pickle=False)
+            if joined is None:
+                shape = (records.number_of_records, cells.shape[1])
+                joined = np.lib.format.open_memmap(path, "w+", cells.dtype, shape)
+            joined[start : start + len(cells)] = cells
+            start += len(cells)
 
 
 def require_shards(mode: str, *, reads_records: bool) -> None:
