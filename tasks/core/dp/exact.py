@@ -38,7 +38,7 @@ class Seeing(Protocol[Seen_co]):
         """The records that are looked at, as they are counted."""
 
 
-class Tally(Protocol[Seen_contra]):
+class LengthTally(Protocol[Seen_contra]):
     """The candidates of one length, and how many records hold each, so far as they were counted."""
 
     def count(self, records: Seen_contra, with_sensitivity: bool, report: ShareDone) -> Sensitivity | None:
@@ -57,7 +57,7 @@ class Tally(Protocol[Seen_contra]):
         """Add what was counted of other records, of all candidates or those of a portion."""
 
 
-class Question(Protocol[T]):
+class AskedLength(Protocol[T]):
     """What the draw asks at one length; can be sent.
 
     Attributes:
@@ -73,7 +73,7 @@ class Question(Protocol[T]):
     def bounded(self) -> bool:
         """Whether a record counts for a part of its candidates alone."""
 
-    def blank(self, portion: Portion | None = None) -> Tally[T]:
+    def blank(self, portion: Portion | None = None) -> LengthTally[T]:
         """The candidates, or those of a portion, and no record."""
 
 
@@ -100,7 +100,7 @@ class LengthCounts(Protocol):
 
     facts: CodedFacts
 
-    def counted(self, question: Question[T], into: Tally[T], report: ShareDone) -> CountedLength:
+    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
         """Answer a question about all records.
 
         Args:
@@ -124,7 +124,7 @@ class WholeLengths(LengthCounts):
         self._records = records
         self._seen: tuple[object, Any] | None = None
 
-    def counted(self, question: Question[T], into: Tally[T], report: ShareDone) -> CountedLength:
+    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
         """See `LengthCounts`."""
         if self._seen is None or self._seen[0] is not question.look:
             self._seen = question.look, question.look.at(self._records)
@@ -133,7 +133,7 @@ class WholeLengths(LengthCounts):
 
 
 class _WholeLength(CountedLength):
-    def __init__(self, tally: Tally[T], seen: T, sensitivity: Sensitivity | None) -> None:
+    def __init__(self, tally: LengthTally[T], seen: T, sensitivity: Sensitivity | None) -> None:
         self.sizes = None if sensitivity is None else sizes_of(sensitivity)
         self._bound = None if sensitivity is None else partial(tally.drop, seen, sensitivity)
 
@@ -149,7 +149,7 @@ class PartitionedLengths(LengthCounts):
         """Args: records: of one table."""
         self.facts, self._records = records.facts, records
 
-    def counted(self, question: Question[T], into: Tally[T], report: ShareDone) -> CountedLength:
+    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
         """See `LengthCounts`."""
         return _PartitionedLength(self._records, question, into, report)
 
@@ -161,7 +161,7 @@ class _PartitionedLength(CountedLength, Generic[T]):
     """
 
     def __init__(
-        self, records: PartitionedRecords, question: Question[T], tally: Tally[T], report: ShareDone
+        self, records: PartitionedRecords, question: AskedLength[T], tally: LengthTally[T], report: ShareDone
     ) -> None:
         self.sizes = None
         self._records, self._report = records, report
@@ -191,12 +191,12 @@ class _PartitionedLength(CountedLength, Generic[T]):
         return in_groups(self._records.workers, name, work, self._records.partitions, report)
 
 
-def _sizes_in(question: Question[T], group: Group) -> Integers:
+def _sizes_in(question: AskedLength[T], group: Group) -> Integers:
     counted = (length for length in _counted_in(question, question.blank(), group))
     return added_sizes(length.sizes for length in counted if length.sizes is not None)
 
 
-def _counts_in(question: Question[T], portion: Portion | None, limit: int | None, group: Group) -> Answer:
+def _counts_in(question: AskedLength[T], portion: Portion | None, limit: int | None, group: Group) -> Answer:
     tally = question.blank(portion)
     for length in _counted_in(question, tally, group):
         if limit is not None:
@@ -204,7 +204,7 @@ def _counts_in(question: Question[T], portion: Portion | None, limit: int | None
     return tally.answer()
 
 
-def _counted_in(question: Question[T], tally: Tally[T], group: Group) -> Iterator[CountedLength]:
+def _counted_in(question: AskedLength[T], tally: LengthTally[T], group: Group) -> Iterator[CountedLength]:
     """Each partition as a table of its own: who looks at one has seen the last of the one before."""
     for partition in group:
         with partition.folder() as folder:
