@@ -6,6 +6,7 @@ from flows.steps.evaluate import evaluate_steps, utility_steps
 from flows.steps.measure import measure_steps
 from flows.steps.publish import build_steps, publishing
 from tasks.configuration.model import RunConfiguration
+from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.sensitive.retention import retained
@@ -22,7 +23,7 @@ from tasks.storage import Workspace
 def evaluate(configuration: RunConfiguration) -> str:
     """Evaluate the configured release against the raw table; return the place of the result."""
     workspace = Workspace.of(configuration)
-    with retained(workspace, configuration):
+    with retained(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration)
         configuration = measured.configuration
         with publishing(workspace, configuration) as run:

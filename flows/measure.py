@@ -4,6 +4,7 @@ from prefect import flow
 
 from flows.steps.measure import keep_made, measure_steps
 from tasks.configuration.model import RunConfiguration
+from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.request import scheduled_date
@@ -27,7 +28,7 @@ def measure(configuration: RunConfiguration) -> str:
     """
     workspace = Workspace.of(configuration)
     configuration = told_as_committed(configuration, scheduled_date())
-    with retained(workspace, configuration):
+    with retained(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration, seeks="measurement")
     if measured.unchanged is not None and measured.unchanged.place is not None:
         return measured.unchanged.place

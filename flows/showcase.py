@@ -10,6 +10,7 @@ from flows.steps.evaluate import evaluate_steps, utility_steps
 from flows.steps.measure import aggregate_step, keep_made, measure_steps
 from flows.steps.publish import build_steps, publishing, releasing
 from tasks.configuration.model import RunConfiguration
+from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
@@ -45,7 +46,7 @@ def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> d
         return meant(configuration, last)
     workspace = Workspace.of(configuration)
     configuration = told_as_committed(configuration, scheduled_date())
-    with retained(workspace, configuration):
+    with retained(workspace, configuration), engine_of(configuration):
         return _every_stage(workspace, configuration, last)
 
 

@@ -19,6 +19,7 @@ from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
+from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.late import announced_if_late
@@ -76,7 +77,7 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
         Places in the workspace: ``release`` and, where they were made, ``evaluation`` and ``utility``.
     """
     workspace = Workspace.of(configuration)
-    with retained(workspace, configuration):
+    with retained(workspace, configuration), engine_of(configuration):
         return _every_stage(workspace, configuration, last)
 
 

@@ -8,7 +8,7 @@ the measurement, which is protected and may be hashed by anybody.
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
@@ -85,6 +85,12 @@ class ContentPolicy(CachePolicy):
         body = {name: plain(value) for name, value in inputs.items() if not isinstance(value, Workspace)}
         text = json.dumps([task_ctx.task.name, code_hash(), self.dataset, body], sort_keys=True)
         return f"{task_ctx.task.name}-{self.keyed(text)[:40]}"
+
+
+def content_key(run: RunWorkspace, step: str, inputs: Sequence[Any]) -> str:
+    """A name for what a step makes of its inputs: the same inputs and the same code give the same."""
+    body = [plain(value) for value in inputs if not isinstance(value, Workspace)]
+    return run.keyed_hash(json.dumps([step, code_hash(), run.dataset, body], sort_keys=True))[:40]
 
 
 def plain(value: Any) -> Any:

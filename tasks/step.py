@@ -21,6 +21,7 @@ from prefect import Task
 from prefect.cache_policies import NO_CACHE
 
 from tasks.caching import cached as skipped_if_known
+from tasks.caching import content_key
 from tasks.edges import edges_from, keep, results_in, without_edges
 from tasks.failures import sanitised
 from tasks.messages import tell_log
@@ -43,11 +44,18 @@ class Output:
         folder: empty; it appears in the run's own, whole, when the step is done.
         run: the workspace, where all that is stored is read.
         progress: for the person at the terminal; closed by the decorator.
+        made_of: the step's name, and all that it was given.
     """
 
     folder: Path
     run: RunWorkspace
     progress: Progress
+    made_of: tuple[Any, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """A name for what is made: another run has it too, that makes it of the same inputs by this code."""
+        return content_key(self.run, self.made_of[0], self.made_of[1:])
 
     def path(self, table: StoredTable) -> Path:
         """Of a stored table that is still what its reference says (see `Workspace.path`)."""
@@ -115,12 +123,13 @@ def _storing(fill: Callable[..., Any], traits: _Traits) -> Callable[..., Any]:
 
     @functools.wraps(fill)
     def store(run: RunWorkspace, /, *args: object, **kwargs: object) -> StoredTable:
+        made_of = (fill.__name__, *args, *kwargs.values())
         shown = None if traits.zone == SENSITIVE else ProgressArtifact(traits.folder)
         with closing(Progress(traits.progress or traits.makes, shown=shown)) as progress:
             stored = run.store(
                 run.folder(traits.zone) / traits.folder,
                 traits.makes,
-                lambda folder: fill(Output(folder, run, progress), *args, **kwargs),
+                lambda folder: fill(Output(folder, run, progress, made_of), *args, **kwargs),
             )
         if shown is not None:
             shown.close()

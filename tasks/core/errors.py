@@ -54,6 +54,10 @@ class StorageError(MarginaliaError):
     """Storage that is no folder does not answer, or refuses."""
 
 
+class ClusterLost(MarginaliaError):
+    """The cluster that works on the table is gone, or its workers are lost again and again."""
+
+
 class BudgetExhausted(MarginaliaError):
     """The dataset's privacy budget does not cover this release."""
 

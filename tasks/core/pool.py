@@ -4,8 +4,10 @@ What runs on threads are kernels, which let go of the interpreter. An interrupt,
 the work at the next job.
 """
 
+import itertools
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
@@ -68,14 +70,37 @@ def _steps(jobs: Iterator[Job]) -> Iterator[None]:
             yield
 
 
-def mapped(run: Callable[[_Unit], _Done], units: Iterable[_Unit], threads: int) -> Iterator[_Done]:
+def mapped(
+    run: Callable[[_Unit], _Done], units: Iterable[_Unit], threads: int, *, ahead: int = 0
+) -> Iterator[_Done]:
     """What each unit gives, in order, on so many threads (0: on all cores).
 
     >>> list(mapped(len, ["three", "of", "us"], 2))
     [5, 2, 2]
+
+    Args:
+        run: the work.
+        units: what it is done for.
+        threads: how many.
+        ahead: so many units are taken before the first of them is done, where they are too large to be held
+            together; 0: all.
     """
     if threads == 1:
         yield from map(run, units)
         return
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        yield from pool.map(run, units)
+        yield from _few_at_a_time(pool, run, iter(units), ahead) if ahead else pool.map(run, units)
+
+
+def _few_at_a_time(
+    pool: ThreadPoolExecutor, run: Callable[[_Unit], _Done], units: Iterator[_Unit], ahead: int
+) -> Iterator[_Done]:
+    running = deque(pool.submit(run, unit) for unit in itertools.islice(units, ahead))
+    try:
+        while running:
+            done = running.popleft().result()
+            running += [pool.submit(run, unit) for unit in itertools.islice(units, 1)]
+            yield done
+    finally:
+        for each in running:
+            each.cancel()

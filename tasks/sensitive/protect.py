@@ -23,7 +23,6 @@ from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.signals import WAITING_FOR_THE_DRAW
 from tasks.core.ledger.stops import BROKEN
 from tasks.core.ledger.tables import PublicTable
-from tasks.core.records.coded import read_coded_records
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts
 from tasks.plan.resources import require_draw_fits
@@ -34,6 +33,7 @@ from tasks.sensitive.hand_over import hand_over, recorded_heads
 from tasks.sensitive.judge import VERDICTS
 from tasks.sensitive.ledger import first_caps, kept_ledger, told_at_first, told_later
 from tasks.sensitive.record import record_drawn
+from tasks.sensitive.table import open_for_draw
 from tasks.sensitive.unchanged import record_counted
 from tasks.step import step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
@@ -278,7 +278,7 @@ def protect_records(
             shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
         # The stream's key is made here, in the thread and process that use it (rule 17).
         measurement = mechanisms.draw_measurement(
-            read_coded_records(workspace.path(records)),
+            open_for_draw(workspace, records),
             admitted.described.drawn,
             WordStream(),
             before_first_word=before_first_word,

@@ -16,8 +16,12 @@ from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.partitions.encoding import encode_partitions
+from tasks.core.records.partitions.index import write_partitions
+from tasks.core.records.partitions.plan import PartitionPlace
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.remote import RemoteFile
+from tasks.engine import current_engine
 from tasks.progress import say
 from tasks.step import Output, step
 from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
@@ -140,8 +144,12 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
         report_dropped=dropped.append,
         filled=rules.filled,
     )
-    records = encode(table.source, schema, options)
+    engine = current_engine()
+    if engine.partitions:
+        place = PartitionPlace(engine.partitions, engine.store(into.run), f"{into.key}-{engine.partitions}")
+        write_partitions(encode_partitions(table.source, schema, options, place, engine.workers), into.folder)
+    else:
+        encode(table.source, schema, options).write(into.folder)
     # Kept under the hash of the table, and perhaps used by a later run: so they must be of that table.
     require_unchanged(table)
-    records.write(into.folder)
     write_dropped(dropped, into.folder / DROPPED)

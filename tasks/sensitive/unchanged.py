@@ -8,6 +8,9 @@ Compared are keyed hashes that never leave ``sensitive/``, with the last run of 
 
 A wider comparison, with any earlier table or with bytes that are not counted, would let the dates of releases
 tell more than the statement says of them.
+
+Until records were hashed one by one (`tasks.core.records.content`), their digest was another. So a run that
+looks for one of before finds none, and draws anew, once: it never skips a table that changed.
 """
 
 import json
@@ -22,12 +25,13 @@ from tasks.core.errors import ParameterError
 from tasks.core.hashes import file_sha256, folder_sha256
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.metadata.errata import ERRATA
-from tasks.core.records.coded import read_coded_records
+from tasks.core.records.content import content_digest
 from tasks.leftovers import process_mark
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import declared_input
 from tasks.public.releases import MANIFEST, require_not_withdrawn
 from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.table import open_records
 from tasks.step import step
 from tasks.storage import FULL, MEASUREMENT, SENSITIVE, StoredTable, Workspace
 
@@ -152,8 +156,13 @@ def find_drawn(workspace: Workspace, name: ReleaseName, records: StoredTable) ->
 
 
 def _counted(workspace: Workspace, records: StoredTable) -> str:
-    content = read_coded_records(workspace.path(records)).measured.content_sha256()
+    content = content_digest(open_records(workspace, records), records_key(workspace))
     return workspace.keyed_hash(f"counted {content}")
+
+
+def records_key(workspace: Workspace) -> bytes:
+    """The secret that records are hashed with (`content_digest`); it stays with who may see them."""
+    return bytes.fromhex(workspace.keyed_hash("records"))
 
 
 def _is_withdrawn(workspace: Workspace, name: ReleaseName) -> bool:

@@ -1,5 +1,6 @@
-"""Tables in partitions for tests, and workers that do what a cluster may do."""
+"""Tables in partitions, and workers that send all there is to send and are done in the wrong order."""
 
+import itertools
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -7,44 +8,73 @@ from pathlib import Path
 import numpy as np
 
 from tasks.core.parts.store import PartStore
-from tasks.core.parts.workers import InProcess
+from tasks.core.parts.workers import InProcess, Workers
+from tasks.core.records.coded import CodedRecords
 from tasks.core.records.partitioned import PartitionedRecords
 
 
-def stored(records, folder: Path, places):
-    """A partition for each list of rows."""
-    store = PartStore(str(folder))
-    return [store.put(f"part/{place}", rows_of(records, rows).write) for place, rows in enumerate(places)]
-
-
-def parted(records, folder: Path, number: int, workers=InProcess()) -> PartitionedRecords:
-    """Records in partitions, every so-manieth in one; some may be empty."""
-    places = [np.arange(place, records.number_of_records, number) for place in range(number)]
-    return PartitionedRecords.opened(stored(records, folder, places), workers)
-
-
-def rows_of(records, rows):
-    """Some of the records, under the same dictionary."""
-    tags = None if records.tags is None else records.tags[rows]
-    slots = tuple(codes[rows] for codes in records.slots)
-    return replace(records, slots=slots, tags=tags, number_of_records=len(rows))
-
-
-class Sending(InProcess):
-    """Sends what it is given as bytes; does each part twice, the last one first, and gives the second answer.
+class FarAway(Workers):
+    """Does the last part first, each twice as where a machine is lost, and all with copies.
 
     Attributes:
-        asked: the name of each work and the text of what was sent.
+        asked: of each work its name, its number of parts, and its text.
     """
 
     def __init__(self):
         self.asked = []
 
     def each(self, name, work, parts):
-        sent = pickle.dumps(work)
         self.asked.append((name, len(parts), repr(work)))
-        answers = {}
-        for place in [*reversed(range(len(parts))), *range(len(parts))]:
-            part = pickle.loads(pickle.dumps(parts[place]))
-            answers[place] = pickle.dumps(pickle.loads(sent)(part))
-        return (pickle.loads(answers[place]) for place in range(len(parts)))
+        found = []
+        for part in reversed(parts):
+            for _ in range(2):
+                far_work, far_part = pickle.loads(pickle.dumps((work, part)))
+                result = pickle.loads(pickle.dumps(far_work(far_part)))
+            found.append(result)
+        return reversed(found)
+
+
+def rows_of_records(records: CodedRecords, rows) -> CodedRecords:
+    """Some of the records, under the same dictionary."""
+    tags = None if records.tags is None else records.tags[rows]
+    slots = tuple(codes[rows] for codes in records.slots)
+    return replace(records, slots=slots, tags=tags, number_of_records=len(rows))
+
+
+def stored(records, folder: Path, places):
+    """A partition for each list of rows."""
+    store = PartStore(str(folder))
+    return [
+        store.put(f"part/{place}", rows_of_records(records, rows).write) for place, rows in enumerate(places)
+    ]
+
+
+def parted(records, folder: Path, number: int, workers: Workers = InProcess()) -> PartitionedRecords:
+    """Records in partitions, every so-manieth in one; some may be empty."""
+    places = [np.arange(place, records.number_of_records, number) for place in range(number)]
+    return PartitionedRecords.opened(stored(records, folder, places), workers)
+
+
+def in_partitions(
+    records: CodedRecords, folder: Path, number: int, workers: Workers = InProcess()
+) -> PartitionedRecords:
+    """The records in so many partitions, in order: the last has half of them, the first of many has none."""
+    inner = np.linspace(0, records.number_of_records // 2, number)[1:].astype(int).tolist()
+    bounds = [0, *inner, records.number_of_records]
+    if number > 2:
+        bounds[1] = 0
+    store = PartStore(str(folder / "store"))
+    parts = []
+    for place, (start, end) in enumerate(itertools.pairwise(bounds)):
+        parts.append(store.put(f"records/{place}", rows_of_records(records, np.arange(start, end)).write))
+    return PartitionedRecords(parts, records.facts, workers)
+
+
+def left_in_store(records: PartitionedRecords) -> list[str]:
+    """What is in the store beside the partitions themselves."""
+    root = Path(records.store.root)
+    return sorted(
+        str(path.relative_to(root))
+        for path in root.rglob("*")
+        if path.is_file() and path.relative_to(root).parts[0] != "records"
+    )

@@ -115,6 +115,16 @@ class CubeTable:
         number = kernels.list_present(cube, (self.codes, self.whole), self.first, codes, cells)
         return codes[:number], cells[:number]
 
+    def filled_cells(self, side: int = 0) -> tuple[HalfWords, Integers]:
+        """As `cells`, those with an absent value among them, whose code is 0."""
+        cells = np.flatnonzero(self.cubes[side])
+        prefixes = cells // max(self.size, 1)
+        last = cells - prefixes * self.size
+        codes = self.codes[prefixes]
+        if self.first:  # where it is 0, prefixes are all there is
+            codes = np.column_stack([codes, last.astype(np.uint32)])
+        return codes, cells
+
     def sets_of(self, cells: Integers) -> Integers:
         """The places of the sets that cells are of."""
         cells_a_set = self.cubes.shape[1] // len(self.sets)
@@ -346,11 +356,20 @@ def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
     return Tabulator(sides, [len(values) + 1 for values in records.values], absent=absent)
 
 
-def cells_of_length(facts: MarginalFacts, counter: Tabulator, length: int) -> Iterator[CountedCells]:
-    """The cells of each set of columns that is counted at a length, in the order of stored marginals."""
+def cells_of_length(
+    facts: MarginalFacts, counter: Tabulator, length: int, *, absent: bool = False
+) -> Iterator[CountedCells]:
+    """The cells of each set of columns that is counted at a length, in the order of stored marginals.
+
+    Args:
+        facts: what is counted, at which lengths.
+        counter: of what is counted.
+        length: one of them.
+        absent: whether cells with an absent value are wanted too, of a counter that counts them.
+    """
     counted = facts.counted(length)
     ids = iter(counted)
     for table in counter.tables(counted.values()):
         own = np.array(list(itertools.islice(ids, len(table.sets))), np.uint32)
-        codes, cells = table.cells()
+        codes, cells = table.filled_cells() if absent else table.cells()
         yield CountedCells(own[table.sets_of(cells)], codes, table.cubes[0][cells].astype(np.int64))

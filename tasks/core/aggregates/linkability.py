@@ -13,8 +13,9 @@ made unique.
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,10 +23,12 @@ from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.cubes import CubeTable, Tabulator, tabulator
 from tasks.core.aggregates.kernels import look_up_marks, mark_rare
 from tasks.core.aggregates.rare import percentage
+from tasks.core.aggregates.sides import RecordSide
 from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.stored_sides import stored_sides
 from tasks.core.aggregates.wide_form import attribute, check_every_combination
 from tasks.core.arrays import Bytes, ColumnNumbers, Flags, Integers
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.coded import CodedFacts, CodedRecords
 
 _RARE, _UNIQUE = np.uint8(1), np.uint8(2)
 
@@ -39,17 +42,47 @@ class SingledOut:
         unique_length: uint8 (n,): the shortest length at which one of the record's combinations is held
             by nobody else; 0 where there is none.
         rare_length: the same for counts below the resolution, unique ones among them.
-        held: for each column int64 by code: records that hold the value; code 0 stands for nothing.
-        rare: of those records, the ones in which some rare combination contains the value.
-        unique: the same for unique combinations.
+        linked: what they do to attributes.
     """
 
     lengths: int
     unique_length: Bytes
     rare_length: Bytes
+    linked: "LinkedAttributes"
+
+
+@dataclass(frozen=True)
+class LinkedAttributes:
+    """Records by attribute; those of the partitions of one table add up.
+
+    Attributes:
+        held: for each column int64 by code: records that hold the value; code 0 stands for nothing.
+        rare: of those records, the ones in which some rare combination contains the value.
+        unique: the same for unique combinations.
+    """
+
     held: tuple[Integers, ...]
     rare: tuple[Integers, ...]
     unique: tuple[Integers, ...]
+
+    def __add__(self, other: "LinkedAttributes") -> "LinkedAttributes":
+        pairs = ((self.held, other.held), (self.rare, other.rare), (self.unique, other.unique))
+        return LinkedAttributes(
+            *(tuple(one + more for one, more in zip(*both, strict=True)) for both in pairs)
+        )
+
+
+@dataclass(frozen=True)
+class _Counter:
+    """Counts sets of columns; of its tables the first side are the records that are looked at.
+
+    Attributes:
+        tables: of sets of columns of one length, ascending.
+        whole: the place of the side that says how many records of the whole table are in a cell.
+    """
+
+    tables: Callable[[Sequence[ColumnNumbers]], Iterator[CubeTable]]
+    whole: int
 
 
 def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> SingledOut:
@@ -64,8 +97,37 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
     Raises:
         ParameterError: the marginals hold chosen sets of columns.
     """
+    return _single_out(records, marginals, resolution, _Counter(tabulator(records).tables, 0))
+
+
+def single_out_of_whole(records: CodedRecords, marginals: Marginals, resolution: int) -> SingledOut:
+    """The same of one partition of a table.
+
+    Args:
+        records: the partition.
+        marginals: of the whole table, all combinations of each length from 1 on; a few are read at a time.
+        resolution: a count below it is rare.
+
+    Raises:
+        ParameterError: the marginals hold chosen sets of columns.
+    """
+    counter = _Counter(partial(_beside_the_whole, records, marginals), 1)
+    return _single_out(records, marginals, resolution, counter)
+
+
+def _beside_the_whole(
+    records: CodedRecords, marginals: Marginals, sets: Sequence[ColumnNumbers]
+) -> Iterator[CubeTable]:
+    own, sizes = RecordSide(records.slots, records.slot_columns), [len(of) + 1 for of in records.values]
+    for group, whole in stored_sides(marginals, sets):
+        yield from Tabulator([own, whole], sizes).tables(group)
+
+
+def _single_out(
+    records: CodedRecords, marginals: Marginals, resolution: int, counter: _Counter
+) -> SingledOut:
     check_every_combination(marginals)
-    facts, counter = marginals.facts, tabulator(records)
+    facts = marginals.facts
     size, longest = records.number_of_records, max(marginals.lengths, default=0)
     unique_at, rare_at = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
     rare, unique = _Linked(records), _Linked(records)
@@ -85,11 +147,12 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
         unique_at[still[found & _UNIQUE > 0]] = length
     held = _Linked(records)
     held.add(np.arange(size))
-    return SingledOut(longest, unique_at, rare_at, held.counts, rare.counts, unique.counts)
+    linked = LinkedAttributes(held.counts, rare.counts, unique.counts)
+    return SingledOut(longest, unique_at, rare_at, linked)
 
 
 class FirstLengths:
-    """At which length a record is rare first, and unique: told of tables by any thread, short ones first."""
+    """At which length a record is rare first, and unique: told of tables by any thread, in any order."""
 
     def __init__(self, number_of_records: int, resolution: int) -> None:
         """Args: resolution: a count below it is rare."""
@@ -102,8 +165,9 @@ class FirstLengths:
         length = table.length
         with self._lock:
             if length not in self._marks:
-                # No length is the first beyond one at which a record is unique; who is late only costs time.
-                left = np.flatnonzero(self.unique == 0)
+                # No length is the first beyond one at which a record is unique. A longer one says nothing:
+                # another thread may have been told of it before.
+                left = np.flatnonzero(self._first(_UNIQUE, length) == 0)
                 self._marks[length] = (left, np.zeros(len(left), np.uint8))
             left, marks = self._marks[length]
         for _, found in _found(table, left, self._resolution):
@@ -120,9 +184,10 @@ class FirstLengths:
         """By record, unique ones among them; where a record is unique, lengths beyond are not looked at."""
         return self._first(_RARE)
 
-    def _first(self, mark: np.uint8) -> Bytes:
+    def _first(self, mark: np.uint8, below: int = 256) -> Bytes:
+        """By record the first length below one at which it has the mark."""
         first = np.zeros(self._records, np.uint8)
-        for length in sorted(self._marks, reverse=True):
+        for length in sorted((length for length in self._marks if length < below), reverse=True):
             left, marks = self._marks[length]
             first[left[marks & mark > 0]] = length
         return first
@@ -147,8 +212,8 @@ class _Linked:
 
 def _marks(
     records: CodedRecords,
-    counter: Tabulator,
-    sets: Iterable[ColumnNumbers],
+    counter: _Counter,
+    sets: Sequence[ColumnNumbers],
     rows: Integers,
     of: tuple[int, bool],
 ) -> Bytes:
@@ -159,7 +224,7 @@ def _marks(
     resolution, by_slot = of
     marks = np.zeros((len(records.slots) if by_slot else 1, len(rows)), np.uint8)
     for table in counter.tables(sets) if len(rows) else ():
-        for slots, found in _found(table, rows, resolution):
+        for slots, found in _found(table, rows, resolution, counter.whole):
             if not by_slot:
                 marks[0] |= np.bitwise_or.reduce(found, axis=0)
                 continue
@@ -169,10 +234,12 @@ def _marks(
     return marks
 
 
-def _found(table: CubeTable, records: Integers, resolution: int) -> Iterator[tuple[Integers, Bytes]]:
-    """The marks that a table leaves on records, the first side: by choice of slots, and these."""
+def _found(
+    table: CubeTable, records: Integers, resolution: int, whole: int = 0
+) -> Iterator[tuple[Integers, Bytes]]:
+    """The marks that the counts of a side leave on records, the first side: by choice of slots, and these."""
     marks = np.empty(table.cubes.shape[1], np.uint8)
-    mark_rare(table.cubes[0], table.whole, table.first, resolution, marks)
+    mark_rare(table.cubes[whole], table.whole, table.first, resolution, marks)
     for part in table.rows[0]:
         found = np.empty((len(part.slots), len(records)), np.uint8)
         look_up_marks(records, (part.numbers, part.last, table.size), marks, found)
@@ -236,15 +303,15 @@ class Linkability:
     columns: tuple[LinkableColumn, ...]
 
 
-def linkability_of(found: SingledOut, records: CodedRecords) -> Linkability:
-    """How linkable a table is, from what singles its records out.
+def linkability_of(found: LinkedAttributes, facts: CodedFacts) -> Linkability:
+    """How linkable a table is, from what singles its records out, and what they are about.
 
     Equally linkable ones stand by the other percentage, then in the order of texts or of columns.
     """
-    of_columns = [_attributes_of(found, records, column) for column in range(len(records.values))]
+    of_columns = [_attributes_of(found, facts, column) for column in range(len(facts.values))]
     columns = [
         LinkableColumn(
-            name=records.schema.columns[index].name,
+            name=facts.schema.columns[index].name,
             attributes=len(attributes),
             rare_pct=_mean([each.rare_pct for each in attributes]),
             unique_pct=_mean([each.unique_pct for each in attributes]),
@@ -258,12 +325,12 @@ def linkability_of(found: SingledOut, records: CodedRecords) -> Linkability:
     )
 
 
-def _attributes_of(found: SingledOut, records: CodedRecords, column: int) -> list[LinkableAttribute]:
+def _attributes_of(found: LinkedAttributes, facts: CodedFacts, column: int) -> list[LinkableAttribute]:
     held, rare, unique = (counts[column].tolist() for counts in (found.held, found.rare, found.unique))
-    of = records.schema.columns[column]
+    of = facts.schema.columns[column]
     return [
         LinkableAttribute(attribute(of, column, value), held[code], rare[code], unique[code])
-        for code, value in enumerate(records.values[column], start=1)
+        for code, value in enumerate(facts.values[column], start=1)
         if held[code]
     ]
 

@@ -22,7 +22,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.aggregates.cubes import cells_of_length, tabulator
+from tasks.core.aggregates.cubes import Tabulator, cells_of_length, tabulator
 from tasks.core.aggregates.grouping import Append, FilledCells, RecordsQueries, add_up, fits, most_cells
 from tasks.core.aggregates.roll_ups import Shape, plan_roll_ups
 from tasks.core.aggregates.stored_marginals import (
@@ -268,11 +268,30 @@ def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path,
         values=facts.values,
         number_of_records=facts.number_of_records,
     )
-    counter = tabulator(records, absent=False)
+    write_counted(facts, tabulator(records, absent=False), destination, report)
+
+
+def write_counted(
+    facts: MarginalFacts,
+    counter: Tabulator,
+    destination: Path,
+    report: ShareDone = lambda fraction: None,
+    *,
+    absent: bool = False,
+) -> None:
+    """Write what is counted in memory, beside the facts.
+
+    Args:
+        facts: what is counted, at which lengths.
+        counter: of what is counted.
+        destination: an existing folder.
+        report: called with the fraction done.
+        absent: see `cells_of_length`.
+    """
     for done, length in enumerate(facts.workload, start=1):
         names = table_schema(length).names
         with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
-            for cells in cells_of_length(facts, counter, length):
+            for cells in cells_of_length(facts, counter, length, absent=absent):
                 columns = [cells.combination_ids, *cells.codes.T, cells.counts]
                 writer.append(pa.table(dict(zip(names, map(np.ascontiguousarray, columns), strict=True))))
         report(done / len(facts.workload))

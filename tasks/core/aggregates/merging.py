@@ -66,7 +66,7 @@ class _Length:
 
 
 def _merge_length(own: _Length, buffer: RowBuffer, connection: duckdb.DuckDBPyConnection) -> None:
-    readers = [_combinations(path, own.in_memory) for path in own.paths]
+    readers = [stored_combinations(path, own.in_memory) for path in own.paths]
     heads = [next(reader, None) for reader in readers]
     codes = identifiers(code_names(own.length))
     text = filled_query("aggregates/merge_partials", codes=codes)
@@ -84,8 +84,10 @@ def _merge_length(own: _Length, buffer: RowBuffer, connection: duckdb.DuckDBPyCo
             buffer.append(index, add_up(parts, sizes))
 
 
-def _combinations(path: Path, wanted: Callable[[int], bool]) -> Iterator[tuple[int, FilledCells]]:
-    """The cells of each wanted combination of a file, in its order."""
+def stored_combinations(
+    path: Path, wanted: Callable[[int], bool] = lambda index: True
+) -> Iterator[tuple[int, FilledCells]]:
+    """The cells of each wanted combination of a file of marginals, in its order."""
     pending: list[pa.Table] = []
     current = -1
     with pq.ParquetFile(path) as file:

@@ -59,6 +59,14 @@ class RecordAnalysis:
     unique: tuple[int, ...]
     rare: tuple[int, ...]
 
+    def __add__(self, other: "RecordAnalysis") -> "RecordAnalysis":
+        """Of two partitions of one table together."""
+        return RecordAnalysis(
+            self.number_of_records + other.number_of_records,
+            tuple(one + more for one, more in zip(self.unique, other.unique, strict=True)),
+            tuple(one + more for one, more in zip(self.rare, other.rare, strict=True)),
+        )
+
     @property
     def risky(self) -> tuple[int, ...]:
         """Unique and rare together."""

@@ -25,7 +25,7 @@ from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Bytes, Flags, Ids, Integers
 from tasks.core.evaluation import kernels
-from tasks.core.evaluation.comparison import SlotNumbering
+from tasks.core.evaluation.compared_sides import SlotNumbering
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.tables.delimited import needs_quotes

@@ -5,7 +5,6 @@ come out, with better ones beside them (sds.md 5). `sensitive_files` writes them
 """
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
@@ -14,7 +13,8 @@ from tasks.core.aggregates.linkability import FirstLengths
 from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.arrays import ShareDone
-from tasks.core.evaluation.comparison import Listener, SlotNumbering, compare_sides
+from tasks.core.evaluation.compared_sides import CountedTable, SlotNumbering
+from tasks.core.evaluation.comparison import Listener, compare_sides
 from tasks.core.evaluation.measures import (
     Comparison,
     errors_by_length,
@@ -27,9 +27,11 @@ from tasks.core.evaluation.measures import (
     weighted_mean_preservation,
 )
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
+from tasks.core.evaluation.raw_side import RawRecords, analysis_of_partitions, facts_of_raw, raw_side
 from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.queries import QueryResources
-from tasks.core.records.coded import read_coded_records
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.synthesis.records import SyntheticRecords
 
 #: Places of the sides, and which are compared: both others with sensitive, synthetic with reportable.
@@ -42,14 +44,14 @@ class RawInputs:
     """What is evaluated against what.
 
     Attributes:
-        records: folder of the coded records (one partition holds them all).
+        records: the coded records: the folder that holds them all, or partitions.
         sensitive: their marginals, all combinations of each length from 1 on.
         reportable: the released counts.
         synthetic: the released records.
         resolution: the reporting resolution, at least 1.
     """
 
-    records: Path
+    records: RawRecords
     sensitive: Marginals
     reportable: Aggregates
     synthetic: SyntheticRecords
@@ -105,37 +107,64 @@ def evaluate_raw(
     Args:
         inputs: what is compared.
         resources: number of threads; the coded records are held in memory, one set of columns' counts beside.
+            Of records in partitions counts alone: memory of each worker, and scratch for all counts.
         progress: called with the fraction done.
     """
     report = progress or (lambda fraction: None)
     synthetic = code_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
-    records = read_coded_records(inputs.records)
-    sides = (records, inputs.reportable, synthetic)
+    others = (inputs.reportable, synthetic)
     longest = max(inputs.sensitive.lengths, default=0)
-    singled_out = FirstLengths(records.number_of_records, inputs.resolution)
-    found = SyntheticCombinations(
-        SlotNumbering(sides), synthetic.schema, inputs.resolution, resources.scratch
-    )
+    with raw_side(inputs.records, others, longest, resources, _stage(report, 0.0, 0.4)) as raw:
+        sides, singled_out = (raw, *others), _SingledOut(inputs, raw)
+        found = SyntheticCombinations(
+            SlotNumbering(sides), synthetic.schema, inputs.resolution, resources.scratch
+        )
 
-    def visit(table: CubeTable) -> Told | None:
-        singled_out.look_at(table)
-        return found.tell(table, _SYNTHETIC, _SENSITIVE) if table.length <= LISTED else None
+        def visit(table: CubeTable) -> Told | None:
+            singled_out.look_at(table)
+            return found.tell(table, _SYNTHETIC, _SENSITIVE) if table.length <= LISTED else None
 
-    against_synthetic, against_reportable, released = compare_sides(
-        sides,
-        PAIRS,
-        inputs.resolution,
-        longest,
-        resources,
-        Listener(report, visit, found.take),
-    )
+        listener = Listener(_compared_share(report, raw), visit, found.take)
+        compared = compare_sides(sides, PAIRS, inputs.resolution, longest, resources, listener)
+    against_synthetic, against_reportable, released = compared
+    analysis = singled_out.analysis(longest)
     report(1.0)
-    analysis = analysis_of(singled_out.unique, singled_out.rare, longest)
     return RawEvaluation(against_synthetic, against_reportable, released, analysis, found)
 
 
+class _SingledOut:
+    """Which records are singled out: seen while they are counted, or, of partitions, on a pass of its own."""
+
+    def __init__(self, inputs: RawInputs, raw: CodedRecords | CountedTable) -> None:
+        self._inputs = inputs
+        self._lengths: FirstLengths | None = None
+        if isinstance(raw, CodedRecords):
+            self._lengths = FirstLengths(raw.number_of_records, inputs.resolution)
+
+    def look_at(self, table: CubeTable) -> None:
+        """Take in a table whose first side is the raw one."""
+        if self._lengths is not None:
+            self._lengths.look_at(table)
+
+    def analysis(self, longest: int) -> RecordAnalysis:
+        """What was found."""
+        if self._lengths is not None:
+            return analysis_of(self._lengths.unique, self._lengths.rare, longest)
+        assert isinstance(self._inputs.records, PartitionedRecords)
+        return analysis_of_partitions(self._inputs.records, self._inputs.sensitive, self._inputs.resolution)
+
+
+def _stage(report: ShareDone, start: float, end: float) -> ShareDone:
+    return lambda fraction: report(start + (end - start) * fraction)
+
+
+def _compared_share(report: ShareDone, raw: CodedRecords | CountedTable) -> ShareDone:
+    """Comparing is all there is to do, but for what workers do before and after it."""
+    return report if isinstance(raw, CodedRecords) else _stage(report, 0.4, 0.8)
+
+
 def list_combinations(
-    records: Path,
+    records: RawRecords,
     synthetic: SyntheticRecords,
     longest: int,
     resolution: int,
@@ -145,18 +174,20 @@ def list_combinations(
     """All combinations of the synthetic records; an evaluation lists the short ones.
 
     Args:
-        records: folder of the coded records.
+        records: the coded records: the folder that holds them all, or partitions.
         synthetic: the released records.
         longest: of the combinations.
         resolution: the reporting resolution; what is rarer is listed with its records.
-        resources: number of threads; scratch for what is listed.
+        resources: number of threads; scratch for what is listed, and for all counts of partitions.
         progress: called with the fraction done.
     """
-    raw = read_coded_records(records)
-    sides = (raw, code_synthetic(synthetic, raw.schema))
-    found = SyntheticCombinations(SlotNumbering(sides), raw.schema, resolution, resources.scratch)
-    listener = Listener(progress, lambda table: found.tell(table, 1, 0), found.take)
-    compare_sides(sides, ((0, 1),), resolution, longest, resources, listener)
+    schema = facts_of_raw(records).schema
+    other = code_synthetic(synthetic, schema)
+    with raw_side(records, (other,), longest, resources, _stage(progress, 0.0, 0.4)) as raw:
+        sides = (raw, other)
+        found = SyntheticCombinations(SlotNumbering(sides), schema, resolution, resources.scratch)
+        listener = Listener(_compared_share(progress, raw), lambda table: found.tell(table, 1, 0), found.take)
+        compare_sides(sides, ((0, 1),), resolution, longest, resources, listener)
     return found
 
 

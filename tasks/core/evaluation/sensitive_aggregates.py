@@ -7,13 +7,22 @@ written on request (`sensitive_text`). Nothing of it may leave.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.linkability import Linkability, SingledOut, linkability_of, single_out
+from tasks.core.aggregates.linkability import (
+    Linkability,
+    LinkedAttributes,
+    SingledOut,
+    linkability_of,
+    single_out,
+    single_out_of_whole,
+)
+from tasks.core.aggregates.partitions import each_beside
 from tasks.core.aggregates.rare import LISTED, RareByLength, rare_by_length
 from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.stored_marginals import Marginals
@@ -21,6 +30,7 @@ from tasks.core.arrays import ShareDone
 from tasks.core.charts import theme
 from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
 from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
+from tasks.core.evaluation.raw_side import RawRecords, facts_of_raw
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.tables.delimited import write_rows
@@ -48,7 +58,7 @@ class _Folder:
 
 
 def write_sensitive_aggregates(
-    records_folder: Path,
+    records: RawRecords,
     marginals: Marginals,
     resolution: int,
     folder: Path,
@@ -59,7 +69,8 @@ def write_sensitive_aggregates(
     """Write the files of the aggregate stage that hold true counts.
 
     Args:
-        records_folder: coded records, all that the marginals were counted from.
+        records: the coded records that the marginals were counted from: the folder that holds them all, or
+            partitions. Of these the analysis by record is a file each, in their order, numbered from 0 on.
         marginals: all combinations of each length from 1 on.
         resolution: at least 1; a count below it is rare.
         folder: an existing folder of the sensitive zone.
@@ -76,11 +87,9 @@ def write_sensitive_aggregates(
     write_rarest(marginals, files.path("rarest_combinations.tsv"))
     report(0.3)
     _write_rare(rare_by_length(marginals, resolution), files)
-    records = read_coded_records(records_folder)
-    found = single_out(records, marginals, resolution)
+    linked = _write_analysis(records, marginals, resolution, files)
     report(0.9)
-    _write_analysis(found, files)
-    _write_linkable(linkability_of(found, records), files)
+    _write_linkable(linkability_of(linked, facts_of_raw(records)), files)
     report(1.0)
     return files.written
 
@@ -101,16 +110,36 @@ def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
     files.path("rare_by_length.svg").write_text(line_over_bars(chart).as_file(), encoding="utf-8")
 
 
-def _write_analysis(found: SingledOut, files: _Folder) -> None:
-    """A row a record, in their order: 0 stands for no such length."""
+def _write_analysis(
+    records: RawRecords, marginals: Marginals, resolution: int, files: _Folder
+) -> LinkedAttributes:
+    """Write who is singled out, record by record, and return what links them."""
+    if isinstance(records, Path):
+        found = single_out(read_coded_records(records), marginals, resolution)
+        _write_lengths(found, 0, files.path("analysis_by_record.parquet"))
+        return found.linked
+    work = partial(single_out_of_whole, resolution=resolution)
+    first = 0
+    linked: LinkedAttributes | None = None
+    for place, found in enumerate(each_beside(records, marginals, "single out", work)):
+        _write_lengths(found, first, files.path(f"analysis_by_record_{place:05}.parquet"))
+        first += len(found.unique_length)
+        linked = found.linked if linked is None else linked + found.linked
+    assert linked is not None  # as there is a partition
+    return linked
+
+
+def _write_lengths(found: SingledOut, first: int, path: Path) -> None:
+    """A row a record, in their order, numbered from the first on: 0 stands for no such length."""
+    size = len(found.unique_length)
     table = pa.table(
         {
-            "record": pa.array(np.arange(len(found.unique_length), dtype=np.int64)),
+            "record": pa.array(np.arange(first, first + size, dtype=np.int64)),
             "unique_length": pa.array(found.unique_length),
             "rare_length": pa.array(found.rare_length),
         }
     )
-    pq.write_table(table, files.path("analysis_by_record.parquet"), compression="zstd")
+    pq.write_table(table, path, compression="zstd")
 
 
 def _write_linkable(found: Linkability, files: _Folder) -> None:

@@ -13,7 +13,6 @@ and ``tag`` where there is one), ``dictionary.parquet`` (column_id, code, value)
 Coded records are sensitive, dictionary included.
 """
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -62,16 +61,15 @@ class CodedRecords:
     @property
     def measured(self) -> "CodedRecords":
         """The same records without the columns that others decide, which stand last."""
-        schema = self.schema.measured
-        if schema is self.schema:
+        if self.schema.measured is self.schema:
             return self
-        slot_columns = tuple(column for column in self.slot_columns if column < len(schema.columns))
+        about = self.facts.measured
         return replace(
             self,
-            schema=schema,
-            slots=self.slots[: len(slot_columns)],
-            slot_columns=slot_columns,
-            values=self.values[: len(schema.columns)],
+            schema=about.schema,
+            slots=self.slots[: len(about.slot_columns)],
+            slot_columns=about.slot_columns,
+            values=about.values,
         )
 
     @property
@@ -86,16 +84,6 @@ class CodedRecords:
             number_of_records=self.number_of_records,
             has_tags=self.tags is not None,
         )
-
-    def content_sha256(self) -> str:
-        """SHA-256 of the records whatever their order, of their values and of their schema."""
-        columns = [*self.slots, *([] if self.tags is None else [self.tags])]
-        order = np.lexsort(columns) if columns else np.empty(0, np.int64)
-        facts = [self.schema.to_json(), self.slot_columns, self.values, self.number_of_records]
-        digest = hashlib.sha256(json.dumps(facts).encode())
-        for codes in columns:
-            digest.update(codes[order].tobytes())
-        return digest.hexdigest()
 
     def write(self, folder: Path) -> None:
         """Write the four files into an existing empty folder; the same records give the same bytes."""
@@ -131,6 +119,22 @@ def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes
     recoded = (np.cumsum(held) - 1).astype(kind)
     kept = np.flatnonzero(held[1:])
     return [recoded[codes] for codes in slots], tuple(values[index] for index in kept)
+
+
+def with_held_values(records: CodedRecords) -> CodedRecords:
+    """The records with only those values of open columns that one of them holds (see `held_values`)."""
+    slots, dictionaries = list[Codes](), []
+    for column, values in enumerate(records.values):
+        own = [
+            codes
+            for codes, of_slot in zip(records.slots, records.slot_columns, strict=True)
+            if of_slot == column
+        ]
+        if records.schema.columns[column].is_open:
+            own, values = held_values(own, values)
+        slots.extend(own)
+        dictionaries.append(values)
+    return replace(records, slots=tuple(slots), values=tuple(dictionaries))
 
 
 def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
@@ -180,6 +184,14 @@ class CodedFacts:
         """Of a table in partitions, at least one, which share all but their number of records."""
         number = sum(facts.number_of_records for facts in partitions)
         return replace(partitions[0], number_of_records=number)
+
+    @property
+    def measured(self) -> "CodedFacts":
+        """The same of the records without the columns that others decide (see `CodedRecords.measured`)."""
+        schema = self.schema.measured
+        number = len(schema.columns)
+        slot_columns = tuple(column for column in self.slot_columns if column < number)
+        return replace(self, schema=schema, slot_columns=slot_columns, values=self.values[:number])
 
 
 def read_coded_facts(folder: Path) -> CodedFacts:

@@ -18,6 +18,12 @@ BEYOND_THE_CAP = "beyond the cap"
 ANOTHER_VALUE = "another value of the same subject stands"
 BROKE_A_CONSTRAINT = "broke a constraint with another column"
 NO_SUBJECT = "a row without a subject id"
+#: When a reason is told of: rows first, then column by column, then what constraints changed.
+ORDER = {
+    NO_SUBJECT: (0, 0),
+    **{reason: (1, place) for place, reason in enumerate((*REASONS, BEYOND_THE_CAP, ANOTHER_VALUE))},
+    BROKE_A_CONSTRAINT: (2, 0),
+}
 #: Of types that SynDiffix reads, by letter.
 NOT_OF_TYPE = {"b": "not a boolean", "i": "not a number", "r": "not a number", "t": "not a date or time"}
 

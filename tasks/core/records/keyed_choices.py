@@ -69,15 +69,16 @@ class KeyedChoices:
                 for. Equal codes must mean equal content.
             number_of_rows: rows of the table.
         """
-        state = self._folded(contents, number_of_rows)
+        state = self.of_content(contents, number_of_rows)
         occurrences = _occurrences(state, [codes for codes, _ in contents])
         return self.of_pairs("occurrence", state, occurrences)
 
     def of_rows(self, contents: Iterable[tuple[Codes, Words]], subjects: Words) -> Words:
         """For each row of a subject the hash of it among that subject's rows; of equal rows the same."""
-        return self.of_pairs("row", subjects, self._folded(contents, len(subjects)))
+        return self.of_pairs("row", subjects, self.of_content(contents, len(subjects)))
 
-    def _folded(self, contents: Iterable[tuple[Codes, Words]], number_of_rows: int) -> Words:
+    def of_content(self, contents: Iterable[tuple[Codes, Words]], number_of_rows: int) -> Words:
+        """For each row the hash of its content alone: equal rows have equal hashes."""
         state = np.zeros(number_of_rows, dtype=np.uint64)
         words = self.words("content")
         for codes, of_code in contents:

@@ -1,4 +1,4 @@
-"""A table in partitions: coded records that nobody holds all of, and who works on them where they are.
+"""A table in partitions: coded records that no process has whole, and who works on them where they are.
 
 Partitions share the schema, the slots and the dictionary, so that a code means the same in each. What is
 counted in each is then added up.
@@ -6,28 +6,37 @@ counted in each is then added up.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
+import numpy as np
+
+from tasks.core.arrays import Integers
 from tasks.core.errors import InternalError
-from tasks.core.parts.store import StoredPart
+from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
-from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts
+from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts, read_coded_records
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
 class PartitionedRecords:
-    """Coded records in partitions.
+    """The records of one table in partitions.
 
     Attributes:
-        partitions: folders that `CodedRecords.write` wrote, each once.
+        partitions: folders that `CodedRecords.write` wrote, each once; some may hold no record.
         facts: of the whole table.
-        workers: read the partitions.
+        workers: work on partitions.
+        prefix: in their store, of the keys of what is made of them for as long as it is needed.
     """
 
     partitions: Sequence[StoredPart]
     facts: CodedFacts = field(repr=False)
     workers: Workers
+    prefix: str = "made"
 
     def __post_init__(self) -> None:
         """Raises InternalError where there is no partition, or one twice: its records would count twice."""
@@ -52,8 +61,31 @@ class PartitionedRecords:
         number = sum(number for _, number, _ in told)
         return cls(partitions, replace(facts, number_of_records=number), workers)
 
+    @property
+    def store(self) -> PartStore:
+        """Where they lie, and what is made of them."""
+        return self.partitions[0].store
 
-#: A table as a draw takes it: whole, or in partitions.
+    @property
+    def number_of_records(self) -> int:
+        """All of them."""
+        return self.facts.number_of_records
+
+    def each(self, name: str, work: Callable[[CodedRecords], R]) -> Iterator[R]:
+        """What the work gives for the records of each partition, in order (see `Workers.each`)."""
+        return self.workers.each(name, partial(_of_records, work=work), self.partitions)
+
+    def at(self, places: Integers) -> CodedRecords:
+        """The records at some places of the whole table, ascending: few enough for one process."""
+        sizes = list(self.workers.each("sizes", _size_of, self.partitions))
+        ends = np.cumsum(sizes)
+        cuts = np.split(places, np.searchsorted(places, ends[:-1]))
+        own = [cut - (end - size) for cut, end, size in zip(cuts, ends, sizes, strict=True)]
+        jobs = list(zip(self.partitions, own, strict=True))
+        return _joined(list(self.workers.each("rows", _rows_of, jobs)))
+
+
+#: A table as it is worked on: whole, or in partitions.
 AnyRecords = CodedRecords | PartitionedRecords
 
 
@@ -63,3 +95,33 @@ def _told(partition: StoredPart) -> tuple[str, int, bool]:
         facts = read_coded_facts(folder)
     shared = json.dumps([facts.schema.to_json(), facts.slot_columns, facts.values])
     return hashlib.sha256(shared.encode()).hexdigest(), facts.number_of_records, facts.has_tags
+
+
+def _size_of(partition: StoredPart) -> int:
+    with partition.folder() as folder:
+        return read_coded_facts(folder).number_of_records
+
+
+def _of_records(partition: StoredPart, work: Callable[[CodedRecords], R]) -> R:
+    with partition.folder() as folder:
+        return work(read_coded_records(folder))
+
+
+def _rows_of(job: tuple[StoredPart, Integers]) -> CodedRecords:
+    partition, places = job
+    with partition.folder() as folder:
+        records = read_coded_records(folder)
+        tags = None if records.tags is None else records.tags[places]
+        slots = tuple(codes[places] for codes in records.slots)
+    return replace(records, slots=slots, number_of_records=len(places), tags=tags)
+
+
+def _joined(parts: Sequence[CodedRecords]) -> CodedRecords:
+    """Records of one table, one part behind the other."""
+    tags = [part.tags for part in parts if part.tags is not None]
+    return replace(
+        parts[0],
+        slots=tuple(np.concatenate(slots) for slots in zip(*(part.slots for part in parts), strict=True)),
+        number_of_records=sum(part.number_of_records for part in parts),
+        tags=np.concatenate(tags) if tags else None,
+    )

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from tasks.core.arrays import Codes, Ids
-from tasks.core.records.coded import CodedRecords, code_type, held_values
+from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells, ReportDropped
 from tasks.core.records.rulebook import Rulebook, coding_of_values
@@ -56,18 +56,13 @@ def _coded(records: CodedRecords, slots: Ids) -> CodedRecords:
     """The records with codes in slots: items ascend and fill the first ones."""
     places = np.asarray(records.slot_columns)
     found: list[Codes] = []
-    dictionaries = []
     for column, values in enumerate(records.values):
         codes = slots[:, places == column]
         if codes.shape[1] > 1:
             codes = np.sort(np.where(codes == 0, np.int32(len(values) + 1), codes), axis=1)
             codes[codes > len(values)] = 0
-        of_column: list[Codes] = list(np.ascontiguousarray(codes.T, code_type(len(values))))
-        if records.schema.columns[column].is_open:
-            of_column, values = held_values(of_column, values)
-        found.extend(of_column)
-        dictionaries.append(values)
-    return replace(records, slots=tuple(found), values=tuple(dictionaries))
+        found.extend(np.ascontiguousarray(codes.T, code_type(len(values))))
+    return replace(records, slots=tuple(found))
 
 
 def _with_derived_columns(records: CodedRecords, schema: Schema, instead: Mapping[int, str]) -> CodedRecords:

@@ -52,6 +52,7 @@ def read_batches(
     positions: list[int],
     threads: int = 0,
     progress: StageDone | None = None,
+    rows: range | None = None,
 ) -> Iterator[pa.RecordBatch]:
     r"""Batches with one column per distinct position, named by the position, in file order.
 
@@ -67,6 +68,7 @@ def read_batches(
         positions: of the columns to read.
         threads: 1 for a single one; the batches are the same for any number.
         progress: told the share of the file that was read, now and then.
+        rows: of a Parquet file, which are read, consecutive ones numbered from 0; None: all.
 
     Raises:
         InputError: the file is not what its dialect says. The message is public; the number of the
@@ -75,7 +77,7 @@ def read_batches(
     wanted = sorted(set(positions))
     report = progress or (lambda _what, _fraction: None)
     if source.is_parquet:
-        return _with_public_errors(source, _parquet(source, wanted, threads, report))
+        return _with_public_errors(source, _parquet(source, wanted, threads, report, rows))
     return _with_public_errors(source, _delimited(source, wanted, report))
 
 
@@ -123,18 +125,37 @@ def _sentence(source: InputFile, error: Exception) -> str:
 
 
 def _parquet(
-    source: InputFile, wanted: list[int], threads: int, progress: StageDone
+    source: InputFile, wanted: list[int], threads: int, progress: StageDone, rows: range | None
 ) -> Iterator[pa.RecordBatch]:
     schema = source.arrow_schema
     texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
     with pq.ParquetFile(source.opened.reader(), read_dictionary=texts, pre_buffer=False) as file:
         names = [schema.names[index] for index in wanted]
-        rows = 0
-        for batch in file.iter_batches(_PARQUET_BATCH_ROWS, columns=names, use_threads=threads != 1):
-            rows += batch.num_rows
-            progress("reading", rows / max(file.metadata.num_rows, 1))
+        rows = range(file.metadata.num_rows) if rows is None else rows
+        groups, first = _row_groups(file.metadata, rows)
+        for batch in file.iter_batches(
+            _PARQUET_BATCH_ROWS, row_groups=groups, columns=names, use_threads=threads != 1
+        ):
+            start, stop = max(rows.start - first, 0), min(rows.stop - first, batch.num_rows)
+            first += batch.num_rows
+            if start >= stop:
+                continue
+            progress("reading", (first - rows.start) / max(len(rows), 1))
             columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
-            yield pa.RecordBatch.from_arrays(columns, names=[str(index) for index in wanted])
+            whole = pa.RecordBatch.from_arrays(columns, names=[str(index) for index in wanted])
+            yield whole.slice(start, stop - start)
+
+
+def _row_groups(metadata: pq.FileMetaData, rows: range) -> tuple[list[int], int]:
+    """The row groups that hold some rows, and the first row of the first of them."""
+    groups, first, row = list[int](), 0, 0
+    for group in range(metadata.num_row_groups):
+        after = row + metadata.row_group(group).num_rows
+        if row < rows.stop and after > rows.start:
+            first = first if groups else row
+            groups.append(group)
+        row = after
+    return groups, first
 
 
 def _is_text(kind: pa.DataType) -> bool:

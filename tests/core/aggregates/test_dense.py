@@ -12,7 +12,7 @@ from tasks.core.aggregates import cubes
 from tasks.core.aggregates.cubes import CubeTable, Tabulator, count_in_memory
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.sides import CombinationCounts, ListedSide, RecordSide
-from tasks.core.evaluation.comparison import ComparedSides
+from tasks.core.evaluation.compared_sides import ComparedSides
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded

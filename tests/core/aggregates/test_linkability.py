@@ -1,18 +1,26 @@
 """Who is singled out and through what: published vectors, and every record and attribute by an oracle."""
 
+import functools
+import itertools
+import operator
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import cubes
-from tasks.core.aggregates.linkability import linkability_of, single_out
+from tasks.core.aggregates import cubes, stored_sides
+from tasks.core.aggregates.cubes import tabulator
+from tasks.core.aggregates.linkability import FirstLengths, linkability_of, single_out, single_out_of_whole
 from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.partitions import each_beside
 from tasks.core.aggregates.rare import rare_by_length
 from tasks.core.errors import ParameterError
 from tests.oracles.marginals import coded
+from tests.oracles.partitions import FarAway, in_partitions
 from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analyse_records, analysed, counted, from_file
-from tests.oracles.raw_tables import raw_tables
+from tests.oracles.raw_tables import raw_tables, single_valued
 
 
 def test_t4_rare_combinations_and_the_records_they_single_out(tmp_path):
@@ -41,9 +49,9 @@ def test_records_and_attributes_are_those_of_the_oracle(
     expected = analysed(rows, found.lengths, resolution)
     assert found.unique_length.tolist() == expected.unique_length
     assert found.rare_length.tolist() == expected.rare_length
-    for ours, theirs in ((found.held, expected.held), (found.rare, expected.rare)):
+    for ours, theirs in ((found.linked.held, expected.held), (found.linked.rare, expected.rare)):
         assert _by_attribute(records, ours) == theirs
-    assert _by_attribute(records, found.unique) == expected.unique
+    assert _by_attribute(records, found.linked.unique) == expected.unique
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +75,7 @@ def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, re
     schema, rows = table
     records = coded(schema, rows)
     marginals = counted(records, tmp_path_factory.mktemp("linked"), 2)
-    found = linkability_of(single_out(records, marginals, resolution), records)
+    found = linkability_of(single_out(records, marginals, resolution).linked, records.facts)
     expected = analysed(rows, len(marginals.lengths), resolution)
     shares = {
         (a.attribute.column, a.attribute.value if a.attribute.item is None else a.attribute.item): a.rare_pct
@@ -90,7 +98,7 @@ def test_the_most_linkable_of_the_five_records(tmp_path):
     records, marginals = from_file(T1_FILE, tmp_path)
     singled_out = single_out(records, marginals, 2)
     assert np.count_nonzero(singled_out.rare_length) == np.count_nonzero(singled_out.unique_length) == 4
-    found = linkability_of(singled_out, records)
+    found = linkability_of(singled_out.linked, records.facts)
     assert {a.attribute.text: (a.records, a.rare) for a in found.attributes} == {
         "A:a2": (2, 2), "B:b1": (1, 1), "C:c1": (3, 3), "C:c2": (1, 1), "A:a1": (3, 2), "B:b2": (3, 2),
     }  # fmt: skip
@@ -106,3 +114,40 @@ def test_counts_of_chosen_columns_are_refused(tmp_path):
     chosen = count_marginals(tmp_path / "records", tmp_path / "chosen", [(0, 1)], ONE_THREAD)
     with pytest.raises(ParameterError):
         single_out(records, chosen, 2)
+
+
+@pytest.mark.parametrize("lengths", [(1, 2), (2, 1)])
+def test_first_lengths_are_the_same_in_whatever_order_threads_tell(lengths):
+    records = coded(*single_valued("x,y x,x z,x"))
+    found = FirstLengths(3, 2)
+    for length in lengths:
+        for table in tabulator(records).tables(list(itertools.combinations(range(2), length))):
+            found.look_at(table)
+    assert found.unique.tolist() == found.rare.tolist() == [1, 2, 1]
+
+
+@given(
+    table=raw_tables(most_rows=25),
+    resolution=st.integers(1, 5),
+    length=st.integers(1, 4),
+    number=st.sampled_from([1, 2, 5]),
+    at_once=st.sampled_from([1, 20, 1 << 20]),
+)
+@settings(max_examples=30, deadline=None)
+@pytest.mark.parametrize("most_cells", [1 << 24, 1])
+def test_partitions_single_out_what_the_whole_table_does(
+    tmp_path_factory, monkeypatch_module, most_cells, table, resolution, length, number, at_once
+):
+    monkeypatch_module.setattr(cubes, "_MOST_CELLS", most_cells)
+    monkeypatch_module.setattr(stored_sides, "_CELLS_AT_ONCE", at_once)
+    folder = tmp_path_factory.mktemp("linked")
+    records = coded(*table)
+    marginals = counted(records, folder, length)
+    whole = single_out(records, marginals, resolution)
+    look = partial(single_out_of_whole, resolution=resolution)
+    parts = list(each_beside(in_partitions(records, folder, number, FarAway()), marginals, "look", look))
+    for own in ("unique_length", "rare_length"):
+        found = np.concatenate([getattr(part, own) for part in parts])
+        assert found.tolist() == getattr(whole, own).tolist()
+    linked = functools.reduce(operator.add, [part.linked for part in parts])
+    assert linkability_of(linked, records.facts) == linkability_of(whole.linked, records.facts)

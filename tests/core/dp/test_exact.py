@@ -24,7 +24,7 @@ from tasks.core.records.partitioned import PartitionedRecords
 from tests.core.dp.test_release import MODES, parameters, release, survey
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, dense_cells, lattice_of, sparse_cells
-from tests.oracles.partitions import Sending, parted, stored
+from tests.oracles.partitions import FarAway, parted, stored
 
 #: All cubes visited, some, none.
 RULES = [SizeRule(), SizeRule(60, 150, 200), SizeRule(0, 0, 0)]
@@ -56,7 +56,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(mode, limit, rule, tm
         if places is None:
             table = parted(records, tmp_path / str(number), number)
         else:
-            table = PartitionedRecords.opened(stored(records, tmp_path / "5", places), Sending())
+            table = PartitionedRecords.opened(stored(records, tmp_path / "5", places), FarAway())
         assert files_of(drawn(table, asked, rule)) == expected
 
 
@@ -97,7 +97,7 @@ def test_counts_and_sizes_of_any_partitions_are_those_of_the_whole(records, data
     everything = SurvivingValues(None, tuple(np.arange(1, size + 1) for size in sizes))
     with tempfile.TemporaryDirectory() as folder:
         parts = stored(records, Path(folder), [rows[of == place] for place in (2, 0, 1)])
-        both = WholeLengths(records), PartitionedLengths(PartitionedRecords.opened(parts, Sending()))
+        both = WholeLengths(records), PartitionedLengths(PartitionedRecords.opened(parts, FarAway()))
         question = AskedValues(Sample(), bounded, records.slot_columns, tuple(sizes))
         one, other = _answers(both, question, limit)
         assert (one.cells == other.cells).all()
@@ -141,12 +141,12 @@ def test_a_partition_counts_once(tmp_path):
     first, second = parted(survey(rows=50), tmp_path, 2).partitions
     facts = parted(survey(rows=50), tmp_path, 2).facts
     with pytest.raises(InternalError, match="once"):
-        PartitionedRecords([first, second, first], facts, Sending())
+        PartitionedRecords([first, second, first], facts, FarAway())
     with pytest.raises(InternalError):
-        PartitionedRecords.opened([first, second, first], Sending())
+        PartitionedRecords.opened([first, second, first], FarAway())
     for nothing in (
-        lambda: PartitionedRecords([], facts, Sending()),
-        lambda: PartitionedRecords.opened([], Sending()),
+        lambda: PartitionedRecords([], facts, FarAway()),
+        lambda: PartitionedRecords.opened([], FarAway()),
     ):
         with pytest.raises(InternalError):
             nothing()
@@ -167,7 +167,7 @@ def test_partitions_of_two_tables_are_not_one_table(changed, tmp_path):
     one = stored(records, tmp_path / "one", [np.arange(50)])
     other = stored(changed(records), tmp_path / "other", [np.arange(50)])
     with pytest.raises(InternalError, match="share"):
-        PartitionedRecords.opened([*one, *other], Sending())
+        PartitionedRecords.opened([*one, *other], FarAway())
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -180,7 +180,7 @@ def test_what_partitions_are_asked_depends_on_nothing_that_only_they_know(mode, 
     seen, some = [], survey(rows=200)
     full = dataclasses.replace(some, slots=tuple(np.maximum(codes, 1) for codes in some.slots))
     for name, records in (("one", some), ("other", full)):
-        workers = Sending()
+        workers = FarAway()
         table = parted(records, tmp_path / name, 3, workers)
         asked = parameters(*mode, length=2, epsilon=100.0, record_limit=limit, percentile_percentage=30)
         found = drawn(table, asked, SizeRule())
@@ -193,7 +193,7 @@ def test_what_partitions_are_asked_depends_on_nothing_that_only_they_know(mode, 
 
 def test_no_text_of_a_question_or_of_an_answer_shows_what_was_counted(tmp_path):
     """A cluster logs what failed: neither a code of the dictionary, nor how many values it has."""
-    workers = Sending()
+    workers = FarAway()
     records = survey(rows=300, values=4)
     table = parted(records, tmp_path, 2, workers)
     drawn(table, parameters("gdp", "profile", epsilon=50.0), SizeRule(60, 150, 200))
@@ -215,7 +215,7 @@ def test_a_record_keeps_the_same_tuples_in_whatever_partition_it_is(tmp_path):
     for number, (places, seed) in enumerate(itertools.product([2, 3, 4], [1, 2])):
         order = np.random.default_rng(seed).permutation(200)
         parts = stored(records, tmp_path / str(number), np.array_split(order, places))
-        assert files_of(release(PartitionedRecords.opened(parts, Sending()), asked, 4)) == expected
+        assert files_of(release(PartitionedRecords.opened(parts, FarAway()), asked, 4)) == expected
 
 
 def test_a_sample_of_partitions_is_drawn_record_by_record(tmp_path):
@@ -224,7 +224,7 @@ def test_a_sample_of_partitions_is_drawn_record_by_record(tmp_path):
     order = np.argsort(records.tags)
     parts = stored(records, tmp_path, np.array_split(order, 3))
     asked = parameters(record_limit=300, epsilon=100.0, threshold_delta_share=0.0)
-    table = PartitionedRecords.opened(parts, Sending())
+    table = PartitionedRecords.opened(parts, FarAway())
     one, other = release(table, asked), release(records, asked)
     assert files_of(one) == files_of(other)
     kept = records_below(records, tag_bound(300, one.number_of_records))

@@ -12,7 +12,7 @@ from tasks.core.aggregates import cubes
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation import comparison as cells
+from tasks.core.evaluation import compared_sides as cells
 from tasks.core.evaluation.comparison import compare_sides, compare_two
 from tasks.core.evaluation.kernels import bin_of
 from tasks.core.evaluation.measures import (

@@ -3,14 +3,16 @@
 import csv
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import cubes
+from tasks.core.aggregates import cubes, stored_sides
 from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.evaluation import comparison
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
@@ -18,6 +20,7 @@ from tasks.core.evaluation.sentences import RecordsPromise
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, as_aggregates, coded, count, rows
+from tests.oracles.partitions import FarAway, in_partitions, left_in_store
 from tests.oracles.synthetic import synthetic
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
@@ -196,3 +199,49 @@ def test_files_are_the_same_however_many_sets_are_counted_together(
         return {path.name: path.read_bytes() for path in own.iterdir()}
 
     assert files(at_once, "some") == files(0, "none")
+
+
+@given(
+    table=TABLE,
+    drawn=TABLE,
+    resolution=st.integers(1, 4),
+    number=st.sampled_from([1, 2, 5]),
+    at_once=st.sampled_from([1, 30, 1 << 20]),
+    few=st.sampled_from([0, 1 << 12]),
+)
+@settings(max_examples=8, deadline=None)
+def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
+    tmp_path_factory, table, drawn, resolution, number, at_once, few
+) -> None:
+    """On one thread and on two, whatever is read together."""
+    folder = tmp_path_factory.mktemp("parted")
+    whole = inputs_of(table, drawn, folder, MIXED, resolution)
+    records = in_partitions(coded(MIXED, table), folder, number, FarAway())
+
+    def files(inputs: RawInputs, name: str) -> dict[str, bytes]:
+        own = folder / name
+        own.mkdir()
+        told: list[float] = []
+        found = evaluate_raw(inputs, QueryResources(threads=2), told.append)
+        assert told == sorted(told)
+        assert told[-1] == 1.0
+        write_sensitive_files(found, own, "my", RecordsPromise(is_private=True))
+        listed(inputs, own)
+        return {path.name: path.read_bytes() for path in own.iterdir()}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_sides, "_CELLS_AT_ONCE", at_once)
+        patch.setattr(comparison, "_FEW_RECORDS", few)
+        assert files(replace(whole, records=records), "parts") == files(whole, "whole")
+    assert left_in_store(records) == []
+
+
+def test_distances_of_a_table_in_partitions_are_those_of_the_whole_one(tmp_path: Path) -> None:
+    """The last bit too: more items on the synthetic side, and values of its own."""
+    table = rows("a1,b1,c1 a1,b2,c1 a2,,c2 a2,b2,c1 a1,b2, ,,")
+    drawn = rows("a1,b2,c1 a1,b2,c1 a2,, a3,,c1 ,,c1")
+    whole = inputs_of(table, drawn, tmp_path, ABC, 2)
+    records = in_partitions(coded(ABC, table), tmp_path, 5, FarAway())
+    expected = evaluate_raw(whole, ONE_THREAD).to_dict()
+    assert evaluate_raw(replace(whole, records=records), ONE_THREAD).to_dict() == expected
+    assert all(0 < row["largest"] < 1 for row in expected["total_variation"])

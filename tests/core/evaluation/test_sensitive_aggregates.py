@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from tasks.core.aggregates.sensitive_text import in_ascending_order, write_rares
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded
+from tests.oracles.partitions import FarAway, in_partitions, left_in_store
 from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analysed, counted, from_file
 from tests.oracles.raw_tables import raw_tables
 
@@ -196,3 +198,26 @@ def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch
     write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
     assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
+
+
+@given(table=raw_tables(most_rows=15), number=st.sampled_from([1, 2, 5]), resolution=st.integers(1, 4))
+@settings(max_examples=8, deadline=None)
+def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
+    tmp_path_factory, table, number, resolution
+):
+    """But that the analysis by record is a file a partition, one following the other."""
+    folder = tmp_path_factory.mktemp("parted")
+    records = coded(*table)
+    marginals = counted(records, folder, 3)
+    parted = in_partitions(records, folder, number, FarAway())
+
+    def files(of, name):
+        (folder / name).mkdir()
+        write_sensitive_aggregates(of, marginals, resolution, folder / name, "p", ONE_THREAD)
+        by_record = sorted((folder / name).glob("*analysis_by_record*"))
+        rows = pa.concat_tables(map(pq.read_table, by_record))
+        others = sorted({*(folder / name).iterdir()} - {*by_record})
+        return len(by_record), rows, {path.name: path.read_bytes() for path in others}
+
+    assert files(parted, "parts") == (number, *files(folder / "records", "whole")[1:])
+    assert left_in_store(parted) == []

@@ -6,7 +6,8 @@ import pytest
 
 from tasks.core.aggregates.rare import RecordAnalysis
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.comparison import SlotNumbering, compare_sides
+from tasks.core.evaluation.compared_sides import SlotNumbering
+from tasks.core.evaluation.comparison import compare_sides
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations
 from tasks.core.evaluation.raw import PAIRS, RawEvaluation
 from tasks.core.evaluation.sentences import RecordsPromise, four_sentences

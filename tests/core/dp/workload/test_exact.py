@@ -11,7 +11,7 @@ from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.exact import Look, PartitionedTable, WholeTable
 from tasks.core.parts.workers import InProcess
-from tests.oracles.partitions import Sending, parted
+from tests.oracles.partitions import FarAway, parted
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 
@@ -33,7 +33,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(number, limit, tmp_pa
 
 def test_no_text_of_a_question_shows_what_values_are_held(tmp_path):
     """A cluster logs what failed."""
-    workers = Sending()
+    workers = FarAway()
     drawn = draw_workload(
         parted(people(500, 4), tmp_path, 2, workers),
         parameters(8.0),

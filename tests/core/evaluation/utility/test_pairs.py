@@ -10,6 +10,7 @@ from tasks.core.evaluation.utility.distances import feature_sets, set_distances
 from tasks.core.evaluation.utility.table_pair import drawn_rows, pair_of_records, pair_of_tables, table_pair
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.marginals import coded
+from tests.oracles.partitions import FarAway, in_partitions
 from tests.oracles.synthetic import synthetic
 from tests.oracles.utility import total_variation_of
 
@@ -109,6 +110,18 @@ def test_of_more_rows_so_many_are_drawn_the_same_each_time() -> None:
     assert len(set(drawn.tolist())) == 100 and drawn.tolist() == sorted(drawn_rows(1000, 100).tolist())
     many = [[{str(place)}, set(), set()] for place in range(40)]
     assert pair_of_records(coded(SCHEMA, many), synthetic(SCHEMA, MADE), 10).rows == (10, 3)
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("most", [1, 10, 100])
+def test_of_a_table_in_partitions_the_same_rows_are_drawn(number, most, tmp_path) -> None:
+    many = [[{str(place)}, {LABELS[place % 3]}, {"pool"} if place % 2 else set()] for place in range(40)]
+    records = coded(SCHEMA, many)
+    parts = in_partitions(records, tmp_path, number, FarAway())
+    expected, found = (pair_of_records(own, synthetic(SCHEMA, MADE), most) for own in (records, parts))
+    assert (found.features, found.sizes) == (expected.features, expected.sizes)
+    assert found.real.tolist() == expected.real.tolist()
+    assert found.synthetic.tolist() == expected.synthetic.tolist()
 
 
 def test_a_bootstrap_draws_rows_of_the_raw_table_and_halves_share_none() -> None:

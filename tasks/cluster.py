@@ -1,0 +1,195 @@
+"""Workers on a cluster of Dask, through Prefect's own task runner: each part of some work is a task run.
+
+So the run's page shows a part that is slow or fails, and Dask does what a lost worker was doing elsewhere.
+How many parts there are is declared. What is sent, and what comes back, is about people: it goes over the
+cluster's own connections and never to Prefect.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, TypeVar
+
+from distributed.client import FutureCancelledError
+from distributed.comm.core import CommClosedError
+from distributed.scheduler import KilledWorker
+from prefect import Task
+from prefect.cache_policies import NO_CACHE
+from prefect_dask.task_runners import DaskTaskRunner
+
+from tasks.core.errors import ClusterLost, InputError, InternalError, MarginaliaError, StorageError
+from tasks.core.parts.workers import Workers
+
+P = TypeVar("P")
+R = TypeVar("R")
+#: How often a part is tried again whose storage refused.
+_TRIES, _SECONDS = 3, 2
+_LOST = (CommClosedError, FutureCancelledError, TimeoutError, OSError)
+
+
+class _Sent:
+    """Some work and a part: a plain class, so that Prefect does not look into it, and nothing shows it."""
+
+    def __init__(self, work: Callable[[Any], Any], part: object) -> None:
+        self.work, self.part = work, part
+
+    def __repr__(self) -> str:
+        return "<a part of the table>"
+
+
+class _Failed:
+    """What a part failed with, in words that may be known; and what only the operator may."""
+
+    def __init__(self, error: MarginaliaError) -> None:
+        self._error = error
+        self._detail = error.operator_detail if isinstance(error, InputError) else ""
+
+    @property
+    def error(self) -> MarginaliaError:
+        """The error; on its way it lost what only the operator may know."""
+        if isinstance(self._error, InputError):
+            self._error.operator_detail = self._detail
+        return self._error
+
+
+def _done(sent: _Sent) -> Any:
+    """Do the work of one part, on a worker.
+
+    A failure is given back, and not raised, unless it may be gone the next time: Dask and Prefect write what
+    is raised into their logs.
+    """
+    failure: MarginaliaError
+    try:
+        return sent.work(sent.part)
+    except StorageError as error:
+        failure = StorageError(str(error))
+        is_raised = True
+    except MarginaliaError as error:
+        failure, is_raised = error.with_traceback(None), False
+    except MemoryError:
+        failure, is_raised = InternalError("A worker has too little memory for its part."), False
+    except Exception as error:
+        failure, is_raised = InternalError(f"A part of the work failed on a worker ({_place(error)})."), False
+    failure.__cause__ = failure.__context__ = None
+    if is_raised:
+        raise failure
+    return _Failed(failure)
+
+
+def _place(error: Exception) -> str:
+    """The kind of an error, and where in our code it arose: no text of it."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if "/tasks/" in code.co_filename:
+            place = f" in {code.co_filename.rpartition('/tasks/')[2]}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return f"{type(error).__name__}{place}"
+
+
+class Cluster(Workers):
+    """A cluster that is used, or on this machine started, when there is work for it."""
+
+    def __init__(self, address: str, processes: int) -> None:
+        """Args: address: of its scheduler; "": one on this machine. processes: of that one."""
+        self._address, self._processes = address, processes
+        self._stack = ExitStack()
+        self._runner: DaskTaskRunner | None = None
+
+    def __enter__(self) -> "Cluster":
+        """Nothing is started yet."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the cluster; one that was started here ends."""
+        self._runner = None
+        self._stack.close()
+
+    def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
+        """See `Workers`; a task run a part."""
+        runner = self._opened()
+        try:
+            futures = [
+                runner.submit(_task(name, place), {"sent": _Sent(work, part)})
+                for place, part in enumerate(parts, start=1)
+            ]
+        except _LOST:
+            futures = []
+        if len(futures) < len(parts):
+            raise self._lost()
+        for future in futures:
+            yield self._result(future)
+
+    def _result(self, future: Any) -> Any:
+        failure: MarginaliaError | None = None
+        try:
+            found = future.result()
+        except MarginaliaError as error:
+            failure = error.with_traceback(None)
+        except KilledWorker:
+            failure = ClusterLost(
+                "A part of the table must fit into a worker's memory, but workers that took one were lost "
+                "again and again. Give more partitions, or workers with more memory. Then run again: "
+                "finished parts are kept."
+            )
+        except _LOST:
+            failure = self._lost()
+        if failure is None and isinstance(found, _Failed):
+            failure = found.error
+        if failure is not None:
+            failure.__cause__ = failure.__context__ = None
+            raise failure
+        return found
+
+    def _opened(self) -> DaskTaskRunner:
+        if self._runner is None:
+            runner = DaskTaskRunner(**self._where())
+            failure = None
+            try:
+                self._runner = self._stack.enter_context(runner)
+                assert runner.client, "asked for, it connects"
+            except (*_LOST, RuntimeError):  # the second of a worker on this machine that does not start
+                failure = self._lost()
+                self._stack.close()
+                self._runner = None
+            if failure is not None:
+                raise failure
+        return runner if self._runner is None else self._runner
+
+    def _where(self) -> dict[str, Any]:
+        if self._address:
+            return {"address": self._address, "client_kwargs": {"timeout": 30}}
+        return {
+            "cluster_kwargs": {
+                "n_workers": self._processes,
+                "threads_per_worker": 1,
+                # What is sent is about people, and any user of the machine can reach a port.
+                "security": True,
+                "protocol": "tls://",
+                "dashboard_address": None,
+                "silence_logs": logging.CRITICAL,
+            }
+        }
+
+    def _lost(self) -> ClusterLost:
+        where = f"at {self._address}" if self._address else "on this machine"
+        return ClusterLost(
+            f"The scheduler of the Dask cluster {where} must answer, but does not. See that it is up and "
+            "can be reached from here. Then run again: finished parts are kept."
+        )
+
+
+def _task(name: str, place: int) -> Task[Any, Any]:
+    return Task(
+        _done,
+        name=f"{name} a part",
+        task_run_name=f"{name} part {place}",
+        cache_policy=NO_CACHE,
+        persist_result=False,
+        retries=_TRIES,
+        retry_delay_seconds=_SECONDS,
+        log_prints=False,
+    )

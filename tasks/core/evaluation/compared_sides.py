@@ -1,0 +1,220 @@
+"""What is compared: records, counts of records, or aggregates go in; what counts them side by side comes out.
+
+The sides may have dictionaries of their own: they meet by column and value's text. A set of columns is an
+ascending tuple of column indexes, a multi-valued column standing in it once per item; its *cells* are
+tuples of codes, 0 for absent, the items of a column ascending.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.cubes import Tabulator
+from tasks.core.aggregates.sides import CombinationCounts, CountedSide, ListedSide, RecordSide
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.stored_sides import stored_sides
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Ids, Integers
+from tasks.core.errors import InternalError
+from tasks.core.evaluation.kernels import order_by_column, put_together
+from tasks.core.records.coded import CodedFacts, CodedRecords, code_type
+
+
+@dataclass(frozen=True)
+class CountedTable:
+    """A table whose records are elsewhere: their counts, read a few sets of columns at a time.
+
+    Attributes:
+        facts: what its records are about.
+        cells: of each set of columns all cells, absent values among them, in the numbering of all sides and
+            by its slots; of each length from 1 on.
+    """
+
+    facts: CodedFacts
+    cells: Marginals
+
+    @property
+    def number_of_records(self) -> int:
+        """All of them."""
+        return self.facts.number_of_records
+
+
+ComparedData = CodedRecords | CountedTable | Aggregates
+
+#: Sets of columns that agree in so many at their beginning are compared by one thread.
+_ALIKE = 2
+#: A table of so many numbers of sets, or of as many as there are rows, is faster than sorting.
+_FEW_SETS = 1 << 16
+
+
+class SlotNumbering:
+    """The values of all sides by column, and the slots that records of any side need."""
+
+    def __init__(self, sides: Sequence[ComparedData | CodedFacts]) -> None:
+        """Args: sides: of the same columns in the same order; of records it is enough what they are about."""
+        about = [_about(side) for side in sides]
+        named = sorted({value for side in about for value in _named_values(side)})
+        tables = [side for side in about if isinstance(side, CodedFacts)]
+        held = [column + 1 for column, _ in named]
+        #: How many columns there are.
+        self.columns = max([0, *held, *(len(side.schema.columns) for side in tables)])
+        self.values: list[list[str]] = [[] for _ in range(self.columns)]
+        for column, text in named:
+            self.values[column].append(text)
+        self._sizes = [len(own) + 1 for own in self.values]
+        self._codes = [{text: code for code, text in enumerate(own, start=1)} for own in self.values]
+        columns = sorted({column for side in tables for column in side.slot_columns})
+        most = {column: max(side.slot_columns.count(column) for side in tables) for column in columns}
+        self.slot_columns = tuple(column for column in columns for _ in range(most[column]))
+
+    def sizes(self, columns: Iterable[int]) -> tuple[int, ...]:
+        """Number of codes of each, 0 among them."""
+        return tuple([self._sizes[column] for column in columns])
+
+    def codes(self, column: int, texts: Sequence[str]) -> Integers:
+        """The codes of 0 (absent) and of texts."""
+        own = self._codes[column]
+        return np.array([0, *(own[text] for text in texts)], np.int64)
+
+
+def _about(side: ComparedData | CodedFacts) -> Aggregates | CodedFacts:
+    if isinstance(side, CodedRecords):
+        return side.facts
+    return side.facts if isinstance(side, CountedTable) else side
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Sets of columns that one thread compares.
+
+    Attributes:
+        sets: of one length, ascending; those that agree in all but the last are of one unit.
+        stored: the counts of these sets on the side that is read, where there is one.
+    """
+
+    sets: list[ColumnNumbers]
+    stored: ListedSide | None = None
+
+
+def _beginning(columns: ColumnNumbers) -> ColumnNumbers:
+    return columns[:-1][:_ALIKE]
+
+
+class ComparedSides:
+    """What is counted side by side: records by their slots, aggregates by their combinations."""
+
+    def __init__(self, sides: Sequence[ComparedData]) -> None:
+        """Args: sides: of the same columns in the same order; records are taken in full."""
+        self.numbering = SlotNumbering(sides)
+        self._sides = sides
+        self._listed = {
+            place: _listed(side, self.numbering)
+            for place, side in enumerate(sides)
+            if isinstance(side, Aggregates)
+        }
+        stored = [place for place, side in enumerate(sides) if isinstance(side, CountedTable)]
+        if len(stored) > 1:
+            raise InternalError("Of the sides that are compared only one can be read from stored counts.")
+        self._stored = stored[0] if stored else None
+        #: For a `Tabulator`, with the sizes; without the side that is read.
+        self.counted = [self._side(side, place) for place, side in enumerate(sides)]
+        self.sizes = self.numbering.sizes(range(self.numbering.columns))
+
+    @property
+    def are_in_memory(self) -> bool:
+        """Whether none of them is read while it is compared."""
+        return self._stored is None
+
+    def tabulator(self, unit: Unit | None = None) -> Tabulator:
+        """Counts all sides; where one is read, those of a unit."""
+        sides = list(self.counted)
+        if self._stored is not None and unit is not None and unit.stored is not None:
+            sides[self._stored] = unit.stored
+        return Tabulator(sides, self.sizes)
+
+    def units(self, sets: Sequence[ColumnNumbers]) -> Iterator[Unit]:
+        """What of sets of one length is counted together, in order: those that begin alike share work."""
+        side = None if self._stored is None else self._sides[self._stored]
+        if isinstance(side, CountedTable):
+            for group, stored in stored_sides(side.cells, sets, _beginning):
+                yield Unit(group, stored)
+            return
+        for _, alike in itertools.groupby(sets, key=_beginning):
+            yield Unit(list(alike))
+
+    def _side(self, side: ComparedData, place: int) -> CountedSide:
+        if isinstance(side, CodedRecords):
+            return RecordSide(codes_by_slot(side, self.numbering), self.numbering.slot_columns)
+        return ListedSide(self._listed.get(place, {}))
+
+    def column_sets(self, length: int) -> list[ColumnNumbers]:
+        """The sets of columns that any side can have combinations of, ascending."""
+        found: set[ColumnNumbers] = set()
+        if len(self._listed) < len(self._sides):
+            found.update(itertools.combinations(self.numbering.slot_columns, length))
+        for levels in self._listed.values():
+            if length in levels:
+                found.update(levels[length].sets)
+        return sorted(found)
+
+
+def codes_by_slot(records: CodedRecords, numbering: SlotNumbering) -> list[Codes]:
+    """The records by slot of the numbering and in its codes, items ascending, empty slots last."""
+    slots: list[Codes] = []
+    for column, same in itertools.groupby(numbering.slot_columns):
+        codes = numbering.codes(column, records.values[column])
+        unchanged = np.array_equal(codes, np.arange(len(codes)))
+        table = codes.astype(code_type(*numbering.sizes((column,))))
+        pairs = zip(records.slots, records.slot_columns, strict=True)
+        own = [held if unchanged else table[held] for held, owner in pairs if owner == column]
+        if len(own) > 1 and not unchanged:
+            own = _ascending(own)
+        missing = len(list(same)) - len(own)
+        slots += [*own, *[np.zeros(records.number_of_records, np.uint8)] * missing]
+    return slots
+
+
+def _ascending(slots: list[Codes]) -> list[Codes]:
+    """Each record's items in order; less one, an absent one wraps around and comes last."""
+    return list(np.sort(np.stack(slots) - slots[0].dtype.type(1), axis=0) + slots[0].dtype.type(1))
+
+
+def _listed(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, CombinationCounts]:
+    columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
+    codes = np.array(
+        [numbering.codes(column, [text])[1] for column, text in _named_values(aggregates)], np.uint32
+    )
+    levels = enumerate(zip(aggregates.combinations, aggregates.counts, strict=True), start=1)
+    return {length: _level(ids, counts, columns, codes) for length, (ids, counts) in levels}
+
+
+def _level(ids: Ids, counts: Integers, columns: Integers, codes: HalfWords) -> CombinationCounts:
+    base = int(columns.max(initial=0)) + 1
+    length = ids.shape[1]
+    rows, sets = np.empty_like(ids), np.empty(len(ids), np.int64)
+    order_by_column(ids, columns, codes, base, rows, sets)
+    found, places = _numbered(sets, base**length)
+    sizes = np.bincount(places, minlength=len(found))
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    grouped, own = np.empty((length, len(ids)), np.uint32), np.empty(len(ids), np.int64)
+    put_together(rows, counts, codes, (places, bounds[:-1].copy()), (grouped, own))
+    # A set's number has its columns as digits.
+    named = [tuple(int(key) // base**place % base for place in range(length - 1, -1, -1)) for key in found]
+    return CombinationCounts(named, bounds, grouped, own)
+
+
+def _numbered(sets: Integers, bound: int) -> tuple[Integers, Integers]:
+    """The numbers below ``bound`` that occur, ascending, and of each given one its place among them."""
+    if bound > max(_FEW_SETS, len(sets)):
+        found, places = np.unique(sets, return_inverse=True)
+        return found, places
+    occurs = np.bincount(sets, minlength=bound) > 0
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[sets]
+
+
+def _named_values(side: Aggregates | CodedFacts) -> Iterator[tuple[int, str]]:
+    if isinstance(side, Aggregates):
+        return ((a.column, a.value if a.item is None else a.item) for a in side.attributes)
+    return ((column, value) for column, values in enumerate(side.values) for value in values)

@@ -1,0 +1,94 @@
+"""Whether two tables have the same records, in whatever order: a key and records go in, a digest comes out.
+
+Each record is hashed alone, by a keyed BLAKE2b of 256 bits, and hashes are added up modulo 2^256. So a table
+has one digest, whole or in partitions. This is MSet-Add-Hash (Clarke, Devadas, van Dijk, Gassend and Suh,
+ASIACRYPT 2003) without its nonce: digests stay where the key is. The key must stay a secret. As long as it is
+one, nobody finds two tables of one digest unless they can tell BLAKE2b from chance. Whoever has it can search
+for them, by generalised birthdays.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
+
+import numpy as np
+
+from tasks.core.arrays import Bytes
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.partitioned import PartitionedRecords
+
+_BYTES = 32
+_ROWS_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class RecordsHash:
+    """Of some records, whatever their order; of disjoint ones it adds up.
+
+    Attributes:
+        total: of the records' hashes, modulo 2^256.
+        number: of records.
+    """
+
+    total: int = 0
+    number: int = 0
+
+    def __add__(self, other: "RecordsHash") -> "RecordsHash":
+        return RecordsHash((self.total + other.total) % (1 << 8 * _BYTES), self.number + other.number)
+
+
+def hash_records(records: CodedRecords, key: bytes) -> RecordsHash:
+    """The hash of all records, by their codes and tags.
+
+    >>> from dataclasses import replace
+    >>> from tasks.core.records.columns import Column, Schema
+    >>> values = (("Lille", "Lyon"),)
+    >>> towns = CodedRecords(Schema((Column("town"),)), (np.array([1, 2, 2], np.uint8),), (0,), values, 3)
+    >>> turned = replace(towns, slots=(np.array([2, 1, 2], np.uint8),))
+    >>> other = replace(towns, slots=(np.array([1, 1, 2], np.uint8),))
+    >>> [hash_records(each, b"secret") == hash_records(towns, b"secret") for each in (turned, other)]
+    [True, False]
+    """
+    # Sums of 32 bits of each hash: fewer than 2^32 records cannot overflow them.
+    sums = np.zeros(_BYTES // 4, np.uint64)
+    for rows in _rows(records):
+        texts = rows.view(f"V{rows.shape[1]}").ravel().tolist() if rows.shape[1] else [b""] * len(rows)
+        hashes = b"".join(hashlib.blake2b(row, key=key, digest_size=_BYTES).digest() for row in texts)
+        sums += np.frombuffer(hashes, "<u4").reshape(-1, len(sums)).sum(axis=0, dtype=np.uint64)
+    total = sum(int(part) << 32 * place for place, part in enumerate(sums))
+    return RecordsHash(total % (1 << 8 * _BYTES), records.number_of_records)
+
+
+def _rows(records: CodedRecords) -> Iterator[Bytes]:
+    """The bytes of each record, some records at a time: a code takes as many whatever its array's type."""
+    columns = [(codes, "<u4") for codes in records.slots]
+    columns += [] if records.tags is None else [(records.tags, "<u8")]
+    for start in range(0, records.number_of_records, _ROWS_AT_ONCE):
+        end = min(start + _ROWS_AT_ONCE, records.number_of_records)
+        own = [
+            codes[start:end].astype(kind).view(np.uint8).reshape(end - start, -1) for codes, kind in columns
+        ]
+        yield np.hstack([np.empty((end - start, 0), np.uint8), *own])
+
+
+def content_digest(records: CodedRecords | PartitionedRecords, key: bytes) -> str:
+    """A digest of the measured columns of all records whatever their order, of their values and schema.
+
+    Args:
+        records: whole or in partitions, which makes no difference.
+        key: a secret of up to 64 bytes.
+    """
+    if isinstance(records, CodedRecords):
+        facts, found = records.facts.measured, _measured_hash(records, key)
+    else:
+        facts = records.facts.measured
+        found = reduce(add, records.each("content", partial(_measured_hash, key=key)))
+    told = [facts.schema.to_json(), facts.slot_columns, facts.values, found.number, f"{found.total:x}"]
+    return hashlib.blake2b(json.dumps(told).encode(), key=key, digest_size=_BYTES).hexdigest()
+
+
+def _measured_hash(records: CodedRecords, key: bytes) -> RecordsHash:
+    return hash_records(records.measured, key)

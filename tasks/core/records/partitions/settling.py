@@ -1,0 +1,91 @@
+"""All partitions get the same values and slots: those that a record of any of them needs.
+
+An open column's values are those of the records as they are counted (see `held_values`), and a column without
+a cap has as many slots as the fullest record of all fills.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from tasks.core.arrays import Codes, Flags
+from tasks.core.parts.store import StoredPart
+from tasks.core.parts.workers import Workers
+from tasks.core.records.coded import CodedFacts, code_type, read_coded_records
+from tasks.core.records.partitions.joining import JoinedPartition
+from tasks.core.records.partitions.pieces import Values
+from tasks.core.records.partitions.plan import PartitionPlace, Partitions
+
+
+@dataclass(frozen=True)
+class _Settling:
+    """What is the same in all partitions.
+
+    Attributes:
+        values: of each column, those that a record holds.
+        codes: for each column the code of each earlier one; None where none changes.
+        widths: of each column, its slots.
+        place: where parts go.
+    """
+
+    values: Values
+    codes: tuple[Codes | None, ...]
+    widths: tuple[int, ...]
+    place: PartitionPlace
+
+
+def settled_partitions(
+    joined: Sequence[JoinedPartition], place: PartitionPlace, workers: Workers
+) -> Partitions:
+    """Take values that no record of any partition holds out of all, and give all as many slots."""
+    first = joined[0].facts
+    codes: list[Codes | None] = []
+    values = []
+    for column, own in enumerate(first.values):
+        flags = [each.held[column] for each in joined]
+        kept, of_column = _held_anywhere([each for each in flags if each is not None], own)
+        codes.append(of_column)
+        values.append(kept)
+    number = len(first.schema.columns)
+    widths = [max(each.facts.slot_columns.count(column) for each in joined) for column in range(number)]
+    settling = _Settling(tuple(values), tuple(codes), tuple(widths), place)
+    slot_columns = tuple(column for column, width in enumerate(widths) for _ in range(width))
+    whole = replace(CodedFacts.of_whole([each.facts for each in joined]), values=settling.values)
+    whole = replace(whole, slot_columns=slot_columns)
+    is_settled = all(each is None for each in codes)
+    if is_settled and all(each.facts.slot_columns == slot_columns for each in joined):
+        return Partitions(tuple(each.part for each in joined), whole)
+    parts = tuple(workers.each("settle", partial(_settle, settling), list(joined)))
+    place.store.remove(place.key("records"))
+    return Partitions(parts, whole)
+
+
+def _held_anywhere(flags: Sequence[Flags], values: tuple[str, ...]) -> tuple[tuple[str, ...], Codes | None]:
+    """The values that are held, and the new code of each old one; None where all are."""
+    if not flags:
+        return values, None
+    held = np.logical_or.reduce(flags)
+    if held.all():
+        return values, None
+    codes = np.zeros(len(values) + 1, code_type(int(held.sum())))
+    codes[1:][held] = np.arange(1, int(held.sum()) + 1)
+    return tuple(itertools.compress(values, held)), codes
+
+
+def _settle(how: _Settling, joined: JoinedPartition) -> StoredPart:
+    with joined.part.folder() as folder:
+        records = read_coded_records(folder)
+    slots: list[Codes] = []
+    for column, width in enumerate(how.widths):
+        own = [codes for codes, of in zip(records.slots, records.slot_columns, strict=True) if of == column]
+        table = how.codes[column]
+        own = own if table is None else [table[codes] for codes in own]
+        kind = code_type(len(how.values[column]))
+        empty = [np.zeros(records.number_of_records, kind) for _ in range(width - len(own))]
+        slots.extend([*own, *empty])
+    slot_columns = tuple(column for column, width in enumerate(how.widths) for _ in range(width))
+    settled = replace(records, slots=tuple(slots), slot_columns=slot_columns, values=how.values)
+    return how.place.store.put(how.place.key("settled", joined.number), settled.write)

@@ -1,0 +1,125 @@
+"""Where a run works on the table: in its own process, or on a cluster of Dask, in partitions.
+
+A flow opens its engine for as long as it lasts; a step asks for the one that is open. Nothing that is made
+depends on it. A cluster is first used, and one on this machine first started, when a step has work for it: a
+run that finds all made does without.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from tasks.core.errors import ClusterLost, ParameterError
+from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import InProcess, Workers
+from tasks.messages import tell
+from tasks.storage import RunWorkspace
+
+if TYPE_CHECKING:  # slow
+    from tasks.configuration.model import Resources, RunConfiguration
+
+P = TypeVar("P")
+R = TypeVar("R")
+#: In ``sensitive/<dataset>/``, where partitions lie unless the run names other storage; what is in there
+#: ages, and is purged, as a run's tables are.
+_PARTS = "partitions"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine at work.
+
+    Attributes:
+        workers: who work.
+        partitions: of the table; 0: it is not parted.
+        storage: where parts lie; "": in the workspace.
+    """
+
+    workers: Workers
+    partitions: int = 0
+    storage: str = ""
+
+    @property
+    def steadfast(self) -> Workers:
+        """The workers, for what must not stop halfway: without them it goes on in this process."""
+        return self.workers if isinstance(self.workers, InProcess) else Steadfast(self.workers)
+
+    def store(self, run: RunWorkspace) -> PartStore:
+        """Where parts of a dataset's tables lie."""
+        scratch = str(run.resources.scratch or "")
+        if self.storage:
+            return PartStore(f"{self.storage}/{run.dataset}", scratch)
+        return PartStore(str(run.sensitive / run.dataset / _PARTS), scratch)
+
+
+@dataclass(frozen=True)
+class Steadfast(Workers):
+    """Workers whose work goes on in this process where their cluster is lost, one part at a time.
+
+    A draw that stopped halfway would be lost, and stay charged.
+
+    Attributes:
+        workers: on a cluster.
+    """
+
+    workers: Workers
+
+    def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
+        """See `Workers`."""
+        done = 0
+        try:
+            for made in self.workers.each(name, work, parts):
+                yield made
+                done += 1
+        except ClusterLost:
+            tell(
+                "ATTENTION: the Dask cluster is lost. What may not stop goes on in the run's own process, "
+                "which takes longer."
+            )
+        yield from map(work, parts[done:])
+
+
+_OPEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
+
+
+def current_engine() -> Engine:
+    """The engine of the run; outside of any, this process."""
+    return _OPEN.get() or Engine(InProcess())
+
+
+@contextmanager
+def engine_of(configuration: "RunConfiguration") -> Iterator[None]:
+    """Open a run's engine.
+
+    Raises:
+        ParameterError: it needs a package that is not installed.
+    """
+    asked = configuration.resources
+    if asked.engine != "dask":
+        yield
+        return
+    with _cluster(asked) as workers:
+        token = _OPEN.set(Engine(workers, asked.partitions, asked.shared_storage or ""))
+        try:
+            yield
+        finally:
+            _OPEN.reset(token)
+
+
+def _cluster(asked: "Resources") -> "Cluster":
+    try:
+        from tasks.cluster import Cluster
+    except ImportError:
+        pass
+    else:
+        return Cluster(asked.dask_address, asked.workers)
+    raise ParameterError(
+        "engine: dask needs packages that are not installed: install the extra dask of this project (`pip "
+        "install prefect-dask`), on the workers too."
+    )
+
+
+if TYPE_CHECKING:
+    from tasks.cluster import Cluster

@@ -1,0 +1,89 @@
+"""Counts of a table in partitions: the bytes of the whole table's, and nothing left behind."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates import marginals as whole
+from tasks.core.aggregates import partitions
+from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.partitions import count_partitions, each_beside
+from tasks.core.errors import InternalError, ParameterError
+from tests.oracles.marginals import coded
+from tests.oracles.partitions import FarAway, in_partitions, left_in_store
+from tests.oracles.rare import ONE_THREAD
+from tests.oracles.raw_tables import raw_tables, single_valued
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@given(
+    table=raw_tables(most_rows=30),
+    number=st.sampled_from([1, 2, 5]),
+    most=st.sampled_from([2, 8]),
+    few=st.sampled_from([-1, 1 << 16]),
+    length=st.integers(1, 3),
+)
+@settings(max_examples=20, deadline=None)
+def test_counts_of_partitions_are_the_bytes_of_the_whole_table_s(
+    tmp_path_factory, table, number, most, few, length
+):
+    """By DuckDB and in memory, added up at once and in a tree."""
+    folder = tmp_path_factory.mktemp("partitions")
+    for name in ("whole", "records", "parts"):
+        (folder / name).mkdir()
+    records = coded(*table)
+    records.write(folder / "records")
+    told = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(whole, "_FEW_RECORDS", few)
+        patch.setattr(partitions, "_MOST_ADDED", most)
+        expected = count_marginals(folder / "records", folder / "whole", length, ONE_THREAD)
+        parted = in_partitions(records, folder, number, FarAway())
+        found = count_partitions(parted, folder / "parts", length, ONE_THREAD, told.append)
+    assert files(folder / "parts") == files(folder / "whole")
+    assert found.facts == expected.facts
+    assert left_in_store(parted) == []
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_chosen_columns_are_counted_in_partitions(tmp_path):
+    records = coded(*single_valued("x,y,1 x,.,1 y,y,."))
+    for name in ("whole", "records", "parts"):
+        (tmp_path / name).mkdir()
+    records.write(tmp_path / "records")
+    count_marginals(tmp_path / "records", tmp_path / "whole", [(0, 2), (1,)], ONE_THREAD)
+    count_partitions(in_partitions(records, tmp_path, 2), tmp_path / "parts", [(0, 2), (1,)], ONE_THREAD)
+    assert files(tmp_path / "parts") == files(tmp_path / "whole")
+
+
+def test_nothing_is_left_of_a_count_that_fails(tmp_path):
+    (tmp_path / "parts").mkdir()
+    parted = in_partitions(coded(*single_valued("x x y")), tmp_path, 2)
+    other = in_partitions(coded(*single_valued("u u v w")), tmp_path / "other", 1)
+    mixed = replace(parted, partitions=[*parted.partitions, *other.partitions])
+    with pytest.raises(InternalError):
+        count_partitions(mixed, tmp_path / "parts", 1, ONE_THREAD)
+    assert left_in_store(parted) == []
+    with pytest.raises(ParameterError):
+        count_partitions(parted, tmp_path / "parts", 0, ONE_THREAD)
+
+
+def test_partitions_are_looked_at_beside_the_counts_of_the_whole_table(tmp_path):
+    records = coded(*single_valued("x x y"))
+    (tmp_path / "counts").mkdir()
+    parted = in_partitions(records, tmp_path, 2, FarAway())
+    counted = count_partitions(parted, tmp_path / "counts", 1, ONE_THREAD)
+    found = list(each_beside(parted, counted, "look", _numbers))
+    assert sum(own for own, _ in found) == 3
+    assert [counts for _, counts in found] == [[2, 1]] * 2
+    assert left_in_store(parted) == []
+
+
+def _numbers(records, marginals):
+    return records.number_of_records, marginals.table(1)["count"].to_pylist()

@@ -1,0 +1,199 @@
+"""Partitions hold the records of the whole table: the same, coded alike, each once, whoever works on them."""
+
+import pickle
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.core.errors import InputError
+from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import InProcess
+from tasks.core.records.coded import read_coded_records
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.dropped import DroppedCells
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.partitions.encoding import encode_partitions
+from tasks.core.records.partitions.plan import PartitionPlace
+from tasks.core.tables.header import InputFile
+
+
+class Elsewhere(InProcess):
+    """Workers in other processes, in effect: all that they are given and give is sent, and the last part
+    is done first, the first one twice."""
+
+    def each(self, name, work, parts):
+        sent = [pickle.dumps((work, part)) for part in parts]
+        done = {}
+        for place in [*reversed(range(len(sent))), *range(min(len(sent), 1))]:
+            function, part = pickle.loads(sent[place])
+            done[place] = pickle.dumps(function(part))
+        return (pickle.loads(done[place]) for place in range(len(sent)))
+
+
+SCHEMAS = {
+    "open": (Column("sex"), Column("age", bins=(20, 40, 60)), Column("town")),
+    "declared": (
+        Column("sex", domain=("f", "m", "other"), other="other"),
+        Column("age", bins=(20, 40, 60)),
+        Column("town"),
+    ),
+    "items": (
+        Column("sex", domain=("f", "m")),
+        Column("langs", delimiter=";", max_items=2),
+        Column("town", forbidden=("x@",)),
+    ),
+    "all items": (Column("sex"), Column("langs", delimiter=";"), Column("town")),
+}
+TOWNS = ["Lyon", "Lille", "", "Nice", "Pau", "Aix", "x@y.z"]
+
+
+def rows(number: int, seed: int, subjects: int) -> list[dict[str, str]]:
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(number):
+        subject = int(rng.integers(subjects))
+        langs = ";".join(str(each) for each in rng.integers(6, size=rng.integers(0, 5)))
+        found.append(
+            {
+                "id": "" if rng.random() < 0.03 else f" P{subject} " if rng.random() < 0.2 else f"p{subject}",
+                "sex": str(rng.choice(["f", "m", "", "?"], p=[0.45, 0.45, 0.05, 0.05])),
+                "age": str(rng.choice(["12", "35", "61", "old", ""])),
+                "langs": langs,
+                "town": str(rng.choice(TOWNS, p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.04, 0.01])),
+            }
+        )
+    return found
+
+
+def write(found: list[dict[str, str]], folder: Path, kind: str) -> InputFile:
+    names = ["id", "sex", "age", "langs", "town"]
+    if kind == "csv":
+        path = folder / "people.csv"
+        lines = [",".join(f'"{row[name]}"' for name in names) for row in found]
+        path.write_text("\n".join([",".join(names), *lines]) + "\n")
+        return InputFile(path)
+    path = folder / "people.parquet"
+    columns = {name: pa.array([row[name] for row in found], pa.string()) for name in names}
+    pq.write_table(pa.table(columns), path, row_group_size=37)
+    return InputFile(path)
+
+
+def described(parts) -> Counter:
+    """Each record as text, with its tag: of the whole table or of partitions."""
+    found: Counter = Counter()
+    for records in parts:
+        texts = [("", *values) for values in records.values]
+        for row in range(records.number_of_records):
+            codes = [int(slot[row]) for slot in records.slots]
+            cells = [texts[column][code] for code, column in zip(codes, records.slot_columns, strict=True)]
+            tag = None if records.tags is None else int(records.tags[row])
+            found[tuple(cells), tuple(codes), tag] += 1
+    return found
+
+
+def both(source, schema, place, **options):
+    told, told_of_parts = [], []
+    whole = encode(source, schema, EncodingOptions(key=b"k", report_dropped=told.append, **options))
+    asked = EncodingOptions(key=b"k", report_dropped=told_of_parts.append, **options)
+    made = encode_partitions(source, schema, asked, place, Elsewhere())
+    parts = []
+    for part in made.parts:
+        with part.folder() as folder:
+            parts.append(read_coded_records(folder))
+    assert described(parts) == described([whole])
+    assert made.facts.values == whole.values and made.facts.slot_columns == whole.slot_columns
+    assert made.facts.number_of_records == whole.number_of_records
+    for part in parts:
+        assert part.values == whole.values and part.slot_columns == whole.slot_columns
+        assert [slot.dtype for slot in part.slots] == [slot.dtype for slot in whole.slots]
+    assert told_of_parts == told
+    return parts
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    kind=st.sampled_from(["csv", "parquet"]),
+    columns=st.sampled_from(["open", "declared", "items"]),
+    number=st.sampled_from([1, 2, 3, 7]),
+    size=st.sampled_from([0, 1, 5, 300]),
+    has_subjects=st.booleans(),
+    tags=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_partitions_hold_the_records_of_the_table(
+    kind, columns, number, size, has_subjects, tags, seed, tmp_path_factory
+):
+    folder = tmp_path_factory.mktemp("table")
+    source = write(rows(size, seed, max(1, size // 3)), folder, kind)
+    schema = Schema(SCHEMAS[columns], "id" if has_subjects else None)
+    place = PartitionPlace(number, PartStore(str(folder / "parts")), "run")
+    both(source, schema, place, total=True, tags=tags)
+    assert not list(folder.glob("parts/**/.*.part"))
+    kept = {path.name for path in (folder / "parts" / "run").iterdir()}
+    assert len(kept) == 1 and kept <= {"records", "settled"}
+
+
+def one_each(number: int, seed: int) -> list[dict[str, str]]:
+    return [row | {"id": f"p{place}"} for place, row in enumerate(rows(number, seed, 5))]
+
+
+@pytest.mark.parametrize("limit", [None, 60])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("has_subjects", [False, True])
+def test_where_joining_is_not_total_columns_of_items_may_have_no_cap(kind, limit, has_subjects, tmp_path):
+    source = write(one_each(200, 3), tmp_path, kind)
+    schema = Schema(SCHEMAS["all items"], "id" if has_subjects else None)
+    place = PartitionPlace(3, PartStore(str(tmp_path / "parts")), "run")
+    both(source, schema, place, total=False, record_limit=limit)
+
+
+@pytest.mark.parametrize("change", [{"id": ""}, {"id": "p3", "sex": "m", "town": "Rome"}])
+def test_a_row_that_stops_the_whole_table_stops_its_partition(change, tmp_path):
+    found = one_each(100, 4)
+    found[3] = found[3] | {"sex": "f", "town": "Lyon"}
+    found[76] = found[3] | change
+    source = write(found, tmp_path, "csv")
+    schema = Schema((Column("sex"), Column("town")), "id")
+    place = PartitionPlace(4, PartStore(str(tmp_path / "parts")), "run")
+    asked = EncodingOptions(total=False, key=b"k")
+    with pytest.raises(InputError) as raised:
+        encode(source, schema, asked)
+    with pytest.raises(InputError) as raised_there:
+        encode_partitions(source, schema, asked, place, Elsewhere())
+    assert str(raised_there.value) == str(raised.value)
+    assert raised_there.value.operator_detail == raised.value.operator_detail
+    assert "Rome" not in str(raised.value)
+
+
+def test_one_person_is_in_one_partition(tmp_path):
+    source = write(rows(500, 5, 20), tmp_path, "parquet")
+    schema = Schema((Column("langs", delimiter=";", max_items=4),), "id")
+    place = PartitionPlace(4, PartStore(str(tmp_path / "parts")), "run")
+    parts = both(source, schema, place, total=True)
+    assert sum(part.number_of_records for part in parts) <= 20
+    assert sum(part.number_of_records > 0 for part in parts) > 1
+
+
+def test_no_records_stop_where_joining_is_not_total(tmp_path):
+    source = write([], tmp_path, "csv")
+    place = PartitionPlace(2, PartStore(str(tmp_path / "parts")), "run")
+    with pytest.raises(InputError, match="at least one record"):
+        encode_partitions(
+            source, Schema((Column("sex"),)), EncodingOptions(total=False, key=b"k"), place, InProcess()
+        )
+
+
+def test_what_is_told_of_cells_is_in_the_order_of_the_whole_table(tmp_path):
+    source = write(rows(300, 8, 40), tmp_path, "csv")
+    told: list[DroppedCells] = []
+    place = PartitionPlace(3, PartStore(str(tmp_path / "parts")), "run")
+    schema = Schema((*SCHEMAS["declared"], Column("langs", delimiter=";", max_items=1)), "id")
+    asked = EncodingOptions(total=True, key=b"k", report_dropped=told.append)
+    encode_partitions(source, schema, asked, place, Elsewhere())
+    assert len({each.reason for each in told}) >= 4
