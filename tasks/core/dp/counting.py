@@ -18,6 +18,8 @@ from tasks.core.dp.candidates import Cubes
 CodeMatrix = npt.NDArray[np.unsignedinteger]
 #: One random state, one number of tuples left and one number still to drop for each record (`drop_tuples`).
 Coins = tuple[Words, Integers, Integers]
+#: Some combinations of a length that follow each other: the first one's place, and the next one's after them.
+Portion = tuple[int, int]
 
 #: Rows a pass: the partial keys of a block stay in the cache for short lengths; a large cube of a long
 #: length is better reused while it is there.

@@ -11,13 +11,13 @@ whole or lie in partitions: the sums are the same whole numbers.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from tasks.core.arrays import Integers, ShareDone
 from tasks.core.dp.contribution import Sensitivity
-from tasks.core.dp.counting import Answer
+from tasks.core.dp.counting import Answer, Portion
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import in_groups
 from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_records
@@ -38,7 +38,7 @@ class Seeing(Protocol[Seen_co]):
         """The records that are looked at, as they are counted."""
 
 
-class Tally(Protocol[Seen_contra]):
+class LengthTally(Protocol[Seen_contra]):
     """The candidates of one length, and how many records hold each, so far as they were counted."""
 
     def count(self, records: Seen_contra, with_sensitivity: bool, report: ShareDone) -> Sensitivity | None:
@@ -47,14 +47,17 @@ class Tally(Protocol[Seen_contra]):
     def drop(self, records: Seen_contra, sensitivity: Sensitivity, limit: int) -> None:
         """Take back what records that were counted lose, as they hold more than ``limit`` candidates."""
 
+    def portions(self) -> Sequence[Portion]:
+        """All candidates in order, in portions whose counts can be sent at once."""
+
     def answer(self) -> Answer:
         """The exact counts, to be added to those of other records."""
 
-    def add(self, answer: Answer) -> None:
-        """Add what was counted of other records."""
+    def add(self, answer: Answer, portion: Portion | None = None) -> None:
+        """Add what was counted of other records, of all candidates or those of a portion."""
 
 
-class Question(Protocol[T]):
+class AskedLength(Protocol[T]):
     """What the draw asks at one length; can be sent.
 
     Attributes:
@@ -70,8 +73,8 @@ class Question(Protocol[T]):
     def bounded(self) -> bool:
         """Whether a record counts for a part of its candidates alone."""
 
-    def blank(self) -> Tally[T]:
-        """The candidates, and no record."""
+    def blank(self, portion: Portion | None = None) -> LengthTally[T]:
+        """The candidates, or those of a portion, and no record."""
 
 
 class CountedLength(Protocol):
@@ -97,7 +100,7 @@ class LengthCounts(Protocol):
 
     facts: CodedFacts
 
-    def counted(self, question: Question[T], into: Tally[T], report: ShareDone) -> CountedLength:
+    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
         """Answer a question about all records.
 
         Args:
@@ -121,7 +124,7 @@ class WholeLengths(LengthCounts):
         self._records = records
         self._seen: tuple[object, Any] | None = None
 
-    def counted(self, question: Question[T], into: Tally[T], report: ShareDone) -> CountedLength:
+    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
         """See `LengthCounts`."""
         if self._seen is None or self._seen[0] is not question.look:
             self._seen = question.look, question.look.at(self._records)
@@ -130,7 +133,7 @@ class WholeLengths(LengthCounts):
 
 
 class _WholeLength(CountedLength):
-    def __init__(self, tally: Tally[T], seen: T, sensitivity: Sensitivity | None) -> None:
+    def __init__(self, tally: LengthTally[T], seen: T, sensitivity: Sensitivity | None) -> None:
         self.sizes = None if sensitivity is None else sizes_of(sensitivity)
         self._bound = None if sensitivity is None else partial(tally.drop, seen, sensitivity)
 
@@ -146,51 +149,62 @@ class PartitionedLengths(LengthCounts):
         """Args: records: of one table."""
         self.facts, self._records = records.facts, records
 
-    def counted(self, question: Question[T], into: Tally[T], report: ShareDone) -> CountedLength:
+    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
         """See `LengthCounts`."""
         return _PartitionedLength(self._records, question, into, report)
 
 
-class _PartitionedLength(CountedLength):
-    """How often a partition is read depends on public facts alone: twice where contributions are bounded."""
+class _PartitionedLength(CountedLength, Generic[T]):
+    """How often a partition is read depends on public facts alone.
+
+    Once a portion; or twice, where contributions are bounded: a record's coins go through all it holds.
+    """
 
     def __init__(
-        self, records: PartitionedRecords, question: Question[T], tally: Tally[T], report: ShareDone
+        self, records: PartitionedRecords, question: AskedLength[T], tally: LengthTally[T], report: ShareDone
     ) -> None:
         self.sizes = None
         self._records, self._report = records, report
-        self._bound = partial(self._fill, question, tally) if question.bounded else None
+        self._question, self._tally = question, tally
         if question.bounded:
-            self.sizes = added_sizes(self._each("sensitivities", partial(_sizes_in, question)))
-        else:
-            self._fill(question, tally, None)
+            self.sizes = added_sizes(self._each("sensitivities", partial(_sizes_in, question), (0, 2)))
+            return
+        portions = tally.portions()
+        for place, portion in enumerate(portions):
+            self._fill(portion, None, (place, len(portions)))
 
     def bound(self, limit: int) -> None:
-        if self._bound is not None:
-            self._bound(limit)
+        if self._question.bounded:
+            self._fill(None, limit, (1, 2))
 
-    def _fill(self, question: Question[T], tally: Tally[T], limit: int | None) -> None:
-        for answer in self._each("candidates", partial(_counts_in, question, limit)):
-            tally.add(answer)
+    def _fill(self, portion: Portion | None, limit: int | None, step: tuple[int, int]) -> None:
+        for answer in self._each("candidates", partial(_counts_in, self._question, portion, limit), step):
+            self._tally.add(answer, portion)
 
-    def _each(self, name: str, work: Callable[[Group], R]) -> Iterator[R]:
-        return in_groups(self._records.workers, name, work, self._records.partitions, self._report)
+    def _each(self, name: str, work: Callable[[Group], R], step: tuple[int, int]) -> Iterator[R]:
+        """The answers of all groups. Args: step: which of how many times that all are asked."""
+        place, times = step
+
+        def report(share: float) -> None:
+            self._report((place + share) / times)
+
+        return in_groups(self._records.workers, name, work, self._records.partitions, report)
 
 
-def _sizes_in(question: Question[T], group: Group) -> Integers:
+def _sizes_in(question: AskedLength[T], group: Group) -> Integers:
     counted = (length for length in _counted_in(question, question.blank(), group))
     return added_sizes(length.sizes for length in counted if length.sizes is not None)
 
 
-def _counts_in(question: Question[T], limit: int | None, group: Group) -> Answer:
-    tally = question.blank()
+def _counts_in(question: AskedLength[T], portion: Portion | None, limit: int | None, group: Group) -> Answer:
+    tally = question.blank(portion)
     for length in _counted_in(question, tally, group):
         if limit is not None:
             length.bound(limit)
     return tally.answer()
 
 
-def _counted_in(question: Question[T], tally: Tally[T], group: Group) -> Iterator[CountedLength]:
+def _counted_in(question: AskedLength[T], tally: LengthTally[T], group: Group) -> Iterator[CountedLength]:
     """Each partition as a table of its own: who looks at one has seen the last of the one before."""
     for partition in group:
         with partition.folder() as folder:

@@ -13,7 +13,7 @@ from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers, ShareDo
 from tasks.core.dp import kernels
 from tasks.core.dp.candidates import Kept, Lattice
 from tasks.core.dp.contribution import Sensitivity, coins, needed_tags
-from tasks.core.dp.counting import Answer, SurvivingCodes, code_matrix
+from tasks.core.dp.counting import Answer, Portion, SurvivingCodes, code_matrix
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import records_below
@@ -54,8 +54,8 @@ class AskedValues:
     slot_columns: tuple[int, ...]
     sizes: tuple[int, ...] = field(repr=False)
 
-    def blank(self) -> "ValueCounts":
-        """All values, and no record."""
+    def blank(self, portion: Portion | None = None) -> "ValueCounts":
+        """All values, and no record: they are one portion."""
         return ValueCounts.of(self.slot_columns, self.sizes)
 
 
@@ -109,11 +109,15 @@ class ValueCounts:
             offsets = self.offsets[columns]
             kernels.drop_tuples(codes, (0, len(rows)), slots, offsets, sizes, self.cells, mine)
 
+    def portions(self) -> list[Portion]:
+        """See `TupleCounts.portions`."""
+        return [(0, len(self.offsets) - 1)]
+
     def answer(self) -> Answer:
         """See `TupleCounts.answer`."""
         return Answer(self.cells & kernels.COUNT)
 
-    def add(self, answer: Answer) -> None:
+    def add(self, answer: Answer, portion: Portion | None = None) -> None:
         """Add what was counted of other records."""
         self.cells[:] += answer.cells
 

@@ -86,7 +86,7 @@ def spurious_bounded(rule: ReleaseThresholds, bounds: Bounds, scale: Fraction, s
     return least
 
 
-def count_values(asked: Draw, below: int | None) -> tuple[ValueCounts, CountedLength]:
+def count_first_length(asked: Draw, below: int | None) -> tuple[ValueCounts, CountedLength]:
     """Length 1, counted: its tally, and the answer that completes it."""
     facts = asked.records.facts
     sizes = tuple(len(texts) for texts in facts.values)

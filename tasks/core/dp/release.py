@@ -18,7 +18,7 @@ from tasks.core.arrays import StageDone
 from tasks.core.dp import accounting, thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.exact import LengthCounts, length_counts
-from tasks.core.dp.lengths import Draw, Lengths, count_values
+from tasks.core.dp.lengths import Draw, Lengths, count_first_length
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling import noise
@@ -90,13 +90,13 @@ def draw(asked: Draw) -> Measurement:
     levels = max(1, min(parameters.reporting_length, schema.width))
     plan = accounting.plan_release(parameters, all_declared=all_declared, levels=levels)
     _check_plan(plan, parameters, schema.width)
-    counted = count_values(asked, None) if parameters.record_limit is None else None
+    counted = count_first_length(asked, None) if parameters.record_limit is None else None
     asked.before_first_word()
     number_of_records, count_scale = _noisy_count(records.facts.number_of_records, plan, asked.stream)
     plan = accounting.for_noisy_count(plan, parameters, number_of_records)
     below = tag_bound(parameters.record_limit, number_of_records)
     drawn = Lengths(asked, plan)
-    drawn.first(below, *(counted or count_values(asked, below)))
+    drawn.first(below, *(counted or count_first_length(asked, below)))
     for length in range(2, levels + 1):
         drawn.longer(length)
     return Measurement(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.dp import longer_lengths
 from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.exact import PartitionedLengths, WholeLengths
 from tasks.core.dp.first_length import AskedValues, Sample, SurvivingValues
@@ -26,7 +27,7 @@ from tests.oracles.mechanism import add, dense_cells, lattice_of, sparse_cells
 from tests.oracles.partitions import FarAway, parted, stored
 
 #: All cubes visited, some, none.
-RULES = [SizeRule(), SizeRule(60, 400, 200), SizeRule(0, 0, 0)]
+RULES = [SizeRule(), SizeRule(60, 150, 200), SizeRule(0, 0, 0)]
 
 
 def files_of(measurement):
@@ -46,17 +47,36 @@ def drawn(records, asked, rule, seed=7, before=lambda: None):
 def test_a_draw_from_partitions_is_that_of_the_whole_table(mode, limit, rule, tmp_path):
     """Open and declared columns, several items, records over the limit; one partition of five is empty."""
     asked = parameters(*mode, length=4, record_limit=limit, percentile_percentage=60, epsilon=20.0)
-    records = survey(rows=600, multi=2, declared=(1, 3), seed=3)
+    records = survey(rows=500, columns=4, multi=2, declared=(1, 3), seed=3)
     whole = drawn(records, asked, rule)
     assert [bool(len(level.counts)) for level in whole.levels] == [True] * 4
     expected = files_of(whole)
     for number in (1, 2, 5):
-        places = [*np.array_split(np.arange(600), 4), np.arange(0)] if number == 5 else None
+        places = [*np.array_split(np.arange(500), 4), np.arange(0)] if number == 5 else None
         if places is None:
             table = parted(records, tmp_path / str(number), number)
         else:
             table = PartitionedRecords.opened(stored(records, tmp_path / "5", places), FarAway())
         assert files_of(drawn(table, asked, rule)) == expected
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("mode", MODES)
+def test_a_length_is_asked_for_in_portions_up_to_a_number_of_counts(mode, rule, tmp_path, monkeypatch):
+    """But for bounded contributions: a record's coins go through all its candidates, wherever they are."""
+    asked = parameters(*mode, percentile_percentage=60, epsilon=20.0)
+    records, workers = survey(rows=300, multi=2, declared=(1, 3), seed=3), Sending()
+    expected = files_of(drawn(records, asked, rule))
+    monkeypatch.setattr(longer_lengths, "_COUNTS_AT_ONCE", 100)
+    seen = []
+    table = PartitionedLengths(parted(records, tmp_path, 2, workers))
+    stream, told = SeededStream(7), lambda step, share: seen.append((step, share))
+    assert files_of(draw(Draw(table, asked, stream, lambda: None, told, rule))) == expected
+    times = [name for name, _, _ in workers.asked].count("candidates")
+    assert times == 3 if mode[1] != "schema" else times > 5
+    for step in ("length 1", "length 2", "length 3"):
+        shares = [share for name, share in seen if name == step]
+        assert shares == sorted(shares) and shares[-1] == 1.0
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -176,7 +196,7 @@ def test_no_text_of_a_question_or_of_an_answer_shows_what_was_counted(tmp_path):
     workers = FarAway()
     records = survey(rows=300, values=4)
     table = parted(records, tmp_path, 2, workers)
-    drawn(table, parameters("gdp", "profile", epsilon=50.0), SizeRule(60, 400, 200))
+    drawn(table, parameters("gdp", "profile", epsilon=50.0), SizeRule(60, 150, 200))
     assert {name for name, _, _ in workers.asked} == {"facts", "sensitivities", "candidates"}
     for _, _, text in workers.asked:
         assert not any(word in text for word in ("array", "sizes=", "codes=", "v1", "4, 4"))

@@ -144,7 +144,7 @@ def filled(records: CodedRecords, columns: Collection[int]) -> CodedRecords:
 def value_counts(records: CodedRecords) -> Counts:
     """For each column how many records hold each of its values, and then how many hold none.
 
-    >>> from tasks.core.records.columns import Column
+    >>> from tasks.core.records.columns import Column, Schema
     >>> town = (np.array([1, 2, 1, 0], np.uint8),)
     >>> [counts.tolist() for counts in value_counts(CodedRecords(
     ...     Schema((Column("town"),)), town, (0,), (("Lille", "Lyon"),), 4))]
