@@ -87,10 +87,16 @@ class ContentPolicy(CachePolicy):
         return f"{task_ctx.task.name}-{self.keyed(text)[:40]}"
 
 
-def content_key(run: RunWorkspace, step: str, inputs: Sequence[Any]) -> str:
-    """A name for what a step makes of its inputs: the same inputs and the same code give the same."""
-    body = [plain(value) for value in inputs if not isinstance(value, Workspace)]
-    return run.keyed_hash(json.dumps([step, code_hash(), run.dataset, body], sort_keys=True))[:40]
+def content_key(hash_of: Callable[[str], str], dataset: str, made_of: Sequence[Any]) -> str:
+    """A name for what a step makes: the same inputs and the same code have the same.
+
+    Args:
+        hash_of: of a text; keyed where inputs are sensitive.
+        dataset: whose it is.
+        made_of: the step's name, and its inputs.
+    """
+    body = [plain(value) for value in made_of if not isinstance(value, Workspace)]
+    return hash_of(json.dumps([code_hash(), dataset, body], sort_keys=True))[:40]
 
 
 def plain(value: Any) -> Any:

@@ -151,7 +151,7 @@ class Cluster(Workers):
             try:
                 self._runner = self._stack.enter_context(runner)
                 assert runner.client, "asked for, it connects"
-            except _LOST:
+            except (*_LOST, RuntimeError):  # the second of a worker on this machine that does not start
                 failure = self._lost()
                 self._stack.close()
                 self._runner = None

@@ -15,7 +15,7 @@ from tasks.core.errors import ClusterLost, ParameterError
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
 from tasks.messages import tell
-from tasks.storage import RunWorkspace
+from tasks.storage import INTERMEDIATE, RunWorkspace
 
 if TYPE_CHECKING:  # slow
     from tasks.configuration.model import Resources, RunConfiguration
@@ -40,6 +40,12 @@ class Engine:
     workers: Workers
     partitions: int = 0
     storage: str = ""
+
+    def public_store(self, run: RunWorkspace) -> PartStore:
+        """Where parts lie of what is made from a measurement."""
+        if self.storage:
+            return PartStore(f"{self.storage}/{run.dataset}/{INTERMEDIATE}")
+        return PartStore(str(run.intermediate / run.dataset / _PARTS))
 
     @property
     def steadfast(self) -> Workers:

@@ -22,6 +22,7 @@ from prefect.cache_policies import NO_CACHE
 
 from tasks.caching import cached as skipped_if_known
 from tasks.caching import content_key
+from tasks.core.dp.digest import sha256_of
 from tasks.edges import edges_from, keep, results_in, without_edges
 from tasks.failures import sanitised
 from tasks.messages import tell_log
@@ -45,17 +46,20 @@ class Output:
         run: the workspace, where all that is stored is read.
         progress: for the person at the terminal; closed by the decorator.
         made_of: the step's name, and all that it was given.
+        zone: the step's.
     """
 
     folder: Path
     run: RunWorkspace
     progress: Progress
     made_of: tuple[Any, ...] = ()
+    zone: Zone = "sensitive"
 
     @property
     def key(self) -> str:
         """A name for what is made: another run has it too, that makes it of the same inputs by this code."""
-        return content_key(self.run, self.made_of[0], self.made_of[1:])
+        hash_of = self.run.keyed_hash if self.zone == SENSITIVE else sha256_of
+        return content_key(hash_of, self.run.dataset, self.made_of)
 
     def path(self, table: StoredTable) -> Path:
         """Of a stored table that is still what its reference says (see `Workspace.path`)."""
@@ -129,7 +133,7 @@ def _storing(fill: Callable[..., Any], traits: _Traits) -> Callable[..., Any]:
             stored = run.store(
                 run.folder(traits.zone) / traits.folder,
                 traits.makes,
-                lambda folder: fill(Output(folder, run, progress, made_of), *args, **kwargs),
+                lambda folder: fill(Output(folder, run, progress, made_of, traits.zone), *args, **kwargs),
             )
         if shown is not None:
             shown.close()

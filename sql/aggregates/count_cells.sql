@@ -1,7 +1,7 @@
 select
-    ${combination_id}::uinteger as combination_id,
+    ${combination_id}::integer as combination_id,
     ${codes},
     count(*) as count
 from records
 where ${filled}
-group by all
+group by ${names}

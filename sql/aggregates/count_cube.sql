@@ -3,4 +3,4 @@ select
     ${slots},
     count(*) as count
 from records
-group by all
+group by ${slots}

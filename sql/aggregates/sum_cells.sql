@@ -1,6 +1,6 @@
 -- Several choices of slots stand for one combination wherever a column is multi-valued.
 with cells as materialized (
-    select * from ${cells}
+    select counted.* from ${cells} as counted
 )
 
 select
@@ -9,5 +9,5 @@ select
     sum(count)::bigint as count
 from cells
 where ${present}
-group by all
-order by all
+group by combination_id, ${codes}
+order by ${codes}

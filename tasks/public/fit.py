@@ -12,9 +12,12 @@ from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.estimates import ranges, scaled_to_records
+from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
 from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.sharded_records import join_shards
 from tasks.public.bundles.opening import open_drawn
 from tasks.public.modes import public_seed
+from tasks.public.shards import SHARD_RECORDS, shard_place
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
@@ -28,13 +31,18 @@ def fit_records(into: Output, measurement: StoredTable, synthesis: AnySynthesis,
     if not isinstance(synthesis, Fitted):
         raise InternalError("Only fitted synthesis reads a workload's tables.")
     bundle = open_drawn(into.run, measurement)
-    made = fitted.draw_fitted(
-        bundle.workload(),
-        public_seed(bundle, synthesis) or 0,
-        number=synthesis.target_number_of_records,
-        threads=parallel_jobs,
-        progress=into.progress.of("records"),
-    )
+    drawn, seed = bundle.workload(), public_seed(bundle, synthesis) or 0
+    number, report = synthesis.target_number_of_records, into.progress.of("records")
+    if fitted.wanted_number(drawn, number) > SHARD_RECORDS:
+        with shard_place(into) as place:
+            join_shards(
+                draw_fitted_in_shards(
+                    drawn, seed, number=number, **place, threads=parallel_jobs, progress=report
+                ),
+                into.folder,
+            )
+        return
+    made = fitted.draw_fitted(drawn, seed, number=number, threads=parallel_jobs, progress=report)
     made.records.write(into.folder)
     np.save(into.folder / _CELLS, made.cells)
 

@@ -3,8 +3,11 @@
 What only a step's work needs is imported there: a run that skips the step does without.
 """
 
+from pathlib import Path
+
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.sensitive.export import Sources
+from tasks.sensitive.table import forget_kept, open_kept, open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
 
@@ -13,9 +16,15 @@ from tasks.storage import SENSITIVE, StoredTable
 def count_records(into: Output, records: StoredTable, length: int) -> None:
     """Count every combination up to a length exactly; stays in ``sensitive/``."""
     from tasks.core.aggregates.marginals import count_marginals
+    from tasks.core.aggregates.partitions import count_partitions
 
-    report = into.progress.of("combinations")
-    count_marginals(into.path(records), into.folder, length, into.run.resources, report)
+    report, resources = into.progress.of("combinations"), into.run.resources
+    table = open_kept(into, records)
+    if isinstance(table, Path):
+        count_marginals(table, into.folder, length, resources, report)
+    else:
+        count_partitions(table, into.folder, length, resources, report)
+        forget_kept(table)
 
 
 @step(SENSITIVE, makes="sensitive aggregates", folder="aggregate", progress="describe")
@@ -26,7 +35,7 @@ def describe_records(
     from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 
     write_sensitive_aggregates(
-        into.path(records),
+        open_table(into, records),
         read_marginals(into.path(marginals)),
         resolution,
         into.folder,

@@ -11,6 +11,7 @@ from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.sentences import RecordsPromise
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.sensitive.export import Sources
+from tasks.sensitive.table import open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
 
@@ -72,7 +73,7 @@ def evaluate_against_raw(
     from tasks.core.navigation.owner_page import answers_of_counts
 
     inputs = RawInputs(
-        records=into.path(records),
+        records=open_table(into, records),
         sensitive=read_marginals(into.path(marginals)),
         reportable=read_aggregates(into.path(aggregates)),
         synthetic=read_synthetic_records(into.path(synthetic)),

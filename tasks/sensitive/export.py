@@ -21,6 +21,7 @@ from tasks.core.evaluation.raw import list_combinations
 from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
 from tasks.leftovers import process_mark
+from tasks.sensitive.table import opened_folder
 from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
 
 #: The files by the stage whose folder they are made from, without the prefix of their names.
@@ -122,7 +123,7 @@ class _Run:
             }
         synthetic = read_synthetic_records(self.folder / _SYNTHETIC)
         found = list_combinations(
-            self._path(self.sources.records),
+            opened_folder(self._path(self.sources.records)),
             synthetic,
             max(marginals.lengths, default=0),
             self.sources.resolution,

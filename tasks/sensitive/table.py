@@ -1,16 +1,56 @@
-"""A stored table of coded records, opened: whole in memory, or in partitions that workers read."""
+"""A stored table of coded records, opened: whole, or in partitions that the engine's workers read."""
 
-from tasks.core.dp.workload.exact import PartitionedTable
-from tasks.core.records.coded import CodedRecords, read_coded_records
+from dataclasses import replace
+from pathlib import Path
+
+from tasks.core.parts.kept import KeptWork
+from tasks.core.parts.workers import InProcess, Workers
+from tasks.core.records.coded import read_coded_records
+from tasks.core.records.partitioned import AnyRecords, PartitionedRecords
 from tasks.core.records.partitions.index import is_parted, read_partitions
 from tasks.engine import current_engine
+from tasks.step import Output
 from tasks.storage import StoredTable, Workspace
 
 
-def open_for_draw(workspace: Workspace, records: StoredTable) -> CodedRecords | PartitionedTable:
-    """The records that a release is drawn from. Once it is begun, the draw does not stop for a cluster."""
+def open_table(into: Output, records: StoredTable) -> Path | PartitionedRecords:
+    """The folder of the records, or where its partitions are. Args: into: of the step that reads them."""
+    folder = into.path(records)
+    return _parted(folder, current_engine().workers, into.key) if is_parted(folder) else folder
+
+
+def opened_folder(folder: Path) -> Path | PartitionedRecords:
+    """A folder of records, or where its partitions are, read by this process. Args: folder: of a table."""
+    return _parted(folder, InProcess()) if is_parted(folder) else folder
+
+
+def open_kept(into: Output, records: StoredTable) -> Path | PartitionedRecords:
+    """As `open_table`, by workers that keep what is done, for a step that another run may go on with."""
+    found = open_table(into, records)
+    if isinstance(found, Path):
+        return found
+    workers = KeptWork(found.workers, found.store, f"{into.key}/done", into.run.secret())
+    return replace(found, workers=workers)
+
+
+def forget_kept(table: PartitionedRecords) -> None:
+    """Remove what workers kept: the step is done."""
+    if isinstance(table.workers, KeptWork):
+        table.workers.forget()
+
+
+def open_records(workspace: Workspace, records: StoredTable) -> AnyRecords:
+    """The records in memory, or where their partitions are. Nothing is made of them in their store."""
     folder = workspace.path(records)
-    if not is_parted(folder):
-        return read_coded_records(folder)
+    return _parted(folder, current_engine().workers) if is_parted(folder) else read_coded_records(folder)
+
+
+def open_for_draw(workspace: Workspace, records: StoredTable) -> AnyRecords:
+    """The records that a release is drawn from. Once it is begun, a draw does not stop for a lost cluster."""
+    folder = workspace.path(records)
+    return _parted(folder, current_engine().steadfast) if is_parted(folder) else read_coded_records(folder)
+
+
+def _parted(folder: Path, workers: Workers, prefix: str = "") -> PartitionedRecords:
     found = read_partitions(folder)
-    return PartitionedTable(found.parts, found.facts, current_engine().steadfast)
+    return PartitionedRecords(found.parts, found.facts, workers, prefix)

@@ -25,13 +25,13 @@ from tasks.core.errors import ParameterError
 from tasks.core.hashes import file_sha256, folder_sha256
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.metadata.errata import ERRATA
-from tasks.core.records.coded import read_coded_records
 from tasks.core.records.content import content_digest
 from tasks.leftovers import process_mark
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import declared_input
 from tasks.public.releases import MANIFEST, require_not_withdrawn
 from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.table import open_records
 from tasks.step import step
 from tasks.storage import FULL, MEASUREMENT, SENSITIVE, StoredTable, Workspace
 
@@ -156,7 +156,7 @@ def find_drawn(workspace: Workspace, name: ReleaseName, records: StoredTable) ->
 
 
 def _counted(workspace: Workspace, records: StoredTable) -> str:
-    content = content_digest(read_coded_records(workspace.path(records)), records_key(workspace))
+    content = content_digest(open_records(workspace, records), records_key(workspace))
     return workspace.keyed_hash(f"counted {content}")
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model, UtilityRequest
+from tasks.sensitive.table import open_records
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
@@ -66,12 +67,11 @@ def _pair(
     """Both tables as codes, read as what they are stored as."""
     from tasks.core.evaluation.utility.measures import MOST_ROWS
     from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
-    from tasks.core.records.coded import read_coded_records
     from tasks.core.synthesis.records import read_synthetic_records
     from tasks.sensitive.syndiffix.trees import TABLE
 
-    places = workspace.path(raw), workspace.path(synthetic)
     if settings.is_typed:
-        typed, made = (pq.read_table(place / TABLE) for place in places)
+        typed, made = (pq.read_table(workspace.path(table) / TABLE) for table in (raw, synthetic))
         return pair_of_tables(typed, made, settings.bins, MOST_ROWS)
-    return pair_of_records(read_coded_records(places[0]), read_synthetic_records(places[1]), MOST_ROWS)
+    records = read_synthetic_records(workspace.path(synthetic))
+    return pair_of_records(open_records(workspace, raw), records, MOST_ROWS)

@@ -9,7 +9,9 @@ import numpy as np
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.candidates import Lattice, SizeRule, Survivors
-from tasks.core.dp.first_length import ValueCounts
+from tasks.core.dp.counting import SurvivingCodes
+from tasks.core.dp.exact import WholeLengths
+from tasks.core.dp.first_length import AskedValues, Sample, ValueCounts
 from tasks.core.dp.kernels import CANDIDATE, COUNT
 from tasks.core.dp.lengths import Draw, Lengths
 from tasks.core.dp.longer_lengths import TupleCounts
@@ -78,17 +80,27 @@ def tuple_counts(records, lattice, length, limit, rule):
     """{(columns, codes): count} of the candidates of a length k >= 2 (dense), dropped to ``limit``."""
     codes = np.array(records.slots, np.uint8).reshape(len(records.slots), records.number_of_records)
     counts = TupleCounts.of(records.schema, records.schema.combinations(length), lattice, rule)
-    held = counts.count(codes, True, lambda share: None)
-    counts.drop(codes, records.tags, held, limit)
+    seen = SurvivingCodes(codes, records.tags)
+    held = counts.count(seen, True, lambda share: None)
+    counts.drop(seen, held, limit)
     return counts
+
+
+def value_counts(records, counting, bounded=True):
+    """The tally of length 1, and the answer that completes it."""
+    sizes = tuple(map(len, records.values))
+    values = counting.of(records.slot_columns, sizes)
+    question = AskedValues(Sample(), bounded, records.slot_columns, sizes)
+    return values, WholeLengths(records).counted(question, values, lambda share: None)
 
 
 def released(records, parameters, plan, stream, lengths):
     """The noisy count and the lengths of one draw."""
     number_of_records, _ = _noisy_count(records.number_of_records, plan, stream)
-    asked = Draw(records, parameters, stream, lambda: None, lambda step, share: None, SizeRule())
+    whole = WholeLengths(records)
+    asked = Draw(whole, parameters, stream, lambda: None, lambda step, share: None, SizeRule())
     drawn = lengths(asked, plan)
-    drawn.first(drawn.counting.of(records, parameters.contribution != "schema"))
+    drawn.first(None, *value_counts(records, drawn.counting, asked.is_bounded))
     for length in range(2, parameters.reporting_length + 1):
         drawn.longer(length)
     return number_of_records, drawn
@@ -108,8 +120,8 @@ class WithoutEmptyCells(Lengths):
 
     counting = ValueCounts
 
-    def _count(self, counts, bounds):
-        sensitivity = super()._count(counts, bounds)
+    def _count(self, question, counts, bounds):
+        sensitivity = super()._count(question, counts, bounds)
         cells, offsets = counts.dense.cells, counts.dense.cubes.offsets
         cells[cells == CANDIDATE] = 0
         for cube in range(len(counts.dense.found)):
@@ -128,16 +140,16 @@ class Bounded(Right):
 
     limit = 5
 
-    def _choose(self, bounds, held):
+    def _choose(self, bounds, sizes):
         return bounds.clamp(self.limit)
 
 
 class UntruncatedValues(ValueCounts):
     """Wrong (G3): the candidates of an open column are all values seen, dropped ones included."""
 
-    def drop(self, records, limit):
+    def drop(self, records, sensitivity, limit):
         self.seen.extend(self.of_column(index) > 0 for index in range(len(records.schema.columns)))
-        super().drop(records, limit)
+        super().drop(records, sensitivity, limit)
 
     @property
     def seen(self):

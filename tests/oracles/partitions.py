@@ -9,14 +9,22 @@ import numpy as np
 
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
-from tasks.core.records.coded import CodedRecords, facts_of_records
+from tasks.core.records.coded import CodedRecords
 from tasks.core.records.partitioned import PartitionedRecords
 
 
 class FarAway(Workers):
-    """Does the last part first, each twice as where a machine is lost, and all with copies."""
+    """Does the last part first, each twice as where a machine is lost, and all with copies.
+
+    Attributes:
+        asked: of each work its name, its number of parts, and its text.
+    """
+
+    def __init__(self):
+        self.asked = []
 
     def each(self, name, work, parts):
+        self.asked.append((name, len(parts), repr(work)))
         found = []
         for part in reversed(parts):
             for _ in range(2):
@@ -33,6 +41,20 @@ def rows_of_records(records: CodedRecords, rows) -> CodedRecords:
     return replace(records, slots=slots, tags=tags, number_of_records=len(rows))
 
 
+def stored(records, folder: Path, places):
+    """A partition for each list of rows."""
+    store = PartStore(str(folder))
+    return [
+        store.put(f"part/{place}", rows_of_records(records, rows).write) for place, rows in enumerate(places)
+    ]
+
+
+def parted(records, folder: Path, number: int, workers: Workers = InProcess()) -> PartitionedRecords:
+    """Records in partitions, every so-manieth in one; some may be empty."""
+    places = [np.arange(place, records.number_of_records, number) for place in range(number)]
+    return PartitionedRecords.opened(stored(records, folder, places), workers)
+
+
 def in_partitions(
     records: CodedRecords, folder: Path, number: int, workers: Workers = InProcess()
 ) -> PartitionedRecords:
@@ -45,7 +67,7 @@ def in_partitions(
     parts = []
     for place, (start, end) in enumerate(itertools.pairwise(bounds)):
         parts.append(store.put(f"records/{place}", rows_of_records(records, np.arange(start, end)).write))
-    return PartitionedRecords(parts, facts_of_records(records), workers, store, "made")
+    return PartitionedRecords(parts, records.facts, workers)
 
 
 def left_in_store(records: PartitionedRecords) -> list[str]:

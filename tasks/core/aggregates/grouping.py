@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from tasks.core.aggregates.roll_ups import LARGEST_KEY, Shape
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, MarginalFacts, code_names, slot_choices
-from tasks.core.arrays import Codes, SlotNumbers
+from tasks.core.arrays import Codes, ColumnNumbers, SlotNumbers
 from tasks.core.queries import QueryResources, filled_query, identifier, identifiers
 from tasks.core.records.coded import code_type
 
@@ -211,28 +211,44 @@ class RecordsQueries:
 
     def append_combination(self, combination_id: int, combination: tuple[int, ...], append: Append) -> None:
         """Count one combination of columns by sorting and spilling: rows in their final order."""
-        choices = list(slot_choices(combination, self._facts.slot_columns))
-        texts = [self._cells_text(combination_id, slots) for slots in choices]
-        codes = code_names(len(combination))
-        text = filled_query(
-            "aggregates/select_cells" if len(choices) == 1 else "aggregates/sum_cells",
-            cells="(" + "\nunion all\n".join(texts) + ")",
-            codes=identifiers(codes),
-            present=" and ".join(f"{identifier(code)} > 0" for code in codes),
+        append_rows(
+            self._connection, cells_query(combination_id, combination, self._facts.slot_columns), append
         )
-        append_rows(self._connection, text, append)
 
-    def _cells_text(self, combination_id: int, slots: SlotNumbers) -> str:
-        columns = self._facts.slot_columns
-        # Few records fill a slot that is not the first of its column, so it pays to ask first.
-        repeated = [slot for slot in slots if slot and columns[slot - 1] == columns[slot]]
-        named = zip(_slots(slots), range(1, len(slots) + 1), strict=True)
-        return filled_query(
-            "aggregates/count_cells",
-            combination_id=str(combination_id),
-            codes=", ".join(f"{identifier(slot)} as {identifier(f'code_{place}')}" for slot, place in named),
-            filled=" and ".join(f"{identifier(slot)} > 0" for slot in _slots(repeated)) or "true",
-        )
+
+def cells_query(combination_id: int, combination: ColumnNumbers, slot_columns: tuple[int, ...]) -> str:
+    """The query that counts one combination of columns in a table ``records``, which has a column a slot.
+
+    A warehouse that knows PostgreSQL's SQL understands it too.
+
+    Args:
+        combination_id: what the rows say of themselves.
+        combination: its columns.
+        slot_columns: for each slot the index of its column.
+    """
+    choices = list(slot_choices(combination, slot_columns))
+    texts = [_choice_query(combination_id, slots, slot_columns) for slots in choices]
+    codes = code_names(len(combination))
+    return filled_query(
+        "aggregates/select_cells" if len(choices) == 1 else "aggregates/sum_cells",
+        cells="(" + "\nunion all\n".join(texts) + ")",
+        codes=identifiers(codes),
+        present=" and ".join(f"{identifier(code)} > 0" for code in codes),
+    )
+
+
+def _choice_query(combination_id: int, slots: SlotNumbers, slot_columns: tuple[int, ...]) -> str:
+    # Few records fill a slot that is not the first of its column, so it pays to ask first.
+    repeated = [slot for slot in slots if slot and slot_columns[slot - 1] == slot_columns[slot]]
+    codes = [identifier(code) for code in code_names(len(slots))]
+    named = zip(_slots(slots), codes, strict=True)
+    return filled_query(
+        "aggregates/count_cells",
+        combination_id=str(combination_id),
+        codes=", ".join(f"{identifier(slot)} as {code}" for slot, code in named),
+        filled=" and ".join(f"{identifier(slot)} > 0" for slot in _slots(repeated)) or "true",
+        names=", ".join(codes),
+    )
 
 
 def append_rows(

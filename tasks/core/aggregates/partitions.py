@@ -20,6 +20,7 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.merging import merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
 from tasks.core.arrays import ShareDone
+from tasks.core.errors import ClusterLost
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, read_coded_records
@@ -100,8 +101,12 @@ def add_up_partitions(
                 records.store.remove(part.key)
             parts = sums
         whole = _added(parts, destination, resources)
-    finally:
+    except ClusterLost:
+        raise  # what is counted stays, for a run that goes on with it
+    except BaseException:
         records.store.remove(home)
+        raise
+    records.store.remove(home)
     done.finish()
     return whole
 

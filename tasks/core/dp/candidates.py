@@ -97,6 +97,15 @@ class Lattice:
         self.levels: list[Survivors] = []
         self._keys: dict[ColumnNumbers, Integers] = {}
 
+    def __getstate__(self) -> tuple[Integers, list[Survivors]]:
+        """Without the keys, which whoever gets it makes again."""
+        return self.sizes, self.levels
+
+    def __setstate__(self, state: tuple[Integers, list[Survivors]]) -> None:
+        """As it was."""
+        self.sizes, self.levels = state
+        self._keys = {}
+
     def rank(self, combination: ColumnNumbers, codes: list[Codes]) -> Integers:
         """For each tuple its place among the combination's survivors, or -1.
 

@@ -158,7 +158,7 @@ def profile_edges(bounds: Bounds) -> Integers:
 
 
 def from_profile(
-    sensitivity: Sensitivity,
+    sizes: Integers,
     bounds: Bounds,
     percentage: int,
     law: noise.RoundedGaussian,
@@ -173,9 +173,12 @@ def from_profile(
         upper edges      2     4     8    16
         noisy counts    900    80    15     3        of 998 records, 1 % are about 10
         from the top    998    98    18     3        18 are more: Delta_k = 8
+
+    Entry s of ``sizes`` is the number of records that hold s candidates, s = 0, 1, ...
     """
     edges = profile_edges(bounds)
-    bins = np.bincount(np.searchsorted(edges, sensitivity), minlength=len(edges))
+    bins = np.zeros(len(edges), np.int64)
+    np.add.at(bins, np.searchsorted(edges, np.arange(len(sizes))), sizes)
     noisy = bins + law.draw(stream, len(edges))
     tails = np.cumsum(noisy[::-1])[::-1]
     beyond = np.flatnonzero(tails * 100 > (100 - percentage) * max(int(noisy.sum()), 0))
@@ -183,11 +186,18 @@ def from_profile(
 
 
 def from_percentile(
-    sensitivity: Sensitivity, bounds: Bounds, percentage: int, epsilon: float, stream: WordSource
+    sizes: Integers, bounds: Bounds, percentage: int, epsilon: float, stream: WordSource
 ) -> int:
-    """Delta_k by the exponential mechanism over 1..C(W, k) (C4)."""
-    sizes = np.bincount(sensitivity).tolist()
-    return bounds.clamp(draw_percentile(sizes, Fraction(percentage, 100), epsilon, bounds.most, stream))
+    """Delta_k by the exponential mechanism over 1..C(W, k) (C4); ``sizes`` is as in `from_profile`."""
+    aim = Fraction(percentage, 100)
+    return bounds.clamp(draw_percentile(sizes.tolist(), aim, epsilon, bounds.most, stream))
+
+
+def needed_tags(tags: Words | None) -> Words:
+    """The tags of records whose tuples are dropped. Raises InternalError where there are none."""
+    if tags is None:
+        raise InternalError("Records that lose tuples need tags.")
+    return tags
 
 
 def coins(tags: Words, sensitivity: Sensitivity, limit: int, length: int) -> Coins:

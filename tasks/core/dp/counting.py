@@ -6,7 +6,7 @@ the candidates flagged. Out: the cells, counted. Nothing here leaves the measuri
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,38 @@ from tasks.core.dp.candidates import Cubes
 CodeMatrix = npt.NDArray[np.unsignedinteger]
 #: One random state, one number of tuples left and one number still to drop for each record (`drop_tuples`).
 Coins = tuple[Words, Integers, Integers]
+#: Some combinations of a length that follow each other: the first one's place, and the next one's after them.
+Portion = tuple[int, int]
 
 #: Rows a pass: the partial keys of a block stay in the cache for short lengths; a large cube of a long
 #: length is better reused while it is there.
 _SHORT, _LONG = 1 << 16, 1 << 20
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The exact counts of one length in some of the records: sensitive, so its text shows none.
+
+    Attributes:
+        cells: uint32, of the candidates that are visited, in order.
+        held: of each table that is not visited the keys that records hold, ascending, and their counts.
+    """
+
+    cells: HalfWords = field(repr=False)
+    held: tuple[tuple[Integers, Integers], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class SurvivingCodes:
+    """Records re-encoded to the values that survived length 1; all else is absent.
+
+    Attributes:
+        codes: (slots, n).
+        tags: (n,), or None where nothing is sampled or dropped.
+    """
+
+    codes: CodeMatrix
+    tags: Words | None = None
 
 
 @dataclass(frozen=True)

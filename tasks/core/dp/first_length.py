@@ -1,24 +1,62 @@
 """Length 1: every declared value with noise and no threshold, every open one with both.
 
-In: the records. Out: the noisy counts that are kept, and the records re-encoded to the values that
-survived, so that all else is absent from here on. One query with one scale (rule 11).
+In: the records, whole or part by part. Out: the noisy counts that are kept, and what re-encodes records to
+the values that survived, so that all else is absent from here on. One query with one scale (rule 11).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers, ShareDone
 from tasks.core.dp import kernels
 from tasks.core.dp.candidates import Kept, Lattice
-from tasks.core.dp.contribution import Sensitivity, coins
-from tasks.core.dp.counting import CodeMatrix, code_matrix
+from tasks.core.dp.contribution import Sensitivity, coins, needed_tags
+from tasks.core.dp.counting import Answer, Portion, SurvivingCodes, code_matrix
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
+from tasks.core.dp.tags import records_below
 from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Column, Schema
 
 _BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Records as length 1 looks at them.
+
+    Attributes:
+        below: only records with a tag below are looked at (rule 14); None: all.
+    """
+
+    below: int | None = None
+
+    def at(self, records: CodedRecords) -> CodedRecords:
+        """Those of the records that are looked at."""
+        return records_below(records, self.below)
+
+
+@dataclass(frozen=True)
+class AskedValues:
+    """What the draw asks at length 1.
+
+    Attributes:
+        look: the sample.
+        bounded: whether a record counts for some of its values alone.
+        slot_columns: see `CodedRecords`.
+        sizes: for each column how many values its dictionary has; sensitive, as is all that counts values.
+    """
+
+    look: Sample
+    bounded: bool
+    slot_columns: tuple[int, ...]
+    sizes: tuple[int, ...] = field(repr=False)
+
+    def blank(self, portion: Portion | None = None) -> "ValueCounts":
+        """All values, and no record: they are one portion."""
+        return ValueCounts.of(self.slot_columns, self.sizes)
 
 
 @dataclass(frozen=True)
@@ -31,41 +69,57 @@ class ValueCounts:
     Attributes:
         cells: uint32, the values of all columns with the absent one first, flagged as `kernels` says.
         offsets: int64 (columns + 1,), where each column begins.
-        sensitivity: uint32 (n,), how many values each record holds; None where nothing asks for it.
+        slot_columns: see `CodedRecords`.
     """
 
     cells: HalfWords
     offsets: Integers
-    sensitivity: Sensitivity | None
+    slot_columns: tuple[int, ...]
 
     @classmethod
-    def of(cls, records: CodedRecords, with_sensitivity: bool) -> "ValueCounts":
-        """Count all records."""
-        sizes = np.array([len(values) + 1 for values in records.values], np.int64)
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    def of(cls, slot_columns: tuple[int, ...], sizes: Sequence[int]) -> "ValueCounts":
+        """Of no record, for columns with so many values."""
+        offsets = np.concatenate([[0], np.cumsum(np.array(sizes, np.int64) + 1)]).astype(np.int64)
         cells = np.full(int(offsets[-1]), kernels.CANDIDATE, np.uint32)
+        cells[offsets[:-1]] = 0  # absent is no value
+        return cls(cells, offsets, slot_columns)
+
+    def count(self, records: CodedRecords, with_sensitivity: bool, report: ShareDone) -> Sensitivity | None:
+        """Count every record; where it is asked for, give the number of values each one holds."""
         sensitivity = np.zeros(records.number_of_records, np.uint32) if with_sensitivity else None
-        for codes, column in zip(records.slots, records.slot_columns, strict=True):
-            kernels.count_values(codes, cells[offsets[column] : offsets[column + 1]])
+        for codes, column in zip(records.slots, self.slot_columns, strict=True):
+            kernels.count_values(codes, self.cells[self.offsets[column] : self.offsets[column + 1]])
             if sensitivity is not None:
                 kernels.count_filled(codes, sensitivity)
-        cells[offsets[:-1]] = 0  # absent is no value
-        return cls(cells, offsets, sensitivity)
+        self.cells[self.offsets[:-1]] = 0
+        report(1.0)
+        return sensitivity
 
-    def drop(self, records: CodedRecords, limit: int) -> None:
+    def drop(self, records: CodedRecords, sensitivity: Sensitivity, limit: int) -> None:
         """Take back the values that records with more than ``limit`` of them lose."""
-        if self.sensitivity is None or records.tags is None:
-            return
-        columns = np.array(records.slot_columns, np.int64)
+        tags = needed_tags(records.tags)
+        columns = np.array(self.slot_columns, np.int64)
         slots = np.arange(len(columns))[:, np.newaxis]
         sizes = np.diff(self.offsets)[columns]
-        over = np.flatnonzero(self.sensitivity > limit)
+        over = np.flatnonzero(sensitivity > limit)
         for start in range(0, len(over), _BLOCK):
             rows = over[start : start + _BLOCK]
             codes = np.stack([codes[rows].astype(np.uint32) for codes in records.slots])
-            mine = coins(records.tags[rows], self.sensitivity[rows], limit, 1)
+            mine = coins(tags[rows], sensitivity[rows], limit, 1)
             offsets = self.offsets[columns]
             kernels.drop_tuples(codes, (0, len(rows)), slots, offsets, sizes, self.cells, mine)
+
+    def portions(self) -> list[Portion]:
+        """See `TupleCounts.portions`."""
+        return [(0, len(self.offsets) - 1)]
+
+    def answer(self) -> Answer:
+        """See `TupleCounts.answer`."""
+        return Answer(self.cells & kernels.COUNT)
+
+    def add(self, answer: Answer, portion: Portion | None = None) -> None:
+        """Add what was counted of other records."""
+        self.cells[:] += answer.cells
 
     def of_column(self, column: int) -> Integers:
         """The counts of codes 1, 2, ..."""
@@ -95,9 +149,9 @@ class NoisyValues:
     counts: list[Integers]
 
     @classmethod
-    def none(cls, records: CodedRecords) -> "NoisyValues":
+    def none(cls, schema: Schema) -> "NoisyValues":
         """Of a schema that has no value at all."""
-        nothing = [np.zeros(0, np.int64) for _ in records.schema.columns]
+        nothing = [np.zeros(0, np.int64) for _ in schema.columns]
         return cls(nothing, nothing)
 
     @classmethod
@@ -133,15 +187,36 @@ class NoisyValues:
             np.ones(sum(sizes), bool),
         )
 
-    def values(self, records: CodedRecords) -> tuple[tuple[str, ...], ...]:
-        """The text of the new codes 1, 2, ... of each column."""
+    def values(self, values: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        """The text of the new codes 1, 2, ... of each column, from that of the old ones."""
         return tuple(
             tuple(texts[code - 1] for code in codes.tolist())
-            for codes, texts in zip(self.codes, records.values, strict=True)
+            for codes, texts in zip(self.codes, values, strict=True)
         )
 
-    def recode(self, records: CodedRecords) -> CodeMatrix:
-        """The records with their new codes, values that did not survive absent."""
+    def lattice(self, combinations: list[ColumnNumbers]) -> Lattice:
+        """The survivors of length 1: all new codes."""
+        lattice = Lattice(np.array([len(codes) for codes in self.codes], np.int64))
+        lattice.levels.append(self.kept(combinations).survivors(combinations))
+        return lattice
+
+
+@dataclass(frozen=True)
+class SurvivingValues:
+    """Records as longer lengths look at them: re-encoded to what survived length 1.
+
+    Attributes:
+        below: as of `Sample`.
+        codes: for each column the old codes that survived, ascending. Where values lie among all that were
+            seen is sensitive.
+    """
+
+    below: int | None
+    codes: tuple[Integers, ...] = field(repr=False)
+
+    def at(self, records: CodedRecords) -> SurvivingCodes:
+        """The records that are looked at with their new codes, values that did not survive absent."""
+        records = records_below(records, self.below)
         kind = code_type(max((len(codes) for codes in self.codes), default=0))
         remaps: list[Codes] = []
         for codes, texts in zip(self.codes, records.values, strict=True):
@@ -149,10 +224,4 @@ class NoisyValues:
             remap[codes] = np.arange(1, len(codes) + 1)
             remaps.append(remap)
         by_slot = [remaps[column] for column in records.slot_columns]
-        return code_matrix(records.slots, by_slot, records.number_of_records)
-
-    def lattice(self, combinations: list[ColumnNumbers]) -> Lattice:
-        """The survivors of length 1: all new codes."""
-        lattice = Lattice(np.array([len(codes) for codes in self.codes], np.int64))
-        lattice.levels.append(self.kept(combinations).survivors(combinations))
-        return lattice
+        return SurvivingCodes(code_matrix(records.slots, by_slot, records.number_of_records), records.tags)

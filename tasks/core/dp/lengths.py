@@ -1,7 +1,8 @@
 """The lengths of one draw, one after the other.
 
-In: records, parameters, a plan of the budget. Out: what each length releases, as `measurement.Level`. Only
-what earlier lengths released, and public facts, decide what is asked of the records next (C8).
+In: a table to be asked, parameters, a plan of the budget. Out: what each length releases, as
+`measurement.Level`. Only what earlier lengths released, and public facts, decide what is asked of the records
+next (C8).
 """
 
 from collections.abc import Callable
@@ -10,20 +11,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.arrays import StageDone
+from tasks.core.arrays import Integers, StageDone
 from tasks.core.dp import accounting, contribution, thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.candidates import Kept, Lattice, SizeRule
-from tasks.core.dp.contribution import Bounds, Sensitivity
-from tasks.core.dp.counting import CodeMatrix
-from tasks.core.dp.first_length import NoisyValues, ValueCounts
-from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.dp.contribution import Bounds
+from tasks.core.dp.exact import CountedLength, LengthCounts
+from tasks.core.dp.first_length import AskedValues, NoisyValues, Sample, SurvivingValues, ValueCounts
+from tasks.core.dp.longer_lengths import AskedTuples, TupleCounts
 from tasks.core.dp.measurement import Level
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
-from tasks.core.records.coded import CodedRecords
 
 #: More survivors than this that nobody holds are of no use to anyone: thresholds are raised so that no
 #: more are expected at a length.
@@ -35,7 +35,7 @@ class Draw:
     """One draw: what it is of, and how.
 
     Attributes:
-        records: of the public schema; with tags where anything is sampled or dropped.
+        records: a table of the public schema, to be asked; with tags where anything is sampled or dropped.
         parameters: what is asked for.
         stream: where the noise comes from.
         before_first_word: called once, immediately before the first word is taken from the stream.
@@ -43,12 +43,17 @@ class Draw:
         size_rule: when a cube is visited cell by cell.
     """
 
-    records: CodedRecords
+    records: LengthCounts
     parameters: DpParameters
     stream: WordSource
     before_first_word: Callable[[], None]
     progress: StageDone
     size_rule: SizeRule = SizeRule()
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a record counts for a part of its candidates alone."""
+        return self.parameters.contribution != "schema"
 
 
 @dataclass(frozen=True)
@@ -81,41 +86,57 @@ def spurious_bounded(rule: ReleaseThresholds, bounds: Bounds, scale: Fraction, s
     return least
 
 
+def count_first_length(asked: Draw, below: int | None) -> tuple[ValueCounts, CountedLength]:
+    """Length 1, counted: its tally, and the answer that completes it."""
+    facts = asked.records.facts
+    sizes = tuple(len(texts) for texts in facts.values)
+    question = AskedValues(Sample(below), asked.is_bounded, facts.slot_columns, sizes)
+    values = question.blank()
+    asked.progress("length 1", 0.0)
+    return values, asked.records.counted(question, values, lambda share: asked.progress("length 1", share))
+
+
 class Lengths:
     """The lengths of one draw, one after the other."""
 
     def __init__(self, asked: Draw, plan: Plan) -> None:
         self._asked = asked
         self._plan = plan
-        self._schema = asked.records.schema
+        self._schema = asked.records.facts.schema
         self._lattice: Lattice
-        self._codes: CodeMatrix
+        self._look: SurvivingValues
         self.levels: list[Level] = []
         self.values: tuple[tuple[str, ...], ...] = ()
 
-    def first(self, counted: ValueCounts) -> None:
-        """Length 1: what survives it becomes the values of the measurement."""
-        records, schema, stream = self._asked.records, self._schema, self._asked.stream
+    def first(self, below: int | None, values: ValueCounts, counted: CountedLength) -> None:
+        """Length 1: what survives it becomes the values of the measurement.
+
+        Args:
+            below: only records with a tag below were counted, and will be; None: all.
+            values: their tally.
+            counted: their answer.
+        """
+        facts, schema, stream = self._asked.records.facts, self._schema, self._asked.stream
         opened = sum(column.max_items for column in schema.columns if column.is_open)
-        declared = None if opened else sum(map(len, records.values))
+        declared = None if opened else sum(map(len, facts.values))
         bounds = Bounds(schema.width, 1, declared)
         combinations = schema.combinations(1)
         if bounds.schema == 0:  # no columns, or no value in their domains
             self._nothing(1)
-            self.values = records.values
-            self._lattice = NoisyValues.none(records).lattice(combinations)
+            self.values = facts.values
+            self._lattice = NoisyValues.none(schema).lattice(combinations)
             return
-        sensitivity = self._choose(bounds, counted.sensitivity)
-        counted.drop(records, sensitivity)
+        sensitivity = self._choose(bounds, counted.sizes)
+        counted.bound(sensitivity)
         scale = self._scale(bounds, sensitivity)
         threshold = None
         if opened:
             delta = self._plan.applied_threshold_delta
             threshold = thresholds.first_threshold(scale, min(sensitivity, opened), delta)
-        noisy = NoisyValues.draw(counted, schema, noise.RoundedGaussian(scale), threshold, stream)
-        self.values = noisy.values(records)
+        noisy = NoisyValues.draw(values, schema, noise.RoundedGaussian(scale), threshold, stream)
+        self.values = noisy.values(facts.values)
         self._lattice = noisy.lattice(combinations)
-        self._codes = noisy.recode(records)
+        self._look = SurvivingValues(below, tuple(noisy.codes))
         self._add(_Choice(bounds, sensitivity, scale, threshold), noisy.kept(combinations))
 
     def longer(self, length: int) -> None:
@@ -125,12 +146,13 @@ class Lengths:
         if not combinations or len(lattice.levels) < length - 1 or not len(lattice.levels[-1].codes):
             self._nothing(length)
             return
-        counts = TupleCounts.of(self._schema, combinations, lattice, asked.size_rule)
+        question = AskedTuples(self._look, asked.is_bounded, self._schema, length, lattice, asked.size_rule)
+        counts = question.blank()
         if counts.candidates == 0:
             self._nothing(length)
             return
         bounds = Bounds(self._schema.width, length, counts.candidates)
-        sensitivity = self._count(counts, bounds)
+        sensitivity = self._count(question, counts, bounds)
         scale = self._scale(bounds, sensitivity)
         rule, before = asked.parameters.thresholds, len(lattice.levels[-1].codes)
         threshold = spurious_bounded(rule, bounds, scale, before)
@@ -138,29 +160,27 @@ class Lengths:
         lattice.levels.append(kept.survivors(combinations))
         self._add(_Choice(bounds, sensitivity, scale, threshold), kept)
 
-    def _count(self, counts: TupleCounts, bounds: Bounds) -> int:
+    def _count(self, question: AskedTuples, counts: TupleCounts, bounds: Bounds) -> int:
         """Count every record, choose Delta_k, and take back what records over it lose."""
         asked, step = self._asked, f"length {bounds.length}"
         asked.progress(step, 0.0)
-        bounded = asked.parameters.contribution != "schema"
-        held = counts.count(self._codes, bounded, lambda share: asked.progress(step, share))
-        sensitivity = self._choose(bounds, held)
-        if held is not None and asked.records.tags is not None:
-            counts.drop(self._codes, asked.records.tags, held, sensitivity)
+        counted = asked.records.counted(question, counts, lambda share: asked.progress(step, share))
+        sensitivity = self._choose(bounds, counted.sizes)
+        counted.bound(sensitivity)
         return sensitivity
 
-    def _choose(self, bounds: Bounds, held: Sensitivity | None) -> int:
-        """Delta_k, at least 1."""
+    def _choose(self, bounds: Bounds, sizes: Integers | None) -> int:
+        """Delta_k, at least 1; ``sizes`` is as of `CountedLength`."""
         parameters, plan, stream = self._asked.parameters, self._plan, self._asked.stream
-        if held is None:
+        if sizes is None:
             return bounds.schema
         aim = parameters.percentile_percentage
         if parameters.contribution == "profile" and plan.profile_sigma is not None:
             law = noise.RoundedGaussian(thresholds.scale(plan.profile_sigma, 1))
-            return contribution.from_profile(held, bounds, aim, law, stream)
+            return contribution.from_profile(sizes, bounds, aim, law, stream)
         if plan.percentile_epsilon is None:
             raise InternalError("The accountant gave the choice of the sensitivity no budget.")
-        return contribution.from_percentile(held, bounds, aim, plan.percentile_epsilon, stream)
+        return contribution.from_percentile(sizes, bounds, aim, plan.percentile_epsilon, stream)
 
     def _scale(self, bounds: Bounds, sensitivity: int) -> Fraction:
         """s_k, asserted to be covered by the plan before a word is drawn with it (rule 9)."""

@@ -13,27 +13,26 @@ before released, exact counts, contributions bounded, one draw of noise a candid
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 from tasks.core.arrays import StageDone
 from tasks.core.dp import accounting, thresholds
 from tasks.core.dp.accounting import Plan
-from tasks.core.dp.first_length import ValueCounts
-from tasks.core.dp.lengths import Draw, Lengths
+from tasks.core.dp.exact import LengthCounts, length_counts
+from tasks.core.dp.lengths import Draw, Lengths, count_first_length
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
-from tasks.core.dp.tags import records_below, tag_bound
+from tasks.core.dp.tags import tag_bound
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.partitioned import AnyRecords
 
 #: A cell's count shares 32 bits with its flag.
 _MOST_RECORDS = 2**31 - 1
 
 
 def draw_lengths(
-    records: CodedRecords,
+    records: AnyRecords,
     parameters: DpParameters,
     stream: WordSource,
     *,
@@ -44,6 +43,7 @@ def draw_lengths(
 
     >>> import numpy as np
     >>> from tasks.core.dp.sampling.stream import SeededStream
+    >>> from tasks.core.records.coded import CodedRecords
     >>> from tasks.core.records.columns import Column, Schema
     >>> sex = (np.repeat(np.array([1, 2], np.uint8), [600, 400]),)
     >>> values = ("female", "male")
@@ -57,7 +57,8 @@ def draw_lengths(
     False
 
     Args:
-        records: of one table of the public schema, tags included where ``parameters`` samples or drops.
+        records: of one table of the public schema, tags included where ``parameters`` samples or drops;
+            whole or in partitions, the same is drawn.
         parameters: public constants.
         stream: `WordStream`, or `SeededStream` in tests.
         before_first_word: called exactly once, immediately before the first word of noise is taken; what
@@ -73,7 +74,7 @@ def draw_lengths(
             anything is drawn.
         InternalError: records that don't have the form that the schema says, or the charge exceeded.
     """
-    return draw(Draw(records, parameters, stream, before_first_word, progress or _silent))
+    return draw(Draw(length_counts(records), parameters, stream, before_first_word, progress or _silent))
 
 
 def _silent(step: str, share: float) -> None:
@@ -84,24 +85,18 @@ def draw(asked: Draw) -> Measurement:
     """As `draw_lengths`, of a `Draw`."""
     records, parameters = asked.records, asked.parameters
     _check(records, parameters)
-    schema = records.schema
+    schema = records.facts.schema
     all_declared = not any(column.is_open for column in schema.columns)
     levels = max(1, min(parameters.reporting_length, schema.width))
     plan = accounting.plan_release(parameters, all_declared=all_declared, levels=levels)
     _check_plan(plan, parameters, schema.width)
-    keeps_sensitivity = parameters.contribution != "schema"
-    counted = None
-    if parameters.record_limit is None:
-        asked.progress("length 1", 0.0)
-        counted = ValueCounts.of(records, keeps_sensitivity)
+    counted = count_first_length(asked, None) if parameters.record_limit is None else None
     asked.before_first_word()
-    number_of_records, count_scale = _noisy_count(records.number_of_records, plan, asked.stream)
+    number_of_records, count_scale = _noisy_count(records.facts.number_of_records, plan, asked.stream)
     plan = accounting.for_noisy_count(plan, parameters, number_of_records)
-    if counted is None:
-        records = records_below(records, tag_bound(parameters.record_limit, number_of_records))
-        counted = ValueCounts.of(records, keeps_sensitivity)
-    drawn = Lengths(replace(asked, records=records), plan)
-    drawn.first(counted)
+    below = tag_bound(parameters.record_limit, number_of_records)
+    drawn = Lengths(asked, plan)
+    drawn.first(below, *(counted or count_first_length(asked, below)))
     for length in range(2, levels + 1):
         drawn.longer(length)
     return Measurement(
@@ -117,13 +112,14 @@ def draw(asked: Draw) -> Measurement:
     )
 
 
-def _check(records: CodedRecords, parameters: DpParameters) -> None:
+def _check(records: LengthCounts, parameters: DpParameters) -> None:
     """What our own code promises about the records, before anything is drawn."""
-    if len(records.slots) != records.schema.width or records.slot_columns != records.schema.slot_columns:
+    facts = records.facts
+    if facts.slot_columns != facts.schema.slot_columns:
         raise InternalError("Coded records must have the slots of the public schema, every cap set.")
-    if parameters.needs_tags and records.tags is None:
+    if parameters.needs_tags and not facts.has_tags:
         raise InternalError("A record limit, profile and percentile need a tag for each record.")
-    if records.number_of_records > _MOST_RECORDS:
+    if facts.number_of_records > _MOST_RECORDS:
         raise ResourceLimit("A table can be measured with up to 2^31 - 1 records.")
 
 

@@ -100,7 +100,7 @@ class SparseTable:
 
     def count(self, codes: CodeMatrix, sensitivity: HalfWords | None) -> None:
         """Count every record, and add to ``sensitivity`` how many candidates each one holds."""
-        keys, counts = [self.keys], [self.counts]
+        keys, counts = list[Integers](), list[Integers]()
         for rows in _blocks(codes.shape[1]):
             for slots in self.slots:
                 found = self._record_keys(codes[:, rows], slots)
@@ -109,9 +109,13 @@ class SparseTable:
                 seen, times = np.unique(found[found >= 0], return_counts=True)
                 keys.append(seen)
                 counts.append(times)
-        self.keys, place = np.unique(np.concatenate(keys), return_inverse=True)
-        self.counts = np.zeros(len(self.keys), np.int64)
-        np.add.at(self.counts, place, np.concatenate(counts))
+        self.add(keys, counts)
+
+    def add(self, keys: list[Integers], counts: list[Integers]) -> None:
+        """Add what was counted apart: lists of keys, each key once in a list, and their counts."""
+        self.keys, place = np.unique(np.concatenate([self.keys, *keys]), return_inverse=True)
+        before, self.counts = self.counts, np.zeros(len(self.keys), np.int64)
+        np.add.at(self.counts, place, np.concatenate([before, *counts]))
 
     def drop(self, codes: HalfWords, coins: Coins) -> None:
         """Take back what the records of ``codes`` (all of them over the limit) lose."""

@@ -19,7 +19,7 @@ from tasks.core.aggregates.stored_sides import stored_sides
 from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Ids, Integers
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.kernels import order_by_column, put_together
-from tasks.core.records.coded import CodedFacts, CodedRecords, code_type, facts_of_records
+from tasks.core.records.coded import CodedFacts, CodedRecords, code_type
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class SlotNumbering:
 
 def _about(side: ComparedData | CodedFacts) -> Aggregates | CodedFacts:
     if isinstance(side, CodedRecords):
-        return facts_of_records(side)
+        return side.facts
     return side.facts if isinstance(side, CountedTable) else side
 
 

@@ -6,13 +6,13 @@ noise anew round the records' own counts, estimating again, and looking how far 
 model have to guess (pairs whose measured signal is not above the noise and the chance of the table itself)?
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from tasks.core.arrays import ColumnNumbers, Floats, Ids
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -96,25 +96,51 @@ def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> Fit
         cells: (n, slots), the records as cells, ``other`` included.
         seed: of the noise that is drawn anew; public.
     """
-    return _Evaluation(measurement, cells, seed).found()
+    domain, asked = domain_of(measurement.cells, measurement.schema), tables_to_count(measurement)
+    counts = {columns: table_counts(domain, columns, cells) for columns in asked}
+    return evaluate_counts(measurement, counts, len(cells), seed)
+
+
+def tables_to_count(measurement: WorkloadMeasurement) -> list[ColumnNumbers]:
+    """The sets of columns that fitted records are counted in: each column, and whatever was measured."""
+    singles = [(column,) for column in range(len(measurement.cells))]
+    measured = [table.columns for table in noisy_tables(measurement) if table.columns]
+    return list(dict.fromkeys([*singles, *measured]))
+
+
+def evaluate_counts(
+    measurement: WorkloadMeasurement, counts: Mapping[ColumnNumbers, Integers], number: int, seed: int
+) -> FitEvaluation:
+    """The figures of one fit, from what was counted in its records.
+
+    Args:
+        measurement: what the records were fitted to.
+        counts: of `tables_to_count`, one axis a column.
+        number: of records.
+        seed: of the noise that is drawn anew; public.
+    """
+    return _Evaluation(measurement, counts, number, seed).found()
 
 
 class _Evaluation:
     """Counts of the records beside what was drawn."""
 
-    def __init__(self, measurement: WorkloadMeasurement, cells: Ids, seed: int) -> None:
+    def __init__(
+        self,
+        measurement: WorkloadMeasurement,
+        counts: Mapping[ColumnNumbers, Integers],
+        number: int,
+        seed: int,
+    ) -> None:
         self._measurement = measurement
         self._domain = domain_of(measurement.cells, measurement.schema)
         drawn = noisy_tables(measurement)
         self._tables = [table for table in drawn if table.columns]
         self._residuals = Residuals(self._domain, drawn)
         self._whole = max(1.0, self._residuals.total())
-        singles = [(column,) for column in range(len(self._domain.sizes))]
-        asked = dict.fromkeys([*singles, *(table.columns for table in self._tables)])
         self._held: dict[ColumnNumbers, Floats] = {
-            columns: table_counts(self._domain, columns, cells).astype(np.float64)
-            * (self._whole / max(1, len(cells)))
-            for columns in asked
+            columns: counts[columns].astype(np.float64) * (self._whole / max(1, number))
+            for columns in tables_to_count(measurement)
         }
         self._held[()] = np.array(self._whole)
         self._again = _estimated_again(self._domain, drawn, self._held, seed)

@@ -4,12 +4,12 @@ First to columns and pairs. Where longer tables were measured, the pairs of thos
 expected in them, the longer tables are shrunk round it, and the search goes on with them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import Ids, ShareDone
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, ShareDone
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.fitting.search import LONG_ANNEALING, SHORT_ANNEALING, Search, independent_records
@@ -69,12 +69,12 @@ def fit(
     report = progress or (lambda share: None)
     targets = targets_of(domain, tables)
     ratio = number / targets.records
-    scaled = [_scaled(target, ratio) for target in targets.all]
-    longer = [table for table in tables if len(table.columns) > 2]
+    scaled = [target.scaled(ratio) for target in targets.all]
+    longer = longer_tables(tables)
     first = 0.6 if longer else 1.0
     records = independent_records(domain, targets.margins, number, seed)
     search = Search(domain, scaled, records, targets.variance)
-    before, warm = _passes(domain, number, bool(longer))
+    before, warm = annealing_of(domain, number, longer=bool(longer))
     search.run(
         before,
         seed,
@@ -83,13 +83,19 @@ def fit(
     )
     if not longer or not number:
         return Fit(records, tuple(scaled))
-    scaled += [_scaled(target, ratio) for target in _longer_targets(domain, targets, longer, records)]
+    found = longer_targets(domain, targets, longer, ImpliedCounts(domain, records).of, number)
+    scaled += [target.scaled(ratio) for target in found]
     search = Search(domain, scaled, records, targets.variance)
     search.run(warm, seed + 1, threads=threads, progress=lambda share: report(first + (1 - first) * share))
     return Fit(records, tuple(scaled))
 
 
-def _passes(domain: Domain, number: int, longer: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def longer_tables(tables: Sequence[NoisyTable]) -> list[NoisyTable]:
+    """Those of three columns and more."""
+    return [table for table in tables if len(table.columns) > 2]
+
+
+def annealing_of(domain: Domain, number: int, *, longer: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The temperatures of both searches; a function of public sizes and of the number of records."""
     is_long = number * sum(domain.sizes) * (len(domain.sizes) - 1) > _MOST_WORK
     if not longer:
@@ -97,19 +103,25 @@ def _passes(domain: Domain, number: int, longer: bool) -> tuple[tuple[float, ...
     return (_FEW_BEFORE, _FEW_WARM) if is_long else (_BEFORE, _WARM)
 
 
-def _scaled(target: Target, ratio: float) -> Target:
-    """The target of another number of records than the tables were measured on."""
-    return replace(target, counts=target.counts * ratio)
-
-
-def _longer_targets(
-    domain: Domain, targets: Targets, tables: Sequence[NoisyTable], records: Ids
+def longer_targets(
+    domain: Domain,
+    targets: Targets,
+    tables: Sequence[NoisyTable],
+    implied: Callable[[ColumnNumbers], Floats],
+    number: int,
 ) -> list[Target]:
-    """Longer tables, shrunk round what the pairs of the fitted records imply for them."""
-    implied = ImpliedCounts(domain, records)
+    """Longer tables, shrunk round what the pairs of fitted records imply for them.
+
+    Args:
+        domain: the columns.
+        targets: of columns and pairs.
+        tables: the longer ones.
+        implied: of a set of columns the counts that the records' pairs imply.
+        number: of these records, above 0.
+    """
     found = []
     for table in tables:
-        centre = implied.of(table.columns) * (targets.records / len(records))
+        centre = implied(table.columns) * (targets.records / number)
         centre = np.maximum(centre, _LEAST_EXPECTED)
         levels = [
             None if column in domain.multi_valued else levels_of(targets.margins[column])

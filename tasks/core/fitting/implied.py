@@ -7,10 +7,11 @@ noise from sampling.
 
 import itertools
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
-from tasks.core.arrays import Floats, Ids
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers
 from tasks.core.fitting.kernels import MOST_TABLE_COLUMNS
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.table_kernels import rake_to_pairs
@@ -33,34 +34,51 @@ class ImpliedCounts:
     def __init__(self, domain: Domain, records: Ids) -> None:
         self._domain = domain
         self._records = np.asfortranarray(records)
-        self._pairs: dict[tuple[int, ...], Floats] = {}
+        self._counts: dict[ColumnNumbers, Integers] = {}
 
-    def of(self, columns: tuple[int, ...]) -> Floats:
-        """The counts of three columns or more.
+    def of(self, columns: ColumnNumbers) -> Floats:
+        """The counts of three columns or more."""
+        for asked in implying_tables(self._domain, columns):
+            if asked not in self._counts:
+                self._counts[asked] = table_counts(self._domain, asked, self._records)
+        return implied_counts(self._domain, columns, self._counts, len(self._records))
 
-        A multi-valued column has no margin that sums to the records, so a set that holds one is counted as
-        the records have it.
-        """
-        if self._domain.multi_valued & set(columns):
-            return table_counts(self._domain, columns, self._records).astype(np.float64)
-        # Four axes, whatever the set has; those in front are of one cell.
-        missing = MOST_TABLE_COLUMNS - len(columns)
-        shape = (*[1] * missing, *self._domain.shape(columns))
-        places = list(itertools.combinations(range(missing, MOST_TABLE_COLUMNS), 2))
-        strides = np.zeros((len(places), MOST_TABLE_COLUMNS), np.int64)
-        for pair, (one, other) in enumerate(places):
-            strides[pair, [one, other]] = shape[other], 1
-        pairs = [self._pair(pair) for pair in itertools.combinations(columns, 2)]
-        cells = math.prod(shape)
-        table = np.full(cells, len(self._records) / cells)
-        begins = np.cumsum([0, *map(len, pairs)])
-        rake_to_pairs(
-            table, np.array(shape), np.concatenate(pairs), begins, strides, _ROUNDS, _OFF * len(self._records)
-        )
-        return table.reshape(self._domain.shape(columns))
 
-    def _pair(self, columns: tuple[int, ...]) -> Floats:
-        if columns not in self._pairs:
-            counts = table_counts(self._domain, columns, self._records)
-            self._pairs[columns] = counts.ravel().astype(np.float64)
-        return self._pairs[columns]
+def implying_tables(domain: Domain, columns: ColumnNumbers) -> list[ColumnNumbers]:
+    """Which counts decide what is implied of a set of columns: those of its pairs.
+
+    A multi-valued column has no margin that sums to the records, so a set that holds one is counted as the
+    records have it.
+    """
+    if domain.multi_valued & set(columns):
+        return [columns]
+    return list(itertools.combinations(columns, 2))
+
+
+def implied_counts(
+    domain: Domain, columns: ColumnNumbers, counts: Mapping[ColumnNumbers, Integers], number: int
+) -> Floats:
+    """The counts of three columns or more that `implying_tables` imply.
+
+    Args:
+        domain: the columns.
+        columns: the set.
+        counts: of each of those tables.
+        number: of records.
+    """
+    asked = implying_tables(domain, columns)
+    if asked == [columns]:
+        return counts[columns].astype(np.float64)
+    # Four axes, whatever the set has; those in front are of one cell.
+    missing = MOST_TABLE_COLUMNS - len(columns)
+    shape = (*[1] * missing, *domain.shape(columns))
+    places = list(itertools.combinations(range(missing, MOST_TABLE_COLUMNS), 2))
+    strides = np.zeros((len(places), MOST_TABLE_COLUMNS), np.int64)
+    for pair, (one, other) in enumerate(places):
+        strides[pair, [one, other]] = shape[other], 1
+    pairs = [counts[pair].ravel().astype(np.float64) for pair in asked]
+    cells = math.prod(shape)
+    table = np.full(cells, number / cells)
+    begins = np.cumsum([0, *map(len, pairs)])
+    rake_to_pairs(table, np.array(shape), np.concatenate(pairs), begins, strides, _ROUNDS, _OFF * number)
+    return table.reshape(domain.shape(columns))

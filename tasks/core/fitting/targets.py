@@ -9,7 +9,7 @@ Longer tables get their targets from records that were fitted to the pairs first
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,6 +61,10 @@ class Target:
     counts: Floats
     weight: float
     forbidden: Flags | None = None
+
+    def scaled(self, ratio: float) -> "Target":
+        """The target of another number of records."""
+        return replace(self, counts=self.counts * ratio)
 
 
 @dataclass(frozen=True)

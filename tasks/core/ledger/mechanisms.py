@@ -13,12 +13,10 @@ from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.workload.draw import draw_workload
-from tasks.core.dp.workload.exact import ExactCounts
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
-from tasks.core.errors import InternalError
-from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Schema
+from tasks.core.records.partitioned import AnyRecords
 
 AnyParameters = DpParameters | WorkloadParameters
 
@@ -34,20 +32,21 @@ def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
 
 
 def draw_measurement(
-    records: CodedRecords | ExactCounts,
+    records: AnyRecords,
     parameters: AnyParameters,
     stream: WordSource,
     *,
     before_first_word: Callable[[], None],
     progress: StageDone | None = None,
 ) -> Measurement | WorkloadMeasurement:
-    """Draw; see `release.draw_lengths` and `draw_workload`, which take the same arguments."""
+    """Draw; see `release.draw_lengths` and `draw_workload`, which take the same arguments.
+
+    The records are whole or in partitions: what is drawn is the same.
+    """
     if isinstance(parameters, WorkloadParameters):
         return draw_workload(
             records, parameters, stream, before_first_word=before_first_word, progress=progress
         )
-    if not isinstance(records, CodedRecords):
-        raise InternalError("A draw by lengths needs the records whole.")
     return release.draw_lengths(
         records, parameters, stream, before_first_word=before_first_word, progress=progress
     )

@@ -105,6 +105,10 @@ class PartStore:
             self._fetch(key, Path(scratch))
             yield _verified(Path(scratch), sha256, key)
 
+    def below(self, key: str) -> "PartStore":
+        """The place below a key, as a store of its own."""
+        return PartStore(f"{self.root.rstrip('/')}/{key}", self.scratch)
+
     def find(self, key: str) -> "StoredPart | None":
         """What an earlier run left whole under a key; None where there is nothing."""
         if not self.is_remote:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Integers, ShareDone
+from tasks.core.errors import InternalError
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -62,9 +63,42 @@ def total(workers: Workers, name: str, work: Callable[[P], Counts], parts: Seque
         work: counts in one part.
         parts: at least one.
     """
-    size = -(-len(parts) // _MOST_ANSWERS)
+    return _added(in_groups(workers, name, partial(_of_group, work), parts))
+
+
+def in_groups(
+    workers: Workers,
+    name: str,
+    work: Callable[[Sequence[P]], R],
+    parts: Sequence[P],
+    report: ShareDone = lambda share: None,
+) -> Iterator[R]:
+    """What the work gives for each group of parts, neighbours together: at most `_MOST_ANSWERS` of them.
+
+    >>> list(in_groups(InProcess(), "count", len, range(130)))[:2]
+    [3, 3]
+
+    Args:
+        workers: do it.
+        name: see `Workers.each`.
+        work: of the parts of a group, in order.
+        parts: at least one.
+        report: told the share of the groups that was taken.
+
+    Raises:
+        InternalError: a group was answered twice or never, so that a sum would not be that of the parts.
+    """
+    size = max(1, -(-len(parts) // _MOST_ANSWERS))
     groups = [parts[start : start + size] for start in range(0, len(parts), size)]
-    return _added(workers.each(name, partial(_of_group, work), groups))
+    taken = 0
+    for answer in workers.each(name, work, groups):
+        taken += 1
+        if taken > len(groups):
+            break
+        yield answer
+        report(taken / len(groups))
+    if taken != len(groups):
+        raise InternalError("Each group of parts must be answered once.")
 
 
 def _of_group(work: Callable[[P], Counts], group: Sequence[P]) -> Counts:

@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import Codes, Words
+from tasks.core.errors import InternalError
 from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
 from tasks.core.records.kernels import mark_codes
@@ -62,13 +63,26 @@ class CodedRecords:
         """The same records without the columns that others decide, which stand last."""
         if self.schema.measured is self.schema:
             return self
-        about = facts_of_records(self).measured
+        about = self.facts.measured
         return replace(
             self,
             schema=about.schema,
             slots=self.slots[: len(about.slot_columns)],
             slot_columns=about.slot_columns,
             values=about.values,
+        )
+
+    @property
+    def facts(self) -> "CodedFacts":
+        """What they are about. Raises InternalError where they have other slots than they say."""
+        if len(self.slots) != len(self.slot_columns):
+            raise InternalError("Coded records must have the slots that their columns need.")
+        return CodedFacts(
+            schema=self.schema,
+            slot_columns=self.slot_columns,
+            values=self.values,
+            number_of_records=self.number_of_records,
+            has_tags=self.tags is not None,
         )
 
     def write(self, folder: Path) -> None:
@@ -178,12 +192,6 @@ class CodedFacts:
         number = len(schema.columns)
         slot_columns = tuple(column for column in self.slot_columns if column < number)
         return replace(self, schema=schema, slot_columns=slot_columns, values=self.values[:number])
-
-
-def facts_of_records(records: CodedRecords) -> CodedFacts:
-    """What records in memory are about."""
-    number, has_tags = records.number_of_records, records.tags is not None
-    return CodedFacts(records.schema, records.slot_columns, records.values, number, has_tags)
 
 
 def read_coded_facts(folder: Path) -> CodedFacts:

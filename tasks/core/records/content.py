@@ -17,7 +17,7 @@ from operator import add
 import numpy as np
 
 from tasks.core.arrays import Bytes
-from tasks.core.records.coded import CodedRecords, facts_of_records
+from tasks.core.records.coded import CodedRecords
 from tasks.core.records.partitioned import PartitionedRecords
 
 _BYTES = 32
@@ -82,7 +82,7 @@ def content_digest(records: CodedRecords | PartitionedRecords, key: bytes) -> st
         key: a secret of up to 64 bytes.
     """
     if isinstance(records, CodedRecords):
-        facts, found = facts_of_records(records).measured, _measured_hash(records, key)
+        facts, found = records.facts.measured, _measured_hash(records, key)
     else:
         facts = records.facts.measured
         found = reduce(add, records.each("content", partial(_measured_hash, key=key)))

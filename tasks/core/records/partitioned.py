@@ -1,13 +1,20 @@
-"""A table of coded records that no process has whole: where its partitions are, and who works on them."""
+"""A table in partitions: coded records that no process has whole, and who works on them where they are.
 
+Partitions share the schema, the slots and the dictionary, so that a code means the same in each. What is
+counted in each is then added up.
+"""
+
+import hashlib
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
 from tasks.core.arrays import Integers
+from tasks.core.errors import InternalError
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts, read_coded_records
@@ -17,21 +24,47 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class PartitionedRecords:
-    """The records of one table in partitions of coded records under one dictionary.
+    """The records of one table in partitions.
 
     Attributes:
-        partitions: at least one, in the order of the table's rows; some may be empty.
+        partitions: folders that `CodedRecords.write` wrote, each once; some may hold no record.
         facts: of the whole table.
         workers: work on partitions.
-        store: takes what is made of partitions for as long as it is needed.
-        prefix: of the keys there; nobody else has keys that begin so.
+        prefix: in their store, of the keys of what is made of them for as long as it is needed.
     """
 
     partitions: Sequence[StoredPart]
-    facts: CodedFacts
+    facts: CodedFacts = field(repr=False)
     workers: Workers
-    store: PartStore
-    prefix: str
+    prefix: str = "made"
+
+    def __post_init__(self) -> None:
+        """Raises InternalError where there is no partition, or one twice: its records would count twice."""
+        places = {(part.store.root, part.key) for part in self.partitions}
+        if not places or len(places) < len(self.partitions):
+            raise InternalError("A table must be in at least one partition, and each partition in it once.")
+
+    @classmethod
+    def opened(cls, partitions: Sequence[StoredPart], workers: Workers) -> "PartitionedRecords":
+        """The table in these partitions, whose facts are read and compared, but no record.
+
+        Raises:
+            InternalError: there is no partition, one is named twice, or they are not of one table.
+        """
+        told = list(workers.each("facts", _told, partitions))
+        if len({(shared, has_tags) for shared, _, has_tags in told}) > 1:
+            raise InternalError("Partitions of one table must share its schema, its values and its tags.")
+        if not told:
+            raise InternalError("A table must be in at least one partition.")
+        with partitions[0].folder() as folder:
+            facts = read_coded_facts(folder)
+        number = sum(number for _, number, _ in told)
+        return cls(partitions, replace(facts, number_of_records=number), workers)
+
+    @property
+    def store(self) -> PartStore:
+        """Where they lie, and what is made of them."""
+        return self.partitions[0].store
 
     @property
     def number_of_records(self) -> int:
@@ -50,6 +83,18 @@ class PartitionedRecords:
         own = [cut - (end - size) for cut, end, size in zip(cuts, ends, sizes, strict=True)]
         jobs = list(zip(self.partitions, own, strict=True))
         return _joined(list(self.workers.each("rows", _rows_of, jobs)))
+
+
+#: A table as it is worked on: whole, or in partitions.
+AnyRecords = CodedRecords | PartitionedRecords
+
+
+def _told(partition: StoredPart) -> tuple[str, int, bool]:
+    """Of a partition a hash of what all share, its number of records, and whether they have tags."""
+    with partition.folder() as folder:
+        facts = read_coded_facts(folder)
+    shared = json.dumps([facts.schema.to_json(), facts.slot_columns, facts.values])
+    return hashlib.sha256(shared.encode()).hexdigest(), facts.number_of_records, facts.has_tags
 
 
 def _size_of(partition: StoredPart) -> int:

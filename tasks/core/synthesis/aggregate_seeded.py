@@ -142,7 +142,7 @@ def draw_aggregate_seeded(
     """
     check_threads(threads)
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
-    _check_totals(index, aggregates)
+    check_totals(index, aggregates)
     shards = _shards(
         index, parameters, seed, number_of_shards(parameters, threads), held_index(held, aggregates)
     )
@@ -157,7 +157,7 @@ def draw_aggregate_seeded(
     return ordered(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
 
 
-def _check_totals(index: CombinationIndex, aggregates: Aggregates) -> None:
+def check_totals(index: CombinationIndex, aggregates: Aggregates) -> None:
     """Refuse counts whose weights could add up to more than a signed 64-bit integer holds."""
     largest = index.counts[: len(aggregates.attributes)].copy()
     start = len(largest)
@@ -179,27 +179,40 @@ def _shards(
     number: int,
     held: tuple[BlockIndex, int],
 ) -> list["Shard"]:
-    """Shards with equal parts of availability and target; the first ones take what is left over.
+    """All shards, with equal parts of availability and target; the first ones take what is left over.
 
     All attributes leave over to the same shards, so that rare ones that belong together stay together.
     """
+    number = shards_with_something(index, number)
+    return [shard_of(index, parameters, seed, shard, number, held) for shard in range(number)]
+
+
+def shards_with_something(index: CombinationIndex, number: int) -> int:
+    """How many of so many shards have something to draw from: no more than the largest count."""
     available = index.counts[: len(index.header_of)]
+    return max(1, min(number, int(available.max(initial=0))))
+
+
+def shard_of(
+    index: CombinationIndex,
+    parameters: AggregateSeededParameters,
+    seed: int,
+    shard: int,
+    number: int,
+    held: tuple[BlockIndex, int] = (_NO_ROWS, 0),
+) -> "Shard":
+    """One of so many shards, with its part of what is available and of the target."""
     target = parameters.target_number_of_records
-    # A shard beyond the largest count would have nothing to draw from.
-    number = max(1, min(number, int(available.max(initial=0))))
-    return [
-        Shard(
-            index=index,
-            percentage=parameters.weight_selection_percentile,
-            synthetic_counts=parameters.use_synthetic_counts,
-            available=_part(available, shard, number),
-            seed=seed,
-            number=shard,
-            held=held_to(*held),
-            target=None if target is None else int(_part(np.array([target]), shard, number)[0]),
-        )
-        for shard in range(number)
-    ]
+    return Shard(
+        index=index,
+        percentage=parameters.weight_selection_percentile,
+        synthetic_counts=parameters.use_synthetic_counts,
+        available=_part(index.counts[: len(index.header_of)], shard, number),
+        seed=seed,
+        number=shard,
+        held=held_to(*held),
+        target=None if target is None else int(_part(np.array([target]), shard, number)[0]),
+    )
 
 
 def _part(amounts: Integers, shard: int, number: int) -> Integers:

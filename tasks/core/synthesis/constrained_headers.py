@@ -63,6 +63,11 @@ class _Column:
         """The code of absence."""
         return len(self.ids)
 
+    @property
+    def unreported(self) -> tuple[str, ...]:
+        """Declared values that no count reports."""
+        return self.texts[self.absent + 1 :]
+
 
 class ConstrainedHeaders:
     """The constraints over the headers of some aggregates.
@@ -145,16 +150,50 @@ class ConstrainedHeaders:
             mask = np.arange(own.absent + 1)[None, :] != allowed[:, None]
             yield _cells([other.headers[0], own.headers[0]], mask)
 
-    def published(self, records: Ids) -> tuple[tuple[Attribute, ...], Ids]:
+    def published(
+        self, records: Ids, unreported: Sequence[Attribute] | None = None
+    ) -> tuple[tuple[Attribute, ...], Ids]:
         """Records that hold every constraint.
 
         Args:
             records: int32 (n, headers), cells.
+            unreported: what stands behind the aggregates' attributes; None: what the records need.
 
         Returns:
             The aggregates' attributes and, behind them, those that only constraints brought in; and of each
             record the attribute under each header, int32 (n, headers), -1 for none.
         """
+        own = self._repaired(records)
+        more = self._unreported_in(own) if unreported is None else unreported
+        attributes = (*self._aggregates.attributes, *more)
+        number = {each: place for place, each in enumerate(more, start=len(self._aggregates.attributes))}
+        ids = np.full(records.shape, -1, np.int32)
+        for place, codes in enumerate(own):
+            column = self._columns[place]
+            if column.is_multi_valued:
+                for code, (header, attribute) in enumerate(zip(column.headers, column.ids, strict=True)):
+                    ids[(codes == code).any(axis=1), header] = attribute
+            else:
+                beyond = [number.get(self._attribute(place, text), -1) for text in column.unreported]
+                attribute_of = np.array([*column.ids, -1, *beyond], np.int32)
+                ids[:, column.headers[0]] = attribute_of[codes[:, 0]]
+        return attributes, ids
+
+    def unreported(self, records: Ids) -> list[Attribute]:
+        """The attributes that no count reports and that some of the records hold, in order."""
+        return self._unreported_in(self._repaired(records))
+
+    def all_unreported(self) -> list[Attribute]:
+        """Every attribute that `unreported` may name, in that order."""
+        return [
+            self._attribute(place, text)
+            for place, column in enumerate(self._columns)
+            if not column.is_multi_valued
+            for text in column.unreported
+        ]
+
+    def _repaired(self, records: Ids) -> list[Ids]:
+        """The records' codes, column by column, those that others decide among them."""
         measured = self._columns[: len(self._held.schema.measured.columns)]
         slots = [self._slots(column, records) for column in measured]
         coded = np.concatenate(slots, axis=1) if slots else np.empty((len(records), 0), np.int32)
@@ -163,16 +202,20 @@ class ConstrainedHeaders:
         for found in self._held.schema.derivations:
             column, other = self._columns[found.column], self._columns[found.decided_by]
             own.append(_follows(found, other, column)[own[found.decided_by]].astype(np.int32))
-        attributes = list(self._aggregates.attributes)
-        ids = np.full(records.shape, -1, np.int32)
-        for place, codes in enumerate(own):
-            column = self._columns[place]
-            if column.is_multi_valued:
-                for code, (header, attribute) in enumerate(zip(column.headers, column.ids, strict=True)):
-                    ids[(codes == code).any(axis=1), header] = attribute
-            else:
-                ids[:, column.headers[0]] = self._attribute_of(place, codes[:, 0], attributes)[codes[:, 0]]
-        return tuple(attributes), ids
+        return own
+
+    def _unreported_in(self, own: Sequence[Ids]) -> list[Attribute]:
+        found = []
+        for place, (column, codes) in enumerate(zip(self._columns, own, strict=True)):
+            if not column.is_multi_valued:
+                used = set(np.unique(codes).tolist())
+                texts = enumerate(column.unreported, start=column.absent + 1)
+                found += [self._attribute(place, text) for code, text in texts if code in used]
+        return found
+
+    def _attribute(self, place: int, text: str) -> Attribute:
+        header = self._aggregates.headers[self._columns[place].headers[0]]
+        return Attribute(header, text, self._held.places[place])
 
     def _slots(self, column: _Column, records: Ids) -> Ids:
         if not column.is_multi_valued:
@@ -181,18 +224,6 @@ class ConstrainedHeaders:
             return np.zeros((len(records), 1), np.int32)
         codes = np.arange(len(column.ids), dtype=np.int32)
         return np.where(records[:, column.headers] == 0, codes, np.int32(column.absent))
-
-    def _attribute_of(self, place: int, held: Ids, attributes: list[Attribute]) -> Ids:
-        """Of each code of a column its attribute; those that no count reports are added, if they are held."""
-        column, counted = self._columns[place], self._held.places[place]
-        found = [*column.ids, -1]
-        used = set(np.unique(held).tolist())
-        for code in range(column.absent + 1, len(column.texts)):
-            found.append(len(attributes) if code in used else -1)
-            if code in used:
-                header = self._aggregates.headers[column.headers[0]]
-                attributes.append(Attribute(header, column.texts[code], counted))
-        return np.array(found, np.int32)
 
 
 def _cells(headers: Sequence[int], mask: npt.NDArray[np.bool_]) -> ImpossibleCells:

@@ -15,7 +15,8 @@ from tasks.core.arrays import Ids, ShareDone
 from tasks.core.dp.workload.cells import cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.fitting.fit import fit
+from tasks.core.fitting.fit import Fit, fit
+from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.fitting.targets import Target
 from tasks.core.records.rulebook import Coding, Rulebook
 from tasks.core.synthesis.assembly import ordered
@@ -106,11 +107,25 @@ def draw_fitted(
         threads: 0 for all cores.
         progress: told the share that is done, 0 to 1.
     """
-    wanted = max(0, measurement.number_of_records) if number is None else number
-    domain = without_replaced(
-        domain_of(measurement.cells, measurement.schema), measurement, unreleased_values(measurement)
-    )
-    fitted = fit(domain, noisy_tables(measurement), wanted, seed, threads=threads, progress=progress)
+    wanted = wanted_number(measurement, number)
+    tables, domain = noisy_tables(measurement), domain_to_fit(measurement)
+    fitted = fit(domain, tables, wanted, seed, threads=threads, progress=progress)
+    return published(measurement, fitted)
+
+
+def wanted_number(measurement: WorkloadMeasurement, number: int | None) -> int:
+    """How many records are made: as many as asked for, or the noisy count; none where that is negative."""
+    return max(0, measurement.number_of_records if number is None else number)
+
+
+def domain_to_fit(measurement: WorkloadMeasurement) -> Domain:
+    """The cells of the columns that were measured, and those that no record may be in."""
+    domain = domain_of(measurement.cells, measurement.schema)
+    return without_replaced(domain, measurement, unreleased_values(measurement))
+
+
+def published(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
+    """Fitted records in published form; all but their order is a matter of each record alone."""
     fitted_cells = obeying(measurement, fitted.records)
     written = with_derived_columns(measurement, without_others(measurement, fitted_cells))
     cells = cells_of_all_columns(measurement.schema, measurement.cells)
@@ -122,7 +137,7 @@ def draw_fitted(
     slot_columns = [column for column, about in enumerate(cells) for _ in range(about.cap)]
     table = np.concatenate(
         [ids[column][written[:, slot]][:, None] for slot, column in enumerate(slot_columns)]
-        or [np.empty((wanted, 0), np.int32)],
+        or [np.empty((len(written), 0), np.int32)],
         axis=1,
     )
     held = table >= 0

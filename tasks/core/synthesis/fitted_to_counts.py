@@ -6,12 +6,13 @@ more than may be missing. Columns and pairs come first; then those longer report
 records keep worst are joined to the search. All of it follows from the reported counts and the seed.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, ShareDone
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import LONG_ANNEALING, Search, independent_records
@@ -21,12 +22,15 @@ from tasks.core.synthesis.constrained_headers import ConstrainedHeaders, HeldCon
 from tasks.core.synthesis.records import SyntheticRecords, header_places
 
 #: Temperatures of the passes after longer sets have joined.
-_WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
+WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
 #: The most longer sets that are joined, and the most cells of one.
 _MOST_LONGER, _MOST_CELLS = 60, 20_000
 #: Of more headers than these, the most frequent ones are fitted in pairs, the others each by itself.
 _MOST_HEADERS = 200
 _MARGIN_WEIGHT = 0.2
+
+#: Sets of headers in, the counts of records in each of them out, in order.
+CountedSets = Callable[[Sequence[ColumnNumbers]], Iterable[Integers]]
 
 
 @dataclass(frozen=True)
@@ -78,21 +82,23 @@ def draw_fitted_to_counts(
     """
     report = progress or (lambda share: None)
     wanted = max(0, aggregates.number_of_records) if number is None else number
-    counts = _Reported(aggregates, missing, held)
+    counts = ReportedTables(aggregates, missing, held)
     scale = wanted / counts.records
     records = independent_records(counts.domain, counts.margins, wanted, seed)
     targets = [*counts.column_targets(scale), *counts.pair_targets(scale)]
     search = Search(counts.domain, targets, records, missing.deviation**2)
     search.run(LONG_ANNEALING, seed, threads=threads, progress=lambda share: report(0.6 * share))
-    longer = counts.longer_targets(records, scale)
+    longer = counts.longer_targets(
+        lambda sets: (table_counts(counts.domain, columns, records) for columns in sets), scale
+    )
     if longer:
         search = Search(counts.domain, [*targets, *longer], records, missing.deviation**2)
-        search.run(_WARM, seed + 1, threads=threads, progress=lambda share: report(0.6 + 0.4 * share))
+        search.run(WARM, seed + 1, threads=threads, progress=lambda share: report(0.6 + 0.4 * share))
     report(1.0)
     return counts.published(records)
 
 
-class _Reported:
+class ReportedTables:
     """Reported counts as tables over headers; each header's cells are its reported values, then `absent`."""
 
     def __init__(self, aggregates: Aggregates, missing: Missing, held: HeldConstraints | None = None) -> None:
@@ -145,14 +151,22 @@ class _Reported:
             found.append(Target(pair, self._with_margins(counts, pair) * scale, weight))
         return found
 
-    def longer_targets(self, records: Ids, scale: float) -> list[Target]:
-        """Reported sets of three and more headers that the records keep worst."""
+    def longer_targets(self, counted: CountedSets, scale: float) -> list[Target]:
+        """Reported sets of three and more headers that the records keep worst.
+
+        Args:
+            counted: of the records.
+            scale: records for each reported one.
+        """
         weight, scored = 1 / self._missing.deviation**2, []
         for length in range(3, min(4, self._aggregates.reporting_length) + 1):
-            for columns, cells in self._by_columns(length).items():
-                if np.prod([float(self.domain.sizes[header]) for header in columns]) > _MOST_CELLS:
-                    continue
-                held = table_counts(self.domain, columns, records) / max(scale, 1e-9)
+            reported = {
+                columns: cells
+                for columns, cells in self._by_columns(length).items()
+                if np.prod([float(self.domain.sizes[header]) for header in columns]) <= _MOST_CELLS
+            }
+            for (columns, cells), counts in zip(reported.items(), counted(list(reported)), strict=True):
+                held = counts / max(scale, 1e-9)
                 target = self._filled(held.astype(np.float64), cells)
                 beyond = np.abs(target - held) - 2 * self._missing.deviation
                 score = float(np.maximum(beyond, 0).sum())
@@ -200,13 +214,26 @@ class _Reported:
         counts[-1, -1] = max(0.0, one[-1] - counts[-1, :-1].sum())
         return counts
 
-    def published(self, records: Ids) -> SyntheticRecords:
-        """The records as sets of attributes, in published order."""
+    def unreported(self, records: Ids | None = None) -> list[Attribute]:
+        """Attributes that no count reports and constraints bring into these records, or may into any."""
+        if self._constrained is None:
+            return []
+        return (
+            self._constrained.all_unreported() if records is None else self._constrained.unreported(records)
+        )
+
+    def published(self, records: Ids, unreported: Sequence[Attribute] | None = None) -> SyntheticRecords:
+        """The records as sets of attributes, in published order.
+
+        Args:
+            records: cells.
+            unreported: attributes that stand behind the reported ones; None: what these records need.
+        """
         aggregates = self._aggregates
         if self._constrained is None:
             attributes, ids = aggregates.attributes, self._attributes_of(records)
         else:
-            attributes, ids = self._constrained.published(records)
+            attributes, ids = self._constrained.published(records, unreported)
         held_cells = ids >= 0
         sizes = held_cells.sum(axis=1).astype(np.int32)
         return ordered(aggregates.headers, attributes, sizes, ids[held_cells])

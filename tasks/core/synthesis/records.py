@@ -23,6 +23,9 @@ from tasks.core.arrays import Ids, Integers
 from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Column
 
+#: Their two files.
+ATTRIBUTES, RECORDS = "attributes.parquet", "records.parquet"
+
 
 @dataclass(frozen=True)
 class SyntheticRecords:
@@ -55,15 +58,15 @@ class SyntheticRecords:
                 "item": pa.array([a.item for a in self.attributes], pa.string()),
             }
         ).replace_schema_metadata({b"headers": json.dumps(self.headers).encode()})
-        pq.write_table(attributes, folder / "attributes.parquet", compression="zstd")
+        pq.write_table(attributes, folder / ATTRIBUTES, compression="zstd")
         lists = pa.LargeListArray.from_arrays(pa.array(self.offsets), pa.array(self.attribute_ids))
-        pq.write_table(pa.table({"attribute_ids": lists}), folder / "records.parquet", compression="zstd")
+        pq.write_table(pa.table({"attribute_ids": lists}), folder / RECORDS, compression="zstd")
 
 
 def read_synthetic_records(folder: Path) -> SyntheticRecords:
     """The records that `SyntheticRecords.write` wrote."""
-    table = read_parquet(folder / "attributes.parquet")
-    lists = read_parquet(folder / "records.parquet")["attribute_ids"].combine_chunks()
+    table = read_parquet(folder / ATTRIBUTES)
+    lists = read_parquet(folder / RECORDS)["attribute_ids"].combine_chunks()
     if isinstance(lists, pa.ChunkedArray):
         lists = pa.concat_arrays(lists.chunks) if lists.num_chunks else pa.array([], lists.type)
     offsets = lists.offsets.to_numpy()

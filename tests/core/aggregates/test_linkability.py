@@ -17,7 +17,6 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.partitions import each_beside
 from tasks.core.aggregates.rare import rare_by_length
 from tasks.core.errors import ParameterError
-from tasks.core.records.coded import facts_of_records
 from tests.oracles.marginals import coded
 from tests.oracles.partitions import FarAway, in_partitions
 from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analyse_records, analysed, counted, from_file
@@ -76,7 +75,7 @@ def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, re
     schema, rows = table
     records = coded(schema, rows)
     marginals = counted(records, tmp_path_factory.mktemp("linked"), 2)
-    found = linkability_of(single_out(records, marginals, resolution).linked, facts_of_records(records))
+    found = linkability_of(single_out(records, marginals, resolution).linked, records.facts)
     expected = analysed(rows, len(marginals.lengths), resolution)
     shares = {
         (a.attribute.column, a.attribute.value if a.attribute.item is None else a.attribute.item): a.rare_pct
@@ -99,7 +98,7 @@ def test_the_most_linkable_of_the_five_records(tmp_path):
     records, marginals = from_file(T1_FILE, tmp_path)
     singled_out = single_out(records, marginals, 2)
     assert np.count_nonzero(singled_out.rare_length) == np.count_nonzero(singled_out.unique_length) == 4
-    found = linkability_of(singled_out.linked, facts_of_records(records))
+    found = linkability_of(singled_out.linked, records.facts)
     assert {a.attribute.text: (a.records, a.rare) for a in found.attributes} == {
         "A:a2": (2, 2), "B:b1": (1, 1), "C:c1": (3, 3), "C:c2": (1, 1), "A:a1": (3, 2), "B:b2": (3, 2),
     }  # fmt: skip
@@ -151,6 +150,4 @@ def test_partitions_single_out_what_the_whole_table_does(
         found = np.concatenate([getattr(part, own) for part in parts])
         assert found.tolist() == getattr(whole, own).tolist()
     linked = functools.reduce(operator.add, [part.linked for part in parts])
-    assert linkability_of(linked, facts_of_records(records)) == linkability_of(
-        whole.linked, facts_of_records(records)
-    )
+    assert linkability_of(linked, records.facts) == linkability_of(whole.linked, records.facts)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.counting import SurvivingCodes
 from tasks.core.dp.longer_lengths import TupleCounts
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, lattice_of
@@ -14,7 +15,7 @@ RULES = [SizeRule(), SizeRule(0, 0, 0)]
 def counted(records, lattice, length, rule):
     codes = np.array(records.slots, np.uint8)
     counts = TupleCounts.of(records.schema, records.schema.combinations(length), lattice, rule)
-    return counts, counts.count(codes, True, lambda share: None)
+    return counts, counts.count(SurvivingCodes(codes), True, lambda share: None)
 
 
 def named(records, text):

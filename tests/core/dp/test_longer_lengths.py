@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.counting import SurvivingCodes
 from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
@@ -20,12 +21,13 @@ ALWAYS = SizeRule()
 def test_candidates_counts_sensitivities_and_drops_are_those_of_the_oracle(records, data, rule):
     schema, sizes = records.schema, [len(values) for values in records.values]
     codes = np.array(records.slots, np.uint8).reshape(len(records.slots), records.number_of_records)
+    seen = SurvivingCodes(codes, records.tags)
     lattice, survivors = lattice_of(schema, sizes)
     for length in range(2, schema.width + 1):
         counts = TupleCounts.of(schema, schema.combinations(length), lattice, rule)
         wanted = measuring.candidates(schema, sizes, survivors, length)
         assert counts.candidates == len(wanted)
-        sensitivity = counts.count(codes, True, lambda share: None)
+        sensitivity = counts.count(seen, True, lambda share: None)
         held = [
             len(measuring.kept_tuples(records, row, length, wanted, None))
             for row in range(records.number_of_records)
@@ -38,7 +40,7 @@ def test_candidates_counts_sensitivities_and_drops_are_those_of_the_oracle(recor
         if rule is not ALWAYS and counts.dense.found.any():
             return  # the oracle's coins know one order: all dense or all sparse in the order of slots
         limit = data.draw(st.integers(1, 4))
-        counts.drop(codes, records.tags, sensitivity, limit)
+        counts.drop(seen, sensitivity, limit)
         if rule is ALWAYS:
             dropped = measuring.counts_of(records, length, wanted, limit)
             assert dense_cells(counts) == {cell: dropped.get(cell, 0) for cell in wanted}
@@ -64,7 +66,7 @@ def test_candidates_of_a_lattice_with_holes_are_those_of_the_oracle(density):
         add(lattice, schema, 2, survivors)
         for rule in (ALWAYS, NEVER):
             counts = TupleCounts.of(schema, schema.combinations(3), lattice, rule)
-            counts.count(np.array(records.slots, np.uint8), False, lambda share: None)
+            counts.count(SurvivingCodes(np.array(records.slots, np.uint8)), False, lambda share: None)
             wanted = measuring.candidates(schema, sizes, survivors, 3)
             assert set({**dense_cells(counts), **sparse_cells(counts)}) == wanted
             assert counts.candidates == len(wanted)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tasks.core.dp import accounting
 from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.contribution import Bounds, profile_edges
+from tasks.core.dp.exact import length_counts
 from tasks.core.dp.lengths import MOST_SPURIOUS, Draw, spurious_bounded
 from tasks.core.dp.measurement import read_measurement
 from tasks.core.dp.normalization import normalised_counts
@@ -49,7 +50,7 @@ def release(records, asked, seed=1, before=nothing, rule=None):
     stream = SeededStream(seed)
     if rule is None:
         return draw_lengths(records, asked, stream, before_first_word=before)
-    return draw(Draw(records, asked, stream, before, lambda step, share: None, rule))
+    return draw(Draw(length_counts(records), asked, stream, before, lambda step, share: None, rule))
 
 
 def survey(rows=3000, columns=5, values=4, declared=(), seed=0, multi=0):

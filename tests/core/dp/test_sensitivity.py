@@ -24,6 +24,7 @@ from tests.oracles.mechanism import (
     lattice_of,
     sparse_cells,
     tuple_counts,
+    value_counts,
 )
 
 AUDIT = settings(
@@ -53,6 +54,27 @@ def by_position(records):
     return dataclasses.replace(records, tags=np.arange(records.number_of_records, dtype=np.uint64))
 
 
+def by_partition(records, partition_of):
+    """Coins of tags that number identical records within each partition."""
+    rows = list(zip(*(codes.tolist() for codes in records.slots), strict=True)) or [()] * len(records.tags)
+    partitions = [partition_of(place, row) for place, row in enumerate(rows)]
+    tags = np.zeros(len(rows), np.uint64)
+    for partition in set(partitions):
+        mine = [place for place, own in enumerate(partitions) if own == partition]
+        tags[mine] = measuring.tags_of([rows[place] for place in mine])
+    return dataclasses.replace(records, tags=tags)
+
+
+def by_place(records):
+    """Wrong: who is in a partition depends on how many rows stand before."""
+    return by_partition(records, lambda place, row: place // 2)
+
+
+def by_content(records):
+    """Identical records are in one partition, whoever else is in the table."""
+    return by_partition(records, lambda place, row: hash(row) % 2)
+
+
 def assert_close(fewer, more, limit):
     changes = {cell: count - fewer.get(cell, 0) for cell, count in more.items()}
     assert set(fewer) <= set(more)
@@ -62,8 +84,8 @@ def assert_close(fewer, more, limit):
 
 
 def length_1(records, limit, counting):
-    counted = counting.of(records, True)
-    counted.drop(records, limit)
+    counted, answer = value_counts(records, counting)
+    answer.bound(limit)
     return {
         (index, code): int(counted.of_column(index)[code])
         for index, column in enumerate(records.schema.columns)
@@ -148,6 +170,18 @@ def test_a1_rule_14_record_limit():
 def test_a1_catches_coins_of_a_rows_position_at_length_1():
     with pytest.raises(AssertionError):
         audit_length_1(by_position)
+
+
+def test_a1_tags_may_be_numbered_in_partitions_that_identical_records_share():
+    audit_length_1(by_content)
+
+
+def test_a1_catches_tags_that_are_numbered_in_partitions_of_so_many_rows():
+    """One row more moves others to the next partition, where they get other numbers, and so other coins."""
+    with pytest.raises(AssertionError):
+        audit_length_1(by_place)
+    with pytest.raises(AssertionError):
+        audit_longer_lengths(by_place)
 
 
 def test_a1_catches_candidates_of_before_the_truncation():

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.counting import SurvivingCodes
 from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.dp.sampling.noise import RoundedGaussian
 from tasks.core.dp.sampling.stream import SeededStream
@@ -45,7 +46,7 @@ def draws(length, rule, threshold, seed):
     codes = np.array(records.slots, np.uint8)
     combinations = records.schema.combinations(length)
     counts = TupleCounts.of(records.schema, combinations, lattice, rule)
-    counts.count(codes, False, lambda share: None)
+    counts.count(SurvivingCodes(codes), False, lambda share: None)
     law, stream, drawn = RoundedGaussian(1.5), SeededStream(seed), []
     for _ in range(DRAWS):
         kept = counts.release(law, threshold, stream)

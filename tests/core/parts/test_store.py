@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tasks.core.errors import StoredTableMismatch
+from tasks.core.errors import InternalError, StoredTableMismatch
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, total
 
@@ -73,3 +73,14 @@ def test_a_total_is_the_same_however_many_parts_there_are(number):
         InProcess(), "count", lambda part: [np.array([part, 1]), np.array([part**2])], numbers.tolist()
     )
     assert [counts.tolist() for counts in found] == [[numbers.sum(), number], [(numbers**2).sum()]]
+
+
+@pytest.mark.parametrize("answered", [lambda parts: [*parts, parts[0]], lambda parts: parts[1:]])
+@pytest.mark.parametrize("number", [2, 130])
+def test_a_part_that_is_answered_twice_or_never_is_no_part_of_a_sum(answered, number):
+    class Lost(InProcess):
+        def each(self, name, work, parts):
+            return map(work, answered(parts))
+
+    with pytest.raises(InternalError, match="once"):
+        total(Lost(), "count", lambda part: [np.array([1])], list(range(number)))

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.records import content
-from tasks.core.records.coded import facts_of_records
 from tasks.core.records.content import content_digest, hash_records
 from tests.oracles.marginals import coded
 from tests.oracles.partitions import FarAway, in_partitions, rows_of_records
@@ -40,7 +39,7 @@ def test_digests_are_equal_where_the_records_are(table, other):
 
     def told(records):
         rows = np.stack([np.zeros(records.number_of_records, np.int64), *records.slots], axis=1)
-        return facts_of_records(records), sorted(map(tuple, rows.tolist()))
+        return records.facts, sorted(map(tuple, rows.tolist()))
 
     one, two = coded(*table), coded(*other)
     assert (content_digest(one, KEY) == content_digest(two, KEY)) == (told(one) == told(two))

@@ -35,6 +35,7 @@ from tasks.core.records.rulebook import Rulebook
 from tasks.core.synthesis.fitted import draw_fitted, obeying, without_others
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS
+from tests.oracles.partitions import parted
 from tests.oracles.workloads import default_shares
 
 F = Fraction
@@ -202,6 +203,20 @@ def test_w22_a_column_that_another_one_decides_is_not_measured():
     place = len(decided.columns) - 1
     assert not any(place in table.columns for table in (*measured.values, *measured.tables))
     assert measured.values[0].scale < whole.values[0].scale
+
+
+def test_w22_partitions_measure_no_column_that_another_one_decides_either(tmp_path):
+    follows = FunctionalDependency(determinants=("town",), dependent="area", values={"Ely": "north"})
+    schema = with_constraints(oracle.SCHEMA, _contract(functional_dependencies=(follows,)))
+    raw = repair_records(raw_records(schema, 120, 1), schema)
+    asked = WorkloadParameters(3.0, 1e-4, SHARES, longer=LongerSets(lengths=(3,), most=1))
+    one, other = (
+        draw_workload(records, asked, SeededStream(1), before_first_word=lambda: None)
+        for records in (raw, parted(raw, tmp_path, 3))
+    )
+    assert [table.columns for table in one.tables] == [table.columns for table in other.tables]
+    for whole, part in zip((*one.values, *one.tables), (*other.values, *other.tables), strict=True):
+        assert (whole.counts == part.counts).all()
 
 
 def test_w20_constraints_are_in_a_releases_name_and_nothing_else_is_changed_by_them():

@@ -26,7 +26,7 @@ from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import tag_bound
 from tasks.core.dp.workload.cells import ColumnCells, domain_of
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
-from tasks.core.dp.workload.exact import ExactCounts, Look, WholeTable
+from tasks.core.dp.workload.exact import ExactCounts, Look, exact_counts
 from tasks.core.dp.workload.first_values import FirstValues
 from tasks.core.dp.workload.limits import check_draw, named_tables
 from tasks.core.dp.workload.measurement import (
@@ -49,7 +49,8 @@ from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.fitting.search import SHORT_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import nearest_counts, targets_of
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.coded import CodedFacts
+from tasks.core.records.partitioned import AnyRecords
 
 #: Columns, sensitivity and noise scale of one table that is to be drawn.
 TableRequest = tuple[ColumnNumbers, int, Fraction]
@@ -70,7 +71,8 @@ class WorkloadDraw:
     ) -> None:
         """Args: as of `draw_workload`."""
         self._exact, self._look = exact, Look()
-        self._whole, self._schema = exact.schema, exact.schema.measured  # what others decide costs nothing
+        self._whole = exact.facts.schema
+        self._schema = self._whole.measured  # what others decide costs nothing
         self._parameters = parameters
         self._stream = stream
         self._progress = progress
@@ -121,7 +123,7 @@ class WorkloadDraw:
         self._progress("count", 0.0)
         self._count_scale = grid_scale(1, self._charge(self._parameters.shares.count))
         self._spending.charge([(1, self._count_scale)])
-        self._count = self._exact.number_of_records + int(self._noise(self._count_scale, 1)[0])
+        self._count = self._exact.facts.number_of_records + int(self._noise(self._count_scale, 1)[0])
         self._parameters = self._parameters.at(
             self._parameters.signal(self._count, fraction_above(self._mu_squared))
         )
@@ -141,7 +143,7 @@ class WorkloadDraw:
         first = FirstValues(scale, self._threshold, parameters.max_values, parameters.filled, self._stream)
         exact = self._exact.of_values(self._look)
         kept = [
-            first.draw(place, column, self._exact.values[place], exact[place])
+            first.draw(place, column, self._exact.facts.values[place], exact[place])
             for place, column in enumerate(schema.columns)
         ]
         self._cells = tuple(cells for cells, _ in kept)
@@ -332,7 +334,7 @@ class WorkloadDraw:
 
 
 def draw_workload(
-    records: CodedRecords | ExactCounts,
+    records: AnyRecords,
     parameters: WorkloadParameters,
     stream: WordSource,
     *,
@@ -355,23 +357,23 @@ def draw_workload(
             see `limits.check_draw`.
         InternalError: records that don't have the form that the schema says, or a charge exceeded.
     """
-    exact = WholeTable(records) if isinstance(records, CodedRecords) else records
-    check_draw(parameters, exact.schema.measured)
-    _check(exact, parameters)
+    exact = exact_counts(records)
+    check_draw(parameters, exact.facts.schema.measured)
+    _check(exact.facts, parameters)
     drawing = WorkloadDraw(exact, parameters, stream, progress or (lambda step, share: None))
     before_first_word()
     return drawing.run()
 
 
-def _check(records: ExactCounts, parameters: WorkloadParameters) -> None:
+def _check(facts: CodedFacts, parameters: WorkloadParameters) -> None:
     """What our own code promises about the records, before anything is drawn."""
-    schema = records.schema
-    if records.slot_columns != schema.slot_columns:
+    schema = facts.schema
+    if facts.slot_columns != schema.slot_columns:
         raise InternalError("Coded records must have the slots of the public schema, every cap set.")
-    declared = [(column.domain, texts) for column, texts in zip(schema.columns, records.values, strict=True)]
+    declared = [(column.domain, texts) for column, texts in zip(schema.columns, facts.values, strict=True)]
     if any(domain is not None and domain != texts for domain, texts in declared):
         raise InternalError("The codes of a declared column must stand for its declared values, in order.")
-    if parameters.record_limit is not None and not records.has_tags:
+    if parameters.record_limit is not None and not facts.has_tags:
         raise InternalError("A record limit needs a tag for each record.")
-    if records.number_of_records > _MOST_RECORDS:
+    if facts.number_of_records > _MOST_RECORDS:
         raise ResourceLimit("A table can be measured with up to 2^31 - 1 records.")

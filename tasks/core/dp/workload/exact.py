@@ -7,7 +7,7 @@ or in many: its counts are the same whole numbers.
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -16,12 +16,11 @@ import numpy as np
 from tasks.core.arrays import ColumnNumbers, Ids, Integers
 from tasks.core.dp.tags import records_below
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
-from tasks.core.errors import InternalError
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.parts.store import StoredPart
-from tasks.core.parts.workers import Counts, Workers, total
+from tasks.core.parts.workers import Counts, total
 from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_records
-from tasks.core.records.columns import Schema
+from tasks.core.records.partitioned import AnyRecords, PartitionedRecords
 
 #: Tables of partitions are asked for together up to so many cells: a partition is read once for all of them.
 _CELLS_AT_ONCE = 1 << 25
@@ -39,7 +38,7 @@ class Look:
 
     below: int | None = None
     filled: tuple[int, ...] = ()
-    cells: tuple[ColumnCells, ...] = ()
+    cells: tuple[ColumnCells, ...] = field(default=(), repr=False)
 
     def at(self, records: CodedRecords) -> CodedRecords:
         """The records that are looked at, each repaired by itself."""
@@ -50,18 +49,10 @@ class ExactCounts(Protocol):
     """A table of the public schema, wherever its records are.
 
     Attributes:
-        schema: public, with the columns that others decide.
-        slot_columns: for each slot of the records the index of its column.
-        values: for each measured column the text of codes 1, 2, ... (`CodedRecords.values`).
-        number_of_records: all of them.
-        has_tags: whether each has a tag.
+        facts: of the whole table, columns that others decide included.
     """
 
-    schema: Schema
-    slot_columns: tuple[int, ...]
-    values: tuple[tuple[str, ...], ...]
-    number_of_records: int
-    has_tags: bool
+    facts: CodedFacts
 
     def of_values(self, look: Look) -> Counts:
         """For each measured column how many records hold each of its values, and then how many hold none."""
@@ -70,15 +61,17 @@ class ExactCounts(Protocol):
         """For each set of columns the records in each cell, as `table_counts` gives them."""
 
 
+def exact_counts(records: AnyRecords) -> ExactCounts:
+    """A table, whole or in partitions, to be asked."""
+    return WholeTable(records) if isinstance(records, CodedRecords) else PartitionedTable(records)
+
+
 class WholeTable(ExactCounts):
     """A table in memory; its records are coded by cell once for all tables."""
 
     def __init__(self, records: CodedRecords) -> None:
         """Args: records: all of them. Raises InternalError where they have other slots than they say."""
-        if len(records.slots) != len(records.slot_columns):
-            raise InternalError("Coded records must have the slots that their columns need.")
-        self.schema, self.slot_columns, self.values = records.schema, records.slot_columns, records.values
-        self.number_of_records, self.has_tags = records.number_of_records, records.tags is not None
+        self.facts = records.facts
         self._records = records
         self._mapped: tuple[Look, Ids] | None = None
 
@@ -95,14 +88,12 @@ class WholeTable(ExactCounts):
 
 
 class PartitionedTable(ExactCounts):
-    """A table in partitions of coded records under one dictionary, each asked where it is."""
+    """A table in partitions, each asked where it is."""
 
-    def __init__(self, partitions: Sequence[StoredPart], facts: CodedFacts, workers: Workers) -> None:
-        """Args: partitions: of one table. facts: of the whole. workers: ask them."""
-        self.schema, self.slot_columns = facts.schema, facts.slot_columns
-        self.values = facts.values[: len(facts.schema.measured.columns)]
-        self.number_of_records, self.has_tags = facts.number_of_records, facts.has_tags
-        self._partitions, self._workers = partitions, workers
+    def __init__(self, records: PartitionedRecords) -> None:
+        """Args: records: of one table."""
+        self.facts = records.facts
+        self._partitions, self._workers = records.partitions, records.workers
 
     def of_values(self, look: Look) -> Counts:
         """See `ExactCounts`."""
@@ -153,7 +144,7 @@ def filled(records: CodedRecords, columns: Collection[int]) -> CodedRecords:
 def value_counts(records: CodedRecords) -> Counts:
     """For each column how many records hold each of its values, and then how many hold none.
 
-    >>> from tasks.core.records.columns import Column
+    >>> from tasks.core.records.columns import Column, Schema
     >>> town = (np.array([1, 2, 1, 0], np.uint8),)
     >>> [counts.tolist() for counts in value_counts(CodedRecords(
     ...     Schema((Column("town"),)), town, (0,), (("Lille", "Lyon"),), 4))]

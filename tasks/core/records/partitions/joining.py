@@ -9,7 +9,7 @@ import numpy as np
 from tasks.core.arrays import Flags
 from tasks.core.parts.store import StoredPart
 from tasks.core.queries import QueryResources
-from tasks.core.records.coded import CodedFacts, CodedRecords, facts_of_records
+from tasks.core.records.coded import CodedFacts, CodedRecords
 from tasks.core.records.coded_rows import with_cells
 from tasks.core.records.dropped import DroppedCells
 from tasks.core.records.joining import joined_records
@@ -66,7 +66,7 @@ def _join(
         for index, column in enumerate(records.schema.columns)
     )
     part = plan.place.store.put(plan.place.key("records", inputs.number), records.write)
-    return JoinedPartition(part, facts_of_records(records), held, tuple(dropped), inputs.number)
+    return JoinedPartition(part, records.facts, held, tuple(dropped), inputs.number)
 
 
 def _held(records: CodedRecords, column: int) -> Flags:

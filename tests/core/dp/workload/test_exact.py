@@ -1,8 +1,6 @@
 """Exact counts of partitions: the same whole numbers, and so the same draw, however a table is parted."""
 
 import itertools
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,29 +10,9 @@ from tasks.core.dp.workload import exact
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.exact import Look, PartitionedTable, WholeTable
-from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
-from tasks.core.records.coded import CodedFacts, read_coded_facts
+from tests.oracles.partitions import FarAway, parted
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
-
-
-def parted(records, folder: Path, number: int, workers=InProcess()) -> PartitionedTable:
-    """Records in partitions, every so-manieth in one; some may be empty."""
-    store, parts = PartStore(str(folder)), []
-    for place in range(number):
-        rows = np.arange(place, records.number_of_records, number)
-        parts.append(store.put(str(place), rows_of(records, rows).write))
-    facts = []
-    for part in parts:
-        with part.folder() as place:
-            facts.append(read_coded_facts(place))
-    return PartitionedTable(parts, CodedFacts.of_whole(facts), workers)
-
-
-def rows_of(records, rows):
-    tags = None if records.tags is None else records.tags[rows]
-    slots = tuple(codes[rows] for codes in records.slots)
-    return replace(records, slots=slots, tags=tags, number_of_records=len(rows))
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
@@ -53,6 +31,20 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(number, limit, tmp_pa
     assert drawn.scores == whole.scores
 
 
+def test_no_text_of_a_question_shows_what_values_are_held(tmp_path):
+    """A cluster logs what failed."""
+    workers = FarAway()
+    drawn = draw_workload(
+        parted(people(500, 4), tmp_path, 2, workers),
+        parameters(8.0),
+        SeededStream(3),
+        before_first_word=lambda: None,
+    )
+    assert any("house" in cells.values for cells in drawn.cells)
+    assert {name for name, _, _ in workers.asked} == {"facts", "values", "tables"}
+    assert not any("house" in text or "ship" in text for _, _, text in workers.asked)
+
+
 def test_tables_are_asked_for_together_up_to_a_number_of_cells(tmp_path, monkeypatch):
     records = people(300, 5)
     cells = draw(records, parameters(8.0)).cells
@@ -64,10 +56,11 @@ def test_tables_are_asked_for_together_up_to_a_number_of_cells(tmp_path, monkeyp
 
     class Watched(InProcess):
         def each(self, name, work, parts):
-            asked.append(len(work.args[0].keywords["tables"]))
+            if name == "tables":
+                asked.append(len(work.args[0].keywords["tables"]))
             return super().each(name, work, parts)
 
-    parts = parted(records, tmp_path, 3, Watched())
+    parts = PartitionedTable(parted(records, tmp_path, 3, Watched()))
     found = list(parts.of_tables(look, tables))
     assert sum(asked) == len(tables) and len(asked) > 1
     for one, other in zip(found, expected, strict=True):

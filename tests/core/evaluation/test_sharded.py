@@ -1,0 +1,129 @@
+"""Counts over shards are those of all records in one process, exactly."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tasks.core.aggregates.cubes import count_in_memory
+from tasks.core.errors import InternalError
+from tasks.core.evaluation.fit import evaluate_fit
+from tasks.core.evaluation.sharded import count_sharded_records, evaluate_sharded_fit
+from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.parts.shards import RecordShard
+from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import InProcess
+from tasks.core.records.columns import Schema
+from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
+from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.sharded_records import ShardedRecords, keep_record_shard, read_fitted_cells
+from tests.core.parts.other_workers import Backwards, Sent
+from tests.oracles.workloads import SCHEMA, draw, parameters, people
+
+EVERYBODY = [InProcess(), Backwards(), Sent()]
+
+
+@pytest.fixture(scope="module")
+def measurement():
+    return draw(people(2000, 1), parameters(2.0), 1)
+
+
+@pytest.fixture(scope="module")
+def sharded(measurement, tmp_path_factory):
+    store = PartStore(str(tmp_path_factory.mktemp("shards")))
+    return draw_fitted_in_shards(
+        measurement, 3, number=1000, shard_records=30, store=store, workers=InProcess()
+    )
+
+
+def joined(sharded):
+    shards = list(sharded.stream())
+    sizes = np.concatenate([np.diff(shard.offsets) for shard in shards])
+    return SyntheticRecords(
+        shards[0].headers,
+        shards[0].attributes,
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]),
+        np.concatenate([shard.attribute_ids for shard in shards]),
+    )
+
+
+def kept(folder, shards):
+    store = PartStore(str(folder))
+    places = [
+        RecordShard(place, records.number_of_records, 1 / len(shards), place)
+        for place, records in enumerate(shards)
+    ]
+    parts = [keep_record_shard(store, place, own) for place, own in zip(places, shards, strict=True)]
+    return ShardedRecords(tuple(places), tuple(parts))
+
+
+def same(one, other):
+    assert (one.headers, one.attributes, one.number_of_records, one.reporting_length) == (
+        other.headers,
+        other.attributes,
+        other.number_of_records,
+        other.reporting_length,
+    )
+    for length in range(one.reporting_length):
+        assert one.combinations[length].tolist() == other.combinations[length].tolist()
+        assert one.counts[length].tolist() == other.counts[length].tolist()
+
+
+@pytest.mark.parametrize("workers", EVERYBODY, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize("length", [1, 3, 9, -1])
+def test_combinations_are_counted_as_in_one_process(sharded, workers, length):
+    assert len(sharded.parts) == 34
+    expected = count_in_memory(code_synthetic(joined(sharded), SCHEMA), length)
+    same(count_sharded_records(sharded, SCHEMA, length, workers), expected)
+
+
+@pytest.mark.parametrize("length", [2, -1])
+def test_a_record_of_one_shard_may_hold_more_than_all_others(tmp_path, sharded, length):
+    """So there are more lengths than in the first shard; and one shard has no record at all."""
+    whole = joined(sharded)
+    tongues = [place for place, each in enumerate(whole.attributes) if each.item is not None][:3]
+    sexes = [place for place, each in enumerate(whole.attributes) if each.header == "sex"]
+    ids = ([sexes[0]], [], sorted([sexes[1], *tongues]))
+    offsets = ([0, 1], [0], [0, 4])
+    shards = [
+        replace(whole, offsets=np.array(begins, np.int64), attribute_ids=np.array(held, np.int32))
+        for begins, held in zip(offsets, ids, strict=True)
+    ]
+    found = kept(tmp_path, shards)
+    expected = count_in_memory(code_synthetic(joined(found), SCHEMA), length)
+    same(count_sharded_records(found, SCHEMA, length, InProcess()), expected)
+
+
+def test_no_record_at_all(tmp_path, sharded):
+    empty = replace(joined(sharded), offsets=np.zeros(1, np.int64), attribute_ids=np.empty(0, np.int32))
+    found = kept(tmp_path, [empty])
+    expected = count_in_memory(code_synthetic(empty, SCHEMA), 2)
+    same(count_sharded_records(found, SCHEMA, 2, InProcess()), expected)
+
+
+def test_attributes_need_not_be_in_the_order_of_their_texts(tmp_path, sharded):
+    """What only constraints bring into records stands behind all else."""
+    whole = joined(sharded)
+    turned = replace(
+        whole,
+        attributes=whole.attributes[::-1],
+        attribute_ids=np.int32(len(whole.attributes) - 1) - whole.attribute_ids,
+    )
+    found = kept(tmp_path, [turned, turned])
+    expected = count_in_memory(code_synthetic(joined(found), SCHEMA), 3)
+    same(count_sharded_records(found, SCHEMA, 3, InProcess()), expected)
+
+
+def test_shards_of_two_tables_are_not_added_up(tmp_path, sharded):
+    one = joined(sharded)
+    *others, last = one.attributes
+    other = replace(one, attributes=(*others, replace(last, header="tongue_welsh", item="welsh")))
+    with pytest.raises(InternalError, match="same attributes"):
+        count_sharded_records(kept(tmp_path, [one, other]), Schema(SCHEMA.columns), 1, InProcess())
+
+
+@pytest.mark.parametrize("workers", EVERYBODY, ids=lambda each: type(each).__name__)
+def test_a_fit_is_evaluated_as_in_one_process(measurement, sharded, workers):
+    cells = np.concatenate([read_fitted_cells(part) for part in sharded.parts])
+    assert any(len(table.columns) > 2 for table in measurement.tables)
+    assert evaluate_sharded_fit(measurement, sharded, 5, workers) == evaluate_fit(measurement, cells, 5)

@@ -1,0 +1,130 @@
+"""Fitted records in shards: the same bytes whoever works, and together as near to the counts as in one."""
+
+import numpy as np
+import pytest
+
+from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.contract import FunctionalDependency
+from tasks.core.dp.workload.observations import noisy_tables
+from tasks.core.errors import ParameterError
+from tasks.core.fitting.fit import fit
+from tasks.core.fitting.noisy_tables import table_counts
+from tasks.core.fitting.sharded_fit import fit_in_shards
+from tasks.core.fitting.sharded_search import read_shard_cells
+from tasks.core.parts.shards import record_shards
+from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import InProcess
+from tasks.core.synthesis.fitted import domain_to_fit, draw_fitted
+from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
+from tests.core.parts.other_workers import Backwards, Sent
+from tests.core.synthesis.test_constraints import THREE, written
+from tests.core.synthesis.test_constraints import drawn as constrained
+from tests.oracles import constraints as oracle
+from tests.oracles.constraints import plain_contract
+from tests.oracles.workloads import draw, parameters, people
+
+
+def files(part):
+    with part.folder() as folder:
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def drawn(number=3000, epsilon=4.0, seed=1):
+    """Ships are few, and a record speaks up to two tongues; triples are measured, too."""
+    return draw(people(number, seed), parameters(epsilon), seed)
+
+
+def in_shards(measurement, folder, most=700, workers=InProcess(), **options):
+    store = PartStore(str(folder))
+    return draw_fitted_in_shards(measurement, 7, shard_records=most, store=store, workers=workers, **options)
+
+
+def off(domain, targets, shards, number):
+    """By table the share of the records that is off the target: half of the sum of all differences."""
+    found = {}
+    for target in targets:
+        counts = sum(table_counts(domain, target.columns, np.asfortranarray(cells)) for cells in shards)
+        found[target.columns] = np.abs(counts - target.counts).sum() / 2 / number
+    return found
+
+
+@pytest.mark.parametrize("number", [None, 0, -5, 1, 40])
+def test_one_shard_has_the_bytes_of_the_single_process(tmp_path, number):
+    measurement = drawn()
+    found = in_shards(measurement, tmp_path, most=10_000, number=number)
+    alone = draw_fitted(measurement, 7, number=None if number is None else max(0, number))
+    (tmp_path / "alone").mkdir()
+    alone.records.write(tmp_path / "alone")
+    np.save(tmp_path / "alone" / "cells.npy", alone.cells)
+    expected = {path.name: path.read_bytes() for path in (tmp_path / "alone").iterdir()}
+    assert [files(part) for part in found.parts] == [expected]
+    assert found.number_of_records == alone.records.number_of_records
+
+
+@pytest.mark.parametrize("workers", [Backwards(), Sent()], ids=["backwards", "sent"])
+def test_shards_are_the_same_whoever_works_in_whatever_order(tmp_path, workers):
+    measurement = drawn()
+    expected = in_shards(measurement, tmp_path / "one", threads=1)
+    found = in_shards(measurement, tmp_path / "other", workers=workers, threads=2)
+    assert len(found.parts) > 3
+    assert found.shards == expected.shards
+    assert [files(part) for part in found.parts] == [files(part) for part in expected.parts]
+
+
+def test_shards_have_all_records_in_one_form_and_nothing_else_is_left(tmp_path):
+    measurement = drawn()
+    found = in_shards(measurement, tmp_path, number=2003)
+    sizes = [records.number_of_records for records in found.stream()]
+    assert sizes == [shard.number_of_records for shard in found.shards] == [668, 668, 667]
+    assert len({(records.headers, records.attributes) for records in found.stream()}) == 1
+    assert len({shard.seed for shard in found.shards}) == 3
+    assert len({records.attribute_ids.tobytes() for records in found.stream()}) == 3
+    assert {path.parent.parent.name for path in tmp_path.rglob("*") if path.is_file()} == {"shards"}
+
+
+def test_more_shards_than_turns(tmp_path):
+    found = in_shards(drawn(), tmp_path, most=20, number=401)
+    assert len(found.shards) == 21
+    assert sum(records.number_of_records for records in found.stream()) == 401
+
+
+def test_a_shard_of_no_record_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match="at least one record"):
+        in_shards(drawn(), tmp_path, most=0)
+
+
+@pytest.mark.parametrize("shards", [2, 4, 8, 20])
+def test_the_sum_comes_as_near_to_all_targets_as_one_process(tmp_path, shards):
+    """Multi-valued tables and a measured triple among them. Within 0.2 % of the records of 4000 each."""
+    measurement = drawn(epsilon=1.0)
+    domain, tables, number = domain_to_fit(measurement), noisy_tables(measurement), 4000
+    alone = fit(domain, tables, number, 7)
+    found = fit_in_shards(
+        domain,
+        tables,
+        record_shards(number, number // shards, 7),
+        store=PartStore(str(tmp_path)),
+        workers=InProcess(),
+    )
+    cells = [read_shard_cells(part) for part in found.parts]
+    assert any(len(target.columns) > 2 for target in found.targets)
+    assert [target.columns for target in found.targets] == [target.columns for target in alone.targets]
+    theirs = off(domain, found.targets, cells, number)
+    ours = off(domain, alone.targets, [alone.records], number)
+    assert max(theirs[columns] - ours[columns] for columns in ours) < 0.002
+
+
+def test_each_shard_holds_the_constraints_and_columns_that_follow(tmp_path):
+    follows = FunctionalDependency(determinants=("town",), dependent="area", values={"Ely": "north"})
+    contract = plain_contract(
+        structural_zeros=THREE.structural_zeros,
+        orderings=THREE.orderings,
+        functional_dependencies=(follows,),
+    )
+    schema = with_constraints(oracle.SCHEMA, contract)
+    found = in_shards(constrained(schema, 600), tmp_path, most=150)
+    assert len(found.parts) > 3
+    for records in found.stream():
+        rows = written(records, schema)
+        assert any(row["area"] for row in rows)
+        assert not any(oracle.broken(contract, row) for row in rows)

@@ -1,0 +1,106 @@
+"""Records fitted to rounded counts, in shards: as in one process, and with every constraint."""
+
+import numpy as np
+import pytest
+
+from tasks.core.aggregates.cubes import count_in_memory
+from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.contract import FunctionalDependency
+from tasks.core.evaluation.sharded import count_sharded_records
+from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import InProcess
+from tasks.core.synthesis import fitted_to_counts_in_shards as sharded
+from tasks.core.synthesis.constrained_headers import HeldConstraints
+from tasks.core.synthesis.fitted_to_counts import Missing, draw_fitted_to_counts
+from tests.core.parts.other_workers import Backwards, Sent
+from tests.core.synthesis.test_constrained_headers import rounded
+from tests.core.synthesis.test_constraints import THREE, raw_records, written
+from tests.core.synthesis.test_fitted_in_shards import files
+from tests.oracles import constraints as oracle
+from tests.oracles.constraints import plain_contract
+from tests.oracles.workloads import SCHEMA, people
+
+MISSING = Missing.of_rounding(10)
+
+
+def in_shards(counts, folder, most=700, workers=InProcess(), **options):
+    store = PartStore(str(folder))
+    return sharded.draw_fitted_to_counts_in_shards(
+        counts, MISSING, 7, shard_records=most, store=store, workers=workers, **options
+    )
+
+
+def constrained():
+    """Counts of a table that breaks everything, and what is to hold; `south` is a value of no count."""
+    follows = FunctionalDependency(
+        determinants=("town",), dependent="area", values={"Ely": "north"}, otherwise="south"
+    )
+    contract = plain_contract(
+        structural_zeros=THREE.structural_zeros,
+        orderings=THREE.orderings,
+        functional_dependencies=(follows,),
+    )
+    counts = rounded(raw_records(oracle.SCHEMA, 800, 1), 10)
+    return contract, counts, HeldConstraints.of(with_constraints(oracle.SCHEMA, contract), oracle.SCHEMA)
+
+
+@pytest.mark.parametrize("number", [None, 0, -3, 1, 50])
+def test_one_shard_has_the_bytes_of_the_single_process(tmp_path, number):
+    _, counts, held = constrained()
+    found = in_shards(counts, tmp_path, most=10_000, number=number, held=held)
+    alone = draw_fitted_to_counts(
+        counts, MISSING, 7, held=held, number=None if number is None else max(0, number)
+    )
+    (tmp_path / "alone").mkdir()
+    alone.write(tmp_path / "alone")
+    expected = {path.name: path.read_bytes() for path in (tmp_path / "alone").iterdir()}
+    assert [files(part) for part in found.parts] == [expected]
+
+
+@pytest.mark.parametrize("workers", [Backwards(), Sent()], ids=["backwards", "sent"])
+def test_shards_are_the_same_whoever_works_in_whatever_order(tmp_path, workers):
+    _, counts, held = constrained()
+    expected = in_shards(counts, tmp_path / "one", most=150, held=held)
+    found = in_shards(counts, tmp_path / "other", most=150, held=held, workers=workers)
+    assert len(found.parts) > 3
+    assert [files(part) for part in found.parts] == [files(part) for part in expected.parts]
+
+
+def test_each_shard_holds_the_constraints_and_all_have_the_same_attributes(tmp_path):
+    contract, counts, held = constrained()
+    found = in_shards(counts, tmp_path, most=13, number=100, held=held)
+    rows = [written(records, oracle.SCHEMA) for records in found.stream()]
+    south = [any("south" in row["area"] for row in shard) for shard in rows]
+    assert any(south)
+    assert not any(oracle.broken(contract, row) for shard in rows for row in shard)
+    shards = list(found.stream())
+    assert len({(records.headers, records.attributes) for records in shards}) == 1
+    used = {each for records in shards for each in records.attribute_ids.tolist()}
+    assert set(range(len(counts.attributes), len(shards[0].attributes))) <= used
+    assert {path.parent.parent.name for path in tmp_path.rglob("*") if path.is_file()} == {"shards"}
+
+
+def test_the_counts_of_all_shards_come_as_near_to_the_reported_ones(tmp_path):
+    """Within 0.3 % of the records of those of one process, for 4 shards of 1000 records each."""
+    counts = rounded(people(4000, 1), 10)
+    alone = draw_fitted_to_counts(counts, MISSING, 7)
+    expected = count_in_memory(code_synthetic(alone, SCHEMA), 3)
+    found = in_shards(counts, tmp_path, most=1000)
+    assert len(found.parts) == 4
+    ours = count_sharded_records(found, SCHEMA, 3, InProcess())
+    for length in range(3):
+        assert off(ours, counts, length) < off(expected, counts, length) + 0.003
+
+
+def off(found, counts, length):
+    """Half of the sum of all differences of the reported combinations of a length, a record."""
+    held = {
+        tuple(found.attributes[place].text for place in row): count
+        for row, count in zip(found.combinations[length].tolist(), found.counts[length], strict=True)
+    }
+    apart = [
+        abs(held.get(tuple(counts.attributes[place].text for place in row), 0) - count)
+        for row, count in zip(counts.combinations[length].tolist(), counts.counts[length], strict=True)
+    ]
+    return np.sum(apart) / 2 / counts.number_of_records
