@@ -11,6 +11,7 @@ from tasks.core.aggregates import partitions
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.partitions import count_partitions, each_beside
 from tasks.core.errors import InternalError, ParameterError
+from tasks.core.parts.workers import InProcess
 from tests.oracles.marginals import coded
 from tests.oracles.partitions import FarAway, in_partitions, left_in_store
 from tests.oracles.rare import ONE_THREAD
@@ -50,6 +51,21 @@ def test_counts_of_partitions_are_the_bytes_of_the_whole_table_s(
     assert left_in_store(parted) == []
     assert told == sorted(told)
     assert told[-1] == 1.0
+
+
+def test_so_many_partitions_are_added_up_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(partitions, "_MOST_ADDED", 2)
+    seen = []
+
+    class Watched(InProcess):
+        def each(self, name, work, parts):
+            seen.append((name, [len(group) for _, group in parts]))
+            return super().each(name, work, parts)
+
+    (tmp_path / "parts").mkdir()
+    parted = in_partitions(coded(*single_valued("x x y z z x")), tmp_path, 5, Watched())
+    count_partitions(parted, tmp_path / "parts", 1, ONE_THREAD)
+    assert seen == [("count", [1] * 5), ("add up 1", [2, 2, 1]), ("add up 2", [2, 1])]
 
 
 def test_chosen_columns_are_counted_in_partitions(tmp_path):

@@ -208,12 +208,13 @@ def test_files_are_the_same_however_many_sets_are_counted_together(
     number=st.sampled_from([1, 2, 5]),
     at_once=st.sampled_from([1, 30, 1 << 20]),
     few=st.sampled_from([0, 1 << 12]),
+    most_cells=st.sampled_from([0, 1 << 22]),
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
-    tmp_path_factory, table, drawn, resolution, number, at_once, few
+    tmp_path_factory, table, drawn, resolution, number, at_once, few, most_cells
 ) -> None:
-    """On one thread and on two, whatever is read together."""
+    """On one thread and on two, whatever is read together, in dense tables and by sorting."""
     folder = tmp_path_factory.mktemp("parted")
     whole = inputs_of(table, drawn, folder, MIXED, resolution)
     records = in_partitions(coded(MIXED, table), folder, number, FarAway())
@@ -232,6 +233,7 @@ def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_sides, "_CELLS_AT_ONCE", at_once)
         patch.setattr(comparison, "_FEW_RECORDS", few)
+        patch.setattr(cubes, "_MOST_CELLS", most_cells)
         assert files(replace(whole, records=records), "parts") == files(whole, "whole")
     assert left_in_store(records) == []
 
