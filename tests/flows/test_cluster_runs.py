@@ -45,11 +45,13 @@ def test_a_run_on_a_cluster_makes_the_same_bytes(tmp_path: Path) -> None:
     cluster = body | {"engine": "dask", "workers": 2, "partitions": 3}
     assert command.main(["run", str(written(many, cluster, secret))]) == 0
     assert_whole(many)
-    released = [pipeline.tree((folder / "out" / "release" / "people" / "2026-11-1")) for folder in (one, many)]
+    released = [pipeline.tree(folder / "out" / "release" / "people" / "2026-11-1") for folder in (one, many)]
     assert released[0].keys() == released[1].keys()
     different = {name for name in released[0] if released[0][name] != released[1][name]}
     assert different <= {"MANIFEST.json", "lineage.json", "lineage.mmd"}, different
-    sensitive = [files_of(folder, "marginals", "evaluation", "aggregate", "utility") for folder in (one, many)]
+    sensitive = [
+        files_of(folder, "marginals", "evaluation", "aggregate", "utility") for folder in (one, many)
+    ]
     by_record = {name for name in sensitive[1] if "analysis_by_record" in name}
     common = sensitive[0].keys() & sensitive[1].keys()
     assert sensitive[0].keys() ^ sensitive[1].keys() <= by_record
@@ -64,7 +66,11 @@ def test_a_release_is_drawn_on_a_cluster(mode: str, tmp_path: Path) -> None:
     assert command.main(["run", str(written(tmp_path / "run", body))]) == 0
     assert_whole(tmp_path / "run")
     release = tmp_path / "run" / "out" / "release" / "people" / "latest"
-    assert "dask" not in (release / "configuration.json").read_text() if (release / "configuration.json").exists() else True
+    assert (
+        "dask" not in (release / "configuration.json").read_text()
+        if (release / "configuration.json").exists()
+        else True
+    )
 
 
 def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(
