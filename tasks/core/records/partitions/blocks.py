@@ -76,7 +76,8 @@ def blocks_in_place(source: InputFile, number: int, limit: int | None = None) ->
     ends = [rows * place // number for place in range(number + 1)]
     own = unopened(source)
     return [
-        TableBlock(place, own, range(start, stop)) for place, (start, stop) in enumerate(itertools.pairwise(ends))
+        TableBlock(place, own, range(start, stop))
+        for place, (start, stop) in enumerate(itertools.pairwise(ends))
     ]
 
 
