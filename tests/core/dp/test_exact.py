@@ -65,7 +65,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(mode, limit, rule, tm
 def test_a_length_is_asked_for_in_portions_up_to_a_number_of_counts(mode, rule, tmp_path, monkeypatch):
     """But for bounded contributions: a record's coins go through all its candidates, wherever they are."""
     asked = parameters(*mode, percentile_percentage=60, epsilon=20.0)
-    records, workers = survey(rows=300, multi=2, declared=(1, 3), seed=3), Sending()
+    records, workers = survey(rows=300, multi=2, declared=(1, 3), seed=3), FarAway()
     expected = files_of(drawn(records, asked, rule))
     monkeypatch.setattr(longer_lengths, "_COUNTS_AT_ONCE", 100)
     seen = []
