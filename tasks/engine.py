@@ -5,10 +5,12 @@ depends on it. A cluster is first used, and one on this machine first started, w
 run that finds all made does without.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from tasks.core.errors import ClusterLost, ParameterError
@@ -25,6 +27,7 @@ R = TypeVar("R")
 #: In ``sensitive/<dataset>/``, where partitions lie unless the run names other storage; what is in there
 #: ages, and is purged, as a run's tables are.
 _PARTS = "partitions"
+_NOTE = "storage.json"
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,25 @@ class Engine:
         if self.storage:
             return PartStore(f"{self.storage}/{run.dataset}", scratch)
         return PartStore(str(run.sensitive / run.dataset / _PARTS), scratch)
+
+
+def note_parts(run: RunWorkspace, store: PartStore, prefix: str) -> None:
+    """Note what lies in storage, where a purge of the workspace would not see it (see `forget_parts`)."""
+    if store.is_remote:
+        folder = run.sensitive / run.dataset / _PARTS / prefix
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _NOTE).write_text(json.dumps([store.root, prefix]), encoding="utf-8")
+
+
+def forget_parts(folder: Path) -> None:
+    """Remove from storage what a folder that is purged notes.
+
+    Raises:
+        StorageError: the storage refuses, or does not answer.
+    """
+    if (folder / _NOTE).is_file():
+        root, prefix = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
+        PartStore(root).remove(prefix)
 
 
 @dataclass(frozen=True)

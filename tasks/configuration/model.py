@@ -543,7 +543,8 @@ class RunConfiguration(Model):
         return self.model_copy(update={"synthesis": self.synthesis.model_copy(update={"random_seed": None})})
 
     def as_released(self) -> "RunConfiguration":
-        """The same without what no released file depends on: where things lie, what is measured beside."""
+        """The same without what no released file depends on: where things lie and are done, or measured."""
         table = self.input.model_copy(update={"path": "?"})
-        aside = {"input": table, "output_dir": "?", "evaluate_utility": None}
+        here = self.resources.model_copy(update={"engine": "in_process"})
+        aside = {"input": table, "output_dir": "?", "evaluate_utility": None, "resources": here}
         return self.without_raw_seed().model_copy(update=aside)

@@ -25,6 +25,7 @@ from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
 from tasks.ledger_place import kept_place
 from tasks.messages import tell
+from tasks.plan.cluster import cluster_notes, require_engine
 from tasks.plan.input_file import holding, input_file, path_pattern, require_arrived
 from tasks.plan.protections.differential_privacy import DrawingPlan
 from tasks.plan.protections.k_anonymity import RoundingPlan
@@ -116,6 +117,7 @@ def describe(
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = source.headers
     _require_split(source, configuration)
+    require_engine(configuration)
     plan = PLANS[configuration.protection.regime]
     selection = plan.selection(configuration, source, contract)
     schema = build_schema(
@@ -141,6 +143,7 @@ def describe(
         *_open_derivation_notes(schema),
         *_mark_notes(configuration, source),
         *plan.notes_on_numbers(schema, headers, contract),
+        *cluster_notes(configuration),
     )
     closed = (*header_notes(source), *plan.closed_notes)
     return RunFacts(

@@ -81,15 +81,16 @@ class Estimate:
     shorter_mb: tuple[int, ...] = ()
 
 
-def estimate(described: RunFacts, *, look: bool = False) -> Estimate:
+def estimate(described: RunFacts, *, look: bool = False, partitions: int = 1) -> Estimate:
     """Estimate a run; rough in time, careful in memory and disk.
 
     Args:
         described: the public facts of the run.
         look: whether the lengths of some lines of a text may be looked at.
+        partitions: of the table: no process holds more than one.
     """
     schema = described.schema
-    width = _width(schema)
+    width = width_of(schema)
     length = width if described.reporting_length == -1 else min(described.reporting_length, width)
     parameters = described.parameters
     # Only a draw by lengths has an estimate a length.
@@ -106,7 +107,7 @@ def estimate(described: RunFacts, *, look: bool = False) -> Estimate:
         + cells * cost["candidate" if levels else "combination, counted and listed"]
         + records * cost["synthetic record"]
     )
-    fixed = records * width * _BYTES["slot of a record"] + tables
+    fixed = math.ceil(records / partitions) * width * _BYTES["slot of a record"] + tables
     memory, shorter = _memory_mb(fixed, width, found)
     disk = records * width * 12 / 2**20 + cells * 12 / 2**20 + 20
     return Estimate(
@@ -140,7 +141,7 @@ def _memory_mb(fixed: int, width: int, found: list[int]) -> tuple[int, tuple[int
     return megabytes[-1], tuple(megabytes[1:-1])
 
 
-def _width(schema: Schema) -> int:
+def width_of(schema: Schema) -> int:
     """The most values of a record; a multi-valued column without a cap is taken to have `_OPEN_ITEMS`."""
     return sum(column.max_items or _OPEN_ITEMS for column in schema.columns)
 
@@ -157,7 +158,7 @@ def _sizes(schema: Schema) -> list[int]:
 
 def _reported(described: RunFacts, length: int, records: int) -> list[int]:
     """Most combinations that can be counted, by length: no more than the records hold."""
-    width = _width(described.schema)
+    width = width_of(described.schema)
     possible = _candidates(_sizes(described.schema), length)[1:]
     return [min(cells, records * math.comb(width, k)) for k, cells in enumerate(possible, start=1)]
 

@@ -21,7 +21,7 @@ from tasks.core.records.partitions.index import write_partitions
 from tasks.core.records.partitions.plan import PartitionPlace
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.remote import RemoteFile
-from tasks.engine import current_engine
+from tasks.engine import current_engine, note_parts
 from tasks.progress import say
 from tasks.step import Output, step
 from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
@@ -147,6 +147,7 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
     engine = current_engine()
     if engine.partitions:
         place = PartitionPlace(engine.partitions, engine.store(into.run), f"{into.key}-{engine.partitions}")
+        note_parts(into.run, place.store, place.prefix)
         write_partitions(encode_partitions(table.source, schema, options, place, engine.workers), into.folder)
     else:
         encode(table.source, schema, options).write(into.folder)

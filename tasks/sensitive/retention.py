@@ -1,7 +1,8 @@
 """Retention: what was made of the raw table is removed from ``sensitive/`` when it is older than configured.
 
     sensitive/<dataset>/<run>/<table>     a run's tables, evaluations and listings       removed
-    sensitive/<dataset>/trees/, ...       SynDiffix's trees and dependence               removed
+    sensitive/<dataset>/trees/, ...       SynDiffix's trees, partitions of a cluster     removed
+    shared_storage                        what partitions/ notes of it                   removed
     sensitive/batch-<group>/, logs/       comparisons with the raw table, logs           removed
     sensitive/.results/                   where later runs would find what is gone       removed
     sensitive/<dataset>/*.json, .secret   keyed hashes, and their key                    kept
@@ -25,6 +26,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.shared_folders import BATCHES, LOGS
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.salts import require_apart
+from tasks.engine import forget_parts
 from tasks.ledger_place import kept_place
 from tasks.messages import tell_log
 from tasks.progress import say
@@ -131,6 +133,7 @@ def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = Fal
         found = Purged(sum(map(_is_folder, old)), sum(not _is_folder(path) for path in old))
         if not dry:
             for path in old:
+                forget_parts(path)
                 _remove(path)
             _clear_results(workspace, dataset)
         return found

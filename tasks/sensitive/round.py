@@ -13,11 +13,12 @@ from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.hashes import folder_sha256
-from tasks.core.records.coded import read_coded_records
+from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.synthesis.rows import common_rows
 from tasks.plan.describe import RunFacts
 from tasks.public.modes import draw_from_rows
 from tasks.sensitive.hand_over import hand_over_folders
+from tasks.sensitive.table import open_records
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
@@ -47,7 +48,9 @@ def generate_from_records(
     """Draw synthetic records by a mode that reads the raw ones. Its seed stays where the raw records are."""
     given = synthesis.random_seed
     seed = given.get_secret_value() if given is not None else secrets.randbits(63)
-    rows = common_rows(read_coded_records(into.path(records)), resolution)
+    found = open_records(into.run, records)
+    raw = found.whole() if isinstance(found, PartitionedRecords) else found
+    rows = common_rows(raw, resolution)
     reported = read_aggregates(into.path(aggregates))
     report = into.progress.of("records")
     draw_from_rows(rows, reported, synthesis, seed, parallel_jobs, report).write(into.folder)

@@ -8,7 +8,7 @@ from tasks.core.parts.workers import InProcess, Workers
 from tasks.core.records.coded import read_coded_records
 from tasks.core.records.partitioned import AnyRecords, PartitionedRecords
 from tasks.core.records.partitions.index import is_parted, read_partitions
-from tasks.engine import current_engine
+from tasks.engine import current_engine, note_parts
 from tasks.step import Output
 from tasks.storage import StoredTable, Workspace
 
@@ -16,7 +16,11 @@ from tasks.storage import StoredTable, Workspace
 def open_table(into: Output, records: StoredTable) -> Path | PartitionedRecords:
     """The folder of the records, or where its partitions are. Args: into: of the step that reads them."""
     folder = into.path(records)
-    return _parted(folder, current_engine().workers, into.key) if is_parted(folder) else folder
+    if not is_parted(folder):
+        return folder
+    table = _parted(folder, current_engine().workers, into.key)
+    note_parts(into.run, table.store, into.key)
+    return table
 
 
 def opened_folder(folder: Path) -> Path | PartitionedRecords:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from flows.command.check.cluster import print_cluster
 from flows.command.check.fitted import print_fitted
 from flows.command.check.noise import fitted_warnings, level_warnings
 from tasks.configuration.model import RunConfiguration
@@ -43,7 +44,9 @@ def report(configuration: RunConfiguration) -> None:
     settled = settled_to_check(configuration)
     given, configuration = settled, as_committed(settled, None)
     described = describe(configuration)
-    found = estimate(described, look=configuration.may_look)
+    on_cluster = configuration.resources.engine == "dask"
+    partitions = configuration.resources.partitions if on_cluster else 1
+    found = estimate(described, look=configuration.may_look, partitions=partitions)
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
     for note in (*_settled_notes(described), *described.notes):
         print(f"  note: {note}")
@@ -52,6 +55,8 @@ def report(configuration: RunConfiguration) -> None:
             print(f"  note: {sentence}")
     warned = TOLD[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
+    if on_cluster:
+        print_cluster(configuration, described, found.records)
     require_room(found, workspace.root)
     print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
 

@@ -75,6 +75,10 @@ class PartitionedRecords:
         """What the work gives for the records of each partition, in order (see `Workers.each`)."""
         return self.workers.each(name, partial(_of_records, work=work), self.partitions)
 
+    def whole(self) -> CodedRecords:
+        """All records in this process, for what can't be done in parts."""
+        return _joined(list(map(_records_of, self.partitions)))
+
     def at(self, places: Integers) -> CodedRecords:
         """The records at some places of the whole table, ascending: few enough for one process."""
         sizes = list(self.workers.each("sizes", _size_of, self.partitions))
@@ -100,6 +104,11 @@ def _told(partition: StoredPart) -> tuple[str, int, bool]:
 def _size_of(partition: StoredPart) -> int:
     with partition.folder() as folder:
         return read_coded_facts(folder).number_of_records
+
+
+def _records_of(partition: StoredPart) -> CodedRecords:
+    with partition.folder() as folder:
+        return read_coded_records(folder)
 
 
 def _of_records(partition: StoredPart, work: Callable[[CodedRecords], R]) -> R:

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import Ids
-from tasks.core.errors import ParameterError
 from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.synthesis.records import ATTRIBUTES, RECORDS, SyntheticRecords, read_synthetic_records
@@ -102,22 +101,3 @@ def _join_cells(records: ShardedRecords, path: Path) -> None:
                 joined = np.lib.format.open_memmap(path, "w+", cells.dtype, shape)
             joined[start : start + len(cells)] = cells
             start += len(cells)
-
-
-def require_shards(mode: str, *, reads_records: bool) -> None:
-    """Refuse a mode whose records can't be made in shards: each of those that read raw records.
-
-    Such a record holds nothing that fewer than k rows of the whole table hold together, and that is asked
-    anew for every value that joins it. A part of the table could answer only for its own rows. Records would
-    then be shorter than the mode's, its values not as often as reported, and shard after shard would tell in
-    which part of the file the people are who hold them.
-
-    Raises:
-        ParameterError: the mode reads raw records.
-    """
-    if reads_records:
-        raise ParameterError(
-            f"A table in parts must be synthesised from its counts, but {mode} asks the whole table at once "
-            "whether k rows hold a combination: choose fitted, or aggregate_seeded that reads no raw "
-            "records, or make the table in one process."
-        )

@@ -11,7 +11,6 @@ from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
 from tasks.core.synthesis.aggregate_seeded_in_shards import draw_aggregate_seeded_in_shards
-from tasks.core.synthesis.sharded_records import require_shards
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constrained_headers import rounded
 from tests.core.synthesis.test_fitted_in_shards import files
@@ -74,9 +73,3 @@ def test_synthetic_counts_are_of_all_records(tmp_path):
     with pytest.raises(ParameterError, match="in one place, but these are 4 shards"):
         in_shards(tmp_path / "several", parameters=parameters)
     assert len(in_shards(tmp_path / "one", 10_000, parameters).parts) == 1
-
-
-def test_a_mode_that_reads_raw_records_is_refused():
-    require_shards("fitted", reads_records=False)
-    with pytest.raises(ParameterError, match="row_seeded asks the whole table"):
-        require_shards("row_seeded", reads_records=True)

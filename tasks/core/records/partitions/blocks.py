@@ -32,7 +32,7 @@ _FILE = "rows.parquet"
 
 
 @dataclass(frozen=True)
-class Block:
+class TableBlock:
     """What one machine reads.
 
     Attributes:
@@ -61,7 +61,7 @@ class Block:
             yield batch.append_column(ROW, places)
 
 
-def blocks_in_place(source: InputFile, number: int, limit: int | None = None) -> list[Block] | None:
+def blocks_in_place(source: InputFile, number: int, limit: int | None = None) -> list[TableBlock] | None:
     """Blocks of a file that any machine may read from its middle; None of one that must be copied.
 
     Args:
@@ -76,7 +76,7 @@ def blocks_in_place(source: InputFile, number: int, limit: int | None = None) ->
     ends = [rows * place // number for place in range(number + 1)]
     own = unopened(source)
     return [
-        Block(place, own, range(start, stop)) for place, (start, stop) in enumerate(itertools.pairwise(ends))
+        TableBlock(place, own, range(start, stop)) for place, (start, stop) in enumerate(itertools.pairwise(ends))
     ]
 
 
@@ -94,7 +94,7 @@ def copied_blocks(
     *,
     limit: int | None = None,
     progress: StageDone | None = None,
-) -> list[Block]:
+) -> list[TableBlock]:
     """Copy the used columns of an input into blocks; a batch at a time is in memory.
 
     Args:
@@ -112,13 +112,13 @@ def copied_blocks(
     keys = [f"{prefix}/{place}" for place in range(number)]
     known = [store.find(key) for key in keys]
     if all(each is not None for each in known):  # an earlier run stopped later
-        return [Block(place, copied=each) for place, each in enumerate(known)]
+        return [TableBlock(place, copied=each) for place, each in enumerate(known)]
     with tempfile.TemporaryDirectory(dir=store.scratch or None) as scratch:
         _copy(read_batches(source, list(positions), 1, progress), number, limit, Path(scratch))
         blocks = []
         for place, key in enumerate(keys):
             copied = Path(scratch) / str(place)
-            blocks.append(Block(place, copied=store.put(key, partial(_moved, copied))))
+            blocks.append(TableBlock(place, copied=store.put(key, partial(_moved, copied))))
         return blocks
 
 

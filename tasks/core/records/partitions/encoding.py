@@ -16,7 +16,7 @@ from tasks.core.records.coded import write_dictionary
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import ORDER, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, positions_in
-from tasks.core.records.partitions.blocks import Block, blocks_in_place, copied_blocks, unopened
+from tasks.core.records.partitions.blocks import TableBlock, blocks_in_place, copied_blocks, unopened
 from tasks.core.records.partitions.dictionary import united_values
 from tasks.core.records.partitions.joining import PartitionInputs, join_partition
 from tasks.core.records.partitions.plan import PartitionPlace, PartitionPlan, Partitions
@@ -82,7 +82,7 @@ def encode_partitions(
     return found
 
 
-def _blocks(source: InputFile, plan: PartitionPlan, options: EncodingOptions) -> list[Block]:
+def _blocks(source: InputFile, plan: PartitionPlan, options: EncodingOptions) -> list[TableBlock]:
     place = plan.place
     blocks = blocks_in_place(source, place.number, options.record_limit)
     if blocks is not None:

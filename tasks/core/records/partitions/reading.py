@@ -16,7 +16,7 @@ from tasks.core.records.coded_rows import CodedRows, code_rows, with_cells
 from tasks.core.records.dropped import DroppedCells, dropped_by_reason
 from tasks.core.records.joining import contents_of
 from tasks.core.records.keyed_choices import KeyedChoices
-from tasks.core.records.partitions.blocks import ROW, Block
+from tasks.core.records.partitions.blocks import ROW, TableBlock
 from tasks.core.records.partitions.pieces import write_piece, write_texts
 from tasks.core.records.partitions.plan import PartitionPlan
 from tasks.core.records.subjects import normalised_ids
@@ -32,7 +32,7 @@ class ReadBlock:
     dropped: tuple[DroppedCells, ...]
 
 
-def read_block(plan: PartitionPlan, block: Block) -> ReadBlock:
+def read_block(plan: PartitionPlan, block: TableBlock) -> ReadBlock:
     """Read a block, and part its rows."""
     rows, places = with_cells(QueryResources(threads=1), partial(_rows_of, plan, block))
     store, key = plan.place.store, partial(plan.place.key, "pieces", block.number)
@@ -51,7 +51,7 @@ def read_block(plan: PartitionPlan, block: Block) -> ReadBlock:
 
 
 def _rows_of(
-    plan: PartitionPlan, block: Block, connection: duckdb.DuckDBPyConnection
+    plan: PartitionPlan, block: TableBlock, connection: duckdb.DuckDBPyConnection
 ) -> tuple[CodedRows, Integers]:
     """The rows of a block, and the place of each in the input."""
     places: list[Integers] = [np.zeros(0, np.int64)]

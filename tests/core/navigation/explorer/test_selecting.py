@@ -190,6 +190,17 @@ def test_a_link_restores_what_was_selected(opened, people_page):
     assert again.chosen() == ["sex female"]
 
 
+def test_a_link_restores_values_that_were_not_released(opened, tmp_path):
+    path = tmp_path / "open.html"
+    text = page_of(("town",), [("!",), ("undefined",), ("Rye",)])
+    path.write_text(text.replace('"open": false', '"open": true'), encoding="utf-8")
+    explorer = opened(path)
+    explorer.ask("town not released")
+    explorer.click("town", "!")
+    again = opened(path, explorer.page.evaluate("location.hash"))
+    assert again.chosen() == explorer.chosen() == ["town !", "town (not released)"]
+
+
 def test_the_link_can_be_copied(opened, people_page):
     explorer = opened(people_page)
     explorer.page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -1,10 +1,14 @@
 /**
  * A selection as the part of a link after `#`, and back: `sex=female&age=60-69&age=70-79`. An empty value is
- * "missing", for no value of a table is empty. Names that begin with `!` are the page's own: its page, its language.
+ * "missing", for no value of a table is empty; `!` alone stands for the values that were not released. Names that
+ * begin with `!` are the page's own: its page, its language.
  *
  * @import { Payload, Selection } from "./payload.js"
  */
+import { otherCode } from "./answers/cells.js";
 import { NOTHING, withColumn } from "./selection.js";
+
+const UNRELEASED = "!";
 
 const coded = (/** @type {string} */ text) => encodeURIComponent(text).replace(/^!/, "%21");
 
@@ -29,10 +33,19 @@ export function linkOf({ meta, columns }, { selection, page, language }) {
   if (page) parts.push(`!page=${page + 1}`);
   if (language !== meta.language) parts.push(`!lang=${coded(language)}`);
   for (const [column, codes] of selection) {
-    const { name, values } = columns[column];
-    for (const code of codes) parts.push(`${coded(name)}=${code ? encodeURIComponent(values[code - 1]) : ""}`);
+    for (const code of codes) parts.push(`${coded(columns[column].name)}=${written(columns[column], code)}`);
   }
   return parts.length ? `#${parts.join("&")}` : "";
+}
+
+/**
+ * A value of a column as a link has it.
+ * @param {import("./payload.js").Column} column
+ * @param {number} code
+ */
+function written(column, code) {
+  if (code === 0) return "";
+  return code === otherCode(column) ? UNRELEASED : coded(column.values[code - 1]);
 }
 
 /**
@@ -52,7 +65,7 @@ export function viewOf(payload, hash) {
     if (left === "!page") page = Math.max(0, Number(right) - 1 || 0);
     else if (left === "!lang") language = plain(right);
     else if (part.includes("=")) {
-      const place = found(payload, plain(left), plain(right));
+      const place = found(payload, plain(left), right);
       if (place) selection = withColumn(selection, place.column, [...(selection.get(place.column) ?? []), place.code]);
       else unknown++;
     }
@@ -69,11 +82,12 @@ function split(part) {
 /**
  * @param {Payload} payload
  * @param {string | null} name
- * @param {string | null} value
+ * @param {string} text of a value, as the link has it
  */
-function found({ columns }, name, value) {
-  const column = columns.findIndex((one) => one.name === name);
+function found({ columns }, name, text) {
+  const [column, value] = [columns.findIndex((one) => one.name === name), plain(text)];
   if (column < 0 || value === null) return null;
+  if (text === UNRELEASED && columns[column].open) return { column, code: otherCode(columns[column]) };
   const code = value === "" ? 0 : columns[column].values.indexOf(value) + 1;
   return value !== "" && code === 0 ? null : { column, code };
 }

@@ -34,7 +34,7 @@ K = 10
 _RECORDS = {"survey": 10_000, "adult": 49_000, "national2019": 27_000}
 #: Of SynDiffix, whose time grows with their number.
 _COLUMNS = {
-    "survey": ["district:s", "age:i", "housing:s", "work:s", "commute_minutes:i", "health:s"],
+    "survey": ["district:s", "age:i", "housing:s", "work:s", "occupation:s", "commute_minutes:i", "health:s"],
     "adult": ["age:i", "sex:s", "education-num:i", "occupation:s", "income>50K:s"],
     "national2019": ["AGEP:i", "SEX:s", "EDU:s", "OWN_RENT:s", "PINCP:r"],
 }
@@ -43,7 +43,10 @@ _OF_SEEDED = ("aggregate_seeded_target_number_of_records", "use_synthetic_counts
 #: Pages as somebody lays them out, with a chart of chosen values.
 _LAYOUT = {
     "report_visuals": {"Who rents": ["housing:rented", "housing:social", "age:[18,25)", "work:nobody"]},
-    "report_pages": {"Homes": ["housing", "household", "Who rents"], "Life": ["health", "services", "age"]},
+    "report_pages": {
+        "Homes": ["housing", "household", "Who rents"],
+        "Life": ["health", "services", "age", "occupation"],
+    },
 }
 
 

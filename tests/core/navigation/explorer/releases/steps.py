@@ -29,11 +29,19 @@ def agrees(explorer: ExplorerPage, files: ReleasedFiles, chosen: Chosen) -> int:
     for name, rows in charts(explorer).items():
         assert rows or name not in files.columns, "a chart without a value"
         for text, row in rows.items():
-            column, label = (name, text) if name in files.columns else text.split(": ")
+            column, label = place_of(files, name, text)
             assert row.estimated == files.estimated(chosen, column, label), (column, label)
             published += same_actual(row, files.actual(chosen, column, label), (column, label, chosen))
         drawn_to_scale(rows)
     return published
+
+
+def place_of(files: ReleasedFiles, chart: str, text: str) -> tuple[str, str]:
+    """The column and the value of a row; a chart of chosen values names both."""
+    if chart in files.columns:
+        return chart, text
+    column, _, label = text.partition(": ")
+    return column, label
 
 
 def same_actual(row: Row, expected: Actual | None, what: object) -> bool:

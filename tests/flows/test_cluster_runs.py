@@ -1,0 +1,82 @@
+"""Whole runs on a cluster of this machine: what they release is what a run in one process releases."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.command import main as command
+from tests.flows import pipeline
+from tests.flows.processes import assert_whole
+
+pytestmark = [pytest.mark.server, pytest.mark.usefixtures("own_ledger", "prefect_server")]
+
+
+def written(folder: Path, body: dict[str, Any], secret: Path | None = None) -> Path:
+    """The configuration's file; in a workspace with the secret of another, so that hashes are the same."""
+    folder.mkdir()
+    if secret is not None:
+        (folder / "out" / "sensitive").mkdir(parents=True)
+        shutil.copyfile(secret, folder / "out" / "sensitive" / ".secret")
+    path = folder / "people.json"
+    path.write_text(json.dumps(body | {"output_dir": str(folder / "out")}), encoding="utf-8")
+    return path
+
+
+def files_of(folder: Path, *names: str) -> dict[str, bytes]:
+    """The files of the newest run's tables of these names, by their place in them."""
+    found = {}
+    for name in names:
+        (table,) = (folder / "out" / "sensitive" / "people").glob(f"*/{name}")
+        found |= {f"{name}/{place}": content for place, content in pipeline.tree(table).items()}
+    return found
+
+
+def test_a_run_on_a_cluster_makes_the_same_bytes(tmp_path: Path) -> None:
+    table = pipeline.rows(600)
+    table += [[row[0], *table[place + 1][1:4], "pool", row[5]] for place, row in enumerate(table[:0])]
+    pipeline.write(tmp_path / "people.csv", table)
+    body = pipeline.anonymous(tmp_path, synthesis_mode="fitted", evaluate_utility={})
+    one, many = tmp_path / "one", tmp_path / "many"
+    assert command.main(["run", str(written(one, body))]) == 0
+    secret = one / "out" / "sensitive" / ".secret"
+    cluster = body | {"engine": "dask", "workers": 2, "partitions": 3}
+    assert command.main(["run", str(written(many, cluster, secret))]) == 0
+    assert_whole(many)
+    released = [pipeline.tree(folder / "out" / "release" / "people" / "2026-11-1") for folder in (one, many)]
+    assert released[0].keys() == released[1].keys()
+    different = {name for name in released[0] if released[0][name] != released[1][name]}
+    assert different <= {"MANIFEST.json", "lineage.json", "lineage.mmd"}, different
+    sensitive = [
+        files_of(folder, "marginals", "evaluation", "aggregate", "utility") for folder in (one, many)
+    ]
+    by_record = {name for name in sensitive[1] if "analysis_by_record" in name}
+    common = sensitive[0].keys() & sensitive[1].keys()
+    assert sensitive[0].keys() ^ sensitive[1].keys() <= by_record
+    hashes = {name for name in common if name.endswith(("sources.json",))}
+    assert {n for n in common - hashes - by_record if sensitive[0][n] != sensitive[1][n]} == set()
+
+
+@pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
+def test_a_release_is_drawn_on_a_cluster(mode: str, tmp_path: Path) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
+    body = pipeline.flat(tmp_path, synthesis_mode=mode, engine="dask", workers=2, partitions=2)
+    assert command.main(["run", str(written(tmp_path / "run", body))]) == 0
+    assert_whole(tmp_path / "run")
+    release = tmp_path / "run" / "out" / "release" / "people" / "latest"
+    assert (
+        "dask" not in (release / "configuration.json").read_text()
+        if (release / "configuration.json").exists()
+        else True
+    )
+
+
+def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(50))
+    body = pipeline.anonymous(tmp_path, synthesis_mode="row_seeded", engine="dask")
+    assert command.main(["check", str(written(tmp_path / "run", body))]) == 2
+    assert "row_seeded asks the whole table" in capsys.readouterr().err
