@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.sensitive.export import Sources
-from tasks.sensitive.table import forget_kept, open_kept, open_table
+from tasks.sensitive.table import done_or_kept, open_kept, open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
 
@@ -23,8 +23,8 @@ def count_records(into: Output, records: StoredTable, length: int) -> None:
     if isinstance(table, Path):
         count_marginals(table, into.folder, length, resources, report)
     else:
-        count_partitions(table, into.folder, length, resources, report)
-        forget_kept(table)
+        with done_or_kept(table):
+            count_partitions(table, into.folder, length, resources, report)
 
 
 @step(SENSITIVE, makes="sensitive aggregates", folder="aggregate", progress="describe")

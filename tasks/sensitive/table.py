@@ -1,8 +1,11 @@
 """A stored table of coded records, opened: whole, or in partitions that the engine's workers read."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tasks.core.errors import ClusterLost
 from tasks.core.parts.kept import KeptWork
 from tasks.core.parts.workers import InProcess, Workers
 from tasks.core.records.coded import read_coded_records
@@ -37,8 +40,20 @@ def open_kept(into: Output, records: StoredTable) -> Path | PartitionedRecords:
     return replace(found, workers=workers)
 
 
-def forget_kept(table: PartitionedRecords) -> None:
-    """Remove what workers kept: the step is done."""
+@contextmanager
+def done_or_kept(table: PartitionedRecords) -> Iterator[None]:
+    """Forget what workers kept, unless the cluster is lost: then another run goes on with it."""
+    try:
+        yield
+    except ClusterLost:
+        raise
+    except BaseException:
+        _forget(table)
+        raise
+    _forget(table)
+
+
+def _forget(table: PartitionedRecords) -> None:
     if isinstance(table.workers, KeptWork):
         table.workers.forget()
 

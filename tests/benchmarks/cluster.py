@@ -1,9 +1,9 @@
-"""A table in partitions beside the whole one: ``python -m tests.benchmarks.cluster SECTION [records] [partitions]``.
+"""A table in partitions: ``python -m tests.benchmarks.cluster SECTION RECORDS PARTITIONS``.
 
 One JSON line a section, of a generated table of 15 columns in Parquet, R = 3:
 
-    stages     CPU seconds by stage and the most memory of any process, one part at a time in a process of its own;
-               beside it the same work in one process on the whole table
+    stages     CPU seconds by stage and the most memory of any process, one part at a time in a process of its
+               own; beside it the same work in one process on the whole table
     workers    elapsed and CPU seconds of the same work by 1 and by 2 workers of Dask on this machine
     groupby    the same counts by Dask's own groupby over pandas, as somebody would write it
 """
@@ -13,7 +13,6 @@ import json
 import multiprocessing
 import os
 import resource
-import shutil
 import sys
 import tempfile
 import time
@@ -30,6 +29,7 @@ from tasks.core.parts.workers import Workers
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.records.partitions.encoding import encode_partitions
 from tasks.core.records.partitions.plan import PartitionPlace
 from tasks.core.tables.header import InputFile
@@ -85,7 +85,8 @@ def in_partitions(path: Path, partitions: int, folder: Path, workers: Workers) -
     options = EncodingOptions(total=True, key=b"benchmark", resources=ONE_THREAD)
     made = encode_partitions(source, schema_of(source), options, place, workers)
     (folder / "marginals").mkdir()
-    count_partitions(made.parts, folder / "marginals", LENGTH, store, "partials", workers, ONE_THREAD)
+    coded = PartitionedRecords(made.parts, made.facts, workers, "counts")
+    count_partitions(coded, folder / "marginals", LENGTH, ONE_THREAD)
     return {"coded_mb": _megabytes(folder / "parts")}
 
 

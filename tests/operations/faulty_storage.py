@@ -19,12 +19,13 @@ class FaultyStorage:
         address: what the client is told.
         seconds: how long each answer is held back.
         refuses: whether each answer is "503 Slow Down".
+        refusals: how many of the next answers are.
         asked: how many requests there were.
     """
 
     def __init__(self, host: str, port: int) -> None:
         """Args: host, port: of the server that holds what is stored."""
-        self.seconds, self.refuses, self.asked = 0.0, False, 0
+        self.seconds, self.refuses, self.asked, self.refusals = 0.0, False, 0, 0
         faulty = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -34,7 +35,8 @@ class FaultyStorage:
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
                 faulty.asked += 1
                 time.sleep(faulty.seconds)
-                if faulty.refuses:
+                if faulty.refuses or faulty.refusals > 0:
+                    faulty.refusals -= 1
                     self._answer(503, [("Content-Type", "application/xml")], _REFUSAL)
                     return
                 behind = http.client.HTTPConnection(host, port, timeout=60)

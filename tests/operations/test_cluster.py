@@ -1,0 +1,160 @@
+"""A cluster that an operator runs: workers killed at random, the scheduler killed, parts in storage that fails."""
+
+import hashlib
+import json
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import boto3
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from prefect import flow
+
+from flows.command import main as command
+from tasks.cluster import Cluster
+from tasks.core.aggregates.partitions import count_partitions
+from tasks.core.parts.store import PartStore
+from tasks.core.queries import QueryResources
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.encoding import EncodingOptions
+from tasks.core.records.partitioned import PartitionedRecords
+from tasks.core.records.partitions.encoding import encode_partitions
+from tasks.core.records.partitions.plan import PartitionPlace
+from tasks.core.tables.header import InputFile
+from tests.benchmarks.data import generated_codes
+from tests.flows import pipeline
+from tests.flows.processes import Run, assert_whole
+from tests.operations.clusters import running_cluster
+from tests.operations.faulty_storage import faulty_storage
+
+pytestmark = [
+    pytest.mark.operations,
+    pytest.mark.server,
+    pytest.mark.usefixtures("own_ledger", "prefect_server"),
+]
+RUNS = 20
+
+
+def table(path: Path, rows: int) -> Path:
+    codes = generated_codes(rows, 8)
+    names = pa.array([None, *[f"v{code}" for code in range(1, 256)]])
+    columns = {
+        f"c{place}": pa.DictionaryArray.from_arrays(pa.array(own), names).dictionary_decode()
+        for place, own in enumerate(codes)
+    }
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def counted(path: Path, folder: Path, workers: Any) -> str:
+    """A hash of the marginals of a table that is read and counted in partitions."""
+    source, store = InputFile(path), PartStore(str(folder / "parts"))
+    schema = Schema(tuple(Column(name) for name in source.headers.names))
+    options = EncodingOptions(total=True, key=b"secret", resources=QueryResources(threads=1))
+    made = encode_partitions(source, schema, options, PartitionPlace(6, store, "coded"), workers)
+    (folder / "marginals").mkdir()
+    records = PartitionedRecords(made.parts, made.facts, workers, "counts")
+    count_partitions(records, folder / "marginals", 3, QueryResources(threads=1))
+    digest = hashlib.sha256()
+    for file in sorted((folder / "marginals").iterdir()):
+        digest.update(file.read_bytes())
+    shutil.rmtree(folder)
+    return digest.hexdigest()
+
+
+def test_twenty_runs_whose_workers_are_killed_at_random_are_identical(tmp_path: Path) -> None:
+    path = table(tmp_path / "table.parquet", 200_000)
+    found, killed = [], []
+    with running_cluster(tmp_path / "cluster", 3) as running:
+        ended = threading.Event()
+
+        def kill_now_and_then() -> None:
+            number = 0
+            while not ended.wait(1.0 + 3.0 * ((number * 7919) % 97) / 97):
+                killed.append(running.kill_some_worker(number))
+                number += 1
+
+        @flow(name="killed", persist_result=False)
+        def job() -> None:
+            with Cluster(running.address, 0) as cluster:
+                list(cluster.each("start", abs, range(6)))
+                killing = threading.Thread(target=kill_now_and_then)
+                killing.start()
+                try:
+                    for number in range(RUNS):
+                        folder = tmp_path / str(number)
+                        folder.mkdir()
+                        found.append(counted(path, folder, cluster))
+                finally:
+                    ended.set()
+                    killing.join()
+
+        job()
+    assert len(found) == RUNS and len(set(found)) == 1
+    assert sum(killed) >= RUNS // 2
+
+
+def configured(folder: Path, **changes: Any) -> Path:
+    body = pipeline.anonymous(folder, synthesis_mode="fitted", engine="dask", partitions=6, **changes)
+    path = folder / "people.json"
+    path.write_text(json.dumps(body), encoding="utf-8")
+    return path
+
+
+def parts_done(url: str, work: str) -> int:
+    """How many parts of some work the newest run did, as Prefect tells."""
+    runs = httpx.post(f"{url}/flow_runs/filter", json={"sort": "START_TIME_DESC", "limit": 1}).json()
+    asked = {"flow_runs": {"id": {"any_": [runs[0]["id"]]}}, "limit": 200}
+    tasks = httpx.post(f"{url}/task_runs/filter", json=asked).json()
+    return sum(each["name"].startswith(work) and each["state_type"] == "COMPLETED" for each in tasks)
+
+
+def test_a_killed_scheduler_is_told_and_the_next_run_goes_on(tmp_path: Path, prefect_server: str) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(60_000))
+    with running_cluster(tmp_path / "one", 1) as running:
+        run = Run(tmp_path, ["run", "--aggregate", str(configured(tmp_path, dask_address=running.address))])
+        home = tmp_path / "out" / "sensitive" / "people" / "partitions"
+        for _ in range(3_000):
+            if len(list(home.glob("*/done/read/*"))) >= 2:
+                break
+            time.sleep(0.05)
+        running.kill_scheduler()
+        assert run.finish() == 1
+    assert "must answer, but does not" in run.said and "finished parts are kept" in run.said
+    before = len(list(home.glob("*/done/read/[0-9]")))
+    assert before >= 2
+    with running_cluster(tmp_path / "two", 1) as running:
+        assert command.main(["run", str(configured(tmp_path, dask_address=running.address))]) == 0
+    assert parts_done(prefect_server, "read part") == 6 - before
+    assert_whole(tmp_path)
+    assert not list(home.glob("*/done"))
+
+
+def test_parts_lie_in_storage_that_fails_once(
+    tmp_path: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
+    with faulty_storage() as storage:
+        told = {
+            "AWS_ENDPOINT_URL": storage.address,
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+        for name, value in told.items():
+            monkeypatch.setenv(name, value)
+        client = boto3.client("s3")
+        client.create_bucket(Bucket="shared")
+        with running_cluster(tmp_path / "cluster", 2, told) as running:
+            asked = {"dask_address": running.address, "shared_storage": "s3://shared/parts"}
+            storage.refusals = 40  # more than a client tries by itself
+            assert command.main(["run", str(configured(tmp_path, **asked, retention_days=1))]) == 0
+        assert_whole(tmp_path)
+        keys = [each["Key"] for each in client.list_objects_v2(Bucket="shared").get("Contents", [])]
+        assert keys and all(key.startswith("parts/people/") for key in keys)
+        assert not [key for key in keys if "/pieces/" in key or "/done/" in key]
