@@ -221,7 +221,6 @@ def main() -> None:
     name, records, partitions = (
         (*sys.argv[1:4], "stages", "1000000", "4")[:3] if len(sys.argv) < 4 else sys.argv[1:4]
     )
-    shutil.rmtree(FOLDER / "none", ignore_errors=True)
     found = SECTIONS[name](int(records), int(partitions))
     told = {"name": f"cluster_{name}", "records": int(records), "partitions": int(partitions), **found}
     print(json.dumps(told), flush=True)

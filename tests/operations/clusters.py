@@ -1,4 +1,4 @@
-"""A cluster of Dask as an operator runs one: a scheduler and workers, each a process of its own, to be killed."""
+"""A cluster of Dask as an operator runs one: a scheduler and workers, processes that a test may kill."""
 
 import json
 import os

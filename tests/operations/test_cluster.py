@@ -1,4 +1,4 @@
-"""A cluster that an operator runs: workers killed at random, the scheduler killed, parts in storage that fails."""
+"""A cluster that an operator runs: workers and scheduler are killed, parts lie in storage that fails."""
 
 import hashlib
 import json
