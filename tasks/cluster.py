@@ -16,15 +16,19 @@ from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
 from prefect import Task
 from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
 from prefect_dask.task_runners import DaskTaskRunner
 
 from tasks.core.errors import ClusterLost, InputError, InternalError, MarginaliaError, StorageError
 from tasks.core.parts.workers import Workers
+from tasks.messages import tell
 
 P = TypeVar("P")
 R = TypeVar("R")
 #: How often a part is tried again whose storage refused.
 _TRIES, _SECONDS = 3, 2
+#: How long a part is waited for before it is looked whether anybody works, and how often in vain.
+_SECONDS_A_LOOK, _LOOKS_UNTIL_TOLD, _LOOKS_UNTIL_LOST = 10, 3, 60
 _LOST = (CommClosedError, FutureCancelledError, TimeoutError, OSError)
 
 
@@ -125,8 +129,10 @@ class Cluster(Workers):
 
     def _result(self, future: Any) -> Any:
         failure: MarginaliaError | None = None
+        found: Any = None
         try:
-            found = future.result()
+            state = self._awaited(future.wrapped_future)
+            found = state.result(raise_on_failure=True) if isinstance(state, State) else state
         except MarginaliaError as error:
             failure = error.with_traceback(None)
         except KilledWorker:
@@ -143,6 +149,30 @@ class Cluster(Workers):
             failure.__cause__ = failure.__context__ = None
             raise failure
         return found
+
+    def _awaited(self, future: Any) -> Any:
+        """What Dask has of a part, for as long as there is anybody to work on it.
+
+        Raises:
+            ClusterLost: there has been no worker for long.
+        """
+        alone = 0
+        while True:
+            try:
+                return future.result(timeout=_SECONDS_A_LOOK)
+            except TimeoutError:
+                alone = 0 if self._has_workers() else alone + 1
+            if alone == _LOOKS_UNTIL_TOLD:
+                tell("ATTENTION: the Dask cluster has no worker. The run waits for one.")
+            if alone == _LOOKS_UNTIL_LOST:
+                raise ClusterLost(
+                    "The Dask cluster must have a worker, but it has had none for ten minutes. Start one, in "
+                    "the version of this project that the run has. Then run again: finished parts are kept."
+                )
+
+    def _has_workers(self) -> bool:
+        runner = self._runner
+        return runner is not None and bool(runner.client.scheduler_info(n_workers=-1)["workers"])
 
     def _opened(self) -> DaskTaskRunner:
         if self._runner is None:
