@@ -20,8 +20,8 @@ def print_cluster(configuration: RunConfiguration, described: RunFacts, records:
     where = asked.dask_address or f"a cluster of {asked.workers} workers on this machine"
     print(
         f"On {where}: {found.partitions:,} partitions. A worker needs about {found.worker_mb:,} MB. "
-        f"All workers together need, very roughly, {_hours(found.cpu_hours)} to read, join and count. The fit "
-        f"of the records comes on top. Where the partitions lie, {found.stored_mb:,} MB are needed, and "
+        f"All workers together need, very roughly, {_hours(found.cpu_hours)} to read, join and count. The "
+        f"fit of the records comes on top. Where the partitions lie, {found.stored_mb:,} MB are needed, and "
         f"{found.moved_mb:,} MB go to and from there."
     )
     if found.advised > asked.partitions:
