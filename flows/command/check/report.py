@@ -4,14 +4,15 @@ import math
 from collections.abc import Callable
 
 from flows.command.check.fitted import print_fitted
-from flows.command.check.noise import fitted_warnings, level_warnings
+from flows.command.check.noise import fitted_threshold, fitted_warnings, level_warnings, open_notes
 from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.group_privacy import group_guarantees
-from tasks.core.errors import MarginaliaError
+from tasks.core.errors import InputError, MarginaliaError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.syndiffix.settings import count_sd
+from tasks.core.tables.row_count import holds_no_record
 from tasks.ledger_place import kept_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
@@ -24,11 +25,18 @@ from tasks.sensitive.protect import charge_of_run, registration, require_admissi
 from tasks.sensitive.recall import as_committed, drawn_before
 from tasks.storage import Workspace
 
-#: The last line, by whether much of the release would be noise.
+#: The last line, by what is wrong with the release.
 _CAN_BE_RUN = {
-    False: "The configuration can be run.",
-    True: "The configuration can be run, but much of its release would be noise: see ATTENTION above.",
+    "": "The configuration can be run.",
+    "noise": "The configuration can be run, but much of its release would be noise: see ATTENTION above.",
+    "empty": "The configuration can be run, but the table holds no record: see ATTENTION above.",
 }
+#: Of a table that holds no record: under differential privacy no table may stop a run.
+_NO_RECORD = (
+    "ATTENTION: The table has a header and no record below it. A release would tell nothing, and be charged "
+    "like any other. Put the records there before you run this; or, if that one line is a record, name the "
+    "columns in sensitive_microdata_header."
+)
 
 
 def report(configuration: RunConfiguration) -> None:
@@ -44,7 +52,14 @@ def report(configuration: RunConfiguration) -> None:
     given, configuration = settled, as_committed(settled, None)
     described = describe(configuration)
     found = estimate(described, look=configuration.may_look)
+    is_empty = holds_no_record(described.source)
+    if is_empty and not configuration.is_private:
+        raise InputError(
+            "The input must hold at least one record below its header, but holds none: put the records there."
+        )
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
+    if is_empty:
+        print(_NO_RECORD)
     for note in (*_settled_notes(described), *described.notes):
         print(f"  note: {note}")
     if configuration is not given:
@@ -53,7 +68,8 @@ def report(configuration: RunConfiguration) -> None:
     warned = TOLD[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
     require_room(found, workspace.root)
-    print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
+    is_noise = any(sentence.startswith("ATTENTION") for sentence in warned)
+    print(_CAN_BE_RUN["empty" if is_empty else "noise" if is_noise else ""])
 
 
 def _settled_notes(described: RunFacts) -> list[str]:
@@ -72,9 +88,13 @@ def _tell_drawn(configuration: RunConfiguration, described: RunFacts, found: Est
     if configuration.draws_workload:
         print_fitted(configuration, described.schema, found.records)
         warned = fitted_warnings(configuration, described.schema.measured, found)
+        threshold = fitted_threshold(configuration, described.schema.measured, found.records)
     else:
         _print_levels(found)
         warned = level_warnings(configuration, found, described.schema.width)
+        threshold = found.levels[0].threshold if found.levels else None
+    opened = [column.name for column in described.schema.measured.columns if column.is_open]
+    warned = [*warned, *open_notes(opened, threshold, found)]
     _print_sentences(["", *warned] if warned else [])
     _print_several_rows(described, found.records)
     _print_budget(configuration, described)

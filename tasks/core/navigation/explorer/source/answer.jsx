@@ -1,7 +1,7 @@
 /** The answer to what is selected: a number, its range, why so, and how to cite it. */
 import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
-import { example } from "./example.js";
+import { nothingUnderstood } from "./example.js";
 import { useExplorer } from "./state.js";
 import { citedText, groupText, headline, mayBeRare, underline } from "./words.js";
 
@@ -19,13 +19,14 @@ export function Answer() {
 }
 
 /** What is said instead of a number, by what of the question is open. */
-const NO_NUMBER = { not_yet: "no_number_yet", without_contradicted: "question.contradiction", without_unread: "question.nothing" };
+const NO_NUMBER = { not_yet: "no_number_yet", without_contradicted: "question.contradiction" };
 
 function NoNumber() {
   const { payload, unresolved, say } = useExplorer();
   const [{ key, texts }] = unresolved.value;
   const open = texts.join(", ");
-  return <p class="caution">{say.value(NO_NUMBER[key], { texts: open, column: open, example: example(payload, say.value) })}</p>;
+  const words = key === "without_unread" ? nothingUnderstood(payload, say.value) : say.value(NO_NUMBER[key], { texts: open, column: open });
+  return <p class="caution">{words}</p>;
 }
 
 /** The number of what is selected, with its range. */

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
 import { parse } from "./answers/index.js";
-import { example } from "./example.js";
+import { askHint } from "./example.js";
 import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
 import { placeText } from "./words.js";
@@ -29,7 +29,7 @@ export function Question() {
   return (
     <form class="question" onSubmit={ask} role="search" aria-label={say("ask")}>
       <label for={field}>{say("ask")}</label>
-      <p class="note" id={hint}>{say("ask_hint", { example: example(payload, say) })}</p>
+      <p class="note" id={hint}>{askHint(payload, say)}</p>
       <div class="line">
         <input id={field} aria-describedby={hint} dir="auto" autocomplete="off" value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
         <button type="submit" class="main">{say("ask_button")}</button>
