@@ -18,6 +18,7 @@ stays open, because a domain taken from data is not public (privacy.md, rule 11)
 
 import hashlib
 import json
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
@@ -55,12 +56,14 @@ class ContractColumn(ContractModel):
         zero_is_value: whether the text ``0`` is a value; None: not said. In bins it is one whatever is said.
         decimal, thousands: marks of its numbers (see `NumberFormat`), its own or the table's; None: not said.
         strip, missing_values, date_formats, cut: how its cells are read (see `CellReading`); None: not said.
+        description: of what it holds, for whoever reads a release; empty: not said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
         forbidden: what no cell of this column may look like, beside the table's own rules.
     """
 
     name: str
+    description: str = ""
     logical_type: odcs.LogicalType = "string"
     values: tuple[str, ...] | None = None
     drafted: bool = False
@@ -163,8 +166,9 @@ class Contract(ContractModel):
 
     @property
     def meaning(self) -> str:
-        """SHA-256 of all that it says: comments and spelling aside, and keys that have their defaults."""
-        said = self.model_dump(mode="json", exclude={"sha256"}, exclude_defaults=True)
+        """SHA-256 of all that it demands: comments and spelling aside, and keys that have their defaults."""
+        words: Any = {"sha256": True, "columns": {"__all__": {"description"}}}
+        said = self.model_dump(mode="json", exclude=words, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     def column(self, name: str) -> ContractColumn | None:

@@ -182,7 +182,12 @@ def _with_marks(column: ContractColumn, table: TableExtras) -> ContractColumn:
 
 
 def _makes_promises(column: ContractColumn) -> bool:
-    plain = ContractColumn(name=column.name, logical_type=column.logical_type, max_empty_percent=0)
+    plain = ContractColumn(
+        name=column.name,
+        description=column.description,
+        logical_type=column.logical_type,
+        max_empty_percent=0,
+    )
     return column not in (plain, plain.model_copy(update={"max_empty_percent": None}))
 
 
@@ -210,6 +215,7 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
     values = None if rules.values is None else tuple(output_spelling(value) for value in rules.values)
     column = ContractColumn(
         name=column_name(part.physical_name or part.name),
+        description=" ".join(part.description.split()) if isinstance(part.description, str) else "",
         logical_type=part.logical_type,
         values=values,
         drafted=extras.drafted,

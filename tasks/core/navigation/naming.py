@@ -1,9 +1,11 @@
 """What a release's page calls things: the operator's own words and layout, and defaults for the rest."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks.core.arrays import Json
+from tasks.core.records.columns import Schema
 from tasks.core.unit_words import names_people, names_subjects
 
 
@@ -72,6 +74,8 @@ class Naming:
         unit: what a record is called, where `unit_of` can take the word; None: nobody said.
         citation: of the release.
         value_names: column to value to what it means, where values are codes.
+        descriptions: column to what the data contract says of it.
+        ages: columns of ages that were reckoned from dates of birth, whose names are those of the dates.
     """
 
     title: str = ""
@@ -81,6 +85,8 @@ class Naming:
     unit: UnitName | None = None
     citation: Citation = Citation()
     value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    ages: frozenset[str] = frozenset()
 
     def unit_of(self, statement: Json) -> UnitName:
         """What is counted is called: by the operator's word, if that can stand for what is protected."""
@@ -97,6 +103,23 @@ class Naming:
         """What is protected is called in a sentence that promises something: of rows always a row."""
         protected = protected_unit(statement)
         return protected if protected is ROWS else self.unit_of(statement)
+
+
+def ages_of(schema: Schema) -> frozenset[str]:
+    """The columns of a schema that hold ages and are named after dates.
+
+    >>> from tasks.core.records.cell_reading import CellReading
+    >>> from tasks.core.records.columns import Column
+    >>> turned = CellReading(cut="age on 2026-01-01")
+    >>> ages_of(Schema((Column("birth_date", reading=turned), Column("age", reading=turned), Column("sex"))))
+    frozenset({'birth_date'})
+    """
+    found = (column.name for column in schema.columns if column.reading.is_age)
+    return frozenset(name for name in found if not _CALLED_AGE.search(name.casefold()))
+
+
+#: A name that says already that ages are below it.
+_CALLED_AGE = re.compile(r"(?<![^\W\d_])(age|alter)(?![^\W\d_])")
 
 
 def protected_unit(statement: Json) -> UnitName:

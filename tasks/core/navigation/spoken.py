@@ -6,7 +6,7 @@ number ``n`` decides. Everything put in is escaped; `Figure` is written as the l
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,16 +65,19 @@ class Speaker:
         known = self._texts.get(f"unit.{value}") if name in ("one", "many") else None
         return str(known or svg.clean(value))
 
-    def columns(self, names: Sequence[str]) -> Markup:
-        """How many columns there are, and the first of them.
+    def columns(self, names: Sequence[str], ages: Collection[str] = ()) -> Markup:
+        """How many columns there are, and the first of them. Args: ages: those of ages, named after dates.
 
         >>> print(Speaker("en").columns(["sex"]), Speaker("de").columns(["sex", "age"]), sep=" / ")
         1 column: sex / 2 Spalten: sex und age
+        >>> print(Speaker("en").columns(["birth_date"], {"birth_date"}))
+        1 column: age (from birth_date)
         """
         number, rest = self("columns", n=len(names)), len(names) - _COLUMNS_NAMED
         if not names:
             return number
-        named = [*names[:_COLUMNS_NAMED], self("columns_more", n=rest)] if rest > 1 else list(names)
+        shown = [self("age_from", column=name) if name in ages else name for name in names]
+        named = [*shown[:_COLUMNS_NAMED], self("columns_more", n=rest)] if rest > 1 else shown
         return self("columns_named", columns=number, names=self.listed(named))
 
     def listed(self, parts: Sequence[str]) -> Markup:

@@ -6,7 +6,7 @@ import { answer, basesOf, difference, differenceOfShares, share, translated, wit
 import { decode, MOST_BYTES, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { groupText, headline, underline, unitText } from "./words.js";
+import { columnText, groupText, headline, underline, unitText } from "./words.js";
 
 /** @import { Payload, Selection } from "./payload.js" */
 /** @import { State } from "./state.js" */
@@ -156,7 +156,7 @@ function withBase(here, side, columns) {
 /** @param {State} state @param {number[]} columns @param {Side[]} sides */
 function baseText({ payload, say }, columns, sides) {
   if (sides.every(({ selection }) => !withoutColumns(selection, columns).size)) return say.value("everybody", { units: unitText(payload, say.value) });
-  return say.value("base_without", { columns: columns.map((column) => payload.columns[column].name).join(", ") });
+  return say.value("base_without", { columns: columns.map((column) => columnText(payload, column, say.value)).join(", ") });
 }
 
 /** @param {{part: import("./answers/shares.js").Part}} props */

@@ -53,8 +53,8 @@ function example(payload, say) {
  * @param {Say} say
  */
 function overMiddle({ columns }, column, say) {
-  const { name } = columns[column];
+  const { age, name } = columns[column];
   const edges = intervalsOf(columns[column]).map((interval) => interval?.low ?? -Infinity).filter(Number.isFinite);
   const edge = edges[Math.floor(edges.length / 2)];
-  return edge === undefined ? "" : say("example_over", { column: name, edge: String(edge) });
+  return edge === undefined ? "" : say("example_over", { column: age ? say("age") : name, edge: String(edge) });
 }

@@ -100,7 +100,7 @@ class Lexicon {
     columns.forEach((column, place) => this.addName(place, nameWords(column.name), column.name));
     const own = new Set(this.names.keys());
     columns.forEach((column, place) => {
-      this.addSynonyms(place, nameWords(column.name), own);
+      this.addSynonyms(place, column.age ? ["age"] : nameWords(column.name), own);
       column.values.forEach((text, value) => this.addValue(place, value + 1, text));
       column.names?.forEach((name, value) => name && this.addMeaning(place, value + 1, name));
     });
