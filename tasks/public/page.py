@@ -60,6 +60,7 @@ class PageSettings:
             unit=UnitName.given(report.unit, report.units),
             value_names=report.value_names,
             descriptions=self.descriptions,
+            marks={column.name: column.reading.strip for column in schema.columns if column.reading.strip},
             ages=ages_of(schema),
             citation=Citation(citation_text(release), citation_bibtex(release)),
         )

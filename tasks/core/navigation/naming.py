@@ -75,6 +75,7 @@ class Naming:
         citation: of the release.
         value_names: column to value to what it means, where values are codes.
         descriptions: column to what the data contract says of it.
+        marks: column to the characters that are taken off its cells, such as a currency's sign.
         ages: columns of ages that were reckoned from dates of birth, whose names are those of the dates.
     """
 
@@ -86,6 +87,7 @@ class Naming:
     citation: Citation = Citation()
     value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     descriptions: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
     ages: frozenset[str] = frozenset()
 
     def unit_of(self, statement: Json) -> UnitName:

@@ -47,9 +47,10 @@ def columns_told(columns: Sequence[ShownColumn], naming: Naming) -> list[Json]:
 def _meaning(column: ShownColumn, naming: Naming) -> Json:
     name = matching_name(column.name)
     named = _by_name(naming.value_names).get(name)
-    about = _by_name(naming.descriptions).get(name)
+    about, marks = (_by_name(given).get(name) for given in (naming.descriptions, naming.marks))
     found: Json = {"names": [named.get(value, "") for value in column.values]} if named else {}
     found |= {"age": True} if name in map(matching_name, naming.ages) else {}
+    found |= {"marks": marks} if marks else {}
     return found | ({"about": about} if about else {})
 
 
