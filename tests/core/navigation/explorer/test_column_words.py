@@ -64,3 +64,12 @@ def test_what_the_contract_says_of_a_column_stands_at_its_chart_and_above_its_re
     assert explorer.page.locator("#marginalia-explorer img").count() == 0
     plain = opened(written(tmp_path))
     assert plain.page.locator(".about").count() == 0
+
+
+def test_who_makes_the_release_is_told_how_a_wide_range_gets_narrower(opened, tmp_path):
+    explorer = opened(written(tmp_path))
+    said = "This release counts up to 2 columns together."
+    explorer.ask("Lyon, full")
+    assert said not in explorer.page.locator(".answer").inner_text()
+    explorer.ask("Lyon, full, birth date over 50")
+    assert said in explorer.page.locator(".answer").inner_text()

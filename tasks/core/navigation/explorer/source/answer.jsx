@@ -3,7 +3,10 @@ import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
 import { nothingUnderstood } from "./example.js";
 import { useExplorer } from "./state.js";
-import { citedText, groupText, headline, mayBeRare, underline } from "./words.js";
+import { citedText, columnText, groupText, headline, mayBeRare, underline } from "./words.js";
+
+/** @import { Payload, Selection } from "./payload.js" */
+/** @import { Say } from "./messages.js" */
 
 export function Answer() {
   const state = useExplorer();
@@ -41,9 +44,13 @@ function Found() {
       </p>
       <p class="range">{underline(found, say.value)}</p>
       <p class="source">{say.value(found.source.key, found.source.given)}</p>
+      {found.more && <p class="source">{say.value(found.more.key, { ...found.more.given, columns: namesOf(payload, selection.value, say.value) })}</p>}
     </>
   );
 }
+
+/** The columns that are chosen in. @param {Payload} payload @param {Selection} selection @param {Say} say */
+const namesOf = (payload, selection, say) => [...selection.keys()].map((column) => columnText(payload, column, say)).join(", ");
 
 /** Why the number is so, how to cite it, and what can be done with it. */
 function Details() {

@@ -285,6 +285,7 @@ AMOUNTS = [
         ("mindestens 10EUR", {"paid": [3, 4, 5]}),
         ("between 5 € and 49 €", {"paid": [2, 3]}),
         ("10 € or more", {"paid": [3, 4, 5]}),
+        ("10 or more €", {"paid": [3, 4, 5]}),
         ("paid: at least 10 €, over 60", {"paid": [3, 4, 5], "age group": [5, 6]}),
         ("women over 60 who paid under 10 euro", {"sex": [2], "age group": [5, 6], "paid": [1, 2]}),
         ("joined after 2022", {"joined": [2, 3]}),

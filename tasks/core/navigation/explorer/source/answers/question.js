@@ -412,10 +412,10 @@ class Reader {
     if (value === null) return null;
     const currency = this.currencyAt(1);
     const at = 1 + Number(currency !== null);
-    if (this.words[this.place + at]?.folded === "+") return { ...rangeOf("from", value, at + 1), currency };
+    if (this.words[this.place + at]?.folded === "+") return this.withCurrency({ ...rangeOf("from", value, at + 1), currency });
     const and = ["and", "or", "und", "oder"].includes(this.words[this.place + at]?.folded ?? "");
     const after = AFTER.get(this.words[this.place + at + Number(and)]?.folded ?? "");
-    return after ? { ...rangeOf(/** @type {"from" | "to"} */ (after), value, at + 1 + Number(and)), currency } : null;
+    return after ? this.withCurrency({ ...rangeOf(/** @type {"from" | "to"} */ (after), value, at + 1 + Number(and)), currency }) : null;
   }
 
   /** A range with the currency that is named behind it. @param {NumberRange} range @returns {NumberRange} */
