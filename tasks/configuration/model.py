@@ -218,7 +218,7 @@ class Report(Model):
         description="What one record of the table is called: a row, such as visit; with subject_id a person, "
         "such as patient.",
     )
-    units: UnitWord = Field("", description="What several are called; empty: the regular plural of unit.")
+    units: UnitWord = Field("", description="What several are called; empty: the plural of unit.")
     value_names: dict[str, dict[str, str]] = Field(
         {}, description="What codes mean, by column and value: a dictionary of the table."
     )

@@ -190,6 +190,25 @@ def test_noise_that_exceeds_the_records_is_told_with_what_helps(
     assert any(line.startswith("What helps") and "use_columns" in line for line in lines)
 
 
+def test_the_price_is_a_share_of_the_budget(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = _checked(tmp_path, capsys, 600, noise_epsilon=1, privacy={"releases": 4})
+    (said,) = [line for line in lines if line.startswith("This release claims epsilon 1,")]
+    share = re.search(r"It uses (\S+) % of the dataset's budget \(mu\^2 [0-9.]+\)\.$", said)
+    assert share and 24.9 < float(share[1]) <= 25
+
+
+def test_under_k_anonymity_of_rows_the_group_that_one_person_may_be_has_a_number(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", [row[1:] for row in pipeline.rows(200)], pipeline.HEADER[1:])
+    body = pipeline.anonymous(tmp_path) | {"subject_id": None, "reporting_resolution": 7}
+    (tmp_path / "configuration.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
+    assert "a group of 7 rows (reporting_resolution) can be that person alone" in capsys.readouterr().out
+
+
 def test_how_many_values_an_open_column_may_have_is_told(
     tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,7 +20,7 @@ from tasks.plan.input_file import settled_to_check
 from tasks.plan.resources import require_records_fit
 from tasks.plan.syndiffix.columns import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
-from tasks.sensitive.ledger import A_YEAR, cost_together, kept_ledger, told_at_first, told_later
+from tasks.sensitive.ledger import A_YEAR, cost_together, first_caps, kept_ledger, told_at_first, told_later
 from tasks.sensitive.protect import charge_of_run, registration, require_admission
 from tasks.sensitive.recall import as_committed, drawn_before
 from tasks.storage import Workspace
@@ -53,7 +53,7 @@ def report(configuration: RunConfiguration) -> None:
     described = describe(configuration)
     found = estimate(described, look=configuration.may_look)
     is_empty = holds_no_record(described.source)
-    if is_empty and not configuration.is_private:
+    if is_empty and not configuration.protection.is_drawn_once:
         raise InputError(
             "The input must hold at least one record below its header, but holds none: put the records there."
         )
@@ -217,9 +217,12 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     charge = charge_of_run(described)
     ledger = kept_ledger()
     epsilon, delta = plain_up(charge.epsilon), plain_up(charge.delta)
+    is_known = ledger.is_registered(configuration.dataset)
+    caps = ledger.account(configuration.dataset).caps if is_known else first_caps(configuration, charge)
+    share = 100 * charge.mu_squared / float(caps.mu_squared)
     print(
-        f"\nThis release claims epsilon {epsilon}, delta {delta}; it is charged mu^2 "
-        f"{plain_up(charge.mu_squared)}."
+        f"\nThis release claims epsilon {epsilon}, delta {delta}. It uses {plain_up(share, 3)} % of the "
+        f"dataset's budget (mu^2 {plain_up(charge.mu_squared)})."
     )
     planned = configuration.privacy.releases
     try:
@@ -227,7 +230,7 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     except MarginaliaError:  # whoever plans another cap needs the figure all the same
         print(f"{cost_together(charge, planned or A_YEAR)}.")
         raise
-    if not ledger.is_registered(configuration.dataset):
+    if not is_known:
         entered = registration(configuration, described, charge)
         print(
             f"The dataset is not registered yet. This run would register it with a cap of epsilon "

@@ -26,10 +26,10 @@ class UnitName:
 
     @classmethod
     def of(cls, one: str, many: str = "") -> "UnitName":
-        """The name, with its regular plural where no other is given.
+        """The name, with its plural where no other is given.
 
-        >>> UnitName.of("visit").many, UnitName.of("delivery").many, UnitName.of("child", "children").many
-        ('visits', 'deliveries', 'children')
+        >>> UnitName.of("visit").many, UnitName.of("delivery").many, UnitName.of("young person").many
+        ('visits', 'deliveries', 'young people')
         """
         return cls(one, many or _plural(one))
 
@@ -44,7 +44,14 @@ class UnitName:
         return f"an {self.one}" if self.one[:1].lower() in "aeio" else f"a {self.one}"
 
 
+#: Plurals that no ending makes; what a page says of people in another language it knows by these words.
+_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+
+
 def _plural(one: str) -> str:
+    *before, last = one.split(" ")
+    if last.casefold() in _IRREGULAR:
+        return " ".join([*before, _IRREGULAR[last.casefold()]])
     if one.endswith(("s", "x", "z", "ch", "sh")):
         return f"{one}es"
     return f"{one[:-1]}ies" if one[-1:] == "y" and one[-2:-1] not in "aeiou" else f"{one}s"

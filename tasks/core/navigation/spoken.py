@@ -19,13 +19,14 @@ from tasks.core.figures import whole
 LANGUAGES = ("en", "de")
 #: So many columns are named.
 _COLUMNS_NAMED = 6
-_DECIMAL_POINTS = {"en": ".", "de": ","}
+#: What becomes of the commas and points of an English number.
+_MARKS = {"en": str.maketrans({}), "de": str.maketrans(",.", ".,")}
 
 _Text = str | dict[str, str]
 
 
 class Figure(str):
-    """A number as text, with a decimal point."""
+    """A number as text, in English."""
 
     __slots__ = ()
 
@@ -42,6 +43,8 @@ class Speaker:
 
     >>> Speaker("de")("exact.half", n=2, half=Figure("3.5"))
     Markup('± 3,5 für 2 Werte')
+    >>> Speaker("de")("columns", n=1832), Speaker("en")("columns", n=1832)
+    (Markup('1.832 Spalten'), Markup('1,832 columns'))
     """
 
     def __init__(self, language: str) -> None:
@@ -59,9 +62,9 @@ class Speaker:
         if isinstance(value, Markup):
             return value
         if isinstance(value, int):
-            return whole(value)
+            value = Figure(whole(value))
         if isinstance(value, Figure):
-            return value.replace(".", _DECIMAL_POINTS[self.language])
+            return value.translate(_MARKS[self.language])
         known = self._texts.get(f"unit.{value}") if name in ("one", "many") else None
         return str(known or svg.clean(value))
 

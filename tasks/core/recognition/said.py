@@ -71,8 +71,8 @@ def parse_overrule(text: str) -> Overrule:
             f"What a column is must be given as COLUMN=WORD, and {text!r} is not: give both."
         )
     if word not in WORDS:
-        meant = did_you_mean(word, WORDS) or f"give one of {', '.join(WORDS)}"
-        raise ParameterError(f"{text!r}: {word!r} is no word for what a column is: {meant}.")
+        meant = did_you_mean(word, WORDS) or f"give one of {', '.join(WORDS)}."
+        raise ParameterError(f"{text!r}: {word!r} is no word for what a column is: {meant}")
     return Overrule(column.strip(), word, detail)
 
 

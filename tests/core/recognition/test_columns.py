@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.core.errors import ParameterError
 from tasks.core.recognition.edges import AGE_BANDS
 from tasks.core.recognition.said import SaidOfFile, parse_overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
@@ -416,3 +417,21 @@ def test_no_treatment_holds_a_value_that_only_the_table_has(tmp_path: Path) -> N
         items=repeated(["canary;b", "b"]),
     )
     assert all("canary" not in repr(column.treatment) for column in table.columns)
+
+
+def test_values_that_differ_in_case_only_are_told_of_an_open_column_alone(tmp_path: Path) -> None:
+    spelt = one(tmp_path, "club", repeated(["North", "north", "South", "Wöst", "WÖST", "East"]))
+    assert spelt.doubt == (
+        "values differ in case only ('North' and 'north', 'WÖST' and 'Wöst'), and each is counted by itself: "
+        "write them alike"
+    )
+    assert not one(tmp_path, "club", repeated(["North", "South", "East"])).doubt
+    assert not one(tmp_path, "sum", repeated(["1e3", "1E3", *range(300)])).doubt, "bins take both"
+
+
+def test_a_slip_in_what_a_person_says_is_told_in_a_question_with_one_mark(tmp_path: Path) -> None:
+    found = table_of(tmp_path, club=repeated(["a", "b"]), sex=repeated(["F", "M"]))
+    with pytest.raises(ParameterError, match=r"did you mean 'club'\?$"):
+        found.with_overrules([parse_overrule("clup=skip")])
+    with pytest.raises(ParameterError, match=r"did you mean bins\?$"):
+        parse_overrule("club=bin")

@@ -63,6 +63,9 @@ function Releases({ now, there }) {
     <div class="pair">
       <h3>{say("compare")}</h3>
       {!state.isUnanswered.value && <SideOf title={say("here", { vintage: now.payload.meta.vintage })} side={now} />}
+      {there.meta.dataset !== now.payload.meta.dataset && (
+        <p class="caution">{say("other_dataset", { here: now.payload.meta.dataset, there: there.meta.dataset })}</p>
+      )}
       {whole && <SideOf title={say("there", { vintage: there.meta.vintage })} side={other} />}
       {missing.length > 0 && <p class="caution">{say("other_lacks", { missing: missing.join(", ") })}</p>}
       {isOpen && <NoVerdict />}

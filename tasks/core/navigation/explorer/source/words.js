@@ -178,7 +178,7 @@ export function selectionText(payload, selection, say) {
 /** What several records are called. @param {Payload} payload @param {Say} say */
 export function unitText({ meta }, say) {
   const { many } = meta.unit;
-  return many === "people" || many === "rows" ? say(`unit_${many}`) : many;
+  return ["people", "persons", "rows"].includes(many) ? say(`unit_${many}`) : many;
 }
 
 /**
