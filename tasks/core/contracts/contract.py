@@ -9,7 +9,7 @@ standard has no field, its ``customProperties`` and ``custom`` quality rules car
   rules ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
 * of a column: ``bins``, ``delimiter``, ``other``, ``repair``, ``valueFormat``, ``zeroIsValue``, ``drafted``,
   ``strip``, ``missingValues``, ``dateFormats`` and ``cut`` (see `CellReading`), and ``decimal`` and
-  ``thousands`` where they are not the table's; rules
+  ``thousands`` where they are not the table's, and ``negative``; rules
   ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
@@ -55,6 +55,7 @@ class ContractColumn(ContractModel):
         value_format: strftime pattern of a date, time or timestamp.
         zero_is_value: whether the text ``0`` is a value; None: not said. In bins it is one whatever is said.
         decimal, thousands: marks of its numbers (see `NumberFormat`), its own or the table's; None: not said.
+        negative: how its numbers below zero are written (see `NumberFormat`); None: not said.
         strip, missing_values, date_formats, cut: how its cells are read (see `CellReading`); None: not said.
         description: of what it holds, for whoever reads a release; empty: not said.
         max_distinct: most distinct values; None: not promised.
@@ -76,6 +77,7 @@ class ContractColumn(ContractModel):
     zero_is_value: bool | None = None
     decimal: str | None = None
     thousands: str | None = None
+    negative: str | None = None
     strip: str | None = None
     missing_values: tuple[str, ...] | None = None
     date_formats: tuple[str, ...] | None = None

@@ -148,7 +148,7 @@ def _types(used: list[Recognised]) -> dict[str, Any]:
     numbers = [column for column in used if column.treatment.bins is not None]
     texts = [c for c in used if c.treatment.bins is None and not c.kind.startswith(("number", "year"))]
     found: dict[str, Any] = {}
-    for key in ("decimal", "thousands"):
+    for key in ("decimal", "thousands", "negative"):
         marks = {column.name: getattr(column.treatment.number_format, key) for column in numbers}
         marks = {name: mark for name, mark in marks.items() if mark != getattr(PLAIN, key)}
         if marks:

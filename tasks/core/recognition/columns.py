@@ -50,8 +50,8 @@ _PROGRAMMED = (
     r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"
     r"|[0-9A-Za-z_+/=-]{20,}"
 )
-#: How bookkeepers write what is below zero: (120.00), 120.00-, -$120.00.
-_UNREAD_MINUS = r"\([€$£¥]? ?[0-9][0-9.,' ]*[€$£¥]?\)|[€$£¥]?[0-9][0-9.,' ]*-|- ?[€$£¥] ?[0-9][0-9.,' ]*"
+#: Amounts below zero with a sign of a currency within, which nothing takes off: ($120.00), -$120.00.
+_UNREAD_MINUS = r"\((?:[€$£¥] ?[0-9][0-9.,' ]*|[0-9][0-9.,' ]*[€$£¥])\)|- ?[€$£¥] ?[0-9][0-9.,' ]*"
 
 
 @dataclass(frozen=True)

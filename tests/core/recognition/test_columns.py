@@ -15,6 +15,7 @@ from tasks.core.recognition.edges import AGE_BANDS
 from tasks.core.recognition.said import SaidOfFile, parse_overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised
+from tasks.core.tables.number_format import BOOKKEEPING, NumberFormat
 from tests.flows.messy_tables import TABLES
 
 TODAY = date(2026, 11, 25)
@@ -113,7 +114,20 @@ def test_ids_that_a_program_made_are_left_out_however_often_each_stands(kind: st
     assert (found.kind, found.treatment.is_used) == ("id", False)
 
 
-@pytest.mark.parametrize("below", ["({:,.2f})", "{:,.2f}-", "-${:,.2f}", "(${:,.2f})"])
+@pytest.mark.parametrize("below", ["({:,.2f})", "{:,.2f}-", "({:,.2f}) €", "€ {:,.2f}-"])
+def test_amounts_below_zero_as_bookkeepers_write_them_are_read_where_enough_are(
+    below: str, tmp_path: Path
+) -> None:
+    cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
+    found = one(tmp_path, "balance", cells)
+    assert found.kind == "money" and found.treatment.number_format == NumberFormat(".", ",", BOOKKEEPING)
+    assert found.treatment.bins is not None and found.treatment.bins[0] < 0
+    assert "(120.00) and 120.00- below zero" in found.treatment.words
+    few = one(tmp_path, "balance", [*cells[2::3], below.format(1.5), below.format(2.5)])
+    assert few.treatment.number_format.negative == "", "a few rows decide nothing"
+
+
+@pytest.mark.parametrize("below", ["-${:,.2f}", "(${:,.2f})"])
 def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below: str, tmp_path: Path) -> None:
     cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
     found = one(tmp_path, "balance", cells)
