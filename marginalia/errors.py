@@ -30,7 +30,6 @@ def _loaded(path: Path) -> ModuleType:
 
 if TYPE_CHECKING:
     from tasks.core import errors as causes
-    from tasks.core import hints
     from tasks.core.errors import (
         BudgetExhausted,
         ContractViolation,
@@ -46,12 +45,14 @@ if TYPE_CHECKING:
     )
 else:
     causes = _loaded(ROOT / "tasks" / "core" / "errors.py")
-    hints = _loaded(ROOT / "tasks" / "core" / "hints.py")
     BudgetExhausted, ContractViolation = causes.BudgetExhausted, causes.ContractViolation
     InputError, InternalError, LedgerError = causes.InputError, causes.InternalError, causes.LedgerError
     MarginaliaError, MeasurementLost = causes.MarginaliaError, causes.MeasurementLost
     ParameterError, ResourceLimit = causes.ParameterError, causes.ResourceLimit
     StorageError, StoredTableMismatch = causes.StorageError, causes.StoredTableMismatch
+
+#: The project's own, which imports nothing either.
+_did_you_mean: Callable[[str, Iterable[str]], str] = _loaded(ROOT / "tasks/core/hints.py").did_you_mean
 
 __all__ = [
     "BudgetExhausted",
@@ -81,7 +82,7 @@ def misspelt(given: Iterable[str], known: Iterable[str]) -> str:
     ' epsilom is no argument: did you mean epsilon?'
     """
     names = list(known)
-    found = [(name, hints.did_you_mean(name, names)) for name in given]
+    found = [(name, _did_you_mean(name, names)) for name in given]
     return "".join(f" {name} is no argument: {meant}" for name, meant in found if meant)
 
 
