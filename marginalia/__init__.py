@@ -29,6 +29,7 @@ from marginalia.errors import (
     StorageError,
     StoredTableMismatch,
     guarded,
+    misspelt,
 )
 from marginalia.process import ask
 from marginalia.release import Evaluation, opened, records_file
@@ -158,6 +159,7 @@ def _protection(
         raise ParameterError(
             "A release needs one protection: give epsilon, such as epsilon=1, for differential privacy, "
             'or k, such as k=10, for k-anonymity, or synthesis_mode="syndiffix".'
+            + misspelt(settings, ("epsilon", "k", "synthesis_mode"))
         )
     flat: dict[str, Any] = {}
     if mode != "syndiffix":  # where every 0 is a value

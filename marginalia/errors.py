@@ -7,7 +7,7 @@ a ``tasks.py`` of its own, which Python would find first.
 import functools
 import importlib.util
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def _loaded(path: Path) -> ModuleType:
     """A file of the checkout that imports nothing, as a module that no name on the path stands for."""
-    spec = importlib.util.spec_from_file_location("marginalia.causes", path)
+    spec = importlib.util.spec_from_file_location(f"marginalia.{path.stem}", path)
     assert spec is not None and spec.loader is not None, "the checkout is whole"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -51,6 +51,9 @@ else:
     ParameterError, ResourceLimit = causes.ParameterError, causes.ResourceLimit
     StorageError, StoredTableMismatch = causes.StorageError, causes.StoredTableMismatch
 
+#: The project's own, which imports nothing either.
+_did_you_mean: Callable[[str, Iterable[str]], str] = _loaded(ROOT / "tasks/core/hints.py").did_you_mean
+
 __all__ = [
     "BudgetExhausted",
     "ContractViolation",
@@ -72,6 +75,17 @@ def error_of(kind: str, problems: list[str]) -> MarginaliaError:
     return found(problems) if issubclass(found, ParameterError) else found("\n".join(problems))
 
 
+def misspelt(given: Iterable[str], known: Iterable[str]) -> str:
+    """What of a call's names may be a slip, each in a sentence behind a blank; empty where nothing is.
+
+    >>> misspelt(["epsilom", "bins"], ["epsilon", "k"])
+    ' epsilom is no argument: did you mean epsilon?'
+    """
+    names = list(known)
+    found = [(name, _did_you_mean(name, names)) for name in given]
+    return "".join(f" {name} is no argument: {meant}" for name, meant in found if meant)
+
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -87,10 +101,13 @@ def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         safe: BaseException
+        signature = inspect.signature(function)
         try:
-            inspect.signature(function).bind(*args, **kwargs)
+            signature.bind(*args, **kwargs)
         except TypeError as error:  # names of arguments, and no value
-            safe = ParameterError(f"{function.__name__}: {error}.")
+            known = [name for name in signature.parameters if name not in kwargs]
+            given = [name for name in kwargs if name not in signature.parameters]
+            safe = ParameterError(f"{function.__name__}: {error}.{misspelt(given, known)}")
         else:
             try:
                 return function(*args, **kwargs)

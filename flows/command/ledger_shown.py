@@ -71,7 +71,8 @@ def print_account(account: Account, setting: ReleaseSetting | None) -> None:
     if used > 1:
         print("  spent    more than the cap: the cap was lowered below it, so every new release is refused")
     else:
-        print(f"  spent    {used:.1%} of mu^2, epsilon {plain_up(account.epsilon_spent)} at the delta cap")
+        spent_epsilon = plain_up(account.epsilon_spent)
+        print(f"  spent    {used:.1%} of the budget (mu^2), epsilon {spent_epsilon} at the delta cap")
     if setting is not None:
         print(f"  left     {_left(account, setting)}")
     print_reasons(account.reasons)

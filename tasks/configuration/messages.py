@@ -78,7 +78,8 @@ def error_sentences(error: ValidationError, privacy: Collection[str] = ()) -> li
         elif place[:2] in _COLUMN_LISTS and detail["type"] == "too_long":
             found.append(f"{name}: each list must have at most {detail['ctx']['max_length']} item(s).")
         else:
-            found.append(_sentence(name, f"{_words(detail)}{instead}."))
+            words = f"{_words(detail)}{instead}"
+            found.append(_sentence(name, words if words.endswith("?") else f"{words}."))
     return list(dict.fromkeys(found))
 
 

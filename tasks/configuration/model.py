@@ -144,6 +144,11 @@ class Input(Model):
     thousands: ThousandsMarks = Field(
         {}, description="Mark between thousands, by column; '*' stands for all others."
     )
+    negative: Annotated[dict[str, Literal["bookkeeping"]], BeforeValidator(_by_column)] = Field(
+        {},
+        description="How numbers below zero are written, by column; '*' stands for all others. bookkeeping: "
+        "also as (120.00) and 120.00-.",
+    )
     strip: Annotated[dict[str, NonEmpty], BeforeValidator(_by_column)] = Field(
         {},
         description="Characters that are taken off both ends of cells, by column; '*' stands for all others.",
@@ -180,7 +185,16 @@ class Input(Model):
 
 
 #: Keys of a table that are written only where they say something.
-_UNSAID = ("quote", "skip_lines", "strip", "missing_values", "date_formats", "cut", "drafted_from_table")
+_UNSAID = (
+    "quote",
+    "skip_lines",
+    "negative",
+    "strip",
+    "missing_values",
+    "date_formats",
+    "cut",
+    "drafted_from_table",
+)
 
 
 class Resources(Model):
@@ -275,7 +289,7 @@ class Report(Model):
         description="What one record of the table is called: a row, such as visit; with subject_id a person, "
         "such as patient.",
     )
-    units: UnitWord = Field("", description="What several are called; empty: the regular plural of unit.")
+    units: UnitWord = Field("", description="What several are called; empty: the plural of unit.")
     value_names: dict[str, dict[str, str]] = Field(
         {}, description="What codes mean, by column and value: a dictionary of the table."
     )

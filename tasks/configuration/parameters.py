@@ -42,7 +42,8 @@ def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> Ano
 
 def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dict[str, object]:
     """SynDiffix's settings, and what the schema does not have: the columns' order, marks of all numbers."""
-    marks = {"decimal": configuration.input.decimal, "thousands": configuration.input.thousands}
+    table = configuration.input
+    marks = {"decimal": table.decimal, "thousands": table.thousands, "negative": table.negative}
     return {
         **configuration.protection.model_dump(mode="json"),
         "columns": list(configuration.input.use_columns),

@@ -1,7 +1,8 @@
 """Figures as text, rounded so that no claim is overstated: a number goes in, text comes out.
 
 A loss (epsilon, delta, an error bar) is rounded up, what is left is rounded down. What is rounded is the
-shortest decimal that gives the number back, so that 1e-6 is shown as 10⁻⁶.
+shortest decimal that gives the number back, so that 1e-6 is shown as 10⁻⁶. Commas stand between thousands and
+a point before decimals, as the page's program writes English; `navigation.spoken` turns them into German.
 """
 
 import math
@@ -20,7 +21,7 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
         return "0"
     exponent = short.adjusted()
     if -4 < exponent < 9:
-        return f"{short:,f}".replace(",", _THIN_SPACE).replace("-", _MINUS)
+        return f"{short:,f}".replace("-", _MINUS)
     mantissa = f"{short.scaleb(-exponent).normalize():f}".replace("-", _MINUS)
     power = f"10{str(exponent).translate(_SUPERSCRIPTS)}"
     return power if mantissa == "1" else f"{mantissa}·{power}"
@@ -61,8 +62,12 @@ def near(value: float, digits: int = 3) -> str:
 
 
 def whole(value: int) -> str:
-    """A whole number with thin spaces between thousands and a true minus sign."""
-    return f"{value:,}".replace(",", _THIN_SPACE).replace("-", _MINUS)
+    """A whole number with commas between thousands and a true minus sign.
+
+    >>> whole(-1832)
+    '−1,832'
+    """
+    return f"{value:,}".replace("-", _MINUS)
 
 
 def percent_up(share: float, digits: int = 2) -> str:

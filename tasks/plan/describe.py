@@ -236,6 +236,7 @@ def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Dec
         max_items=dict(table.max_items),
         decimal=dict(table.decimal),
         thousands=dict(table.thousands),
+        negative=dict(table.negative),
         strip=dict(table.strip),
         missing_values=dict(table.missing_values),
         date_formats=dict(table.date_formats),

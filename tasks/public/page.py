@@ -1,16 +1,19 @@
 """Navigate stage: everything that is released in, one self-contained page out."""
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tasks.configuration.model import Report, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.arrays import Json
+from tasks.core.contracts.translation import load_contract
 from tasks.core.metadata.citation import citation_bibtex, citation_text
 from tasks.core.metadata.described import Described
 from tasks.core.metadata.publication import Publication
-from tasks.core.navigation.naming import Citation, Naming, UnitName
+from tasks.core.navigation.naming import Citation, Naming, UnitName, ages_of
+from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.messages import tell
 from tasks.public.bundles.opening import open_counts
@@ -21,19 +24,32 @@ from tasks.storage import INTERMEDIATE, StoredTable
 
 @dataclass(frozen=True)
 class PageSettings:
-    """What a configuration says of the page. Attributes: by their names in the configuration."""
+    """What a configuration says of the page.
+
+    Attributes:
+        report, publication, prefix: by their names in the configuration.
+        descriptions: column to what the data contract says of it.
+    """
 
     report: Report
     publication: Publication
     prefix: str
+    descriptions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, configuration: RunConfiguration) -> "PageSettings":
         """The part of a configuration that a page is made with; another one makes another page."""
-        return cls(configuration.report, configuration.publication, configuration.prefix)
+        contract = configuration.input.contract
+        columns = load_contract(Path(contract)).columns if contract else ()
+        return cls(
+            configuration.report,
+            configuration.publication,
+            configuration.prefix,
+            {column.name: column.description for column in columns if column.description},
+        )
 
-    def naming(self, statement: Json) -> Naming:
-        """What the page of a release with this statement is called and calls things."""
+    def naming(self, statement: Json, schema: Schema) -> Naming:
+        """What the page of a release with this statement and schema is called and calls things."""
         report = self.report
         release = Described(statement, self.publication, report.title, self.prefix)
         return Naming(
@@ -43,6 +59,9 @@ class PageSettings:
             pages=report.pages,
             unit=UnitName.given(report.unit, report.units),
             value_names=report.value_names,
+            descriptions=self.descriptions,
+            marks={column.name: column.reading.strip for column in schema.columns if column.reading.strip},
+            ages=ages_of(schema),
             citation=Citation(citation_text(release), citation_bibtex(release)),
         )
 
@@ -85,7 +104,7 @@ def write_page(
         ranges=read_all_ranges(into.path(counts[0]), reported.reporting_length),
         synthetic=read_synthetic_records(records),
         fit=json.loads((evaluation / "evaluation.json").read_text(encoding="utf-8")).get("fit"),
-        naming=settings.naming(stated),
+        naming=settings.naming(stated, bundle.schema()),
     )
     held = reported if counts[1] is None else read_aggregates(into.path(counts[1]))
     if inputs.ranges or counts[1] is not None:

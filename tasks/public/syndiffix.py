@@ -122,7 +122,7 @@ def write_table_page(
         statement=stated,
         table=table,
         bins=public_edges(bundle.schema(), table.column_names),
-        naming=settings.naming(stated),
+        naming=settings.naming(stated, bundle.schema()),
         contract=contract,
         files=_microdata_files(prefix),
         tables={f"{_tables_folder(prefix)}/{file}": names for file, names in _index(bundle).items()},

@@ -1,6 +1,7 @@
 """Evaluate stage against the raw table: what was lost, exactly, and so for ``sensitive/`` alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,11 +111,12 @@ def _write_owner_page(
     into: Output, settings: EvaluationSettings, inputs: "RawInputs", answers: "Sequence[Answer]"
 ) -> None:
     """Write the page that shows synthetic records beside true counts."""
+    from tasks.core.navigation.naming import ages_of
     from tasks.core.navigation.owner_page import owner_title, render_owner_page
     from tasks.core.navigation.payload.owner import Compared, payload_of_truth, true_counts
 
     dataset, schema = into.run.dataset, inputs.sensitive.facts.schema
-    naming = owner_naming(settings.report, settings.prefix)
+    naming = replace(owner_naming(settings.report, settings.prefix), ages=ages_of(schema))
     compared = Compared(dataset, naming, "subject" if schema.subject_id else "row")
     exact = true_counts(inputs.sensitive)
     payload = payload_of_truth(compared, owner_title(dataset), schema, exact, inputs.synthetic)

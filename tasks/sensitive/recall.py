@@ -148,6 +148,7 @@ def _declared(configuration: RunConfiguration) -> list[str]:
         *table.max_items,
         *table.decimal,
         *table.thousands,
+        *table.negative,
         *table.strip,
         *table.missing_values,
         *table.date_formats,

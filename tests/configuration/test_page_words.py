@@ -1,11 +1,16 @@
 """What a record is called: said in the file, kept in a release's configuration only where it was said."""
 
+from pathlib import Path
+
 import pytest
 
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import ParameterError
+from tasks.core.records.cell_reading import CellReading
+from tasks.core.records.columns import Column, Schema
 from tasks.public.page import PageSettings
+from tests.oracles.contracts import HEAD
 
 FILE = {"sensitive_microdata_path": "visits.csv", "prefix": "visits"}
 ROWS = {"guarantee": {"unit": "row"}, "dataset": "visits", "vintage": "1", "private": False} | {
@@ -15,7 +20,7 @@ ROWS = {"guarantee": {"unit": "row"}, "dataset": "visits", "vintage": "1", "priv
 
 def test_a_unit_has_its_regular_plural_unless_another_is_given() -> None:
     for given, many in ({"unit": "visit"}, "visits"), ({"unit": "stay", "units": "stays over"}, "stays over"):
-        unit = PageSettings.of(from_flat(FILE | given)).naming(ROWS).unit_of(ROWS)
+        unit = PageSettings.of(from_flat(FILE | given)).naming(ROWS, Schema(())).unit_of(ROWS)
         assert (unit.one, unit.many) == (given["unit"], many)
 
 
@@ -24,7 +29,7 @@ def test_without_one_nothing_that_is_written_names_it() -> None:
     assert not {"unit", "units"} & set(plain.model_dump(mode="json")["report"])
     assert named.model_dump(mode="json")["report"]["unit"] == "visit"
     assert RunConfiguration(**named.model_dump(mode="json")) == named
-    assert PageSettings.of(plain).naming(ROWS).unit_of(ROWS).many == "rows"
+    assert PageSettings.of(plain).naming(ROWS, Schema(())).unit_of(ROWS).many == "rows"
 
 
 @pytest.mark.parametrize(
@@ -70,3 +75,13 @@ def test_that_a_table_was_looked_at_is_declared_and_written_only_where_it_was() 
     assert RunConfiguration(**drafted.model_dump(mode="json")) == drafted
     with pytest.raises(ParameterError, match="drafted_from_table must be true or false"):
         from_flat(FILE | {"drafted_from_table": "yes"})
+
+
+def test_what_the_contract_says_of_columns_and_which_are_ages_is_part_of_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "contract.yaml"
+    path.write_text(HEAD + "      - {name: Fee, description: 'paid\n  a year'}\n      - {name: age}\n")
+    settings = PageSettings.of(from_flat(FILE | {"contract": str(path)}))
+    born = Column("born", reading=CellReading(cut="age on 2026-01-01"))
+    naming = settings.naming(ROWS, Schema((born, Column("joined", reading=CellReading(cut="year")))))
+    assert naming.descriptions == {"Fee": "paid a year"}
+    assert naming.ages == {"born"}

@@ -325,7 +325,7 @@ TABLES = {
     ),
     "titled": Messy(
         _titled,
-        {"inscrit le": "date", "ville": "text", "tranche": "text", "solde": "out", "compte": "out"},
+        {"inscrit le": "date", "ville": "text", "tranche": "text", "solde": "number", "compte": "out"},
         subject="réf. adhérent",
     ),
 }

@@ -37,6 +37,24 @@ def test_a_first_line_that_may_be_a_record_is_told(
     assert "ATTENTION" not in shown and "person, town, age" in shown
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_table_without_a_record_is_told_before_anything_is_charged(
+    ending: str, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = pa.table({name: pa.array([], pa.string()) for name in pipeline.HEADER})
+    (pa_csv.write_csv if ending == "csv" else pq.write_table)(empty, tmp_path / f"people.{ending}")
+    path = tmp_path / "configuration.json"
+    table = {"sensitive_microdata_path": str(tmp_path / f"people.{ending}")}
+    path.write_text(json.dumps(pipeline.flat(tmp_path) | table))
+    assert command.main(["check", str(path)]) == 0  # under differential privacy no table stops a run
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("ATTENTION: The table has a header and no record below it.")
+    assert lines[-1].endswith("the table holds no record: see ATTENTION above.")
+    path.write_text(json.dumps(pipeline.anonymous(tmp_path) | table))
+    assert command.main(["check", str(path)]) == 2
+    assert "at least one record below its header, but holds none" in capsys.readouterr().err
+
+
 def test_another_delimiter_is_named_before_what_follows_from_it(
     tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -170,6 +188,39 @@ def test_noise_that_exceeds_the_records_is_told_with_what_helps(
         "The configuration can be run, but much of its release would be noise: see ATTENTION above."
     )
     assert any(line.startswith("What helps") and "use_columns" in line for line in lines)
+
+
+def test_the_price_is_a_share_of_the_budget(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = _checked(tmp_path, capsys, 600, noise_epsilon=1, privacy={"releases": 4})
+    (said,) = [line for line in lines if line.startswith("This release claims epsilon 1,")]
+    share = re.search(r"It uses (\S+) % of the dataset's budget \(mu\^2 [0-9.]+\)\.$", said)
+    assert share and 24.9 < float(share[1]) <= 25
+
+
+def test_under_k_anonymity_of_rows_the_group_that_one_person_may_be_has_a_number(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", [row[1:] for row in pipeline.rows(200)], pipeline.HEADER[1:])
+    body = pipeline.anonymous(tmp_path) | {"subject_id": None, "reporting_resolution": 7}
+    (tmp_path / "configuration.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
+    assert "a group of 7 rows (reporting_resolution) can be that person alone" in capsys.readouterr().out
+
+
+def test_how_many_values_an_open_column_may_have_is_told(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = _checked(tmp_path, capsys, 6000, noise_epsilon=4, privacy={"releases": 1})
+    (said,) = [line for line in lines if line.startswith("note: a value of 'town'")]
+    named = re.search(r"a noisy count of about (\d+) to be .* no more than (\d+) values", said)
+    assert named and int(named[2]) == 6000 // int(named[1]) > 4
+    assert lines[-1] == "The configuration can be run."
+    lengths = {"synthesis_mode": "aggregate_seeded", "noise_epsilon": 4, "privacy": {"releases": 1}}
+    assert any("A column of more values" in line for line in _checked(tmp_path, capsys, 6000, **lengths))
+    closed = {"use_columns": ["age", "sex"], "multi_value_columns": {}, "max_items": {}}
+    assert not any("A column of more values" in line for line in _checked(tmp_path, capsys, 6000, **closed))
 
 
 def test_what_is_said_to_help_against_noise_helps(

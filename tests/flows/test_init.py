@@ -110,6 +110,16 @@ def test_a_draft_is_released_unchanged_and_so_is_next_month_s_table(
         assert protection == "dp" or abs(rows - ROWS) <= 0.1 * ROWS  # whose noise is large for so few
 
 
+def test_nothing_is_drafted_from_a_table_without_a_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "people.csv").write_text("person,age,town\n")
+    assert command.main(["init", str(tmp_path / "people.csv"), "--output", str(tmp_path), "--yes"]) == 2
+    said = capsys.readouterr().err
+    assert "no record below it" in said and "Put the records there" in said and "--header no" in said
+    assert list(tmp_path.iterdir()) == [tmp_path / "people.csv"]
+
+
 def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -246,6 +256,7 @@ def test_a_person_at_the_terminal_is_asked(tmp_path: Path, monkeypatch: pytest.M
     table = TABLES["visits"].write(tmp_path, "visits", 0)
     typed = ["nobody", "patient_id", "ward=text", "sex=nonsense", "visited=year", ""]
     typed += ["none", "k_anonymity", "dp", "-1", "0.5", "6", "patients", "the council", "visit"]
+    typed += ["ward=skip", ""]  # what the release would lose
     asked: list[str] = []
 
     def answer(prompt: str) -> str:
@@ -260,6 +271,7 @@ def test_a_person_at_the_terminal_is_asked(tmp_path: Path, monkeypatch: pytest.M
     flat = json.loads((tmp_path / "visits.json").read_text())
     assert (flat["subject_id"], flat["noise_epsilon"], flat["privacy"]["releases"]) == ("patient_id", 0.5, 6)
     assert load_contract(tmp_path / "visits_contract.yaml").column("visited").cut == "year"  # type: ignore[union-attr]
+    assert "ward" not in flat["use_columns"]
 
 
 def test_a_configuration_says_how_its_table_is_read(tmp_path: Path) -> None:
@@ -291,3 +303,80 @@ def test_an_id_that_may_be_a_person_s_and_recurs_is_taken_for_nobody_s_by_a_pers
     assert not (tmp_path / "stays.json").exists()
     assert command.main([*arguments, "--subject-id", "Pat"]) == 0
     assert json.loads((tmp_path / "stays.json").read_text())["subject_id"] == "Pat"
+
+
+def _members(folder: Path, rows: int = 900) -> Path:
+    """People who joined in one of 36 months, with codes of four letters and a sex of 1 or 2."""
+    table = folder / "members.csv"
+    lines = [
+        f"M{place:04},{2022 + place % 3}-{place // 3 % 12 + 1:02}-{place % 28 + 1:02},"
+        f"{'AB'[place % 2]}{place // 2 % 90:03},{place % 2 + 1},{place % 40}"
+        for place in range(rows)
+    ]
+    table.write_text("\n".join(["member,joined,region code,sex,town", *lines, ""]))
+    return table
+
+
+def test_what_the_release_would_lose_is_told_with_what_keeps_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["init", str(_members(tmp_path)), "--output", str(tmp_path), "--yes", "--overwrite"]
+    arguments += ["--subject-id", "member", "--column", "town=text", "--column", "region code=prefix:3"]
+    assert command.main(arguments) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ATTENTION: '")]
+    assert [line.split("'")[1] for line in told] == ["joined", "region code", "town"]
+    assert "likely be empty in the release: at epsilon 1 a value needs about" in told[0]
+    assert told[0].endswith("Read it coarser: --column 'joined'=year.")
+    assert told[1].endswith("Read it coarser: --column 'region code'=prefix:2.")
+    assert told[2].endswith("or leave it out (--column 'town'=skip).")
+    better = ["--column", "joined=year", "--column", "region code=prefix:2", "--column", "town=bins"]
+    assert command.main([*arguments[:-4], *better]) == 0
+    assert "ATTENTION: '" not in capsys.readouterr().out
+    assert command.main([*arguments, "--epsilon", "16"]) == 0
+    assert "ATTENTION: 'joined'" not in capsys.readouterr().out, "at a larger epsilon months are kept"
+
+
+def test_k_anonymity_needs_k_people_for_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["init", str(_members(tmp_path, 300)), "--output", str(tmp_path), "--yes"]
+    arguments += ["--subject-id", "member", "--protection", "k_anonymity"]
+    assert command.main(arguments) == 0
+    said = capsys.readouterr().out
+    assert "ATTENTION: 'joined' will likely be empty in the release: a value needs about 10 people" in said
+    assert "ATTENTION: 'sex'" not in said
+
+
+def test_what_codes_mean_is_asked_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["init", str(_members(tmp_path)), "--output", str(tmp_path), "--yes", "--overwrite"]
+    arguments += ["--subject-id", "member"]
+    assert command.main(arguments) == 0
+    asked = "Not asked: What do the codes of 'sex' mean? Taken: nothing."
+    assert f"{asked} The answer is an option: --value-names COLUMN:CODE=WORD,CODE=WORD." in (
+        capsys.readouterr().out
+    )
+    assert "value_names" not in json.loads((tmp_path / "members.json").read_text())
+    for protection in PROTECTIONS:
+        said = ["--protection", protection, "--value-names", "SEX:1=men,2=women,9=not known"]
+        assert command.main([*arguments, *said]) == 0
+        shown = capsys.readouterr().out
+        assert "LOOK: no cell of 'sex' holds '9'." in shown and "What do the codes" not in shown
+        flat = json.loads((tmp_path / "members.json").read_text())
+        assert from_flat(flat).report.value_names == {"sex": {"1": "men", "2": "women", "9": "not known"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("sex", "must be given as COLUMN:CODE=WORD"),
+        ("sex:1=", "must be given as COLUMN:CODE=WORD"),
+        ("sexe:1=men", "'sexe' is not a column of the table: did you mean 'sex'?"),
+        ("member:M0001=Ann", "it is not in the release"),
+        ("town:1=Lyon", "its values are ranges of numbers"),
+    ],
+)
+def test_what_codes_can_not_mean_is_refused(
+    said: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["init", str(_members(tmp_path)), "--output", str(tmp_path), "--yes"]
+    assert command.main([*arguments, "--subject-id", "member", "--value-names", said]) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "members.json").exists()

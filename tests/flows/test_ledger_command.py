@@ -29,7 +29,7 @@ def test_spent_left_and_verified_in_words_and_as_json(
     drawn: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = told(capsys, "people")
-    assert "of mu^2, epsilon" in words
+    assert "of the budget (mu^2), epsilon" in words
     assert "more releases at the setting of the latest release, 2026-01 (epsilon 1, delta 1e-06)" in words
     assert "all 5 entries verified" in words
     facts = json.loads(told(capsys, "people", "--json"))

@@ -55,7 +55,7 @@ def test_from_a_file_back_and_forth(release: Path, capfd: pytest.CaptureFixture[
         *said.split("Made from")[1].split("What was made from it"),
     )
     assert "people_records.tsv, of dataset people, vintage 2026-11 (2026-11-1)" in first
-    assert "1\u202f234 rows; differential privacy; words" in first and "as the manifest says" in first
+    assert "1,234 rows; differential privacy; words" in first and "as the manifest says" in first
     assert back.index("sensitive table") < back.index("measurement  <-  sensitive table")
     assert "sha256 abc: the same in privacy.json" in back
     assert (

@@ -88,6 +88,28 @@ def test_a_wrong_argument_is_told_by_its_name() -> None:
     assert str(inspect.signature(marginalia.protect)).startswith("(df: 'AnyTable', *, dataset: str, vintage")
 
 
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: marginalia.protect([], dataset="a", vintage="b", epsilom=1),
+            "epsilom is no argument: did you mean epsilon?",
+        ),
+        (lambda: marginalia.synthesize([], dataset="a", vintage="b", epsilom=1), "did you mean epsilon?"),
+        (
+            lambda: marginalia.protect([], datset="a", vintage="b", epsilon=1),
+            "datset is no argument: did you mean dataset?",
+        ),
+        (lambda: marginalia.evaluate([], [], tarket="a"), "tarket is no argument: did you mean target?"),
+        (lambda: marginalia.open_release("a", withdrawm=True), "did you mean withdrawn?"),
+    ],
+)
+def test_a_mistyped_argument_is_told_with_the_right_name(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(marginalia.ParameterError) as caught:
+        call()
+    assert words in str(caught.value) and "?." not in str(caught.value)
+
+
 def test_ipython_is_given_the_text_alone() -> None:
     with pytest.raises(marginalia.ParameterError) as caught:
         _failing(causes.ParameterError(["one", "two"]))(Table())

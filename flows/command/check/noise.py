@@ -67,6 +67,31 @@ def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Esti
     return [*(f"ATTENTION: {each}" for each in told), _advice(configuration, schema, found.records)]
 
 
+def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> list[str]:
+    """How many values an open column may have before it would likely be left empty.
+
+    Args:
+        opened: the names of open columns.
+        threshold: the least noisy count of a published value; None: none is needed.
+        found: the run's estimate, whose number of records is taken.
+    """
+    if not opened or threshold is None or threshold > _MOST_SHARED * found.records:  # which is warned of
+        return []
+    most = found.records // threshold
+    return [
+        f"note: a value of {_named(opened)} needs a noisy count of about {threshold:,} to be published. Of "
+        f"{_number(found)} records no more than {most:,} values of one column can have as many. A column of "
+        "more values that are equally frequent, such as dates by month, would likely be left empty: a "
+        "coarser cut, bins, or a list of its values (domains) helps."
+    ]
+
+
+def fitted_threshold(configuration: RunConfiguration, schema: Schema, records: int) -> int | None:
+    """The least noisy count of a published value of a fitted release; None where no column is open."""
+    parameters = workload_parameters(configuration, schema)
+    return planned_first_length(parameters, schema, max(1, records)).threshold
+
+
 def level_warnings(configuration: RunConfiguration, found: Estimate, width: int) -> list[str]:
     """The same of a release by lengths: what hardly any combination can reach, or where noise exceeds counts.
 

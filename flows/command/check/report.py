@@ -5,14 +5,15 @@ from collections.abc import Callable
 
 from flows.command.check.cluster import print_cluster
 from flows.command.check.fitted import print_fitted
-from flows.command.check.noise import fitted_warnings, level_warnings
+from flows.command.check.noise import fitted_threshold, fitted_warnings, level_warnings, open_notes
 from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.group_privacy import group_guarantees
-from tasks.core.errors import MarginaliaError
+from tasks.core.errors import InputError, MarginaliaError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.syndiffix.settings import count_sd
+from tasks.core.tables.row_count import holds_no_record
 from tasks.ledger_place import kept_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
@@ -20,16 +21,23 @@ from tasks.plan.input_file import settled_to_check
 from tasks.plan.resources import require_records_fit
 from tasks.plan.syndiffix.columns import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
-from tasks.sensitive.ledger import A_YEAR, cost_together, kept_ledger, told_at_first, told_later
+from tasks.sensitive.ledger import A_YEAR, cost_together, first_caps, kept_ledger, told_at_first, told_later
 from tasks.sensitive.protect import charge_of_run, registration, require_admission
 from tasks.sensitive.recall import as_committed, drawn_before
 from tasks.storage import Workspace
 
-#: The last line, by whether much of the release would be noise.
+#: The last line, by what is wrong with the release.
 _CAN_BE_RUN = {
-    False: "The configuration can be run.",
-    True: "The configuration can be run, but much of its release would be noise: see ATTENTION above.",
+    "": "The configuration can be run.",
+    "noise": "The configuration can be run, but much of its release would be noise: see ATTENTION above.",
+    "empty": "The configuration can be run, but the table holds no record: see ATTENTION above.",
 }
+#: Of a table that holds no record: under differential privacy no table may stop a run.
+_NO_RECORD = (
+    "ATTENTION: The table has a header and no record below it. A release would tell nothing, and be charged "
+    "like any other. Put the records there before you run this; or, if that one line is a record, name the "
+    "columns in sensitive_microdata_header."
+)
 
 
 def report(configuration: RunConfiguration) -> None:
@@ -44,10 +52,19 @@ def report(configuration: RunConfiguration) -> None:
     settled = settled_to_check(configuration)
     given, configuration = settled, as_committed(settled, None)
     described = describe(configuration)
-    on_cluster = configuration.resources.engine == "dask"
-    partitions = configuration.resources.partitions if on_cluster else 1
-    found = estimate(described, look=configuration.may_look, partitions=partitions)
+    asked = configuration.resources
+    is_on_cluster = asked.engine == "dask"
+    found = estimate(
+        described, look=configuration.may_look, partitions=asked.partitions if is_on_cluster else 1
+    )
+    is_empty = holds_no_record(described.source)
+    if is_empty and not configuration.protection.is_drawn_once:
+        raise InputError(
+            "The input must hold at least one record below its header, but holds none: put the records there."
+        )
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
+    if is_empty:
+        print(_NO_RECORD)
     for note in (*_settled_notes(described), *described.notes):
         print(f"  note: {note}")
     if configuration is not given:
@@ -55,10 +72,11 @@ def report(configuration: RunConfiguration) -> None:
             print(f"  note: {sentence}")
     warned = TOLD[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
-    if on_cluster:
+    if is_on_cluster:
         print_cluster(configuration, described, found.records)
     require_room(found, workspace.root)
-    print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
+    is_noise = any(sentence.startswith("ATTENTION") for sentence in warned)
+    print(_CAN_BE_RUN["empty" if is_empty else "noise" if is_noise else ""])
 
 
 def _settled_notes(described: RunFacts) -> list[str]:
@@ -77,9 +95,13 @@ def _tell_drawn(configuration: RunConfiguration, described: RunFacts, found: Est
     if configuration.draws_workload:
         print_fitted(configuration, described.schema, found.records)
         warned = fitted_warnings(configuration, described.schema.measured, found)
+        threshold = fitted_threshold(configuration, described.schema.measured, found.records)
     else:
         _print_levels(found)
         warned = level_warnings(configuration, found, described.schema.width)
+        threshold = found.levels[0].threshold if found.levels else None
+    opened = [column.name for column in described.schema.measured.columns if column.is_open]
+    warned = [*warned, *open_notes(opened, threshold, found)]
     _print_sentences(["", *warned] if warned else [])
     _print_several_rows(described, found.records)
     _print_budget(configuration, described)
@@ -202,9 +224,12 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     charge = charge_of_run(described)
     ledger = kept_ledger()
     epsilon, delta = plain_up(charge.epsilon), plain_up(charge.delta)
+    is_known = ledger.is_registered(configuration.dataset)
+    caps = ledger.account(configuration.dataset).caps if is_known else first_caps(configuration, charge)
+    share = 100 * charge.mu_squared / float(caps.mu_squared)
     print(
-        f"\nThis release claims epsilon {epsilon}, delta {delta}; it is charged mu^2 "
-        f"{plain_up(charge.mu_squared)}."
+        f"\nThis release claims epsilon {epsilon}, delta {delta}. It uses {plain_up(share, 3)} % of the "
+        f"dataset's budget (mu^2 {plain_up(charge.mu_squared)})."
     )
     planned = configuration.privacy.releases
     try:
@@ -212,7 +237,7 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     except MarginaliaError:  # whoever plans another cap needs the figure all the same
         print(f"{cost_together(charge, planned or A_YEAR)}.")
         raise
-    if not ledger.is_registered(configuration.dataset):
+    if not is_known:
         entered = registration(configuration, described, charge)
         print(
             f"The dataset is not registered yet. This run would register it with a cap of epsilon "

@@ -6,6 +6,7 @@ to Prefect or a log. What it writes follows from the table,
 though hardly from any single row, and says so (`drafted_from_table`).
 
 Read `command` first. `arguments` has the options, each an answer; `questions` asks for those that were not
-given; `shown` prints what was seen. What a column is, `tasks.core.recognition` finds out, and
+given; `shown` prints what was seen; `losses` says what the release would lose, and `codes` asks what codes
+mean. What a column is, `tasks.core.recognition` finds out, and
 `tasks.core.contracts.draft` writes the two files.
 """

@@ -56,6 +56,14 @@ def _add_columns(group: argparse._ArgumentGroup) -> None:
         metavar="COLUMN=WORD",
         help="what a column is, where you know better, such as --column age=bins:0,18,65 (may be repeated)",
     )
+    group.add_argument(
+        "--value-names",
+        action="append",
+        default=[],
+        metavar="COLUMN:CODE=WORD,...",
+        help="what the codes of a column mean, such as --value-names sex:1=men,2=women; the page then shows "
+        "both (may be repeated)",
+    )
 
 
 def _add_answers(group: argparse._ArgumentGroup) -> None:

@@ -12,12 +12,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
+from flows.command.init.codes import code_meanings
+from flows.command.init.losses import loss_words, losses
 from flows.command.init.questions import Asker, Question
 from flows.command.init.shown import print_columns, print_table, printable
 from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
 from tasks.core.contracts.translation import read_contract
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InputError, ParameterError
 from tasks.core.recognition.persons import Candidate
 from tasks.core.recognition.said import WORDS, ProtectionName, SaidOfFile, parse_overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
@@ -34,7 +36,8 @@ def init(options: argparse.Namespace) -> int:
     """Do all of it.
 
     Raises:
-        MarginaliaError: a file is there already, the table can't be read, or an answer can't be taken.
+        MarginaliaError: a file is there already, the table can't be read or holds no record, or an answer
+            can't be taken.
     """
     source = _configured(options.file)
     path = options.file if source is None else Path(source.path)
@@ -47,7 +50,9 @@ def init(options: argparse.Namespace) -> int:
             )
     overrules = [parse_overrule(text) for text in options.column]
     asker = Asker.of_terminal(silent=options.yes)
-    table = _recognised(asker, path, _said(options), source).with_overrules(overrules)
+    table = _recognised(asker, path, _said(options), source)
+    _require_records(path, table)
+    table = table.with_overrules(overrules)
     proposed = _proposed(table, options)
     print(f"{path}:")
     print_table(table, proposed)
@@ -55,7 +60,9 @@ def init(options: argparse.Namespace) -> int:
     subject = _subject(asker, table, options, proposed)
     table = _corrected(asker, table, subject, nothing_said=not overrules)
     answers = _answers(asker, options, dataset, path, table, subject)
-    _write(options.output, path, table, answers)
+    table = _kept(asker, options.output, path, table, answers)
+    named = code_meanings(asker, table, subject, options.value_names)
+    _write(options.output, path, table, replace(answers, value_names=named))
     return 0
 
 
@@ -79,6 +86,21 @@ def _recognised(asker: Asker, path: Path, said: SaidOfFile, source: InputFile | 
     question = Question("Does it name the columns: yes or no?", "--header", "", _yes_or_no)
     answer = asker.ask(question, None)
     return recognise_table(path, replace(said, has_header=answer == "yes"))
+
+
+def _require_records(path: Path, table: RecognisedTable) -> None:
+    """Refuse a table that nothing can be drafted from: every column would be left out.
+
+    Raises:
+        InputError: it has a header and no record.
+    """
+    if table.rows:
+        return
+    one = "" if table.source.is_parquet else " If that one line is a record, say --header no."
+    raise InputError(
+        f"{path} must hold records to draft a configuration from, but has a header and no record below it. "
+        f"Nothing was written. Put the records there and run init again.{one}"
+    )
 
 
 def _yes_or_no(answer: str) -> None:
@@ -201,6 +223,11 @@ def _corrected(
             )
         return table
     print(f"Is a column something else? Type COLUMN=WORD (words: {', '.join(WORDS)}), or nothing to go on.")
+    return _typed(asker, table, subject)
+
+
+def _typed(asker: Asker, table: RecognisedTable, subject: str | None) -> RecognisedTable:
+    """The table with what the person types, until nothing is typed."""
     while answer := asker.line("> "):
         try:
             said = parse_overrule(answer)
@@ -209,6 +236,27 @@ def _corrected(
         except ParameterError as error:
             print(f"  {error}")
     return table
+
+
+def _kept(
+    asker: Asker, folder: Path, path: Path, table: RecognisedTable, answers: Answers
+) -> RecognisedTable:
+    """The table as the person corrects it once more, where the release would lose most of a column."""
+    while True:
+        configuration, _ = _drafted(folder, path, table, answers)
+        least, lost = losses(table, answers, configuration)
+        for each in lost:
+            print(loss_words(each, least, answers))
+        if not lost:
+            return table
+        if not asker.is_asking:
+            print("What helps is an option: run init again with it, and with --overwrite.")
+            return table
+        print("Read one of them otherwise? Type COLUMN=WORD, or nothing to go on.")
+        changed = _typed(asker, table, answers.subject)
+        if changed is table:
+            return table
+        table = changed
 
 
 def _answers(
@@ -313,16 +361,7 @@ def _require_protection(answer: str, person: Candidate | None) -> None:
 def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -> None:
     """Write both files, and say what to do next."""
     configuration_file, contract_file = file_names(answers.dataset, folder)
-    month = _MONTH.search(path.name)
-    named = month is not None and answers.vintage == month[1]
-    input_path = path.with_name(path.name.replace(answers.vintage, "{vintage}")) if named else path
-    configuration, contract = draft(
-        table,
-        answers,
-        input_path=str(input_path),
-        contract_path=str(contract_file),
-        output_dir=str(folder / "workspace"),
-    )
+    configuration, contract = _drafted(folder, path, table, answers)
     from_flat(configuration)
     read_contract(contract, contract_file.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -337,5 +376,26 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
     )
     print(f"Next: marginalia check {configuration_file}, which says what a release would cost;")
     print(f"then marginalia run {configuration_file}, which makes it.")
-    if named:
+    input_path = _input_path(path, answers)
+    if input_path != path:
         print(f"Next month's file is found by its name: {input_path}. Change the vintage, and run again.")
+
+
+def _drafted(
+    folder: Path, path: Path, table: RecognisedTable, answers: Answers
+) -> tuple[dict[str, Any], str]:
+    """The configuration and the contract."""
+    return draft(
+        table,
+        answers,
+        input_path=str(_input_path(path, answers)),
+        contract_path=str(file_names(answers.dataset, folder)[1]),
+        output_dir=str(folder / "workspace"),
+    )
+
+
+def _input_path(path: Path, answers: Answers) -> Path:
+    """The table's, with the vintage left open where the file's name holds it."""
+    month = _MONTH.search(path.name)
+    named = month is not None and answers.vintage == month[1]
+    return path.with_name(path.name.replace(answers.vintage, "{vintage}")) if named else path

@@ -9,7 +9,7 @@ standard has no field, its ``customProperties`` and ``custom`` quality rules car
   rules ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
 * of a column: ``bins``, ``delimiter``, ``other``, ``repair``, ``valueFormat``, ``zeroIsValue``, ``drafted``,
   ``strip``, ``missingValues``, ``dateFormats`` and ``cut`` (see `CellReading`), and ``decimal`` and
-  ``thousands`` where they are not the table's; rules
+  ``thousands`` where they are not the table's, and ``negative``; rules
   ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
@@ -18,6 +18,7 @@ stays open, because a domain taken from data is not public (privacy.md, rule 11)
 
 import hashlib
 import json
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
@@ -54,13 +55,16 @@ class ContractColumn(ContractModel):
         value_format: strftime pattern of a date, time or timestamp.
         zero_is_value: whether the text ``0`` is a value; None: not said. In bins it is one whatever is said.
         decimal, thousands: marks of its numbers (see `NumberFormat`), its own or the table's; None: not said.
+        negative: how its numbers below zero are written (see `NumberFormat`); None: not said.
         strip, missing_values, date_formats, cut: how its cells are read (see `CellReading`); None: not said.
+        description: of what it holds, for whoever reads a release; empty: not said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
         forbidden: what no cell of this column may look like, beside the table's own rules.
     """
 
     name: str
+    description: str = ""
     logical_type: odcs.LogicalType = "string"
     values: tuple[str, ...] | None = None
     drafted: bool = False
@@ -73,6 +77,7 @@ class ContractColumn(ContractModel):
     zero_is_value: bool | None = None
     decimal: str | None = None
     thousands: str | None = None
+    negative: str | None = None
     strip: str | None = None
     missing_values: tuple[str, ...] | None = None
     date_formats: tuple[str, ...] | None = None
@@ -163,8 +168,9 @@ class Contract(ContractModel):
 
     @property
     def meaning(self) -> str:
-        """SHA-256 of all that it says: comments and spelling aside, and keys that have their defaults."""
-        said = self.model_dump(mode="json", exclude={"sha256"}, exclude_defaults=True)
+        """SHA-256 of all that it demands: comments and spelling aside, and keys that have their defaults."""
+        words: Any = {"sha256": True, "columns": {"__all__": {"description"}}}
+        said = self.model_dump(mode="json", exclude=words, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     def column(self, name: str) -> ContractColumn | None:

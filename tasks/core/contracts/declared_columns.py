@@ -30,6 +30,7 @@ class Given:
     zero_is_value: bool = False
     decimal: str | None = None
     thousands: str | None = None
+    negative: str | None = None
     strip: str | None = None
     missing_values: tuple[str, ...] | None = None
     date_formats: tuple[str, ...] | None = None
@@ -83,6 +84,7 @@ class DeclaredColumn:
         return NumberFormat(
             given.decimal or promised.decimal or PLAIN.decimal,
             (promised.thousands or "") if given.thousands is None else given.thousands,
+            given.negative or promised.negative or "",
         )
 
     @property
@@ -138,6 +140,7 @@ class DeclaredColumn:
             "max_items": (self.given.max_items, self.promised.max_items),
             "decimal": (self.given.decimal, self.promised.decimal),
             "thousands": (self.given.thousands, self.promised.thousands),
+            "negative": (self.given.negative, self.promised.negative),
             "strip": (self.given.strip, self.promised.strip),
             "missing_values": (self.given.missing_values, self.promised.missing_values),
             "date_formats": (self.given.date_formats, self.promised.date_formats),

@@ -9,8 +9,8 @@ holds a rule that next month's table could break: a cell that doesn't fit is men
 
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,7 @@ class Answers:
         unit: what a row is called; empty: not said.
         dataset: the name that the budget is kept under.
         vintage: the label of the first release.
+        value_names: what codes mean, by column and code.
     """
 
     subject: str | None
@@ -62,6 +63,7 @@ class Answers:
     population: str = ""
     purpose: str = ""
     unit: str = ""
+    value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def safe_name(text: str) -> str:
@@ -111,6 +113,8 @@ def draft(
         configuration["purpose"] = answers.purpose
     if answers.unit and answers.subject is None:  # where people have several rows, a record is a person
         configuration["unit"] = answers.unit
+    if answers.value_names:
+        configuration["value_names"] = {name: dict(named) for name, named in answers.value_names.items()}
     configuration |= {
         "dataset": answers.dataset,
         "vintage": answers.vintage,
@@ -144,7 +148,7 @@ def _types(used: list[Recognised]) -> dict[str, Any]:
     numbers = [column for column in used if column.treatment.bins is not None]
     texts = [c for c in used if c.treatment.bins is None and not c.kind.startswith(("number", "year"))]
     found: dict[str, Any] = {}
-    for key in ("decimal", "thousands"):
+    for key in ("decimal", "thousands", "negative"):
         marks = {column.name: getattr(column.treatment.number_format, key) for column in numbers}
         marks = {name: mark for name, mark in marks.items() if mark != getattr(PLAIN, key)}
         if marks:

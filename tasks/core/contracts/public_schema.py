@@ -43,6 +43,7 @@ class Declarations:
         domains: column to its values.
         max_items: multi-valued column to the most items of one subject.
         decimal, thousands: column to the mark of its numbers, or `EVERY_COLUMN` to that of all others.
+        negative: likewise to how its numbers below zero are written.
         strip, missing_values: column to how its cells are read (see `CellReading`), or `EVERY_COLUMN`.
         date_formats, cut: column to how its dates are written, and to what is left of its cells.
     """
@@ -56,6 +57,7 @@ class Declarations:
     max_items: Mapping[str, int] = field(default_factory=dict)
     decimal: Mapping[str, str] = field(default_factory=dict)
     thousands: Mapping[str, str] = field(default_factory=dict)
+    negative: Mapping[str, str] = field(default_factory=dict)
     strip: Mapping[str, str] = field(default_factory=dict)
     missing_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     date_formats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class Declarations:
             or key in map(matching_name, self.sensitive_zeros),
             decimal=_of(self.decimal, key) or self.decimal.get(EVERY_COLUMN),
             thousands=self._thousands(key),
+            negative=_of(self.negative, key) or self.negative.get(EVERY_COLUMN),
             strip=_of(self.strip, key) or self.strip.get(EVERY_COLUMN),
             missing_values=_of(self.missing_values, key) or self.missing_values.get(EVERY_COLUMN),
             date_formats=_of(self.date_formats, key),
@@ -206,6 +209,7 @@ class _Names:
             "max_items": tuple(given.max_items),
             "decimal": tuple(name for name in given.decimal if name != EVERY_COLUMN),
             "thousands": tuple(name for name in given.thousands if name != EVERY_COLUMN),
+            "negative": tuple(name for name in given.negative if name != EVERY_COLUMN),
             "strip": tuple(name for name in given.strip if name != EVERY_COLUMN),
             "missing_values": tuple(name for name in given.missing_values if name != EVERY_COLUMN),
             "date_formats": tuple(given.date_formats),
@@ -262,6 +266,7 @@ class _Names:
             "max_items",
             "decimal",
             "thousands",
+            "negative",
             "strip",
             "missing_values",
             "date_formats",

@@ -96,6 +96,7 @@ class ColumnExtras(odcs.StandardPart):
     zero_is_value: bool | None = None
     decimal: Decimal | None = None
     thousands: Thousands | None = None
+    negative: Literal["bookkeeping"] | None = None
     strip: str | None = Field(None, min_length=1)
     missing_values: Words | None = None
     date_formats: Words | None = None
@@ -182,7 +183,12 @@ def _with_marks(column: ContractColumn, table: TableExtras) -> ContractColumn:
 
 
 def _makes_promises(column: ContractColumn) -> bool:
-    plain = ContractColumn(name=column.name, logical_type=column.logical_type, max_empty_percent=0)
+    plain = ContractColumn(
+        name=column.name,
+        description=column.description,
+        logical_type=column.logical_type,
+        max_empty_percent=0,
+    )
     return column not in (plain, plain.model_copy(update={"max_empty_percent": None}))
 
 
@@ -210,6 +216,7 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
     values = None if rules.values is None else tuple(output_spelling(value) for value in rules.values)
     column = ContractColumn(
         name=column_name(part.physical_name or part.name),
+        description=" ".join(part.description.split()) if isinstance(part.description, str) else "",
         logical_type=part.logical_type,
         values=values,
         drafted=extras.drafted,
@@ -222,6 +229,7 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
         zero_is_value=True if "0" in (values or ()) else extras.zero_is_value,
         decimal=extras.decimal,
         thousands=extras.thousands,
+        negative=extras.negative,
         strip=extras.strip,
         missing_values=extras.missing_values,
         date_formats=extras.date_formats,
@@ -254,8 +262,8 @@ def _column_problems(column: ContractColumn, part: Property) -> list[str]:
             "valueFormat needs the logicalType date, time or timestamp",
         ),
         (
-            (column.decimal is not None or column.thousands is not None) and not column.is_numeric,
-            "decimal and thousands need the logicalType integer or number",
+            (column.decimal or column.thousands is not None or column.negative) and not column.is_numeric,
+            "decimal, thousands and negative need the logicalType integer or number",
         ),
         (column.drafted and column.values is None, "drafted marks a list of validValues; there is none"),
         (column.other is not None and not declared, "other needs declared validValues or bins"),

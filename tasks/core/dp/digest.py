@@ -64,7 +64,7 @@ def sha256_of(text: str) -> str:
 #: that was drawn under the earlier meaning is still that vintage.
 _ADDED: dict[str, object] = {
     "zero_is_binned": None,
-    "number_format": asdict(PLAIN),
+    "number_format": PLAIN.as_declared(),
     "reading": asdict(AS_IT_STANDS),
 }
 
@@ -74,7 +74,8 @@ def _named(schema: Schema) -> Mapping[str, object]:
     del body["keeps_rows_whole"]  # a vintage that was drawn when columns chose for themselves is that vintage
     if not schema.constraints:
         del body["constraints"]
-    for column in body["columns"]:
+    for column, described in zip(body["columns"], schema.columns, strict=True):
+        column["number_format"] = described.number_format.as_declared()
         for key, before in _ADDED.items():
             if before is None or column[key] == before:
                 del column[key]

@@ -172,12 +172,12 @@ def _with_decimals(value: float, decimals: int) -> str:
     """So many decimals; two digits of a figure that would be shown as 0 and is not."""
     if value and round(value, decimals) == 0:
         return near(value, 2)
-    return _separated(f"{value:,.{decimals}f}")
+    return _with_minus(f"{value:,.{decimals}f}")
 
 
-def _separated(text: str) -> str:
-    """Thin spaces between thousands and a true minus sign."""
-    return text.replace(",", "\u202f").replace("-", "\u2212")
+def _with_minus(text: str) -> str:
+    """With a true minus sign."""
+    return text.replace("-", "\u2212")
 
 
 def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:

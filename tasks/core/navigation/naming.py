@@ -1,9 +1,11 @@
 """What a release's page calls things: the operator's own words and layout, and defaults for the rest."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tasks.core.arrays import Json
+from tasks.core.records.columns import Schema
 from tasks.core.unit_words import names_people, names_subjects
 
 
@@ -24,10 +26,10 @@ class UnitName:
 
     @classmethod
     def of(cls, one: str, many: str = "") -> "UnitName":
-        """The name, with its regular plural where no other is given.
+        """The name, with its plural where no other is given.
 
-        >>> UnitName.of("visit").many, UnitName.of("delivery").many, UnitName.of("child", "children").many
-        ('visits', 'deliveries', 'children')
+        >>> UnitName.of("visit").many, UnitName.of("delivery").many, UnitName.of("young person").many
+        ('visits', 'deliveries', 'young people')
         """
         return cls(one, many or _plural(one))
 
@@ -42,7 +44,14 @@ class UnitName:
         return f"an {self.one}" if self.one[:1].lower() in "aeio" else f"a {self.one}"
 
 
+#: Plurals that no ending makes; what a page says of people in another language it knows by these words.
+_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+
+
 def _plural(one: str) -> str:
+    *before, last = one.split(" ")
+    if last.casefold() in _IRREGULAR:
+        return " ".join([*before, _IRREGULAR[last.casefold()]])
     if one.endswith(("s", "x", "z", "ch", "sh")):
         return f"{one}es"
     return f"{one[:-1]}ies" if one[-1:] == "y" and one[-2:-1] not in "aeiou" else f"{one}s"
@@ -72,6 +81,9 @@ class Naming:
         unit: what a record is called, where `unit_of` can take the word; None: nobody said.
         citation: of the release.
         value_names: column to value to what it means, where values are codes.
+        descriptions: column to what the data contract says of it.
+        marks: column to the characters that are taken off its cells, such as a currency's sign.
+        ages: columns of ages that were reckoned from dates of birth, whose names are those of the dates.
     """
 
     title: str = ""
@@ -81,6 +93,9 @@ class Naming:
     unit: UnitName | None = None
     citation: Citation = Citation()
     value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
+    ages: frozenset[str] = frozenset()
 
     def unit_of(self, statement: Json) -> UnitName:
         """What is counted is called: by the operator's word, if that can stand for what is protected."""
@@ -97,6 +112,23 @@ class Naming:
         """What is protected is called in a sentence that promises something: of rows always a row."""
         protected = protected_unit(statement)
         return protected if protected is ROWS else self.unit_of(statement)
+
+
+def ages_of(schema: Schema) -> frozenset[str]:
+    """The columns of a schema that hold ages and are named after dates.
+
+    >>> from tasks.core.records.cell_reading import CellReading
+    >>> from tasks.core.records.columns import Column
+    >>> turned = CellReading(cut="age on 2026-01-01")
+    >>> ages_of(Schema((Column("birth_date", reading=turned), Column("age", reading=turned), Column("sex"))))
+    frozenset({'birth_date'})
+    """
+    found = (column.name for column in schema.columns if column.reading.is_age)
+    return frozenset(name for name in found if not _CALLED_AGE.search(name.casefold()))
+
+
+#: A name that says already that ages are below it.
+_CALLED_AGE = re.compile(r"(?<![^\W\d_])(age|alter)(?![^\W\d_])")
 
 
 def protected_unit(statement: Json) -> UnitName:

@@ -55,6 +55,7 @@ def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
         "a_one": unit.a_one,
         "promised": inputs.naming.promised(inputs.statement),
         "columns": [column.name for column in inputs.schema.columns],
+        "ages": inputs.naming.ages,
         "released": inputs.published,
         "records": None if inputs.synthetic is None else synthetic.number_of_records,
         "records_error": _records_error(inputs),

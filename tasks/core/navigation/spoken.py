@@ -6,7 +6,7 @@ number ``n`` decides. Everything put in is escaped; `Figure` is written as the l
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,14 @@ from tasks.core.figures import whole
 LANGUAGES = ("en", "de")
 #: So many columns are named.
 _COLUMNS_NAMED = 6
-_DECIMAL_POINTS = {"en": ".", "de": ","}
+#: What becomes of the commas and points of an English number.
+_MARKS = {"en": str.maketrans({}), "de": str.maketrans(",.", ".,")}
 
 _Text = str | dict[str, str]
 
 
 class Figure(str):
-    """A number as text, with a decimal point."""
+    """A number as text, in English."""
 
     __slots__ = ()
 
@@ -42,6 +43,8 @@ class Speaker:
 
     >>> Speaker("de")("exact.half", n=2, half=Figure("3.5"))
     Markup('± 3,5 für 2 Werte')
+    >>> Speaker("de")("columns", n=1832), Speaker("en")("columns", n=1832)
+    (Markup('1.832 Spalten'), Markup('1,832 columns'))
     """
 
     def __init__(self, language: str) -> None:
@@ -59,22 +62,25 @@ class Speaker:
         if isinstance(value, Markup):
             return value
         if isinstance(value, int):
-            return whole(value)
+            value = Figure(whole(value))
         if isinstance(value, Figure):
-            return value.replace(".", _DECIMAL_POINTS[self.language])
+            return value.translate(_MARKS[self.language])
         known = self._texts.get(f"unit.{value}") if name in ("one", "many") else None
         return str(known or svg.clean(value))
 
-    def columns(self, names: Sequence[str]) -> Markup:
-        """How many columns there are, and the first of them.
+    def columns(self, names: Sequence[str], ages: Collection[str] = ()) -> Markup:
+        """How many columns there are, and the first of them. Args: ages: those of ages, named after dates.
 
         >>> print(Speaker("en").columns(["sex"]), Speaker("de").columns(["sex", "age"]), sep=" / ")
         1 column: sex / 2 Spalten: sex und age
+        >>> print(Speaker("en").columns(["birth_date"], {"birth_date"}))
+        1 column: age (from birth_date)
         """
         number, rest = self("columns", n=len(names)), len(names) - _COLUMNS_NAMED
         if not names:
             return number
-        named = [*names[:_COLUMNS_NAMED], self("columns_more", n=rest)] if rest > 1 else list(names)
+        shown = [self("age_from", column=name) if name in ages else name for name in names]
+        named = [*shown[:_COLUMNS_NAMED], self("columns_more", n=rest)] if rest > 1 else shown
         return self("columns_named", columns=number, names=self.listed(named))
 
     def listed(self, parts: Sequence[str]) -> Markup:

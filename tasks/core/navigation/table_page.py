@@ -49,6 +49,7 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
         "a_one": unit.a_one,
         "promised": page.naming.promised(statement),
         "columns": names,
+        "ages": page.naming.ages,
         "statement": statement,
         "label": LABEL,
         "count_sd": count_sd(statement["parameters"]["layer_noise_sd"]),

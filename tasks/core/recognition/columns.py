@@ -50,8 +50,8 @@ _PROGRAMMED = (
     r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"
     r"|[0-9A-Za-z_+/=-]{20,}"
 )
-#: How bookkeepers write what is below zero: (120.00), 120.00-, -$120.00.
-_UNREAD_MINUS = r"\([€$£¥]? ?[0-9][0-9.,' ]*[€$£¥]?\)|[€$£¥]?[0-9][0-9.,' ]*-|- ?[€$£¥] ?[0-9][0-9.,' ]*"
+#: Amounts below zero with a sign of a currency within, which nothing takes off: ($120.00), -$120.00.
+_UNREAD_MINUS = r"\((?:[€$£¥] ?[0-9][0-9.,' ]*|[0-9][0-9.,' ]*[€$£¥])\)|- ?[€$£¥] ?[0-9][0-9.,' ]*"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         return _left_out(
             cells, "one value", f"hardly a cell that isn't empty holds anything but {_example(bare)}"
         )
-    found = next(filter(None, (kind(bare, context) for kind in _KINDS)))
+    found = _with_spellings(next(filter(None, (kind(bare, context) for kind in _KINDS))), bare, context)
     often = words & (cells.held >= cells.margin)
     if not often.any() or not found.treatment.is_used:
         return found
@@ -97,6 +97,23 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         treatment=found.treatment.with_missing(known),
         reason=f"{found.reason}; {_shown(cells, often)} stand for missing values",
     )
+
+
+def _with_spellings(found: Recognised, cells: SeenColumn, context: Context) -> Recognised:
+    """The column with a hint where values of an open list differ in case only: each counts by itself."""
+    treatment = found.treatment
+    if not treatment.is_used or treatment.bins is not None or treatment.domain is not None or found.doubt:
+        return found
+    spelt: dict[str, list[str]] = {}
+    for text in cells.read(context.connection, treatment.reading).texts:
+        spelt.setdefault(text.casefold(), []).append(text)
+    pairs = [sorted(texts) for texts in spelt.values() if len(texts) > 1]
+    if not pairs:
+        return found
+    shown = ", ".join(" and ".join(map(repr, texts)) for texts in pairs[:_SHOWN])
+    more = f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
+    doubt = f"values differ in case only ({shown}{more}), and each is counted by itself: write them alike"
+    return replace(found, doubt=doubt)
 
 
 def _is_mark(cells: SeenColumn) -> bool:

@@ -4,7 +4,7 @@ Cells go in; a `NumberColumn` or None comes out.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from tasks.core.arrays import Flags, Floats
 from tasks.core.recognition.cells import SeenColumn, usual_number
 from tasks.core.records.cells import numbers_of_texts
-from tasks.core.tables.number_format import PLAIN, NumberFormat
+from tasks.core.tables.number_format import BOOKKEEPING, PLAIN, NumberFormat
 
 #: The share of filled cells that must be numbers, and how many different texts beside them are codes.
 _MOST_ARE, _FEW_CODES, _AT_LEAST = 0.95, 5, 0.5
@@ -30,9 +30,11 @@ _FORMATS = (
 _SIGNS = "€$£¥₹%"
 _AROUND = re.compile(
     r"(?P<before>[€$£¥₹]|EUR|USD|GBP|CHF|Fr\.)?\s*"
-    r"(?P<number>[-+]?[\d.,][\d.,' \u00a0\u202f\u2019]*?)\s*"
+    r"(?P<number>\([\d.,][\d.,' \u00a0\u202f\u2019]*\)|[-+]?[\d.,][\d.,' \u00a0\u202f\u2019]*?-?)\s*"
     r"(?P<behind>[€$£¥₹%]|EUR|USD|GBP|CHF|Fr\.|kg|cm|km|mm|km/h|min|years|Jahre|ans)?"
 )
+#: What bookkeepers write of a number below zero.
+_BELOW_ZERO = re.compile(r"\([\d.,][\d.,' \u00a0\u202f\u2019]*\)|[\d.,][\d.,' \u00a0\u202f\u2019]*-")
 #: Groups of three digits behind a mark, which may be a mark of thousands or of decimals.
 _IN_THREES = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}(?:\{mark}\d{{3}})+") for mark in ".,"}
 
@@ -88,7 +90,10 @@ def number_column(
     ]
     best: tuple[float, NumberFormat] | None = None
     least = cells.margin / max(cells.filled, 1)
-    for number_format in _ordered(cells, texts, comma=comma):
+    below = np.array([_BELOW_ZERO.fullmatch(text) is not None for text in texts], np.bool_)
+    negative = "" if cells.is_few(below) else BOOKKEEPING
+    for each in _ordered(cells, texts, comma=comma):
+        number_format = replace(each, negative=negative)
         pattern = re.compile(number_format.pattern)
         share = cells.share(np.array([pattern.fullmatch(text) is not None for text in texts], np.bool_))
         if best is None or share >= best[0] + least:

@@ -145,5 +145,5 @@ def of_column(said: Overrule, names: list[str]) -> str:
     found = known.get(matching_name(said.column))
     if found is None:
         meant = did_you_mean(matching_name(said.column), known, lambda key: repr(known[key]))
-        raise ParameterError(f"{said.column!r} is not a column of the table: {meant or 'correct the name'}.")
+        raise ParameterError(f"{said.column!r} is not a column of the table: {meant or 'correct the name.'}")
     return found

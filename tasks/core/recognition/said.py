@@ -71,6 +71,27 @@ def parse_overrule(text: str) -> Overrule:
             f"What a column is must be given as COLUMN=WORD, and {text!r} is not: give both."
         )
     if word not in WORDS:
-        meant = did_you_mean(word, WORDS) or f"give one of {', '.join(WORDS)}"
-        raise ParameterError(f"{text!r}: {word!r} is no word for what a column is: {meant}.")
+        meant = did_you_mean(word, WORDS) or f"give one of {', '.join(WORDS)}."
+        raise ParameterError(f"{text!r}: {word!r} is no word for what a column is: {meant}")
     return Overrule(column.strip(), word, detail)
+
+
+def parse_value_names(text: str) -> tuple[str, dict[str, str]]:
+    """``COLUMN:CODE=WORD,CODE=WORD``: the column, and what its codes mean.
+
+    >>> parse_value_names("SEX:1=men,2=women")
+    ('SEX', {'1': 'men', '2': 'women'})
+
+    Raises:
+        ParameterError: it is no such text.
+    """
+    head, sign, rest = text.partition("=")
+    column, colon, code = head.rpartition(":")
+    pairs = [pair.partition("=") for pair in f"{code}{sign}{rest}".split(",")]
+    named = {key.strip(): word.strip() for key, _, word in pairs}
+    if not (sign and colon and column.strip() and all(named) and all(named.values())):
+        raise ParameterError(
+            f"What codes mean must be given as COLUMN:CODE=WORD,CODE=WORD, and {text!r} is not: give such as "
+            "sex:1=men,2=women."
+        )
+    return column.strip(), named

@@ -103,4 +103,5 @@ def _marks(number_format: NumberFormat) -> str:
     words = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
     decimal = "a decimal comma" if number_format.decimal == "," else ""
     grouped = f"{words[number_format.thousands]} between thousands" if number_format.thousands else ""
-    return " and ".join(filter(None, (decimal, grouped)))
+    negative = "(120.00) and 120.00- below zero" if number_format.negative else ""
+    return " and ".join(filter(None, (decimal, grouped, negative)))

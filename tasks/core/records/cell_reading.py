@@ -97,6 +97,11 @@ class CellReading:
             return None
 
     @property
+    def is_age(self) -> bool:
+        """Whether cells are turned from dates of birth into ages."""
+        return self._reference_day is not None
+
+    @property
     def holds_dates(self) -> bool:
         """Whether cells are read as dates or times."""
         return bool(self.date_formats) or (bool(self.cut) and not self.cut_length)

@@ -202,6 +202,7 @@ class Schema:
         if not self.constraints:  # a schema without them is written as it always was
             del body["constraints"]
         for column, described in zip(self.columns, body["columns"], strict=True):
+            described["number_format"] = column.number_format.as_declared()
             if column.reading == AS_IT_STANDS:
                 del described["reading"]
         return json.dumps(body, sort_keys=True, ensure_ascii=False)

@@ -114,7 +114,7 @@ CONFIGURATION_KEYS = _words(
     hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     low_budget memory_limit_mb
-    max_values merge_threshold missing_values mode multi_value_columns number_of_records_proportion
+    max_values merge_threshold missing_values mode multi_value_columns negative number_of_records_proportion
     on_unchanged outlier_count output_forms
     oversampling_ratio oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion
     population precision_limit_depth_threshold precision_limit_row_fraction prefix protection quote
@@ -179,7 +179,8 @@ _EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 #: standard's, to the letter.
 _NAMED_BY_OPERATOR = _words(
     "@context bins clusters cut date_formats "
-    "decimal domains max_items missing_values multi_value_columns pages strip thousands types value_names "
+    "decimal domains max_items missing_values multi_value_columns negative pages strip thousands types "
+    "value_names "
     "values visuals"
 )
 

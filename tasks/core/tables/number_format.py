@@ -1,14 +1,16 @@
-"""How numbers are written in text: the mark before decimals and the one between thousands.
+"""How numbers are written in text: the mark before decimals, the one between thousands, what is below zero.
 
 >>> NumberFormat(",", ".").plain_texts(pa.array(["1.234,56", "-7", "12.34,56"])).to_pylist()
 ['1234.56', '-7', None]
+>>> NumberFormat(negative=BOOKKEEPING).plain_texts(pa.array(["(120.00)", "1.5-", "-7", "(-7)"])).to_pylist()
+['-120.00', '-1.5', '-7', None]
 
 Whoever makes the table declares it, for a table or for a column; nothing is found out from the cells, which
 would let one record change how another is read (privacy.md, rule 6).
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +20,10 @@ EVERY_COLUMN = "*"
 DECIMALS = (".", ",")
 #: A space stands for every kind of space, and an apostrophe for the typographic one.
 THOUSANDS = {"": "", ".": ".", ",": ",", " ": " \u00a0\u2009\u202f", "'": "'\u2019"}
+
+#: How bookkeepers write what is below zero, beside a sign in front: (120.00) or 120.00-.
+BOOKKEEPING = "bookkeeping"
+_IS_BELOW_ZERO = r"^\(|-$"
 
 
 def canonical_thousands(mark: object) -> object:
@@ -35,10 +41,18 @@ class NumberFormat:
     Attributes:
         decimal: one of `DECIMALS`.
         thousands: a key of `THOUSANDS`; empty: digits are not grouped.
+        negative: `BOOKKEEPING` where brackets around a number and a minus behind it mean that it is below
+            zero, too; empty: only a sign in front does. Such a number has no sign and no exponent.
     """
 
     decimal: str = "."
     thousands: str = ""
+    negative: str = ""
+
+    def as_declared(self) -> dict[str, str]:
+        """For JSON: without what was added later, where it says nothing, as earlier digests are of that."""
+        found = asdict(self)
+        return found if self.negative else {key: found[key] for key in ("decimal", "thousands")}
 
     @property
     def problem(self) -> str:
@@ -55,20 +69,30 @@ class NumberFormat:
     def pattern(self) -> str:
         """A regular expression of a whole number or fraction, for RE2 and Python, to be matched in full."""
         decimal = re.escape(self.decimal)
-        digits = self.whole_pattern.removeprefix("[+-]?")
-        return f"[+-]?(?:{digits}(?:{decimal}[0-9]*)?|{decimal}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        amount = f"(?:{self._digits}(?:{decimal}[0-9]*)?|{decimal}[0-9]+)"
+        return self._with_negative(f"[+-]?{amount}(?:[eE][+-]?[0-9]+)?", amount)
 
     @property
     def whole_pattern(self) -> str:
         """The same of whole numbers alone."""
+        return self._with_negative(f"[+-]?{self._digits}", self._digits)
+
+    @property
+    def _digits(self) -> str:
+        """Of a whole number without a sign."""
         if not self.thousands:
-            return "[+-]?(?:[0-9]+)"
-        return f"[+-]?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{THOUSANDS[self.thousands]}][0-9]{{3}})+)"
+            return "(?:[0-9]+)"
+        return f"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{THOUSANDS[self.thousands]}][0-9]{{3}})+)"
+
+    def _with_negative(self, signed: str, amount: str) -> str:
+        return rf"(?:{signed}|\({amount}\)|{amount}-)" if self.negative else signed
 
     def plain_text(self, text: str) -> str | None:
         """One number with a point and without marks between thousands; None for a text that is no number."""
         if re.fullmatch(self.pattern, text) is None:
             return None
+        if self.negative and re.search(_IS_BELOW_ZERO, text):
+            text = f"-{text.strip('()-')}"
         plain = re.sub(f"[{THOUSANDS[self.thousands]}]", "", text) if self.thousands else text
         return plain.replace(self.decimal, ".")
 
@@ -80,6 +104,12 @@ class NumberFormat:
         """
         is_number = pc.match_substring_regex(texts, f"^(?:{self.pattern})$")
         numbers = pc.if_else(is_number, texts, pa.scalar(None, texts.type))
+        if self.negative:
+            is_below = pc.match_substring_regex(numbers, _IS_BELOW_ZERO)
+            bare = pc.replace_substring_regex(numbers, r"[()]|-$", "")
+            sign = pa.scalar("-", texts.type)
+            below = pc.binary_join_element_wise(sign, bare, pa.scalar("", texts.type))
+            numbers = pc.if_else(is_below, below, numbers)
         if self.thousands:
             numbers = pc.replace_substring_regex(numbers, f"[{THOUSANDS[self.thousands]}]", "")
         return pc.replace_substring(numbers, self.decimal, ".")

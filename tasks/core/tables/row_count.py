@@ -1,8 +1,9 @@
 """How many rows a file has: a Parquet file's footer says it, of a text it is guessed.
 
-An `InputFile` goes in, a number for the operator's terminal comes out. A text's number follows from its size
-alone or, within a factor of two, from the lengths of some of its lines: bytes are then looked at for quotes
-and line ends; no cell is kept or compared. A compressed file is looked at from its beginning.
+An `InputFile` goes in, a number for the operator's terminal comes out, or whether it is none. A text's number
+follows from its size alone or, within a factor of two, from the lengths of some of its lines: bytes are then
+looked at for quotes and line ends; no cell is kept or compared. A compressed file is looked at from its
+beginning.
 """
 
 import math
@@ -43,23 +44,39 @@ def number_of_rows(source: InputFile, *, look: bool = False) -> tuple[int, RowSo
     return math.ceil(source.opened.size / (_BYTES_A_CELL * columns)), "size"
 
 
+def holds_no_record(source: InputFile) -> bool:
+    """Whether nothing stands below the header; of a text its beginning is looked at, and no cell.
+
+    Raises:
+        InputError: see `number_of_rows`.
+    """
+    if source.is_parquet:
+        return number_of_rows(source)[0] == 0
+    start, is_whole, _ = _beginning(source)
+    return is_whole and _rows(start, source) <= (0 if source.header else 1)
+
+
 def _rows_by_lines(source: InputFile) -> int:
+    start, is_whole, share = _beginning(source)
+    lines = _lines(start)
+    rows = _rows(start, source)
+    if not is_whole:
+        density = lines / max(share * source.opened.size, 1) if source.compression else _density(source)
+        rows = round(rows / max(lines, 1) * density * source.opened.size)
+    return max(rows - (0 if source.header else 1), 0)
+
+
+def _beginning(source: InputFile) -> tuple[bytes, bool, float]:
+    """The first bytes of a text, whether they are all of it, and the share of the file that was read."""
     text, problem = source.text(), ""
     try:
         start = text.read(_FIRST_BYTES_COMPRESSED if source.compression else _FIRST_BYTES)
-        is_whole = not text.read(1)
+        return start, not text.read(1), text.share
     except UnicodeDecodeError:
         problem = undecodable(source)
     except OSError:
         problem = damaged_archive(source)
-    if problem:
-        raise InputError(problem)
-    lines = _lines(start)
-    rows = _rows(start, source)
-    if not is_whole:
-        density = lines / max(text.share * source.opened.size, 1) if source.compression else _density(source)
-        rows = round(rows / max(lines, 1) * density * source.opened.size)
-    return max(rows - (0 if source.header else 1), 0)
+    raise InputError(problem)
 
 
 def _density(source: InputFile) -> float:

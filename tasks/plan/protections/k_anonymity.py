@@ -51,8 +51,8 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
     return [
         *notes,
         "No subject_id is given, so rows are counted. Where one person has several rows, a group of "
-        "reporting_resolution rows can be that person alone: give subject_id unless every row is another "
-        "person.",
+        f"{configuration.reporting_resolution} rows (reporting_resolution) can be that person alone: give "
+        "subject_id unless every row is another person.",
     ]
 
 

@@ -107,6 +107,7 @@ def _chosen(
     given = Declarations(
         decimal=table.decimal,
         thousands=table.thousands,
+        negative=table.negative,
         strip=table.strip,
         missing_values=table.missing_values,
         date_formats=table.date_formats,

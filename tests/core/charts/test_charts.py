@@ -52,7 +52,7 @@ def test_an_error_bar_too_short_to_see_is_left_out_but_told():
     root = ET.fromstring(chart.in_page())
     assert not list(root.iter("path"))
     assert "true" not in [text.text for text in root.iter("text")]
-    assert "(true: 40\u202f000 to 40\u202f009)" in chart.in_page()
+    assert "(true: 40,000 to 40,009)" in chart.in_page()
 
 
 def test_the_names_of_a_pair_stand_on_two_lines_where_one_is_too_short():

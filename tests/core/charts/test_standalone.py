@@ -99,7 +99,7 @@ def test_long_names_of_a_ranking_stay_within_the_chart() -> None:
 
 def test_numbers_have_thousands_separators() -> None:
     _, texts = parsed(line_over_bars(chart(3, 1_234_567)).as_file())
-    assert "1\u202f234\u202f567" in texts
+    assert "1,234,567" in texts
     assert "1.5M" in texts
 
 

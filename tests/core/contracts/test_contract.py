@@ -38,6 +38,15 @@ def test_everything_that_is_declared_is_read() -> None:
     assert seen.logical_type == "date"
 
 
+def test_a_description_is_read_and_demands_nothing() -> None:
+    body = "      - name: person\n{0}        required: true\n      - name: ward\n{0}"
+    head = HEAD.replace("      - {name: person, required: true}\n", "")
+    said = read_contract(head + body.format("        description: <b>where</b> they lay\n"))
+    plain = read_contract(head + body.format(""))
+    assert said.columns[0].description == "<b>where</b> they lay" and not plain.columns[0].description
+    assert said.meaning == plain.meaning, "words change no draw"
+
+
 def test_scalars_are_the_text_that_stands_in_the_file() -> None:
     values = "[yes, 007, 1.0, 12:30, null, 1_000, 'a;b']"
     columns = f"""\

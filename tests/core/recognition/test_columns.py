@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.core.errors import ParameterError
 from tasks.core.recognition.edges import AGE_BANDS
 from tasks.core.recognition.said import SaidOfFile, parse_overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised
+from tasks.core.tables.number_format import BOOKKEEPING, NumberFormat
 from tests.flows.messy_tables import TABLES
 
 TODAY = date(2026, 11, 25)
@@ -112,7 +114,20 @@ def test_ids_that_a_program_made_are_left_out_however_often_each_stands(kind: st
     assert (found.kind, found.treatment.is_used) == ("id", False)
 
 
-@pytest.mark.parametrize("below", ["({:,.2f})", "{:,.2f}-", "-${:,.2f}", "(${:,.2f})"])
+@pytest.mark.parametrize("below", ["({:,.2f})", "{:,.2f}-", "({:,.2f}) €", "€ {:,.2f}-"])
+def test_amounts_below_zero_as_bookkeepers_write_them_are_read_where_enough_are(
+    below: str, tmp_path: Path
+) -> None:
+    cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
+    found = one(tmp_path, "balance", cells)
+    assert found.kind == "money" and found.treatment.number_format == NumberFormat(".", ",", BOOKKEEPING)
+    assert found.treatment.bins is not None and found.treatment.bins[0] < 0
+    assert "(120.00) and 120.00- below zero" in found.treatment.words
+    few = one(tmp_path, "balance", [*cells[2::3], below.format(1.5), below.format(2.5)])
+    assert few.treatment.number_format.negative == "", "a few rows decide nothing"
+
+
+@pytest.mark.parametrize("below", ["-${:,.2f}", "(${:,.2f})"])
 def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below: str, tmp_path: Path) -> None:
     cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
     found = one(tmp_path, "balance", cells)
@@ -416,3 +431,21 @@ def test_no_treatment_holds_a_value_that_only_the_table_has(tmp_path: Path) -> N
         items=repeated(["canary;b", "b"]),
     )
     assert all("canary" not in repr(column.treatment) for column in table.columns)
+
+
+def test_values_that_differ_in_case_only_are_told_of_an_open_column_alone(tmp_path: Path) -> None:
+    spelt = one(tmp_path, "club", repeated(["North", "north", "South", "Wöst", "WÖST", "East"]))
+    assert spelt.doubt == (
+        "values differ in case only ('North' and 'north', 'WÖST' and 'Wöst'), and each is counted by itself: "
+        "write them alike"
+    )
+    assert not one(tmp_path, "club", repeated(["North", "South", "East"])).doubt
+    assert not one(tmp_path, "sum", repeated(["1e3", "1E3", *range(300)])).doubt, "bins take both"
+
+
+def test_a_slip_in_what_a_person_says_is_told_in_a_question_with_one_mark(tmp_path: Path) -> None:
+    found = table_of(tmp_path, club=repeated(["a", "b"]), sex=repeated(["F", "M"]))
+    with pytest.raises(ParameterError, match=r"did you mean 'club'\?$"):
+        found.with_overrules([parse_overrule("clup=skip")])
+    with pytest.raises(ParameterError, match=r"did you mean bins\?$"):
+        parse_overrule("club=bin")

@@ -20,7 +20,7 @@ from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.number_format import THOUSANDS, NumberFormat, canonical_thousands
+from tasks.core.tables.number_format import BOOKKEEPING, THOUSANDS, NumberFormat, canonical_thousands
 from tests.oracles.contracts import HEAD, contract_of, judged
 
 EDGES = (0.0, 100.0, 1000.0, 100000.0)
@@ -262,3 +262,67 @@ def test_a_strict_contract_judges_numbers_with_their_marks(tmp_path, type, cell,
         if holds
         else [f"Column 'age' has values that are not of type {type}. Correct them, or its logicalType."]
     )
+
+
+#: The name of a draw with marks of numbers, as it was before `negative` was there.
+DIGEST = "fcc9faf32c028a336861b546bfe2b2fb4a546340994684199e063428ede0dc7a"
+BOOKED = NumberFormat(",", ".", BOOKKEEPING)
+SPELT = {
+    "(120,00)": "-120.00",
+    "120,00-": "-120.00",
+    "(1.234)": "-1234",
+    "1.234,5-": "-1234.5",
+    "-7": "-7",
+    "7": "7",
+    "1,5e-3": "1.5e-3",
+}
+NO_NUMBERS = ("(-7)", "-7-", "(7", "7)", "()", "-", "(7)-", "((7))", "7 -", "(1,5e3)", "(12.34)")
+
+
+def test_brackets_and_a_minus_behind_mean_below_zero_where_that_is_declared():
+    assert read(BOOKED, *SPELT) == list(SPELT.values())
+    assert [BOOKED.plain_text(text) for text in SPELT] == list(SPELT.values())
+    assert read(BOOKED, *NO_NUMBERS) == [None] * len(NO_NUMBERS)
+    assert [BOOKED.plain_text(text) for text in NO_NUMBERS] == [None] * len(NO_NUMBERS)
+    assert read(GERMAN, "(120,00)", "120,00-", "-7") == [None, None, "-7"]
+    assert [re.fullmatch(BOOKED.whole_pattern, text) is not None for text in ("(7)", "7-", "-7", "7,5-")] == [
+        *(True, True, True),
+        False,
+    ]
+
+
+def test_what_was_drawn_before_there_were_other_negatives_keeps_its_name_and_its_schema():
+    parameters = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
+    marked = Column("sum", bins=EDGES, domain=("a",), number_format=GERMAN)
+    booked = replace(marked, number_format=BOOKED)
+    schemas = [Schema((column,)) for column in (marked, booked)]
+    assert '"number_format": {"decimal": ",", "thousands": "."}' in schemas[0].to_json()
+    assert [Schema.from_json(schema.to_json()) for schema in schemas] == schemas
+    assert len({configuration_digest(schema, parameters) for schema in schemas}) == 2
+    assert configuration_digest(schemas[0], parameters) == DIGEST
+
+
+@pytest.mark.parametrize("where", ["configuration", "contract"])
+def test_amounts_of_bookkeepers_are_counted_in_the_bins_below_zero(where, tmp_path):
+    (tmp_path / "t.csv").write_text("sum\n(120.00)\n120.00-\n-120\n120\n(x)\n")
+    declared, contract = Declarations(bins={"sum": (-200, 0, 200)}, negative={"*": "bookkeeping"}), None
+    if where == "contract":
+        declared = Declarations()
+        contract = contract_of(
+            "      - name: sum\n        logicalType: number\n        customProperties:\n"
+            "          - {property: bins, value: [-200, 0, 200]}\n"
+            "          - {property: negative, value: bookkeeping}\n"
+        ).model_copy(update={"subject_id": None})
+    source = InputFile(tmp_path / "t.csv")
+    schema = build_schema(source.headers.names, declared, contract, cap_required=True)
+    coded = encode(source, schema, EncodingOptions(total=True, key=b"k"))
+    values = coded.values[0]
+    held = [values[code - 1] if code else None for code in coded.slots[0].tolist()]
+    assert held == ["[-200,0)", "[-200,0)", "[-200,0)", "[0,200]", None]
+
+
+def test_a_contract_takes_one_word_for_it_and_only_of_numbers():
+    body = "      - name: sum\n        customProperties: [{property: negative, value: %s}]\n"
+    for value, words in (("brackets", "negative"), ("bookkeeping", "need the logicalType integer or number")):
+        with pytest.raises(ParameterError, match=words):
+            read_contract(HEAD + body % value)

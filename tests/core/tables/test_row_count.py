@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.row_count import number_of_rows
+from tasks.core.tables.row_count import holds_no_record, number_of_rows
 
 SHAPES = {
     "short": lambda number, chance: f"{number},a,1",
@@ -56,3 +56,20 @@ def test_without_a_look_at_lines_a_text_has_no_more_rows_than_its_size_allows(tm
 def test_a_footer_says_how_many_rows_a_parquet_file_has(tmp_path):
     pq.write_table(pa.table({"a": range(50)}), tmp_path / "t.parquet")
     assert number_of_rows(InputFile(tmp_path / "t.parquet"), look=True) == (50, "footer")
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "is_empty"),
+    [
+        ("a,b\n", (), True),
+        ("a,b", (), True),
+        ("a,b\n\n\n", (), True),
+        ("a,b\n1,2", (), False),
+        ("1,2\n", ("a", "b"), False),
+        ("", ("a", "b"), True),
+        ("a,b\n" + "1,2\n" * 500_000, (), False),
+    ],
+)
+def test_a_table_without_a_record_is_known(tmp_path, text, header, is_empty):
+    (tmp_path / "t.csv").write_text(text)
+    assert holds_no_record(InputFile(tmp_path / "t.csv", header=header)) is is_empty

@@ -1,11 +1,14 @@
 """What stands on which page of the explorer: the configured layout goes in, places of columns come out."""
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from tasks.core.arrays import Json
 from tasks.core.navigation.naming import Naming
 from tasks.core.navigation.payload.columns import ShownColumn, first_attributes
 from tasks.core.tables.column_names import matching_name
+
+Given = TypeVar("Given")
 
 #: The page of what the configured ones leave out.
 OTHER_COLUMNS = "Other columns"
@@ -37,13 +40,22 @@ def layout(columns: Sequence[ShownColumn], naming: Naming) -> Json:
 
 
 def columns_told(columns: Sequence[ShownColumn], naming: Naming) -> list[Json]:
-    """Columns as the page's program reads them, and what their values mean, as far as that was given."""
-    meanings = {matching_name(name): named for name, named in naming.value_names.items()}
-    return [
-        column.to_json() | ({"names": [named.get(value, "") for value in column.values]} if named else {})
-        for column in columns
-        for named in (meanings.get(matching_name(column.name), {}),)
-    ]
+    """Columns as the page's program reads them, and what they and their values mean, where that is given."""
+    return [column.to_json() | _meaning(column, naming) for column in columns]
+
+
+def _meaning(column: ShownColumn, naming: Naming) -> Json:
+    name = matching_name(column.name)
+    named = _by_name(naming.value_names).get(name)
+    about, marks = (_by_name(given).get(name) for given in (naming.descriptions, naming.marks))
+    found: Json = {"names": [named.get(value, "") for value in column.values]} if named else {}
+    found |= {"age": True} if name in map(matching_name, naming.ages) else {}
+    found |= {"marks": marks} if marks else {}
+    return found | ({"about": about} if about else {})
+
+
+def _by_name(given: Mapping[str, Given]) -> dict[str, Given]:
+    return {matching_name(name): value for name, value in given.items()}
 
 
 def _visual(name: str, texts: Sequence[str], columns: Sequence[ShownColumn]) -> Json:

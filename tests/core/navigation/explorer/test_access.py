@@ -211,6 +211,33 @@ def test_the_chooser_of_another_release_is_labelled_and_has_the_focus_that_is_se
         explorer.page.keyboard.press("Space")
 
 
+def test_a_page_of_another_dataset_is_warned_of(opened, tmp_path):
+    records, paths = [("female", "Lyon"), ("male", "Nice")] * 20, {}
+    for dataset in ("members", "guests"):
+        paths[dataset] = tmp_path / f"{dataset}.html"
+        paths[dataset].write_text(page_of(("sex", "town"), records, dataset=dataset), encoding="utf-8")
+    explorer = opened(paths["members"])
+    warned = explorer.page.get_by_text(
+        "The other page is of another dataset: “guests”, and this one of “members”."
+    )
+    for dataset in ("members", "guests"):
+        explorer.page.get_by_label("Compare with another release").set_input_files(paths[dataset])
+        explorer.page.get_by_text("this release (2026-11)").wait_for()
+        if dataset == "guests":
+            warned.wait_for()
+        assert warned.count() == (dataset == "guests")
+        explorer.press("Close the other release")
+
+
+def test_people_are_named_in_the_reader_s_language(opened, tmp_path):
+    unit = {"one": "person", "many": "persons"}
+    path = tmp_path / "page.html"
+    path.write_text(page_of(("sex",), [("female",)] * 20, unit=unit), encoding="utf-8")
+    explorer = opened(path)
+    explorer.page.get_by_label("Language").select_option("de")
+    assert explorer.page.locator(".answer .group").inner_text() == "Alle (Personen)"
+
+
 def test_colours_follow_the_reader(opened, people_page):
     colour = "getComputedStyle(document.querySelector('.explorer')).color"
     light = opened(people_page, color_scheme="light").page.evaluate(colour)

@@ -20,6 +20,13 @@ def test_what_values_mean_stands_beside_them_in_their_order() -> None:
     assert told[0]["names"] == ["male", "female", ""] and "names" not in told[1]
 
 
+def test_ages_and_descriptions_are_told_of_their_columns_alone() -> None:
+    naming = Naming(descriptions={"SEX": "as registered"}, ages=frozenset({"age"}))
+    sex, services, age = columns_told(COLUMNS, naming)
+    assert (sex["about"], age["age"]) == ("as registered", True)
+    assert not {"about", "age"} & services.keys() and "age" not in sex and "about" not in age
+
+
 def pages(**settings: object) -> list[tuple[str, list[str]]]:
     found = layout(COLUMNS, Naming(**settings))  # type: ignore[arg-type]
     return [(page["name"], [each["name"] for each in page["visuals"]]) for page in found["pages"]]

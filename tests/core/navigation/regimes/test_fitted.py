@@ -18,7 +18,7 @@ def told(distance: float) -> str:
 
 
 @pytest.mark.parametrize(
-    ("distance", "shown"), [(0.0, "0"), (0.004, "0.4"), (0.123, "12"), (1.84, "180"), (12.5, "1\u202f200")]
+    ("distance", "shown"), [(0.0, "0"), (0.004, "0.4"), (0.123, "12"), (1.84, "180"), (12.5, "1,200")]
 )
 def test_shares_above_the_whole_are_written_as_people_write_them(distance: float, shown: str) -> None:
     assert told(distance) == f"{shown}\u202f%"

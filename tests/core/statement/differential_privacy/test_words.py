@@ -43,7 +43,7 @@ def test_the_words_follow_the_figures(changes, phrase):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 50.0, 650.0])
 def test_the_factor_is_never_below_e_to_the_epsilon(epsilon):
-    shown = factor(epsilon).replace("\u202f", "")
+    shown = factor(epsilon).replace(",", "")
     if "10" in shown and "·" in shown:
         return
     assert float(shown) >= math.exp(epsilon) * (1 - 1e-12)

@@ -1,9 +1,12 @@
 /** The answer to what is selected: a number, its range, why so, and how to cite it. */
 import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
-import { example } from "./example.js";
+import { nothingUnderstood } from "./example.js";
 import { useExplorer } from "./state.js";
-import { citedText, groupText, headline, mayBeRare, underline } from "./words.js";
+import { citedText, columnText, groupText, headline, mayBeRare, underline } from "./words.js";
+
+/** @import { Payload, Selection } from "./payload.js" */
+/** @import { Say } from "./messages.js" */
 
 export function Answer() {
   const state = useExplorer();
@@ -19,13 +22,14 @@ export function Answer() {
 }
 
 /** What is said instead of a number, by what of the question is open. */
-const NO_NUMBER = { not_yet: "no_number_yet", without_contradicted: "question.contradiction", without_unread: "question.nothing" };
+const NO_NUMBER = { not_yet: "no_number_yet", without_contradicted: "question.contradiction" };
 
 function NoNumber() {
   const { payload, unresolved, say } = useExplorer();
   const [{ key, texts }] = unresolved.value;
   const open = texts.join(", ");
-  return <p class="caution">{say.value(NO_NUMBER[key], { texts: open, column: open, example: example(payload, say.value) })}</p>;
+  const words = key === "without_unread" ? nothingUnderstood(payload, say.value) : say.value(NO_NUMBER[key], { texts: open, column: open });
+  return <p class="caution">{words}</p>;
 }
 
 /** The number of what is selected, with its range. */
@@ -40,9 +44,13 @@ function Found() {
       </p>
       <p class="range">{underline(found, say.value)}</p>
       <p class="source">{say.value(found.source.key, found.source.given)}</p>
+      {found.more && <p class="source">{say.value(found.more.key, { ...found.more.given, columns: namesOf(payload, selection.value, say.value) })}</p>}
     </>
   );
 }
+
+/** The columns that are chosen in. @param {Payload} payload @param {Selection} selection @param {Say} say */
+const namesOf = (payload, selection, say) => [...selection.keys()].map((column) => columnText(payload, column, say)).join(", ");
 
 /** Why the number is so, how to cite it, and what can be done with it. */
 function Details() {

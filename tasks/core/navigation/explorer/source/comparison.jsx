@@ -6,7 +6,7 @@ import { answer, basesOf, difference, differenceOfShares, share, translated, wit
 import { decode, MOST_BYTES, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { groupText, headline, underline, unitText } from "./words.js";
+import { columnText, groupText, headline, underline, unitText } from "./words.js";
 
 /** @import { Payload, Selection } from "./payload.js" */
 /** @import { State } from "./state.js" */
@@ -63,6 +63,9 @@ function Releases({ now, there }) {
     <div class="pair">
       <h3>{say("compare")}</h3>
       {!state.isUnanswered.value && <SideOf title={say("here", { vintage: now.payload.meta.vintage })} side={now} />}
+      {there.meta.dataset !== now.payload.meta.dataset && (
+        <p class="caution">{say("other_dataset", { here: now.payload.meta.dataset, there: there.meta.dataset })}</p>
+      )}
       {whole && <SideOf title={say("there", { vintage: there.meta.vintage })} side={other} />}
       {missing.length > 0 && <p class="caution">{say("other_lacks", { missing: missing.join(", ") })}</p>}
       {isOpen && <NoVerdict />}
@@ -156,7 +159,7 @@ function withBase(here, side, columns) {
 /** @param {State} state @param {number[]} columns @param {Side[]} sides */
 function baseText({ payload, say }, columns, sides) {
   if (sides.every(({ selection }) => !withoutColumns(selection, columns).size)) return say.value("everybody", { units: unitText(payload, say.value) });
-  return say.value("base_without", { columns: columns.map((column) => payload.columns[column].name).join(", ") });
+  return say.value("base_without", { columns: columns.map((column) => columnText(payload, column, say.value)).join(", ") });
 }
 
 /** @param {{part: import("./answers/shares.js").Part}} props */

@@ -5,16 +5,37 @@
  * @import { Say } from "./messages.js"
  */
 import { intervalsOf, isNumeric } from "./answers/bins.js";
-import { placeText, valueText } from "./words.js";
+import { placeText, unitText, valueText } from "./words.js";
 
 /** Conditions of an example. */
 const CONDITIONS = 2;
 
 /**
+ * What may be asked, with an example; or in words that nothing may be.
  * @param {Payload} payload
  * @param {Say} say
  */
-export function example(payload, say) {
+export function askHint(payload, say) {
+  if (payload.meta.number?.low === 0) return say("nothing_to_show", { units: unitText(payload, say) });
+  const typed = example(payload, say);
+  return typed ? say("ask_hint", { example: typed }) : say("nothing_to_ask");
+}
+
+/**
+ * What is said to a question of which nothing was understood.
+ * @param {Payload} payload
+ * @param {Say} say
+ */
+export function nothingUnderstood(payload, say) {
+  const typed = example(payload, say);
+  return typed ? say("question.nothing", { example: typed }) : say("nothing_to_ask");
+}
+
+/**
+ * @param {Payload} payload
+ * @param {Say} say
+ */
+function example(payload, say) {
   const places = payload.columns.map((_, column) => column).filter((column) => payload.columns[column].values.length > 1);
   const texts = places.filter((column) => payload.columns[column].kind === "category" && !isNumeric(payload.columns[column]))
     .map((column) => valueText(payload, column, 1, say)).filter((text) => /^[^\d]+$/u.test(text));
@@ -32,8 +53,8 @@ export function example(payload, say) {
  * @param {Say} say
  */
 function overMiddle({ columns }, column, say) {
-  const { name } = columns[column];
+  const { age, name } = columns[column];
   const edges = intervalsOf(columns[column]).map((interval) => interval?.low ?? -Infinity).filter(Number.isFinite);
   const edge = edges[Math.floor(edges.length / 2)];
-  return edge === undefined ? "" : say("example_over", { column: name, edge: String(edge) });
+  return edge === undefined ? "" : say("example_over", { column: age ? say("age") : name, edge: String(edge) });
 }

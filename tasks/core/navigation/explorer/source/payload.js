@@ -14,6 +14,9 @@
  * @property {boolean} absent tables have a cell for no value
  * @property {boolean} [decided] other columns decide it: no noisy table holds it
  * @property {"listed" | "count"} order how its values are sorted at first
+ * @property {boolean} [age] its values are ages, reckoned from the dates that it is named after
+ * @property {string} [marks] characters that were taken off its cells, such as a currency's sign
+ * @property {string} [about] what the data contract says of it
  * @property {string} [table] SynDiffix: the file it was read from
  * @property {number} first the attribute id of its first value
  * @property {Codes[]} codes an array a slot; empty where there are no records

@@ -8,7 +8,7 @@
 import colours from "./colours.json";
 import { axis, tickText } from "./scale.js";
 import { seen } from "./seen.js";
-import { actualLegend, groupText } from "./words.js";
+import { actualLegend, groupText, visualText } from "./words.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
@@ -98,7 +98,7 @@ function drawChart(state, visual) {
     element("path", { d: `M${LABEL + at(tick)} ${TITLE - 4}V${bottom}`, stroke: line }),
     write(text(tick), LABEL + at(tick), bottom + 14, { "font-size": 11, fill: soft, "text-anchor": "middle" }),
   ]);
-  const title = write(fitted(visual.name, CHART - FIGURES, "bold 14px sans-serif"), 0, 16, { "font-size": 14, "font-weight": 650 });
+  const title = write(fitted(visualText(state.payload, visual, state.say.value), CHART - FIGURES, "bold 14px sans-serif"), 0, 16, { "font-size": 14, "font-weight": 650 });
   const parts = shown.flatMap((row, place) => drawRow(state, row, scale, TITLE + place * ROW));
   return { drawn: element("g", {}, title, ...marks, ...parts), height: bottom + AXIS };
 }

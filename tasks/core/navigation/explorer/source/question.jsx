@@ -3,10 +3,10 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
 import { parse } from "./answers/index.js";
-import { example } from "./example.js";
+import { askHint } from "./example.js";
 import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { placeText } from "./words.js";
+import { givenText, placeText } from "./words.js";
 
 /** @import { Asked } from "./state.js" */
 
@@ -29,7 +29,7 @@ export function Question() {
   return (
     <form class="question" onSubmit={ask} role="search" aria-label={say("ask")}>
       <label for={field}>{say("ask")}</label>
-      <p class="note" id={hint}>{say("ask_hint", { example: example(payload, say) })}</p>
+      <p class="note" id={hint}>{askHint(payload, say)}</p>
       <div class="line">
         <input id={field} aria-describedby={hint} dir="auto" autocomplete="off" value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
         <button type="submit" class="main">{say("ask_button")}</button>
@@ -41,16 +41,16 @@ export function Question() {
 
 /** What the words were taken for, so that a person can see and change it. @param {{asked: Asked}} props */
 function Understood({ asked }) {
-  const { say } = useExplorer();
+  const { payload, say } = useExplorer();
   const { readings, ambiguous, unread, notes } = asked.question;
   return (
     <>
       {readings.map((reading, place) => <Reading key={place} asked={asked} reading={reading} />)}
       {ambiguous.map(({ text, key, given, options }, place) => !asked.settled.includes(place) && (
-        <Choices key={place} asked={asked} place={place} words={say.value(key, { text, ...given })} options={options} />
+        <Choices key={place} asked={asked} place={place} words={say.value(key, { text, ...givenText(payload, given, say.value) })} options={options} />
       ))}
       {unread.map((text) => <p key={text} class="caution">{say.value("question.unread", { text })}</p>)}
-      {notes.map(({ key, given }) => <p key={key} class="note">{say.value(key, given)}</p>)}
+      {notes.map(({ key, given }) => <p key={key} class="note">{say.value(key, givenText(payload, given, say.value))}</p>)}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { pageOfRecords } from "./page_of_records.js";
 import { saveRecords } from "./save.js";
 import { useExplorer } from "./state.js";
 import { useVirtual } from "./virtual.js";
-import { recordText } from "./words.js";
+import { columnText, recordText } from "./words.js";
 
 /** The height of a line, in the page's letters: `--line` of the style sheet. */
 const LINE = 2;
@@ -72,7 +72,7 @@ function Table({ listed }) {
         <thead>
           <tr aria-rowindex={1}>
             <th scope="col" class="place">{say.value("record")}</th>
-            {payload.columns.map(({ name }, column) => <th key={column} scope="col" dir="auto" title={name}>{name}</th>)}
+            {payload.columns.map((_, column) => <Head key={column} column={column} />)}
           </tr>
         </thead>
         <tbody>
@@ -93,6 +93,20 @@ function Table({ listed }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** A column's name, and what the data contract says of it. @param {{column: number}} props */
+function Head({ column }) {
+  const { payload, say } = useExplorer();
+  const name = columnText(payload, column, say.value);
+  const { about } = payload.columns[column];
+  return (
+    // With every cell of the column, a screen reader says the name alone.
+    <th scope="col" abbr={name}>
+      <span class="name" dir="auto" title={name}>{name}</span>
+      {about && <span class="about" dir="auto" title={about}>{about}</span>}
+    </th>
   );
 }
 

@@ -17,7 +17,7 @@
 import { inTime } from "./moments.js";
 import { publishedWith } from "./published.js";
 import { tableCounts } from "./synthetic_tables.js";
-import { heldText, valueText } from "./words.js";
+import { columnText, heldText, valueText } from "./words.js";
 
 /** Rows whose published counts decide how long the longest bar is. */
 const SCALED_BY = 60;
@@ -57,7 +57,7 @@ export function placesOf(payload, visual, say) {
   const several = new Set(places.map(({ column }) => column)).size > 1;
   return places.map(({ column, code }) => {
     const value = valueText(payload, column, code, say);
-    return { column, code, label: several ? `${columns[column].name}: ${value}` : value };
+    return { column, code, label: several ? `${columnText(payload, column, say)}: ${value}` : value };
   });
 }
 

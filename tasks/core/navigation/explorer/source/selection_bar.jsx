@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { copy } from "./clipboard.js";
 import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { heldText, valueRuns } from "./words.js";
+import { columnText, heldText, valueRuns } from "./words.js";
 
 /** Chips that are shown at first; so many leave room for the charts below. */
 const SHOWN = 8;
@@ -46,7 +46,7 @@ export function SelectionBar() {
 /** A value that is chosen, or neighbouring bins; it takes them back. @param {{column: number, codes: number[], value: string}} props */
 function Chip({ column, codes, value }) {
   const { payload, selection, choose, say } = useExplorer();
-  const { name } = payload.columns[column];
+  const name = columnText(payload, column, say.value);
   const takeBack = () => choose(withColumn(selection.value, column, (selection.value.get(column) ?? []).filter((code) => !codes.includes(code))));
   return (
     <li>

@@ -1,14 +1,44 @@
 /**
  * Columns, values and selections as people read them.
  *
- * @import { Payload, Selection } from "./payload.js"
+ * @import { Payload, Selection, Visual } from "./payload.js"
  * @import { Answer } from "./answers/answer.js"
- * @import { Say } from "./messages.js"
+ * @import { Given, Say } from "./messages.js"
  */
 
 const NUMBER = String.raw`[-+]?[0-9][0-9.eE+-]*`;
 const BETWEEN = new RegExp(`^\\[(${NUMBER}),(${NUMBER})([)\\]])$`);
 const BEYOND = new RegExp(`^([<>])(${NUMBER})$`);
+
+/**
+ * What a column is called. One of ages says which dates they were reckoned from: its name is that of the dates.
+ * @param {Payload} payload
+ * @param {number} column
+ * @param {Say} say
+ */
+export function columnText({ columns }, column, say) {
+  const { name, age } = columns[column];
+  return age ? say("age_from", { column: isolated(name) }) : name;
+}
+
+/**
+ * What a chart is called.
+ * @param {Payload} payload
+ * @param {Visual} visual
+ * @param {Say} say
+ */
+export const visualText = (payload, { name, column }, say) => (column === undefined ? name : columnText(payload, column, say));
+
+/**
+ * What a sentence is given, with the column that it names as it is shown.
+ * @param {Payload} payload
+ * @param {Given | undefined} given
+ * @param {Say} say
+ */
+export function givenText(payload, given, say) {
+  const column = payload.columns.findIndex(({ name, age }) => age && name === given?.column);
+  return column < 0 ? given : { ...given, column: columnText(payload, column, say) };
+}
 
 /**
  * A bin as a person says it: `[20,25)` is "20 to under 25", `<20` is "under 20".
@@ -133,7 +163,7 @@ export function placeText(payload, column, codes, say) {
   const every = valueRuns(payload, column, codes, say).map(({ text }) => text);
   const texts = every.length > NAMED + 1 ? every.slice(0, NAMED) : every;
   if (texts.length < every.length) texts.push(say("and_more", { n: every.length - texts.length }));
-  return say("is", { column: isolated(payload.columns[column].name), values: texts.map(isolated).join(say("or")) });
+  return say("is", { column: isolated(columnText(payload, column, say)), values: texts.map(isolated).join(say("or")) });
 }
 
 /**
@@ -148,7 +178,7 @@ export function selectionText(payload, selection, say) {
 /** What several records are called. @param {Payload} payload @param {Say} say */
 export function unitText({ meta }, say) {
   const { many } = meta.unit;
-  return many === "people" || many === "rows" ? say(`unit_${many}`) : many;
+  return ["people", "persons", "rows"].includes(many) ? say(`unit_${many}`) : many;
 }
 
 /**

@@ -1,6 +1,7 @@
 """The numbers of a fitted release's answers are those of its files."""
 
 import dataclasses
+import math
 
 import numpy as np
 import pytest
@@ -106,3 +107,32 @@ def test_estimates_of_parts_add_up_to_that_of_the_whole(release):
     total = stated[(0, 1), (1, 2)][0] + stated[(0, 2), (1, 2)][0]
     assert each["basis"] == "table" and each["numbers"]["published"] == total
     assert abs(each["value"] - parts[0]["value"] - parts[1]["value"]) <= 1
+
+
+def test_why_the_parts_of_a_column_add_up_to_another_number_is_said(release):
+    found, _ = release
+    (everybody,) = ask([found], [answer(0, [])])
+    sums = [
+        (sum(each["cells"]), len(each["cells"]) * (each["scale"] ** 2 + 1 / 12)) for each in found["tables"]
+    ]
+    number = found["meta"]["number"]
+    sums.append((number["value"], number["sd"] ** 2 + 1 / 12))
+    precision = sum(1 / variance for _, variance in sums)
+    estimate = sum(value / variance for value, variance in sums) / precision
+    more = everybody["more"]
+    assert everybody["value"] == number["value"] != round(estimate)
+    assert more["key"] == "answer.more.parts" and more["given"]["estimate"] == round(estimate)
+    half = 1.959964 / precision**0.5
+    assert more["given"]["low"] == math.floor(estimate - half)
+    assert more["given"]["high"] == math.ceil(estimate + half)
+
+
+def test_what_would_narrow_a_range_is_said_where_nothing_was_measured_alone(release):
+    found, stated = release
+    keys = [next(iter(about(stated, is_measured=each))) for each in (True, False)]
+    measured, bounded = ask([found], [answer(0, [[place, [code]] for place, code in key]) for key in keys])
+    assert "more" not in measured and bounded["more"]["key"] == "answer.more.measure"
+    columns = [{**found["columns"][0], "name": f"c{place}"} for place in range(5)]
+    many = {**found, "columns": columns, "tables": [{**found["tables"][0], "columns": [0]}], "counts": []}
+    (wide,) = ask([many], [answer(0, [[place, [1]] for place in range(5)])])
+    assert (wide["more"]["key"], wide["more"]["given"]) == ("answer.more.fewer", {"most": 4})

@@ -261,3 +261,81 @@ def test_a_word_of_one_value_is_asked_back_if_it_is_denied_there_or_no_common_wo
 )
 def test_it_reads_whatever_is_typed(text):
     assert len(read(text)) == 1
+
+
+#: Numbers of several kinds: an age by another name, codes, years, and amounts of money.
+AMOUNTS = [
+    column("sex", ("1", "2")) | {"names": ["men", "women"]},
+    column("age group", AGES, kind="bins"),
+    column("joined", ("2022", "2023", "2024"), kind="number"),
+    column("paid", ("<5", "[5,10)", "[10,50)", "[50,100)", ">100"), kind="bins") | {"marks": "€"},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("women over 60", {"sex": [2], "age group": [5, 6]}),
+        ("over 60, women", {"sex": [2], "age group": [5, 6]}),
+        ("more than 100 €", {"paid": [5]}),
+        ("more than 100€", {"paid": [5]}),
+        ("more than € 100", {"paid": [5]}),
+        ("women who paid more than 50 euros", {"sex": [2], "paid": [4, 5]}),
+        ("at least 10 EUR", {"paid": [3, 4, 5]}),
+        ("mindestens 10EUR", {"paid": [3, 4, 5]}),
+        ("between 5 € and 49 €", {"paid": [2, 3]}),
+        ("10 € or more", {"paid": [3, 4, 5]}),
+        ("10 or more €", {"paid": [3, 4, 5]}),
+        ("paid: at least 10 €, over 60", {"paid": [3, 4, 5], "age group": [5, 6]}),
+        ("women over 60 who paid under 10 euro", {"sex": [2], "age group": [5, 6], "paid": [1, 2]}),
+        ("joined after 2022", {"joined": [2, 3]}),
+    ],
+)
+def test_a_number_finds_the_one_column_that_it_fits(text, expected):
+    (found,) = read(text, columns=AMOUNTS)
+    named = {AMOUNTS[place]["name"]: chosen for place, chosen in found["selection"]}
+    assert named == expected
+    assert (found["ambiguous"], found["unread"]) == ([], [])
+
+
+def test_the_words_that_were_taken_say_the_currency():
+    (found,) = read("at least 10 EUR", columns=AMOUNTS)
+    assert [reading["text"] for reading in found["readings"]] == ["at least 10 EUR"]
+
+
+def test_of_two_columns_of_money_or_another_currency_it_is_asked():
+    two = [*AMOUNTS, column("fee", ("[0,100)", ">100"), kind="bins")]
+    (found,) = read(
+        "more than 100 €", columns=[*two[:3], two[3] | {"marks": ""}, two[4] | {"name": "salary"}]
+    )
+    assert [codes for _, codes in found["selection"]] == [[2]], "a column's name says that it is of money"
+    (found,) = read("more than 100 €", columns=[*two[:4], two[4] | {"marks": "EUR"}])
+    assert [option["column"] for option in found["ambiguous"][0]["options"]] == [3, 4]
+    (found,) = read("more than 100 €", columns=AMOUNTS[:2])
+    assert found["selection"] == [] and found["unread"], "no age is an amount of money"
+
+
+@pytest.mark.parametrize(("text", "options"), [("10", [[1, [1]], [3, [3]]]), ("10 €", [[3, [3]]])])
+def test_a_number_alone_is_asked_back(text, options):
+    (found,) = read(text, columns=AMOUNTS)
+    (asked,) = found["ambiguous"]
+    assert found["selection"] == [] and (asked["key"], asked["text"]) == ("question.number", text)
+    assert [[option["column"], option["codes"]] for option in asked["options"]] == options
+
+
+def test_a_range_that_takes_all_of_a_column_is_not_of_it():
+    columns = [column("points", ("[0,50)", "[50,80)", ">80"), kind="bins"), AMOUNTS[2]]
+    (found,) = read("over 50", columns=columns)
+    assert found["selection"] == [[0, [2, 3]]]
+
+
+def test_an_age_that_is_named_after_a_date_is_found_as_the_page_writes_it():
+    columns = [column("birth_date", AGES, kind="bins") | {"age": True}, AMOUNTS[2]]
+    for text in (
+        "age (from birth_date): 60 and over",
+        "Alter (aus birth_date) über 60",
+        "age over 60",
+        "over 60",
+    ):
+        (found,) = read(text, columns=columns)
+        assert found["selection"] == [[0, [5, 6]]] and not found["unread"], text

@@ -19,6 +19,7 @@
  * @property {Words} reason why the range is as wide as it is
  * @property {Words} quote which number to quote
  * @property {Numbers} numbers all that the release says of it
+ * @property {Words} [more] why other numbers beside it differ, or what would make its range narrower
  *
  * @typedef {Object} Numbers
  * @property {number | null} published the sum of published counts (of a fitted release: counts of its records); null
@@ -37,6 +38,9 @@ import { certainRange } from "./rounded.js";
 
 /** How often a true count may lie below a range of 95 of 100 draws, and how often above. */
 export const TAIL = 0.025;
+
+/** The most columns that a release can be told to measure together: sets of `workload` are no longer. */
+const MOST_TOGETHER = 4;
 
 /**
  * @param {Payload} payload
@@ -76,7 +80,9 @@ function ofEverybody(payload) {
   const certain = payload.meta.protection === "k_anonymity";
   const sd = certain ? null : deviationOfNumber(payload);
   const half = (number?.high ?? 0) - (number?.value ?? 0);
+  const more = partsOf(payload);
   return {
+    ...(more && { more }),
     value: number?.value ?? null,
     low: number?.low ?? null,
     high: number?.high ?? null,
@@ -89,6 +95,32 @@ function ofEverybody(payload) {
     quote: words("answer.quote.published"),
     numbers: { published: number?.value ?? null, noisy: null, estimate: null, records: payload.records || null },
   };
+}
+
+/**
+ * Why the parts of a column add up to another number than all records: each part is what all noisy tables say, and the
+ * number of records is one draw, to which the synthetic records are scaled.
+ * @param {Payload} payload
+ */
+function partsOf(payload) {
+  const { number, protection } = payload.meta;
+  if (protection !== "fitted" || !number) return null;
+  const range = rangeOfBox(payload, new Map(), TAIL);
+  const [low, high] = outwards(range);
+  const estimate = whole(range.estimate ?? number.value);
+  return estimate === number.value ? null : words("answer.more.parts", { estimate, low, high });
+}
+
+/**
+ * What whoever makes the release could do, so that a count is measured and not only bounded.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ */
+function remedyOf(payload, selection) {
+  const { audience, protection, reporting_length: most } = payload.meta;
+  if (audience === "owner" || asksForSeveralItems(payload, selection)) return null;
+  if (protection === "fitted") return words(selection.size > MOST_TOGETHER ? "answer.more.fewer" : "answer.more.measure", { most: MOST_TOGETHER });
+  return selection.size > most ? words("answer.more.longer", { most }) : null;
 }
 
 /**
@@ -170,8 +202,10 @@ function fromRecords(payload, selection, records, low, high, published) {
   const value = isWithin ? records : null;
   const certain = payload.meta.protection === "k_anonymity";
   const several = asksForSeveralItems(payload, selection);
+  const more = remedyOf(payload, selection);
   const source = several ? "answer.source.items" : published === null ? "answer.source.records" : "answer.source.estimated";
   return {
+    ...(more && { more }),
     value,
     basis: /** @type {"records" | "none"} */ (records === null ? "none" : "records"),
     parts: 0,

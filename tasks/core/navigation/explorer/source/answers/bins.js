@@ -52,6 +52,18 @@ export function intervalOf(text) {
 }
 
 /**
+ * The values that a number lies in.
+ * @param {Column} column
+ * @param {number} number
+ * @returns {number[]} codes
+ */
+export function codesAt(column, number) {
+  const holds = (/** @type {Interval | null} */ interval) =>
+    interval && interval.low <= number && (number < interval.high || (interval.hasHigh && number === interval.high));
+  return intervalsOf(column).flatMap((interval, place) => (holds(interval) ? [place + 1] : []));
+}
+
+/**
  * Which values lie between two numbers, and which of them reach beyond.
  *
  * A bin that only touches an end is taken by where it begins: "over 60" takes [60, 65), as people say it.

@@ -6,7 +6,8 @@
  *
  * @typedef {{text: string, folded: string}} Word as typed, and without case and accents
  */
-import { ABOUT, BROAD, BROAD_NAMED, BROAD_PLAIN, BROAD_TYPED, COLUMNS, NEGATIONS, SAME, SKIPPED } from "./vocabulary.js";
+import { isNumeric } from "./bins.js";
+import { ABOUT, BROAD, BROAD_NAMED, BROAD_PLAIN, BROAD_TYPED, COLUMNS, MONEY, NEGATIONS, SAME, SIGNS, SKIPPED } from "./vocabulary.js";
 
 /** @type {WeakMap<Payload, Lexicon>} */
 const known = new WeakMap();
@@ -21,7 +22,7 @@ export function lexiconOf(payload) {
 /** Without case and accents. @param {string} text */
 export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("ß", "ss");
 
-const WORD = /-?\d+(?:\.\d+)?(?![\p{L}\d.])|[\p{L}\p{N}]+(?:['’]\p{L}+)?|[<>]=?|[≥≤+]|[–-]|,|;/gu;
+const WORD = /-?\d+(?:\.\d+)?(?![\p{L}\d.])|[\p{L}\p{N}]+(?:['’]\p{L}+)?|[<>]=?|[≥≤+€$£¥₹%]|[–-]|,|;/gu;
 
 /**
  * The words of a text; a comma or semicolon is one.
@@ -60,8 +61,8 @@ export function stemmed(word) {
 /** Whether a typed word is one of the vocabulary, whatever its ending. @param {string} word @param {string} typed */
 const isSaidSo = (word, typed) => word === typed || (typed.length >= SURE && keyOfText(word) === keyOfText(typed));
 
-/** Words without commas and hyphens. @param {string[]} words */
-const plain = (words) => words.filter((word) => !/^[,–-]$/.test(word));
+/** Words without commas, hyphens and signs of a currency. @param {string[]} words */
+const plain = (words) => words.filter((word) => !/^[,–-]$/.test(word) && !SIGNS.includes(word));
 
 /** @param {string[]} words folded */
 const keyOf = (words) => plain(words).map(stemmed).join(" ");
@@ -97,10 +98,13 @@ class Lexicon {
     this.otherNames = new Map();
     /** @type {Map<string, Map<number, Set<number>>>} single words as they are spelt */
     this.spelled = new Map();
-    columns.forEach((column, place) => this.addName(place, nameWords(column.name), column.name));
+    columns.forEach((column, place) => {
+      this.addName(place, nameWords(column.name), column.name);
+      if (column.age) for (const said of ["age from", "alter aus"]) this.addName(place, nameWords(`${said} ${column.name}`), column.name);
+    });
     const own = new Set(this.names.keys());
     columns.forEach((column, place) => {
-      this.addSynonyms(place, nameWords(column.name), own);
+      this.addSynonyms(place, column.age ? ["age"] : nameWords(column.name), own);
       column.values.forEach((text, value) => this.addValue(place, value + 1, text));
       column.names?.forEach((name, value) => name && this.addMeaning(place, value + 1, name));
     });
@@ -248,10 +252,21 @@ class Lexicon {
     return found;
   }
 
-  /** Whether a column is called age. @param {number} column */
+  /** Whether a column is called age, or its name says so among others: age group. @param {number} column */
   isAge(column) {
     const key = stemmed("age");
-    return (this.names.get(key) ?? this.otherNames.get(key))?.has(column) ?? false;
+    if ((this.names.get(key) ?? this.otherNames.get(key))?.has(column)) return true;
+    return nameWords(this.columns[column].name).some((word) => ["age", "ages", "alter"].includes(word));
+  }
+
+  /**
+   * The columns that hold amounts of a currency: by what is taken off their cells, or else by their names.
+   * @param {string[]} currency words for it
+   */
+  moneyColumns(currency) {
+    const numeric = this.columns.map((_, column) => column).filter((column) => isNumeric(this.columns[column]));
+    const marked = numeric.filter((column) => currency.some((word) => isMarkedWith(this.columns[column].marks ?? "", word)));
+    return marked.length ? marked : numeric.filter((column) => nameWords(this.columns[column].name).some((word) => MONEY.has(word)));
   }
 
   /** The columns that have a word in their longer names. @param {string} word */
@@ -279,6 +294,9 @@ class Lexicon {
     return optionsOf(found);
   }
 }
+
+/** Whether characters that stand around numbers are those of a word. @param {string} marks @param {string} word */
+const isMarkedWith = (marks, word) => word.length <= 3 && [...word].every((sign) => marks.toLowerCase().includes(sign));
 
 /**
  * @param {Map<string, Map<number, Set<number>>>} index

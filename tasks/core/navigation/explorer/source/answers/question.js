@@ -20,8 +20,8 @@
  * @property {Words[]} notes
  */
 import { otherCode } from "./cells.js";
-import { codesBetween, isNumeric } from "./bins.js";
-import { AFTER, AND, BETWEEN, COMPARED, EITHER, MISSING, NEGATIONS, RARE, SKIPPED, UNRELEASED } from "./vocabulary.js";
+import { codesAt, codesBetween, intervalsOf, isNumeric } from "./bins.js";
+import { AFTER, AND, BETWEEN, COMPARED, CURRENCIES, EITHER, MISSING, NEGATIONS, RARE, SIGNS, SKIPPED, UNRELEASED } from "./vocabulary.js";
 import { folded, lexiconOf, stemmed, wordsOf } from "./lexicon.js";
 
 /** The most choices that are offered. */
@@ -45,7 +45,7 @@ class Reader {
   constructor(payload, text) {
     this.payload = payload;
     this.lexicon = lexiconOf(payload);
-    this.words = wordsOf(text);
+    this.words = amountsOf(wordsOf(text));
     this.place = 0;
     /** @type {number | null} the column that was named just before */
     this.column = null;
@@ -83,8 +83,8 @@ class Reader {
     if (this.readNegation() || this.readValues()) return;
     if (EITHER.has(word.folded)) this.isEither = true;
     else if (this.readColumn(true)) return;
-    else if (SKIPPED.has(word.folded) || this.lexicon.unit.has(stemmed(word.folded))) this.place++;
-    else if (this.readBroad() || this.readSingle() || this.readColumn(false) || this.readPart() || this.readCoded() || this.readAlike()) return;
+    else if (SKIPPED.has(word.folded) || SIGNS.includes(word.folded) || this.lexicon.unit.has(stemmed(word.folded))) this.place++;
+    else if (this.readBroad() || this.readSingle() || this.readColumn(false) || this.readNumber() || this.readPart() || this.readCoded() || this.readAlike()) return;
     else {
       this.unread.push(word.text);
       this.place++;
@@ -337,7 +337,8 @@ class Reader {
     const found = this.twoNumbers() ?? this.oneNumber();
     if (!found) return false;
     const text = this.textAhead(found.number);
-    let columns = this.column !== null && isNumeric(this.payload.columns[this.column]) ? [this.column] : this.columnsAfter(found);
+    const named = this.column !== null && isNumeric(this.payload.columns[this.column]) ? [this.column] : [];
+    let columns = named.length ? named : this.columnsAfter(found);
     if (!columns.length) columns = this.numericColumns(found);
     const last = this.lastColumn();
     if (this.isEither && columns.length > 1 && last !== undefined && columns.includes(last)) columns = [last];
@@ -382,20 +383,21 @@ class Reader {
   }
 
   /**
-   * @typedef {{low: number, high: number, fromLow: boolean, toHigh: boolean, number: number}} NumberRange `number` of words
+   * @typedef {{low: number, high: number, fromLow: boolean, toHigh: boolean, number: number, currency?: string[] | null}} NumberRange
+   *   `number` of words; words for the currency, where one is named
    * @returns {NumberRange | null}
    */
   twoNumbers() {
     let at = BETWEEN.has(this.words[this.place].folded) ? 1 : 0;
     const first = this.numberAt(at);
     if (first === null) return null;
-    at += 1;
+    at += 1 + Number(this.currencyAt(at + 1) !== null);
     if (!AND.has(this.words[this.place + at]?.folded ?? "")) return null;
     const isUnder = ["under", "unter"].includes(this.words[this.place + at + 1]?.folded ?? "");
     const last = at + 1 + Number(isUnder);
     const second = this.numberAt(last);
     if (second === null || second < first) return null;
-    return { low: first, high: second, fromLow: true, toHigh: !isUnder, number: last + 1 };
+    return this.withCurrency({ low: first, high: second, fromLow: true, toHigh: !isUnder, number: last + 1 });
   }
 
   /** @returns {NumberRange | null} */
@@ -404,14 +406,48 @@ class Reader {
       const parts = words.split(" ");
       if (parts.some((part, place) => this.words[this.place + place]?.folded !== part)) continue;
       const value = this.numberAt(parts.length);
-      if (value !== null) return rangeOf(kind, value, parts.length + 1);
+      if (value !== null) return this.withCurrency(rangeOf(kind, value, parts.length + 1));
     }
     const value = this.numberAt(0);
     if (value === null) return null;
-    if (this.words[this.place + 1]?.folded === "+") return rangeOf("from", value, 2);
-    const and = ["and", "or", "und", "oder"].includes(this.words[this.place + 1]?.folded ?? "");
-    const after = AFTER.get(this.words[this.place + 1 + Number(and)]?.folded ?? "");
-    return after ? rangeOf(/** @type {"from" | "to"} */ (after), value, 2 + Number(and)) : null;
+    const currency = this.currencyAt(1);
+    const at = 1 + Number(currency !== null);
+    if (this.words[this.place + at]?.folded === "+") return this.withCurrency({ ...rangeOf("from", value, at + 1), currency });
+    const and = ["and", "or", "und", "oder"].includes(this.words[this.place + at]?.folded ?? "");
+    const after = AFTER.get(this.words[this.place + at + Number(and)]?.folded ?? "");
+    return after ? this.withCurrency({ ...rangeOf(/** @type {"from" | "to"} */ (after), value, at + 1 + Number(and)), currency }) : null;
+  }
+
+  /** A range with the currency that is named behind it. @param {NumberRange} range @returns {NumberRange} */
+  withCurrency(range) {
+    const currency = this.currencyAt(range.number);
+    return currency ? { ...range, currency, number: range.number + 1 } : range;
+  }
+
+  /** The words for a currency that one of them names. @param {number} ahead */
+  currencyAt(ahead) {
+    const word = this.words[this.place + ahead]?.folded ?? "";
+    return CURRENCIES.find((words) => words.includes(word)) ?? null;
+  }
+
+  /** A number alone: which of the values that it lies in is meant is asked back, even if there is one. */
+  readNumber() {
+    const value = this.numberAt(0);
+    if (value === null) return false;
+    const { columns } = this.payload;
+    const currency = this.currencyAt(1);
+    const numeric = columns.map((_, column) => column).filter((column) => isNumeric(columns[column]));
+    const money = currency ? this.lexicon.moneyColumns(currency) : [];
+    const among = this.column !== null && numeric.includes(this.column) ? [this.column] : money.length ? money : numeric;
+    const options = among.map((column) => ({ column, codes: codesAt(columns[column], value) })).filter(({ codes }) => codes.length);
+    if (!options.length) return false;
+    const number = 1 + Number(currency !== null);
+    const text = `${among[0] === this.column ? this.columnText : ""} ${this.textAhead(number)}`.trim();
+    this.leaveColumn(among[0] === this.column);
+    this.ask(text, "question.number", options, {});
+    this.place += number;
+    this.isNegated = false;
+    return true;
   }
 
   /** @param {number} ahead @returns {number | null} */
@@ -448,18 +484,25 @@ class Reader {
   }
 
   /**
-   * The columns in which a range of numbers means something: the age, if there is one and nothing else was said.
+   * The columns in which a range of numbers means something: those of the currency that is named; else the age, if
+   * there is one; else those of which the range takes a part.
    * @param {NumberRange} range
    */
   numericColumns(range) {
     const { columns } = this.payload;
     const numeric = columns.map((_, column) => column).filter((column) => isNumeric(columns[column]));
-    const some = numeric.filter((column) => {
+    const taken = (/** @type {number} */ column) => {
       const { inside, cut } = this.between(column, range);
-      return inside.length + cut.length > 0;
-    });
-    const ages = some.filter((column) => this.lexicon.isAge(column));
-    return ages.length === 1 ? ages : some;
+      return { some: inside.length + cut.length > 0, all: !cut.length && inside.length === intervalsOf(columns[column]).filter(Boolean).length };
+    };
+    const some = numeric.filter((column) => taken(column).some);
+    const money = range.currency ? this.lexicon.moneyColumns(range.currency).filter((column) => some.includes(column)) : [];
+    if (money.length) return money;
+    const others = range.currency ? some.filter((column) => !this.lexicon.isAge(column)) : some;
+    const ages = others.filter((column) => this.lexicon.isAge(column));
+    if (ages.length === 1) return ages;
+    const parts = others.filter((column) => !taken(column).all);
+    return parts.length ? parts : others;
   }
 
   /** "women" where the sex is 1 or 2: which code is meant is asked back. */
@@ -520,6 +563,20 @@ class Reader {
     const plain = `${folded(text)} `;
     return isNegated || (isNumeric(this.payload.columns[column]) && COMPARED.some(([words]) => plain.includes(`${words} `)));
   }
+}
+
+/** Amounts with the currency behind the number: "€ 10" and "10EUR" are 10 and a currency. @param {import("./lexicon.js").Word[]} words */
+function amountsOf(words) {
+  const isNumber = (/** @type {string} */ word) => /^-?\d+(\.\d+)?$/.test(word);
+  const isCurrency = (/** @type {string} */ word) => CURRENCIES.some((group) => group.includes(word));
+  const found = words.flatMap((word) => {
+    const [, number, unit] = /^(\d+(?:\.\d+)?)(\p{L}+)$/u.exec(word.folded) ?? [];
+    return number && isCurrency(unit) ? [number, unit].map((text) => ({ text, folded: text })) : [word];
+  });
+  for (let place = 0; place + 1 < found.length; place++)
+    if (isCurrency(found[place].folded) && isNumber(found[place + 1].folded) && !(place && isNumber(found[place - 1].folded)))
+      [found[place], found[place + 1]] = [found[place + 1], found[place]];
+  return found;
 }
 
 /**

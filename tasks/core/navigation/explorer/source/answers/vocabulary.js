@@ -66,6 +66,21 @@ export const COLUMNS = [
   "marital msp marital-status familienstand",
 ].map((line) => line.split(" ").map((word) => word.replaceAll("-", " ")));
 
+/** Signs that may stand beside a number. */
+export const SIGNS = "€$£¥₹%";
+
+/** Words for a currency. */
+export const CURRENCIES = [
+  "€ eur euro euros", "$ usd dollar dollars", "£ gbp pound pounds pfund", "chf franc francs franken", "¥ jpy yen", "₹ inr rupee rupees",
+].map((line) => line.split(" "));
+
+/** Words in the name of a column of money. */
+export const MONEY = new Set(
+  ("money amount price cost costs fee fees pay payment payments wage wages salary income earnings rent revenue turnover premium donation " +
+    "donations contribution expense expenses spending budget betrag preis kosten gebuhr beitrag lohn gehalt einkommen miete umsatz spende spenden")
+    .split(" "),
+);
+
 /** What is skipped where it means nothing else. */
 export const SKIPPED = new Set(
   ("how many much number count of the a an all any who which that are is was were be do does did has have had with in at " +

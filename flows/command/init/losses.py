@@ -1,0 +1,72 @@
+"""What ``marginalia init`` says of columns that the release would lose, and what would keep them.
+
+The table and the drafted configuration go in. A release under differential privacy names a value of an open
+column only where its noisy count passes a threshold, one under k-anonymity only where k share it.
+"""
+
+from typing import Any
+
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.workload import workload_parameters
+from tasks.core.contracts.draft import Answers
+from tasks.core.dp.workload.expected import planned_first_length
+from tasks.core.errors import ParameterError
+from tasks.core.recognition.lost_values import LostColumn, lost_columns, number_of_records
+from tasks.core.recognition.table import RecognisedTable
+from tasks.core.recognition.treatment import Recognised
+from tasks.core.records.columns import Column, Schema, bin_labels
+
+
+def losses(
+    table: RecognisedTable, answers: Answers, configuration: dict[str, Any]
+) -> tuple[int, list[LostColumn]]:
+    """The least count of a value that is released (0: none is needed), and columns that would mostly be lost.
+
+    Args:
+        table: as it was recognised and corrected.
+        answers: the person's.
+        configuration: as it was drafted, flat.
+    """
+    least = _least_count(table, answers, configuration)
+    return least, lost_columns(table, answers.subject, least) if least else []
+
+
+def loss_words(lost: LostColumn, least: int, answers: Answers) -> str:
+    """A sentence on one of them, and what helps."""
+    price = f"at epsilon {answers.epsilon:g} " if answers.protection == "dp" else ""
+    what = "will likely be empty" if lost.is_empty else "will likely lose most of its cells"
+    why = "none of its values has as many" if lost.is_empty else "most cells hold a value that has fewer"
+    unit = "rows" if answers.subject is None else "people"
+    helps = (
+        f"Read it coarser: --column {lost.name!r}={lost.coarser}."
+        if lost.coarser
+        else f"If you know all its values without the table, list them (--column {lost.name!r}=values:A,B); "
+        f"or leave it out (--column {lost.name!r}=skip)."
+    )
+    return (
+        f"ATTENTION: {lost.name!r} {what} in the release: {price}a value needs about {least:,} {unit}, and "
+        f"{why}. {helps}"
+    )
+
+
+def _least_count(table: RecognisedTable, answers: Answers, configuration: dict[str, Any]) -> int:
+    """0 where no count is needed: nothing is open, or SynDiffix decides by groups."""
+    if answers.protection == "k_anonymity":
+        return answers.resolution
+    if answers.protection != "dp":
+        return 0
+    drafted = from_flat({key: value for key, value in configuration.items() if key != "contract"})
+    schema = Schema(tuple(map(_column, table.used(answers.subject))), answers.subject)
+    records = max(1, number_of_records(table, answers.subject))
+    try:
+        return planned_first_length(workload_parameters(drafted, schema), schema, records).threshold or 0
+    except ParameterError:  # such as of too many columns: check tells it, with what helps
+        return 0
+
+
+def _column(column: Recognised) -> Column:
+    """As much of a column as a threshold depends on."""
+    treatment = column.treatment
+    domain = treatment.domain if treatment.bins is None else bin_labels(treatment.bins)
+    items = treatment.cap if treatment.delimiter else 1
+    return Column(column.name, domain, treatment.bins, treatment.delimiter, items)
