@@ -60,8 +60,8 @@ def fit_in_shards(
     scaled = [target.scaled(ratio) for target in targets.all]
     longer = longer_tables(tables)
     first = 0.6 if longer else 1.0
-    largest = max(shard.number_of_records for shard in shards)
-    before, warm = annealing_of(domain, largest, longer=bool(longer))
+    # As many passes as one process would take over all records, however short they are in a shard.
+    before, warm = annealing_of(domain, number, longer=bool(longer))
     search = ShardedSearch(domain, shards, targets.variance, store=store, workers=workers, threads=threads)
     search.run(scaled, before, lambda share: report(first * share))
     if longer:

@@ -1,5 +1,6 @@
 """Parts of a table: where they are, and who works on them, on one machine or on many.
 
-What a part holds is known to whoever writes it. Nothing here reads a record or counts one.
+Here belongs what knows parts as files and shards as numbers. What is in them, and what is done with them,
+belongs to the packages above; who the workers are, to whoever calls.
 Read `store` first, then `workers`.
 """
