@@ -262,7 +262,7 @@ def test_of_many_records_a_page_is_listed_at_a_time(opened, tmp_path):
     page.fill("77")
     page.press("Enter")
     assert "Records 76,001 to 77,000 of 600,000" in words.inner_text()
-    assert box.evaluate("box => box.scrollTop") == 0
+    explorer.page.wait_for_function("box => box.scrollTop === 0", arg=box.element_handle())
     page.fill("99999")
     page.press("Enter")
     assert "Records 599,001 to 600,000" in words.inner_text()

@@ -54,7 +54,8 @@ def same_actual(row: Row, expected: Actual | None, what: object) -> bool:
         return False
     assert row.actual == expected.value, what
     for found, wanted in ((row.low, expected.low), (row.high, expected.high)):
-        assert found is not None and (wanted is None or found == wanted), what
+        # The end that noise gives may be cut by what other counts leave: by one where that is near.
+        assert found is not None and (wanted is None or abs(found - wanted) <= 1), what
     return expected.value is not None
 
 
