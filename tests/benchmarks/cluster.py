@@ -4,10 +4,12 @@ One JSON line a section, of a generated table of 15 columns in Parquet, R = 3:
 
     stages     CPU seconds by stage and the most memory of any process, one part at a time in a process of its
                own; beside it the same work in one process on the whole table
-    workers    elapsed and CPU seconds of the same work by 1 and by 2 workers of Dask on this machine
+    workers    elapsed and CPU seconds of the same work by 1, 2 and 4 workers of Dask on this machine, and
+               whether they make the bytes that one process makes
     groupby    the same counts by Dask's own groupby over pandas, as somebody would write it
 """
 
+import hashlib
 import itertools
 import json
 import multiprocessing
@@ -147,20 +149,36 @@ def workers(records: int, partitions: int) -> dict[str, object]:
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
     path, found = table(records), {}
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        seconds, at_once, _ = _apart(lambda into: whole(path, into), Path(folder))
+        expected = _hash_of(Path(folder) / "marginals")
     with temporary_settings(updates={PREFECT_API_URL: server.ensure(lambda text: None)}):
-        for number in (1, 2):
-            found[str(number)] = _with_workers(path, partitions, number)
-    ratio = found["2"]["elapsed_s"] / found["1"]["elapsed_s"]
-    return {"by_workers": found, "elapsed_ratio": round(ratio, 2)}
+        for number in (1, 2, 4):
+            found[number] = _with_workers(path, partitions, number)
+    hashes = {each.pop("hash") for each in found.values()}
+    return {
+        "by_workers": found,
+        "one_process_cpu_s": {name: round(value, 1) for name, value in seconds.items()},
+        "cpu_ratio_of_2": round(found[2]["cpu_s"] / at_once, 2),
+        "elapsed_ratio_of_2_to_1": round(found[2]["elapsed_s"] / found[1]["elapsed_s"], 2),
+        "same_bytes": hashes == {expected},
+    }
 
 
-def _with_workers(path: Path, partitions: int, number: int) -> dict[str, float]:
+def _hash_of(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _with_workers(path: Path, partitions: int, number: int) -> dict[str, Any]:
     from prefect import flow
 
     from tasks.cluster import Cluster
 
     @flow(name="benchmark", persist_result=False)
-    def job() -> dict[str, float]:
+    def job() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(dir=FOLDER) as folder, Cluster("", number) as cluster:
             list(cluster.each("start", abs, range(number)))  # the cluster is up, and Python has loaded
             started = time.monotonic(), _cpu_of_all()
@@ -168,6 +186,7 @@ def _with_workers(path: Path, partitions: int, number: int) -> dict[str, float]:
             return {
                 "elapsed_s": round(time.monotonic() - started[0], 1),
                 "cpu_s": round(_cpu_of_all() - started[1], 1),
+                "hash": _hash_of(Path(folder) / "marginals"),
             }
 
     return job()
