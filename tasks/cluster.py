@@ -200,6 +200,9 @@ class Cluster(Workers):
                 "security": True,
                 "protocol": "tls://",
                 "dashboard_address": None,
+                # Nor do answers lie in the system's temporary folder where memory is short.
+                "memory_target_fraction": False,
+                "memory_spill_fraction": False,
                 "silence_logs": logging.CRITICAL,
             }
         }

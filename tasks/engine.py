@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from tasks.core.errors import ClusterLost, ParameterError
+from tasks.core.errors import ClusterLost, InternalError, ParameterError, StorageError
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
 from tasks.messages import tell
@@ -84,9 +84,9 @@ def forget_parts(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Steadfast(Workers):
-    """Workers whose work goes on in this process where their cluster is lost, one part at a time.
+    """Workers whose work goes on in this process where a part of theirs fails, one part at a time.
 
-    A draw that stopped halfway would be lost, and stay charged.
+    A draw that stopped halfway would be lost, and stay charged. What fails here, too, is raised.
 
     Attributes:
         workers: on a cluster.
@@ -101,10 +101,10 @@ class Steadfast(Workers):
             for made in self.workers.each(name, work, parts):
                 yield made
                 done += 1
-        except ClusterLost:
+        except (ClusterLost, StorageError, InternalError):
             tell(
-                "ATTENTION: the Dask cluster is lost. What may not stop goes on in the run's own process, "
-                "which takes longer."
+                "ATTENTION: the Dask cluster failed while noise was drawn. The draw goes on in the run's own "
+                "process, which takes longer."
             )
         yield from map(work, parts[done:])
 

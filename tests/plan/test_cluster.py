@@ -1,0 +1,51 @@
+"""What a run on a cluster needs, and which runs can't be on one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows.command import main as command
+from tasks.core.errors import ParameterError
+from tasks.plan.cluster import cluster_needs
+from tasks.plan.describe import describe
+from tests.flows import pipeline
+
+
+def test_more_partitions_need_less_memory_and_rows_and_lengths_more_of_all():
+    few, many = (cluster_needs(10**8, 15, 3, number) for number in (10, 100))
+    assert many.worker_mb < few.worker_mb and many.stored_mb == few.stored_mb
+    assert many.cpu_hours > few.cpu_hours
+    more = cluster_needs(2 * 10**8, 15, 3, 100)
+    assert more.worker_mb > many.worker_mb and more.cpu_hours > many.cpu_hours
+    assert cluster_needs(10**8, 15, 2, 100).cpu_hours < many.cpu_hours
+    assert cluster_needs(10**8, 15, 3, 100, has_ids=True).worker_mb > many.worker_mb
+    advised = cluster_needs(10**8, 15, 3, few.advised)
+    assert advised.worker_mb < 2048 + 400 and cluster_needs(10, 2, 1, 1).advised == 1
+
+
+@pytest.mark.parametrize("mode", ["row_seeded", "value_seeded", "unseeded"])
+def test_a_mode_that_asks_the_whole_table_is_refused(mode: str, tmp_path: Path) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
+    body = pipeline.anonymous(tmp_path, synthesis_mode=mode)
+    describe(pipeline.from_flat(body))
+    with pytest.raises(ParameterError, match=f"{mode} asks the whole table"):
+        describe(pipeline.from_flat(body | {"engine": "dask"}))
+
+
+def test_a_cluster_that_is_not_encrypted_is_noted(tmp_path: Path) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
+    for address, is_noted in (("tcp://host:8786", True), ("tls://host:8786", False), ("", False)):
+        asked = pipeline.flat(tmp_path, engine="dask", dask_address=address)
+        notes = describe(pipeline.from_flat(asked)).notes
+        assert any("not encrypted" in note for note in notes) == is_noted
+
+
+@pytest.mark.usefixtures("own_ledger")
+def test_check_says_what_workers_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(200))
+    configured = tmp_path / "people.json"
+    configured.write_text(json.dumps(pipeline.flat(tmp_path, engine="dask", partitions=3, workers=5)))
+    assert command.main(["check", str(configured)]) == 0
+    said = capsys.readouterr().out
+    assert "a cluster of 5 workers on this machine: 3 partitions" in said and "CPU minute" in said
