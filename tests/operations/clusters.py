@@ -7,30 +7,44 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from prefect import flow
+
 from tests.flows.processes import ROOT
+from tests.operations.hosts import HOME
 
 
 class RunningCluster:
     """Processes of one cluster."""
 
-    def __init__(self, folder: Path, workers: int, environment: Mapping[str, str]) -> None:
-        """Args: folder: for its files. workers: how many. environment: of all."""
+    def __init__(
+        self, folder: Path, workers: int, environment: Mapping[str, str], hosts: Sequence[tuple[str, str]]
+    ) -> None:
+        """Args: folder: for its files. workers: how many. environment: of all. hosts: of workers, if any."""
         self._folder, self._environment = folder, {**os.environ, **environment, "PYTHONPATH": str(ROOT)}
         self._file = folder / "scheduler.json"
-        self._scheduler = self._started("scheduler", "--port", "0", "--host", "127.0.0.1")
+        self._scheduler = self._started("scheduler", "--port", "0", "--host", HOME if hosts else "127.0.0.1")
         self.address = self._address()
+        own = ("worker", self.address, "--nthreads", "1", "--local-directory", str(folder))
         self._workers = [
-            self._started("worker", self.address, "--nthreads", "1", "--local-directory", str(folder))
-            for _ in range(workers)
+            self._started(*own, "--host", address, host=name)
+            for name, address in hosts or [("", "127.0.0.1")] * workers
         ]
 
-    def _started(self, *arguments: str) -> subprocess.Popen[bytes]:
+    def _started(self, *arguments: str, host: str = "") -> subprocess.Popen[bytes]:
         told = ["--scheduler-file", str(self._file)] if arguments[0] == "scheduler" else []
-        command = [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:], *told]
+        inside = ["ip", "netns", "exec", host] if host else []
+        command = [
+            *inside,
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_" + arguments[0],
+            *arguments[1:],
+            *told,
+        ]
         log = (self._folder / f"{arguments[0]}.log").open("ab")
         return subprocess.Popen(
             [*command, "--no-dashboard"], env=self._environment, cwd=self._folder, stdout=log, stderr=log
@@ -82,13 +96,30 @@ def _command(process: int) -> bytes:
         return b""
 
 
+_WORK: list[Callable[[], None]] = []
+
+
+def in_a_flow(work: Callable[[], None]) -> None:
+    """Do some work in a flow, which goes to the workers by its name: what a test holds can't be sent."""
+    _WORK.append(work)
+    _flow()
+
+
+@flow(name="on a cluster", persist_result=False)
+def _flow() -> None:
+    _WORK.pop()()
+
+
 @contextmanager
 def running_cluster(
-    folder: Path, workers: int = 2, environment: Mapping[str, str] = os.environ
+    folder: Path,
+    workers: int = 2,
+    environment: Mapping[str, str] = os.environ,
+    hosts: Sequence[tuple[str, str]] = (),
 ) -> Iterator[RunningCluster]:
-    """A cluster for as long as it is needed."""
+    """A cluster for as long as it is needed; of one worker a host, where there are any."""
     folder.mkdir(exist_ok=True)
-    made = RunningCluster(folder, workers, environment)
+    made = RunningCluster(folder, workers, environment, hosts)
     try:
         yield made
     finally:

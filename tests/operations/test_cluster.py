@@ -13,12 +13,13 @@ import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from prefect import flow
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.command import main as command
 from tasks.cluster import Cluster
 from tasks.core.aggregates.partitions import count_partitions
 from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions
@@ -29,8 +30,9 @@ from tasks.core.tables.header import InputFile
 from tests.benchmarks.data import generated_codes
 from tests.flows import pipeline
 from tests.flows.processes import Run, assert_whole
-from tests.operations.clusters import running_cluster
+from tests.operations.clusters import in_a_flow, running_cluster
 from tests.operations.faulty_storage import faulty_storage
+from tests.operations.hosts import HOME, hosts, reached_from_hosts
 
 pytestmark = [
     pytest.mark.operations,
@@ -79,7 +81,6 @@ def test_twenty_runs_whose_workers_are_killed_at_random_are_identical(tmp_path: 
                 killed.append(running.kill_some_worker(number))
                 number += 1
 
-        @flow(name="killed", persist_result=False)
         def job() -> None:
             with Cluster(running.address, 0) as cluster:
                 list(cluster.each("start", abs, range(6)))
@@ -94,7 +95,7 @@ def test_twenty_runs_whose_workers_are_killed_at_random_are_identical(tmp_path: 
                     ended.set()
                     killing.join()
 
-        job()
+        in_a_flow(job)
     assert len(found) == RUNS and len(set(found)) == 1
     assert sum(killed) >= RUNS // 2
 
@@ -152,9 +153,32 @@ def test_parts_lie_in_storage_that_fails_once(
         client.create_bucket(Bucket="shared")
         with running_cluster(tmp_path / "cluster", 2, told) as running:
             asked = {"dask_address": running.address, "shared_storage": "s3://shared/parts"}
-            storage.refusals = 40  # more than a client tries by itself
+            storage.refusals = 12  # more than a client tries by itself
             assert command.main(["run", str(configured(tmp_path, **asked, retention_days=1))]) == 0
         assert_whole(tmp_path)
         keys = [each["Key"] for each in client.list_objects_v2(Bucket="shared").get("Contents", [])]
         assert keys and all(key.startswith("parts/people/") for key in keys)
         assert not [key for key in keys if "/pieces/" in key or "/done/" in key]
+
+
+@pytest.mark.needs_root
+def test_workers_on_hosts_of_their_own_make_the_same_bytes(tmp_path: Path, prefect_server: str) -> None:
+    path = table(tmp_path / "table.parquet", 50_000)
+    (tmp_path / "here").mkdir()
+    found = {counted(path, tmp_path / "here", InProcess())}
+    port = int(prefect_server.rpartition(":")[2].partition("/")[0])
+    with (
+        hosts(4) as machines,
+        reached_from_hosts(port) as reached,
+        temporary_settings(updates={PREFECT_API_URL: f"http://{HOME}:{reached}/api"}),
+    ):
+        for number in (1, 2, 4):
+            with running_cluster(tmp_path / f"cluster-{number}", hosts=machines[:number]) as running:
+                (tmp_path / str(number)).mkdir()
+
+                def job(running: Any = running, number: int = number) -> None:
+                    with Cluster(running.address, 0) as cluster:
+                        found.add(counted(path, tmp_path / str(number), cluster))
+
+                in_a_flow(job)
+    assert len(found) == 1

@@ -9,6 +9,7 @@ import hashlib
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from tasks.core.hashes import folder_sha256
 from tasks.core.tables.storage_urls import Storage, remote_url
 
 R = TypeVar("R")
+_SECONDS_BETWEEN_TRIES = (1, 3, 9)
 #: Of a part in storage: the hash of its files, written last.
 _WHOLE = "whole.sha256"
 
@@ -168,6 +170,12 @@ class PartStore:
         return self._storage.key(f"{self.root.rstrip('/')}/{key}")
 
     def _done(self, what: str, work: Callable[[], R]) -> R:
+        """As `Storage.done`, tried again where the storage refuses: it may have too much to do."""
+        for seconds in _SECONDS_BETWEEN_TRIES:
+            try:
+                return self._storage.done(what, work)
+            except StorageError:
+                time.sleep(seconds)
         return self._storage.done(what, work)
 
 
