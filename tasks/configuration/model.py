@@ -255,13 +255,12 @@ class Resources(Model):
     def _without_a_cluster(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What is written of a run in its own process says nothing of clusters."""
         body: dict[str, Any] = handler(self)
-        return {
-            key: value for key, value in body.items() if self.engine == "dask" or key not in _OF_A_CLUSTER
-        }
+        return {key: value for key, value in body.items() if self.engine == "dask" or key not in OF_A_CLUSTER}
 
 
 _SCHEDULERS = ("tls://", "tcp://")
-_OF_A_CLUSTER = ("engine", "dask_address", "workers", "partitions", "shared_storage")
+#: Where work is done: no release says it.
+OF_A_CLUSTER = ("engine", "dask_address", "workers", "partitions", "shared_storage")
 
 
 def _word(value: str) -> str:

@@ -36,7 +36,7 @@ def files_of(folder: Path, *names: str) -> dict[str, bytes]:
 
 def test_a_run_on_a_cluster_makes_the_same_bytes(tmp_path: Path) -> None:
     pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
-    body = pipeline.anonymous(tmp_path, synthesis_mode="fitted", evaluate_utility={})
+    body = pipeline.anonymous(tmp_path, synthesis_mode="fitted")
     one, many = tmp_path / "one", tmp_path / "many"
     assert command.main(["run", str(written(one, body))]) == 0
     secret = one / "out" / "sensitive" / ".secret"
@@ -47,9 +47,7 @@ def test_a_run_on_a_cluster_makes_the_same_bytes(tmp_path: Path) -> None:
     assert released[0].keys() == released[1].keys()
     different = {name for name in released[0] if released[0][name] != released[1][name]}
     assert different <= {"MANIFEST.json", "lineage.json", "lineage.mmd"}, different
-    sensitive = [
-        files_of(folder, "marginals", "evaluation", "aggregate", "utility") for folder in (one, many)
-    ]
+    sensitive = [files_of(folder, "marginals", "evaluation", "aggregate") for folder in (one, many)]
     by_record = {name for names in sensitive for name in names if "analysis_by_record" in name}
     common = sensitive[0].keys() & sensitive[1].keys()
     assert sensitive[0].keys() ^ sensitive[1].keys() <= by_record

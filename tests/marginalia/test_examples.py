@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import marginalia
+from marginalia import errors
 from tests.flows.processes import ROOT
 from tests.marginalia.notebooks import people
 
@@ -28,6 +29,9 @@ def test_examples_give_what_they_say(
         shown += len(test.examples)
         found = doctest.DocTestRunner().run(test)
         assert found.failed == 0
+    (words,) = doctest.DocTestFinder(recurse=False).find(errors.misspelt, "misspelt", extraglobs=vars(errors))
+    shown += len(words.examples)
+    assert doctest.DocTestRunner().run(words).failed == 0
     text = "".join(path.read_text("utf-8") for path in (ROOT / "marginalia").glob("*.py"))
     assert shown == len(re.findall(r"^\s*>>> ", text, re.M))
 

@@ -61,8 +61,8 @@ class RunningCluster:
         """Ids of the processes that do the work: each is looked after by one that starts another."""
         found = []
         for nanny in self._workers:
-            children = Path(f"/proc/{nanny.pid}/task/{nanny.pid}/children")
-            ids = [int(child) for child in children.read_text().split()] if children.exists() else []
+            threads = Path(f"/proc/{nanny.pid}/task").glob("*/children")
+            ids = [int(child) for children in threads for child in children.read_text().split()]
             found += [child for child in ids if b"spawn_main" in _command(child)]
         return found
 

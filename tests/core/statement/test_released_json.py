@@ -53,7 +53,7 @@ def test_p5_every_setting_of_the_configuration_may_be_released_but_the_machines_
         if issubclass(model, configuration.Model)
         for name in model.model_fields
     }
-    never = {"path", "contract", "unused_keys"} | configuration.NEVER_RELEASED
+    never = {"path", "contract", "unused_keys", *configuration.OF_A_CLUSTER} | configuration.NEVER_RELEASED
     assert settings - CONFIGURATION_KEYS <= never
 
 
