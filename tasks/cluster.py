@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, TypeVar
 
+import dask
 from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 from distributed.scheduler import KilledWorker
@@ -29,6 +30,8 @@ R = TypeVar("R")
 _TRIES, _SECONDS = 3, 2
 #: How long a part is waited for before it is looked whether anybody works, and how often in vain.
 _SECONDS_A_LOOK, _LOOKS_UNTIL_TOLD, _LOOKS_UNTIL_LOST = 10, 3, 60
+#: Answers about people must not lie in the system's temporary folder where memory is short.
+_NO_SPILLING = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
 _LOST = (CommClosedError, FutureCancelledError, TimeoutError, OSError)
 
 
@@ -180,7 +183,8 @@ class Cluster(Workers):
             failure = None
             try:
                 self._runner = self._stack.enter_context(runner)
-                assert runner.client, "asked for, it connects"
+                with dask.config.set(_NO_SPILLING):
+                    assert runner.client, "asked for, it connects"
             except (*_LOST, RuntimeError):  # the second of a worker on this machine that does not start
                 failure = self._lost()
                 self._stack.close()
@@ -200,9 +204,6 @@ class Cluster(Workers):
                 "security": True,
                 "protocol": "tls://",
                 "dashboard_address": None,
-                # Nor do answers lie in the system's temporary folder where memory is short.
-                "memory_target_fraction": False,
-                "memory_spill_fraction": False,
                 "silence_logs": logging.CRITICAL,
             }
         }
