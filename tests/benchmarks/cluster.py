@@ -181,11 +181,12 @@ def _with_workers(path: Path, partitions: int, number: int) -> dict[str, Any]:
     def job() -> dict[str, Any]:
         with tempfile.TemporaryDirectory(dir=FOLDER) as folder, Cluster("", number) as cluster:
             list(cluster.each("start", abs, range(number)))  # the cluster is up, and Python has loaded
-            started = time.monotonic(), _cpu_of_all()
+            started = time.monotonic(), _cpu_of_all(), time.process_time()
             in_partitions(path, partitions, Path(folder), cluster)
             return {
                 "elapsed_s": round(time.monotonic() - started[0], 1),
                 "cpu_s": round(_cpu_of_all() - started[1], 1),
+                "driver_cpu_s": round(time.process_time() - started[2], 1),
                 "hash": _hash_of(Path(folder) / "marginals"),
             }
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import feather
 
 from tasks.core.arrays import Codes, Integers
 from tasks.core.parquet import read_parquet
@@ -27,7 +28,7 @@ from tasks.core.records.dropped import REASONS
 from tasks.core.records.multi_values import ItemCells
 from tasks.core.records.partitions.blocks import ROW
 
-_ROWS, _SETS, _ID = "rows.parquet", "sets", "id"
+_ROWS, _SETS, _ID = "rows.arrow", "sets", "id"
 Values = tuple[tuple[str, ...], ...]
 
 
@@ -46,7 +47,8 @@ def write_piece(rows: CodedRows, places: Integers, chosen: Integers, folder: Pat
     for index, column in enumerate(rows.columns):
         codes = column.codes if isinstance(column, SingleCells) else column.cells
         columns[f"column_{index}"] = pa.array(codes[chosen])
-    pq.write_table(pa.table(columns), folder / _ROWS)
+    # Arrow's own format: codes stay a byte, and nothing is encoded that is read once.
+    feather.write_feather(pa.table(columns), folder / _ROWS, compression="lz4")
 
 
 def _ids_of(ids: RawColumn, chosen: Integers) -> pa.Array:
@@ -97,7 +99,7 @@ class PieceReader:
 
     def add(self, piece: Path, texts: Path) -> None:
         """Take a piece. Args: piece: its rows. texts: what their block's codes stand for."""
-        table = read_parquet(piece / _ROWS)
+        table = feather.read_table(piece / _ROWS, memory_map=False)
         values = read_values(texts, len(self._values))
         self._places.append(table[ROW].to_numpy())
         if _ID in table.column_names:
