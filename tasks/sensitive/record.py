@@ -17,6 +17,7 @@ def keep_configuration(run: RunWorkspace, configuration: RunConfiguration) -> No
     folder = run.folder(SENSITIVE)
     folder.mkdir(parents=True, exist_ok=True)
     body = {name: value for name, value in plain(configuration).items() if name not in configuration.unnamed}
+    body["resources"] = configuration.resources.model_dump()
     text = json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False)
     (folder / "configuration.json").write_text(text + "\n", encoding="utf-8")
 
