@@ -22,6 +22,7 @@ from pydantic import BaseModel, Secret
 from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Schema
+from tasks.core.records.partitions.index import lacks_partitions
 from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
 from tasks.version import code_hash
 
@@ -52,14 +53,14 @@ class StoredTableSerializer(_Serializer):
         """The reference, or the text of the failure; whether a table was changed is judged on reading.
 
         Raises:
-            FileNotFoundError: the folder is gone.
+            FileNotFoundError: the folder is gone, or a partition that it is the index of.
         """
         body = json.loads(blob)
         if "failed" in body:
             return str(body["failed"])
         table = StoredTable(**body)
         folder = Path(self.root) / table.key
-        if not folder.is_dir():
+        if not folder.is_dir() or lacks_partitions(folder):
             raise FileNotFoundError(table.key)
         os.utime(folder)  # when it was last of use
         return table

@@ -6,8 +6,10 @@ cluster's own connections and never to Prefect.
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -32,6 +34,8 @@ _TRIES, _SECONDS = 3, 2
 _SECONDS_A_LOOK, _LOOKS_UNTIL_TOLD, _LOOKS_UNTIL_LOST = 10, 3, 60
 #: Answers about people must not lie in the system's temporary folder where memory is short.
 _NO_SPILLING = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
+#: So many parts are given out before their answers are taken.
+_LEAST_AHEAD, _AHEAD_OF_A_WORKER = 8, 3
 _LOST = (CommClosedError, FutureCancelledError, TimeoutError, OSError)
 
 
@@ -117,25 +121,41 @@ class Cluster(Workers):
 
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
         """See `Workers`; a task run a part."""
-        runner = self._opened()
-        try:
-            futures = [
-                runner.submit(_task(name, place), {"sent": _Sent(work, part)})
-                for place, part in enumerate(parts, start=1)
-            ]
-        except _LOST:
-            futures = []
-        if len(futures) < len(parts):
-            raise self._lost()
-        for future in futures:
-            yield self._result(future)
+        self._opened()
+        waiting: deque[Any] = deque()
+        for place, part in enumerate(parts, start=1):
+            # Answers that nobody has taken yet lie in the workers' memory: so few parts are ahead of them.
+            if len(waiting) >= self._most_ahead():
+                yield self._result(waiting.popleft())
+            waiting.append(self._safely(partial(self._given_out, _task(name, place), _Sent(work, part))))
+        while waiting:
+            yield self._result(waiting.popleft())
+
+    def _given_out(self, task: Task[Any, Any], sent: _Sent) -> Any:
+        return self._opened().submit(task, {"sent": sent})
+
+    def _most_ahead(self) -> int:
+        return max(_LEAST_AHEAD, _AHEAD_OF_A_WORKER * self._safely(self._number_of_workers))
 
     def _result(self, future: Any) -> Any:
-        failure: MarginaliaError | None = None
-        found: Any = None
+        found = self._safely(partial(self._taken, future))
+        if isinstance(found, _Failed):
+            raise found.error
+        return found
+
+    def _taken(self, future: Any) -> Any:
+        state = self._awaited(future.wrapped_future)
+        return state.result(raise_on_failure=True) if isinstance(state, State) else state
+
+    def _safely(self, work: Callable[[], R]) -> R:
+        """What some work on the cluster returns.
+
+        Raises:
+            MarginaliaError: what it raised, or in our words what it failed with: not the table's doing.
+        """
+        failure: MarginaliaError
         try:
-            state = self._awaited(future.wrapped_future)
-            found = state.result(raise_on_failure=True) if isinstance(state, State) else state
+            return work()
         except MarginaliaError as error:
             failure = error.with_traceback(None)
         except KilledWorker:
@@ -146,12 +166,14 @@ class Cluster(Workers):
             )
         except _LOST:
             failure = self._lost()
-        if failure is None and isinstance(found, _Failed):
-            failure = found.error
-        if failure is not None:
-            failure.__cause__ = failure.__context__ = None
-            raise failure
-        return found
+        except Exception as error:
+            failure = ClusterLost(
+                f"A worker of the Dask cluster could not do its part ({type(error).__name__}). See that the "
+                "workers have this version of the project and reach the Prefect server; their logs say more. "
+                "Then run again: finished parts are kept."
+            )
+        failure.__cause__ = failure.__context__ = None
+        raise failure
 
     def _awaited(self, future: Any) -> Any:
         """What Dask has of a part, for as long as there is anybody to work on it.
@@ -164,7 +186,7 @@ class Cluster(Workers):
             try:
                 return future.result(timeout=_SECONDS_A_LOOK)
             except TimeoutError:
-                alone = 0 if self._has_workers() else alone + 1
+                alone = 0 if self._number_of_workers() else alone + 1
             if alone == _LOOKS_UNTIL_TOLD:
                 tell("ATTENTION: the Dask cluster has no worker. The run waits for one.")
             if alone == _LOOKS_UNTIL_LOST:
@@ -173,25 +195,25 @@ class Cluster(Workers):
                     "the version of this project that the run has. Then run again: finished parts are kept."
                 )
 
-    def _has_workers(self) -> bool:
-        runner = self._runner
-        return runner is not None and bool(runner.client.scheduler_info(n_workers=-1)["workers"])
+    def _number_of_workers(self) -> int:
+        assert self._runner is not None, "whoever waits for a part has opened it"
+        return len(self._runner.client.scheduler_info(n_workers=-1)["workers"])
 
     def _opened(self) -> DaskTaskRunner:
         if self._runner is None:
-            runner = DaskTaskRunner(**self._where())
-            failure = None
-            try:
-                self._runner = self._stack.enter_context(runner)
-                with dask.config.set(_NO_SPILLING):
-                    assert runner.client, "asked for, it connects"
-            except (*_LOST, RuntimeError):  # the second of a worker on this machine that does not start
-                failure = self._lost()
-                self._stack.close()
-                self._runner = None
-            if failure is not None:
-                raise failure
-        return runner if self._runner is None else self._runner
+            self._runner = self._safely(self._connected)
+        return self._runner
+
+    def _connected(self) -> DaskTaskRunner:
+        runner = DaskTaskRunner(**self._where())
+        try:
+            self._stack.enter_context(runner)
+            with dask.config.set(_NO_SPILLING):
+                assert runner.client, "asked for, it connects"
+        except (*_LOST, RuntimeError):  # the last where a worker on this machine does not start
+            self._stack.close()
+            raise CommClosedError from None
+        return runner
 
     def _where(self) -> dict[str, Any]:
         if self._address:
@@ -209,10 +231,14 @@ class Cluster(Workers):
         }
 
     def _lost(self) -> ClusterLost:
-        where = f"at {self._address}" if self._address else "on this machine"
+        if not self._address:
+            return ClusterLost(
+                "The Dask cluster that a run starts on its own machine must be up, but did not start or is "
+                "gone. It may lack memory: give fewer workers. Then run again: finished parts are kept."
+            )
         return ClusterLost(
-            f"The scheduler of the Dask cluster {where} must answer, but does not. See that it is up and "
-            "can be reached from here. Then run again: finished parts are kept."
+            f"The scheduler of the Dask cluster at {self._address} must answer, but does not. See that it is "
+            "up and can be reached from here. Then run again: finished parts are kept."
         )
 
 

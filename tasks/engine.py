@@ -20,6 +20,7 @@ from tasks.messages import tell
 from tasks.storage import INTERMEDIATE, RunWorkspace
 
 if TYPE_CHECKING:  # slow
+    from tasks.cluster import Cluster
     from tasks.configuration.model import Resources, RunConfiguration
 
 P = TypeVar("P")
@@ -147,7 +148,3 @@ def _cluster(asked: "Resources") -> "Cluster":
         "engine: dask needs packages that are not installed: install the extra dask of this project (`pip "
         "install prefect-dask`), on the workers too."
     )
-
-
-if TYPE_CHECKING:
-    from tasks.cluster import Cluster

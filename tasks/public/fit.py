@@ -12,12 +12,10 @@ from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.estimates import ranges, scaled_to_records
-from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
 from tasks.core.synthesis.records import read_synthetic_records
-from tasks.core.synthesis.sharded_records import join_shards
 from tasks.public.bundles.opening import open_drawn
 from tasks.public.modes import public_seed
-from tasks.public.shards import SHARD_RECORDS, shard_place
+from tasks.public.shards import is_sharded, shard_place
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
@@ -33,7 +31,10 @@ def fit_records(into: Output, measurement: StoredTable, synthesis: AnySynthesis,
     bundle = open_drawn(into.run, measurement)
     drawn, seed = bundle.workload(), public_seed(bundle, synthesis) or 0
     number, report = synthesis.target_number_of_records, into.progress.of("records")
-    if fitted.wanted_number(drawn, number) > SHARD_RECORDS:
+    if is_sharded(fitted.wanted_number(drawn, number)):
+        from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
+        from tasks.core.synthesis.sharded_records import join_shards
+
         with shard_place(into) as place:
             join_shards(
                 draw_fitted_in_shards(

@@ -9,7 +9,14 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.constrained_headers import HeldConstraints
 from tasks.public.bundles.opening import open_counts
-from tasks.public.modes import PublicFacts, draw_from_counts, public_seed
+from tasks.public.modes import (
+    PublicFacts,
+    draw_from_counts,
+    draw_shards_from_counts,
+    public_seed,
+    records_in_shards,
+)
+from tasks.public.shards import is_sharded, shard_place
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
@@ -46,13 +53,18 @@ def generate_records(
     if synthesis.reads_records:
         _take(bundle.synthetic_records, into.folder)
         return
-    draw_from_counts(
-        read_aggregates(into.path(aggregates)),
-        synthesis,
-        PublicFacts(public_seed(bundle, synthesis), resolution, held),
-        parallel_jobs,
-        into.progress.of("records"),
-    ).write(into.folder)
+    reported, report = read_aggregates(into.path(aggregates)), into.progress.of("records")
+    public = PublicFacts(public_seed(bundle, synthesis), resolution, held)
+    if is_sharded(records_in_shards(reported, synthesis)):
+        from tasks.core.synthesis.sharded_records import join_shards
+
+        with shard_place(into) as place:
+            join_shards(
+                draw_shards_from_counts(reported, synthesis, public, parallel_jobs, report, place),
+                into.folder,
+            )
+        return
+    draw_from_counts(reported, synthesis, public, parallel_jobs, report).write(into.folder)
 
 
 def _take(records: Path | None, folder: Path) -> None:

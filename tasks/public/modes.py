@@ -19,12 +19,14 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import ShareDone
 from tasks.core.errors import InternalError
 from tasks.public.bundles.bundle import CountsBundle
+from tasks.public.shards import ShardPlace
 
 if TYPE_CHECKING:
     from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters
     from tasks.core.synthesis.constrained_headers import HeldConstraints
     from tasks.core.synthesis.records import SyntheticRecords
     from tasks.core.synthesis.rows import FrequentRows
+    from tasks.core.synthesis.sharded_records import ShardedRecords
 
 
 def draw_from_rows(
@@ -93,6 +95,48 @@ def draw_from_counts(
             seed,
             held=public.held,
             number=synthesis.target_number_of_records,
+            threads=threads,
+            progress=progress,
+        )
+    raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
+
+
+def records_in_shards(reported: Aggregates, synthesis: AnySynthesis) -> int:
+    """About how many records a mode that reads reported counts makes; 0 where all are made in one place."""
+    if not isinstance(synthesis, AggregateSeeded | Fitted):
+        return 0
+    if isinstance(synthesis, AggregateSeeded) and synthesis.use_synthetic_counts:
+        return 0  # what was synthesised is taken off every count
+    target = synthesis.target_number_of_records
+    return reported.number_of_records if target is None else target
+
+
+def draw_shards_from_counts(
+    reported: Aggregates,
+    synthesis: AnySynthesis,
+    public: PublicFacts,
+    threads: int,
+    progress: ShareDone,
+    place: ShardPlace,
+) -> "ShardedRecords":
+    """As `draw_from_counts`, in shards. Args: place: where they are made."""
+    from tasks.core.synthesis import aggregate_seeded_in_shards, fitted_to_counts, fitted_to_counts_in_shards
+
+    if public.seed is None:
+        raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
+    if isinstance(synthesis, AggregateSeeded):
+        parameters = aggregate_parameters(synthesis)
+        return aggregate_seeded_in_shards.draw_aggregate_seeded_in_shards(
+            reported, parameters, public.seed, **place, progress=progress
+        )
+    if isinstance(synthesis, Fitted):
+        return fitted_to_counts_in_shards.draw_fitted_to_counts_in_shards(
+            reported,
+            fitted_to_counts.Missing.of_rounding(public.resolution),
+            public.seed,
+            held=public.held,
+            number=synthesis.target_number_of_records,
+            **place,
             threads=threads,
             progress=progress,
         )

@@ -14,7 +14,12 @@ from tasks.engine import current_engine
 from tasks.step import Output
 
 #: Records are made in shards where there are more than these, each of at most as many.
-SHARD_RECORDS: Final = 1 << 21
+_SHARD_RECORDS: Final = 1 << 21
+
+
+def is_sharded(records: int) -> bool:
+    """Whether so many records are made in shards."""
+    return records > _SHARD_RECORDS
 
 
 class ShardPlace(TypedDict):
@@ -31,6 +36,6 @@ def shard_place(into: Output) -> Iterator[ShardPlace]:
     engine = current_engine()
     home = engine.public_store(into.run)
     try:
-        yield {"shard_records": SHARD_RECORDS, "store": home.below(into.key), "workers": engine.workers}
+        yield {"shard_records": _SHARD_RECORDS, "store": home.below(into.key), "workers": engine.workers}
     finally:
         home.remove(into.key)

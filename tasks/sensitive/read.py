@@ -16,9 +16,6 @@ from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.partitions.encoding import encode_partitions
-from tasks.core.records.partitions.index import write_partitions
-from tasks.core.records.partitions.plan import PartitionPlace
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.remote import RemoteFile
 from tasks.engine import current_engine, note_parts
@@ -146,6 +143,10 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
     )
     engine = current_engine()
     if engine.partitions:
+        from tasks.core.records.partitions.encoding import encode_partitions
+        from tasks.core.records.partitions.index import write_partitions
+        from tasks.core.records.partitions.plan import PartitionPlace
+
         place = PartitionPlace(engine.partitions, engine.store(into.run), f"{into.key}-{engine.partitions}")
         note_parts(into.run, place.store, place.prefix)
         write_partitions(encode_partitions(table.source, schema, options, place, engine.workers), into.folder)

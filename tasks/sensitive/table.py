@@ -21,14 +21,14 @@ def open_table(into: Output, records: StoredTable) -> Path | PartitionedRecords:
     folder = into.path(records)
     if not is_parted(folder):
         return folder
-    table = _parted(folder, current_engine().workers, into.key)
+    table = read_partitions(folder, current_engine().workers, into.key)
     note_parts(into.run, table.store, into.key)
     return table
 
 
 def opened_folder(folder: Path) -> Path | PartitionedRecords:
     """A folder of records, or where its partitions are, read by this process. Args: folder: of a table."""
-    return _parted(folder, InProcess()) if is_parted(folder) else folder
+    return read_partitions(folder, InProcess()) if is_parted(folder) else folder
 
 
 def open_kept(into: Output, records: StoredTable) -> Path | PartitionedRecords:
@@ -60,16 +60,13 @@ def _forget(table: PartitionedRecords) -> None:
 
 def open_records(workspace: Workspace, records: StoredTable) -> AnyRecords:
     """The records in memory, or where their partitions are. Nothing is made of them in their store."""
-    folder = workspace.path(records)
-    return _parted(folder, current_engine().workers) if is_parted(folder) else read_coded_records(folder)
+    return _opened(workspace.path(records), current_engine().workers)
 
 
 def open_for_draw(workspace: Workspace, records: StoredTable) -> AnyRecords:
     """The records that a release is drawn from. Once it is begun, a draw does not stop for a lost cluster."""
-    folder = workspace.path(records)
-    return _parted(folder, current_engine().steadfast) if is_parted(folder) else read_coded_records(folder)
+    return _opened(workspace.path(records), current_engine().steadfast)
 
 
-def _parted(folder: Path, workers: Workers, prefix: str = "") -> PartitionedRecords:
-    found = read_partitions(folder)
-    return PartitionedRecords(found.parts, found.facts, workers, prefix)
+def _opened(folder: Path, workers: Workers) -> AnyRecords:
+    return read_partitions(folder, workers) if is_parted(folder) else read_coded_records(folder)

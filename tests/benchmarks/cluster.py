@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,6 @@ from tasks.core.parts.workers import Workers
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.records.partitions.encoding import encode_partitions
 from tasks.core.records.partitions.plan import PartitionPlace
 from tasks.core.tables.header import InputFile
@@ -87,8 +87,7 @@ def in_partitions(path: Path, partitions: int, folder: Path, workers: Workers) -
     options = EncodingOptions(total=True, key=b"benchmark", resources=ONE_THREAD)
     made = encode_partitions(source, schema_of(source), options, place, workers)
     (folder / "marginals").mkdir()
-    coded = PartitionedRecords(made.parts, made.facts, workers, "counts")
-    count_partitions(coded, folder / "marginals", LENGTH, ONE_THREAD)
+    count_partitions(replace(made, prefix="counts"), folder / "marginals", LENGTH, ONE_THREAD)
     return {"coded_mb": _megabytes(folder / "parts")}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from flows.command import main as command
+from tasks.public import shards
 from tests.flows import pipeline
 from tests.flows.processes import assert_whole
 
@@ -76,3 +77,48 @@ def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(
     body = pipeline.anonymous(tmp_path, synthesis_mode="row_seeded", engine="dask")
     assert command.main(["check", str(written(tmp_path / "run", body))]) == 2
     assert "row_seeded asks the whole table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_private"), [("fitted", True), ("fitted", False), ("aggregate_seeded", False)]
+)
+def test_many_records_are_made_in_shards_on_a_cluster_or_not(
+    mode: str, is_private: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "_SHARD_RECORDS", 128)
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
+    body = (pipeline.flat if is_private else pipeline.anonymous)(tmp_path, synthesis_mode=mode)
+    first = written(tmp_path / "one", body | {"engine": "dask", "workers": 2, "partitions": 2})
+    assert command.main(["run", str(first)]) == 0
+    assert_whole(tmp_path / "one")
+    out = tmp_path / "one" / "out"
+    release = out / "release" / "people" / "2026-11-1"
+    records = pipeline.microdata(release)[1]
+    reported = (release / "people_reportable_aggregates.tsv").read_text().splitlines()
+    counted = {line.split("\t")[0]: int(line.split("\t")[1]) for line in reported[1:]}
+    column = pipeline.microdata(release)[0].index("sex")
+    for sex in "mf":
+        held = sum(row[column] == sex for row in records)
+        assert abs(held - counted[f"sex:{sex}"]) <= 60
+    assert len(records) > 4 * 100
+    assert not list((out / "intermediate").glob("people/partitions/*"))
+    (measurement,) = (out / "measurement" / "people").iterdir()
+    made = pipeline.tree(release)
+    shutil.rmtree(out / "intermediate")
+    again = written(tmp_path / "two", body, out / "sensitive" / ".secret")
+    assert command.main(["publish", str(again), "--measurement", str(measurement)]) == 0
+    rebuilt = pipeline.tree(tmp_path / "two" / "out" / "release" / "people" / "2026-11-1")
+    name = "people_synthetic_microdata.tsv"
+    assert rebuilt[name] == made[name]
+
+
+def test_partitions_that_are_gone_are_made_anew(tmp_path: Path) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
+    body = pipeline.anonymous(tmp_path, synthesis_mode="fitted", engine="dask", partitions=2)
+    assert command.main(["run", "--aggregate", str(written(tmp_path / "run", body))]) == 0
+    home = tmp_path / "run" / "out" / "sensitive" / "people" / "partitions"
+    assert list(home.iterdir())
+    shutil.rmtree(home)
+    assert command.main(["run", str(tmp_path / "run" / "people.json")]) == 0
+    assert list(home.iterdir())
+    assert_whole(tmp_path / "run")

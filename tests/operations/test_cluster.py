@@ -5,6 +5,7 @@ import json
 import shutil
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions
-from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.records.partitions.encoding import encode_partitions
 from tasks.core.records.partitions.plan import PartitionPlace
 from tasks.core.tables.header import InputFile
@@ -60,8 +60,7 @@ def counted(path: Path, folder: Path, workers: Any) -> str:
     options = EncodingOptions(total=True, key=b"secret", resources=QueryResources(threads=1))
     made = encode_partitions(source, schema, options, PartitionPlace(6, store, "coded"), workers)
     (folder / "marginals").mkdir()
-    records = PartitionedRecords(made.parts, made.facts, workers, "counts")
-    count_partitions(records, folder / "marginals", 3, QueryResources(threads=1))
+    count_partitions(replace(made, prefix="counts"), folder / "marginals", 3, QueryResources(threads=1))
     digest = hashlib.sha256()
     for file in sorted((folder / "marginals").iterdir()):
         digest.update(file.read_bytes())

@@ -151,7 +151,7 @@ def _put(
 ) -> StoredPart:
     """Make a part of others, on whatever machine this is."""
     key, parts = job
-    with tempfile.TemporaryDirectory(dir=store.scratch or None) as scratch:
+    with tempfile.TemporaryDirectory(dir=store.own_scratch) as scratch:
         own = replace(resources, scratch=Path(scratch))
         return store.put(key, lambda into: fill(parts, into, own))
 

@@ -5,7 +5,6 @@ appears whole: a machine that dies while it writes leaves nothing that a referen
 again, because a machine was lost, writes the same bytes.
 """
 
-import hashlib
 import secrets
 import shutil
 import tempfile
@@ -40,7 +39,8 @@ class PartStore:
 
     Attributes:
         root: an absolute path that every machine sees, or a URL of storage.
-        scratch: where a machine keeps what it fetches, one part at a time; empty: where its system says.
+        scratch: where a machine keeps what it fetches, one part at a time; where there is no such folder,
+            as on another machine, it is where the system says.
     """
 
     root: str
@@ -50,6 +50,11 @@ class PartStore:
     def is_remote(self) -> bool:
         """Whether it is storage, and no folder."""
         return remote_url(self.root) is not None
+
+    @property
+    def own_scratch(self) -> str | None:
+        """The scratch of this machine; None: where the system says."""
+        return self.scratch if self.scratch and Path(self.scratch).is_dir() else None
 
     @cached_property
     def _storage(self) -> Storage:
@@ -72,7 +77,7 @@ class PartStore:
         """
         if not self.is_remote:
             return StoredPart(self, key, self._put_folder(Path(self.root) / key, write))
-        with tempfile.TemporaryDirectory(dir=self.scratch or None) as scratch:
+        with tempfile.TemporaryDirectory(dir=self.own_scratch) as scratch:
             folder = Path(scratch)
             write(folder)
             digest = folder_sha256(folder)
@@ -103,7 +108,7 @@ class PartStore:
         if not self.is_remote:
             yield _verified(Path(self.root) / key, sha256, key)
             return
-        with tempfile.TemporaryDirectory(dir=self.scratch or None) as scratch:
+        with tempfile.TemporaryDirectory(dir=self.own_scratch) as scratch:
             self._fetch(key, Path(scratch))
             yield _verified(Path(scratch), sha256, key)
 
@@ -111,16 +116,27 @@ class PartStore:
         """The place below a key, as a store of its own."""
         return PartStore(f"{self.root.rstrip('/')}/{key}", self.scratch)
 
+    def holds(self, key: str) -> bool:
+        """Whether something whole is under a key; what it is is judged on reading."""
+        if not self.is_remote:
+            return (Path(self.root) / key).is_dir()
+        return self._digest(key) is not None
+
     def find(self, key: str) -> "StoredPart | None":
         """What an earlier run left whole under a key; None where there is nothing."""
         if not self.is_remote:
             folder = Path(self.root) / key
             return StoredPart(self, key, folder_sha256(folder)) if folder.is_dir() else None
+        digest = self._digest(key)
+        return None if digest is None else StoredPart(self, key, digest)
+
+    def _digest(self, key: str) -> str | None:
+        """What was written last of a part in storage."""
+        whole = self._key(f"{key}/{_WHOLE}")
         try:
-            told = self._done("be read", lambda: self._storage.system.cat_file(self._key(f"{key}/{_WHOLE}")))
+            return bytes(self._done("be read", lambda: self._storage.system.cat_file(whole))).decode()
         except FileNotFoundError:
             return None
-        return StoredPart(self, key, bytes(told).decode())
 
     def remove(self, key: str) -> None:
         """Remove all that is under a key; nothing is said where there is nothing."""
@@ -198,11 +214,6 @@ class StoredPart:
         """Its files, for as long as they are read (see `PartStore.folder`)."""
         with self.store.folder(self.key, self.sha256) as folder:
             yield folder
-
-
-def digest_of(parts: "list[StoredPart]") -> str:
-    """SHA-256 over parts in their order."""
-    return hashlib.sha256("\n".join(f"{part.key} {part.sha256}" for part in parts).encode()).hexdigest()
 
 
 def _verified(folder: Path, sha256: str, key: str) -> Path:

@@ -82,8 +82,8 @@ def blocks_in_place(source: InputFile, number: int, limit: int | None = None) ->
 
 
 def unopened(source: InputFile) -> InputFile:
-    """The same input with its header, to be opened by whoever reads it."""
-    return replace(source).with_headers(source.headers)
+    """The same input with its header, to be opened by whoever reads it, wherever that one stands."""
+    return replace(source, path=Path(source.path).absolute()).with_headers(source.headers)
 
 
 def copied_blocks(
@@ -114,7 +114,7 @@ def copied_blocks(
     known = [store.find(key) for key in keys]
     if all(each is not None for each in known):  # an earlier run stopped later
         return [TableBlock(place, copied=each) for place, each in enumerate(known)]
-    with tempfile.TemporaryDirectory(dir=store.scratch or None) as scratch:
+    with tempfile.TemporaryDirectory(dir=store.own_scratch) as scratch:
         _copy(read_batches(source, list(positions), 1, progress), number, limit, Path(scratch))
         blocks = []
         for place, key in enumerate(keys):

@@ -6,6 +6,7 @@ are those that `encode` makes of the whole table, each in one partition.
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from tasks.core.errors import InputError
@@ -16,10 +17,11 @@ from tasks.core.records.coded import write_dictionary
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import ORDER, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, positions_in
+from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.records.partitions.blocks import TableBlock, blocks_in_place, copied_blocks, unopened
 from tasks.core.records.partitions.dictionary import united_values
 from tasks.core.records.partitions.joining import PartitionInputs, join_partition
-from tasks.core.records.partitions.plan import PartitionPlace, PartitionPlan, Partitions
+from tasks.core.records.partitions.plan import PartitionPlace, PartitionPlan
 from tasks.core.records.partitions.reading import ReadBlock, read_block
 from tasks.core.records.partitions.settling import settled_partitions
 from tasks.core.records.used_columns import require_distinct_headers
@@ -30,7 +32,7 @@ _TEMPORARY = ("copied", "pieces", "values")
 
 def encode_partitions(
     source: InputFile, schema: Schema, options: EncodingOptions, place: PartitionPlace, workers: Workers
-) -> Partitions:
+) -> PartitionedRecords:
     """Read, normalise, code and join the records, each partition where a worker is.
 
     What an earlier run did of it under the same prefix is not done again.
@@ -57,29 +59,29 @@ def encode_partitions(
         filled=options.filled,
         place=place,
     )
-    workers = KeptWork(workers, place.store, place.key("done"), options.key)
+    keeping = KeptWork(workers, place.store, place.key("done"), options.key)
     report = options.progress or (lambda what, share: None)
     read = list[ReadBlock]()
-    for block in workers.each("read", partial(read_block, plan), _blocks(source, plan, options)):
+    for block in keeping.each("read", partial(read_block, plan), _blocks(source, plan, options)):
         read.append(block)
         report("reading", len(read) / place.number)
     if not options.total and not any(block.rows for block in read):
         raise InputError("The input must hold at least one record below its header, but holds none.")
-    values = united_values(schema.measured.columns, [block.texts for block in read], workers)
+    values = united_values(schema.measured.columns, [block.texts for block in read], keeping)
     dictionary = place.store.put(
         place.key("values"), lambda into: write_dictionary(values, into / "dictionary.parquet")
     )
     inputs = [_inputs(read, number, dictionary) for number in range(place.number)]
-    joined = list(workers.each("join", partial(join_partition, plan), inputs))
-    found = settled_partitions(joined, place, workers)
+    joined = list(keeping.each("join", partial(join_partition, plan), inputs))
+    found = settled_partitions(joined, place, keeping)
     if not options.total:
         columns = schema.measured.columns
         require_distinct_headers(columns, found.facts.values[: len(columns)])
     _report(schema, [*(each.dropped for each in read), *(each.dropped for each in joined)], options)
-    workers.forget()
+    keeping.forget()
     for name in _TEMPORARY:
         place.store.remove(place.key(name))
-    return found
+    return replace(found, workers=workers)
 
 
 def _blocks(source: InputFile, plan: PartitionPlan, options: EncodingOptions) -> list[TableBlock]:

@@ -6,22 +6,24 @@ of records), ``dictionary.parquet``, ``schema.json`` and ``slots.json``, as `Cod
 
 import json
 from pathlib import Path
+from typing import Any
 
 from tasks.core.parts.store import PartStore, StoredPart
+from tasks.core.parts.workers import Workers
 from tasks.core.records.coded import CodedFacts, read_dictionary, write_dictionary
 from tasks.core.records.columns import Schema
-from tasks.core.records.partitions.plan import Partitions
+from tasks.core.records.partitioned import PartitionedRecords
 
 _INDEX = "partitions.json"
 
 
-def write_partitions(partitions: Partitions, folder: Path) -> None:
+def write_partitions(records: PartitionedRecords, folder: Path) -> None:
     """Write the index into an existing empty folder."""
-    facts = partitions.facts
+    facts = records.facts
     body = {
         "number_of_records": facts.number_of_records,
         "has_tags": facts.has_tags,
-        "parts": [[part.store.root, part.key, part.sha256] for part in partitions.parts],
+        "parts": [[part.store.root, part.key, part.sha256] for part in records.partitions],
     }
     write_dictionary(facts.values, folder / "dictionary.parquet")
     (folder / "schema.json").write_text(facts.schema.to_json(), encoding="utf-8")
@@ -34,9 +36,20 @@ def is_parted(folder: Path) -> bool:
     return (folder / _INDEX).is_file()
 
 
-def read_partitions(folder: Path, scratch: str = "") -> Partitions:
-    """The partitions that `write_partitions` wrote of. Args: scratch: see `PartStore`."""
-    body = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+def lacks_partitions(folder: Path) -> bool:
+    """Whether a folder is an index, and a partition that it names is gone."""
+    return is_parted(folder) and not all(part.store.holds(part.key) for part in _parts(_body(folder)))
+
+
+def read_partitions(folder: Path, workers: Workers, prefix: str = "") -> PartitionedRecords:
+    """The table that `write_partitions` wrote the index of.
+
+    Args:
+        folder: the index.
+        workers: work on the partitions.
+        prefix: see `PartitionedRecords`; needed where something is made of them in their store.
+    """
+    body = _body(folder)
     schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
     facts = CodedFacts(
         schema=schema,
@@ -45,5 +58,13 @@ def read_partitions(folder: Path, scratch: str = "") -> Partitions:
         number_of_records=body["number_of_records"],
         has_tags=body["has_tags"],
     )
-    parts = [StoredPart(PartStore(root, scratch), key, sha256) for root, key, sha256 in body["parts"]]
-    return Partitions(tuple(parts), facts)
+    return PartitionedRecords(_parts(body), facts, workers, prefix)
+
+
+def _body(folder: Path) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+    return body
+
+
+def _parts(body: dict[str, Any]) -> list[StoredPart]:
+    return [StoredPart(PartStore(root), key, sha256) for root, key, sha256 in body["parts"]]

@@ -1,28 +1,14 @@
-"""What every worker knows of a table that is read in partitions; and what comes out in the end."""
+"""What every worker knows of a table that is read in partitions."""
 
 from dataclasses import dataclass, field
 
 from tasks.core.arrays import Integers
-from tasks.core.parts.store import PartStore, StoredPart
-from tasks.core.records.coded import CodedFacts
+from tasks.core.parts.store import PartStore
 from tasks.core.records.columns import Schema
 from tasks.core.records.joining import Joining
 from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.tables.batches import row_number
 from tasks.core.tables.header import InputFile
-
-
-@dataclass(frozen=True)
-class Partitions:
-    """Coded records in partitions.
-
-    Attributes:
-        parts: each a folder that `CodedRecords.write` wrote.
-        facts: of the whole table.
-    """
-
-    parts: tuple[StoredPart, ...]
-    facts: CodedFacts
 
 
 @dataclass(frozen=True)

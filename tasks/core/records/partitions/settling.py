@@ -15,9 +15,10 @@ from tasks.core.arrays import Codes, Flags
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.records.coded import CodedFacts, code_type, read_coded_records
+from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.records.partitions.joining import JoinedPartition
 from tasks.core.records.partitions.pieces import Values
-from tasks.core.records.partitions.plan import PartitionPlace, Partitions
+from tasks.core.records.partitions.plan import PartitionPlace
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,15 @@ class _Settling:
     widths: tuple[int, ...]
     place: PartitionPlace
 
+    @property
+    def slot_columns(self) -> tuple[int, ...]:
+        """For each slot its column."""
+        return tuple(column for column, width in enumerate(self.widths) for _ in range(width))
+
 
 def settled_partitions(
     joined: Sequence[JoinedPartition], place: PartitionPlace, workers: Workers
-) -> Partitions:
+) -> PartitionedRecords:
     """Take values that no record of any partition holds out of all, and give all as many slots."""
     first = joined[0].facts
     codes: list[Codes | None] = []
@@ -52,15 +58,14 @@ def settled_partitions(
     number = len(first.schema.columns)
     widths = [max(each.facts.slot_columns.count(column) for each in joined) for column in range(number)]
     settling = _Settling(tuple(values), tuple(codes), tuple(widths), place)
-    slot_columns = tuple(column for column, width in enumerate(widths) for _ in range(width))
-    whole = replace(CodedFacts.of_whole([each.facts for each in joined]), values=settling.values)
-    whole = replace(whole, slot_columns=slot_columns)
+    whole = CodedFacts.of_whole([each.facts for each in joined])
+    whole = replace(whole, values=settling.values, slot_columns=settling.slot_columns)
     is_settled = all(each is None for each in codes)
-    if is_settled and all(each.facts.slot_columns == slot_columns for each in joined):
-        return Partitions(tuple(each.part for each in joined), whole)
-    parts = tuple(workers.each("settle", partial(_settle, settling), list(joined)))
+    if is_settled and all(each.facts.slot_columns == whole.slot_columns for each in joined):
+        return PartitionedRecords([each.part for each in joined], whole, workers)
+    parts = list(workers.each("settle", partial(_settle, settling), list(joined)))
     place.store.remove(place.key("records"))
-    return Partitions(parts, whole)
+    return PartitionedRecords(parts, whole, workers)
 
 
 def _held_anywhere(flags: Sequence[Flags], values: tuple[str, ...]) -> tuple[tuple[str, ...], Codes | None]:
@@ -86,6 +91,5 @@ def _settle(how: _Settling, joined: JoinedPartition) -> StoredPart:
         kind = code_type(len(how.values[column]))
         empty = [np.zeros(records.number_of_records, kind) for _ in range(width - len(own))]
         slots.extend([*own, *empty])
-    slot_columns = tuple(column for column, width in enumerate(how.widths) for _ in range(width))
-    settled = replace(records, slots=tuple(slots), slot_columns=slot_columns, values=how.values)
+    settled = replace(records, slots=tuple(slots), slot_columns=how.slot_columns, values=how.values)
     return how.place.store.put(how.place.key("settled", joined.number), settled.write)

@@ -103,7 +103,7 @@ def both(source, schema, place, **options):
     asked = EncodingOptions(key=b"k", report_dropped=told_of_parts.append, **options)
     made = encode_partitions(source, schema, asked, place, Elsewhere())
     parts = []
-    for part in made.parts:
+    for part in made.partitions:
         with part.folder() as folder:
             parts.append(read_coded_records(folder))
     assert described(parts) == described([whole])
