@@ -21,7 +21,8 @@ from tasks.storage import INTERMEDIATE, RunWorkspace
 
 if TYPE_CHECKING:  # slow
     from tasks.cluster import Cluster
-    from tasks.configuration.model import Resources, RunConfiguration
+    from tasks.configuration.model import RunConfiguration
+    from tasks.configuration.resources import Resources
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -145,6 +146,6 @@ def _cluster(asked: "Resources") -> "Cluster":
     else:
         return Cluster(asked.dask_address, asked.workers)
     raise ParameterError(
-        "engine: dask needs packages that are not installed: install the extra dask of this project (`pip "
-        "install prefect-dask`), on the workers too."
+        "engine: dask needs packages that are not installed, here and on the workers. After make setup: "
+        ".tools/bin/uv sync --frozen --no-dev --extra dask. Elsewhere: pip install prefect-dask."
     )

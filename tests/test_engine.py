@@ -4,13 +4,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from tasks.configuration.model import Resources
+from tasks.caching import plain
+from tasks.configuration.resources import Resources
 from tasks.core.errors import ClusterLost, InputError, InternalError, StorageError
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
 from tasks.engine import Engine, Steadfast, current_engine, forget_parts, note_parts
 from tasks.storage import RunWorkspace, Workspace
+from tests.flows import pipeline
 
 
 @dataclass(frozen=True)
@@ -76,3 +78,14 @@ def test_an_engine_that_can_not_be_is_refused(asked, said):
 def test_what_is_written_of_a_run_in_one_process_names_no_cluster():
     assert Resources().model_dump().keys() == {"parallel_jobs", "memory_limit_mb", "cache_max_size"}
     assert Resources(engine="dask").model_dump()["partitions"] == 8
+
+
+def test_what_is_released_names_no_cluster(tmp_path):
+    address, storage = "tls://secret-host.example:8786", "s3://secret-bucket/parts"
+    asked = pipeline.flat(
+        tmp_path, engine="dask", dask_address=address, shared_storage=storage, parallel_jobs=3
+    )
+    released = pipeline.from_flat(asked).as_released()
+    assert released.resources.parallel_jobs == 3
+    for told in (str(plain(released)), released.model_dump_json(), repr(released)):
+        assert "secret-" not in told

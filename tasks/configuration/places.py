@@ -2,8 +2,9 @@
 
 from pydantic import BaseModel
 
-from tasks.configuration.model import Input, Report, Resources, RunConfiguration
+from tasks.configuration.model import Input, Report, RunConfiguration
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy, Thresholds
+from tasks.configuration.resources import Resources
 from tasks.configuration.sections import keys_of
 from tasks.configuration.synthesis import AggregateSeeded, Fitted, RowSeeded, Unseeded, ValueSeeded
 from tasks.core.metadata.publication import Publication

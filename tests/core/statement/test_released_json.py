@@ -6,6 +6,7 @@ import json
 import pytest
 
 from tasks.configuration import model as configuration
+from tasks.configuration.resources import OF_A_CLUSTER
 from tasks.core.errors import InternalError
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.released_json import CONFIGURATION_KEYS, STATEMENT_KEYS, check_released_json
@@ -53,7 +54,7 @@ def test_p5_every_setting_of_the_configuration_may_be_released_but_the_machines_
         if issubclass(model, configuration.Model)
         for name in model.model_fields
     }
-    never = {"path", "contract", "unused_keys", *configuration.OF_A_CLUSTER} | configuration.NEVER_RELEASED
+    never = {"path", "contract", "unused_keys", *OF_A_CLUSTER} | configuration.NEVER_RELEASED
     assert settings - CONFIGURATION_KEYS <= never
 
 
