@@ -9,7 +9,7 @@ are those of the aggregates that the records were drawn from. On disk: a folder 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from tasks.core.records.columns import Column
 
 #: Their two files.
 ATTRIBUTES, RECORDS = "attributes.parquet", "records.parquet"
+#: So many stored records are read at a time.
+_MOST_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,19 @@ class SyntheticRecords:
         """n, empty records included."""
         return len(self.offsets) - 1
 
+    def parts(self) -> Iterator["SyntheticRecords"]:
+        """All of them at once: they are in memory."""
+        yield self
+
+    def at(self, places: Integers) -> "SyntheticRecords":
+        """Those at some places, ascending."""
+        lengths = np.diff(self.offsets)
+        is_taken = np.zeros(self.number_of_records, np.bool_)
+        is_taken[places] = True
+        offsets = np.concatenate([[0], np.cumsum(lengths[is_taken])]).astype(np.int64)
+        ids = _as_read(self.attribute_ids[np.repeat(is_taken, lengths)])
+        return SyntheticRecords(self.headers, self.attributes, offsets, ids)
+
     def write(self, folder: Path) -> None:
         """Write the two files into an existing empty folder; equal records give equal bytes."""
         attributes = pa.table(
@@ -63,21 +78,94 @@ class SyntheticRecords:
         pq.write_table(pa.table({"attribute_ids": lists}), folder / RECORDS, compression="zstd")
 
 
-def read_synthetic_records(folder: Path) -> SyntheticRecords:
-    """The records that `SyntheticRecords.write` wrote."""
+@dataclass(frozen=True)
+class StoredRecords:
+    """Records that lie in a folder: as many as there are, and never more in memory than a part.
+
+    Attributes:
+        folder: that `SyntheticRecords.write` wrote.
+        headers, attributes: see `SyntheticRecords`.
+        number_of_records: n.
+    """
+
+    folder: Path
+    headers: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    number_of_records: int
+
+    def parts(self) -> Iterator[SyntheticRecords]:
+        """The records in their order, some at a time; of none one empty part."""
+        if not self.number_of_records:
+            yield SyntheticRecords(
+                self.headers, self.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
+            )
+        with pq.ParquetFile(self.folder / RECORDS) as file:
+            for batch in file.iter_batches(_MOST_AT_ONCE):
+                lists = batch.column(0)
+                offsets = lists.offsets.to_numpy()
+                yield SyntheticRecords(
+                    self.headers,
+                    self.attributes,
+                    offsets - offsets[0],
+                    lists.values.to_numpy()[offsets[0] : offsets[-1]],
+                )
+
+    def at(self, places: Integers) -> SyntheticRecords:
+        """Those at some places, ascending: few enough for memory."""
+        taken, first = list[SyntheticRecords](), 0
+        for part in self.parts():
+            end = first + part.number_of_records
+            own = places[np.searchsorted(places, first) : np.searchsorted(places, end)]
+            taken.append(part.at(own - first))
+            first = end
+        return _joined(taken)
+
+    def whole(self) -> SyntheticRecords:
+        """All of them."""
+        return _joined(list(self.parts()))
+
+
+#: Records that are read a part at a time, wherever they are.
+AnySynthetic = SyntheticRecords | StoredRecords
+
+
+def open_synthetic_records(folder: Path) -> StoredRecords:
+    """The records that `SyntheticRecords.write` wrote, of which none is read yet."""
     table = read_parquet(folder / ATTRIBUTES)
-    lists = read_parquet(folder / RECORDS)["attribute_ids"].combine_chunks()
-    if isinstance(lists, pa.ChunkedArray):
-        lists = pa.concat_arrays(lists.chunks) if lists.num_chunks else pa.array([], lists.type)
-    offsets = lists.offsets.to_numpy()
-    return SyntheticRecords(
+    with pq.ParquetFile(folder / RECORDS) as file:
+        number = file.metadata.num_rows
+    return StoredRecords(
+        folder,
         headers=tuple(json.loads(table.schema.metadata[b"headers"])),
         attributes=tuple(
             Attribute(row["header"], row["value"], row["column_id"], row["item"]) for row in table.to_pylist()
         ),
-        offsets=offsets - offsets[0],
-        attribute_ids=lists.values.to_numpy()[offsets[0] : offsets[-1]],
+        number_of_records=number,
     )
+
+
+def read_synthetic_records(folder: Path) -> SyntheticRecords:
+    """The records that `SyntheticRecords.write` wrote, all of them."""
+    return open_synthetic_records(folder).whole()
+
+
+def _joined(parts: Sequence[SyntheticRecords]) -> SyntheticRecords:
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0, *(len(part.attribute_ids) for part in parts)])
+    offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    return SyntheticRecords(
+        parts[0].headers,
+        parts[0].attributes,
+        np.concatenate([*offsets, ends[-1:]]),
+        _as_read(np.concatenate([part.attribute_ids for part in parts])),
+    )
+
+
+def _as_read(ids: Ids) -> Ids:
+    """As where they are read from a file: kernels are compiled for that."""
+    ids.flags.writeable = False
+    return ids
 
 
 def header_places(headers: Sequence[str], attributes: Sequence[Attribute]) -> Ids:

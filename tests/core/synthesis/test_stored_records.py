@@ -1,0 +1,54 @@
+"""Records that lie in a folder are read a part at a time, and are the same whatever a part holds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.synthesis import records as module
+from tasks.core.synthesis.records import SyntheticRecords, open_synthetic_records
+
+ATTRIBUTES = tuple(Attribute("town", f"v{place}", 0, None) for place in range(5))
+LISTS = st.lists(st.lists(st.sampled_from(range(5)), max_size=4, unique=True).map(sorted), max_size=12)
+
+
+def of_lists(lists: list[list[int]]) -> SyntheticRecords:
+    """Records with these attributes; a header may hold several here, which nothing looks at."""
+    offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    ids = np.array([each for one in lists for each in one], np.int32)
+    return SyntheticRecords(("town",), ATTRIBUTES, offsets, ids)
+
+
+def as_lists(records: SyntheticRecords) -> list[list[int]]:
+    """Each record's attributes."""
+    return [each.tolist() for each in np.split(records.attribute_ids, records.offsets[1:-1])][
+        : records.number_of_records
+    ]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lists=LISTS, most=st.integers(1, 5), data=st.data())
+def test_parts_hold_the_records_in_their_order(
+    lists: list[list[int]],
+    most: int,
+    data: st.DataObject,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder: Path = tmp_path_factory.mktemp("records")
+    of_lists(lists).write(folder)
+    monkeypatch.setattr(module, "_MOST_AT_ONCE", most)
+    stored = open_synthetic_records(folder)
+    assert stored.number_of_records == len(lists)
+    parts = list(stored.parts())
+    assert parts, "of no record there is an empty part"
+    assert max(part.number_of_records for part in parts) <= most
+    assert [each for part in parts for each in as_lists(part)] == lists
+    assert as_lists(stored.whole()) == lists
+    chosen = sorted(data.draw(st.sets(st.sampled_from(range(len(lists)))))) if lists else []
+    places = np.array(chosen, np.int64)
+    expected = [lists[place] for place in chosen]
+    assert as_lists(stored.at(places)) == expected == as_lists(of_lists(lists).at(places))
