@@ -6,10 +6,10 @@ from pathlib import Path
 
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.measurement import Measurement
+from tasks.core.evaluation.recounting import count_synthetic
 from tasks.core.evaluation.release import compare_release
-from tasks.core.evaluation.synthetic import count_synthetic
 from tasks.core.queries import QueryResources
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import open_synthetic_records
 from tasks.public.bundles.opening import open_bundle, open_counts
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
@@ -21,8 +21,8 @@ def recount_records(
 ) -> None:
     """Count the synthetic records' combinations over the released attributes."""
     schema = open_bundle(into.run, measurement).schema()
-    made, reported = read_synthetic_records(into.path(records)), read_aggregates(into.path(aggregates))
-    count_synthetic(made, reported, schema).write(into.folder)
+    made, reported = open_synthetic_records(into.path(records)), read_aggregates(into.path(aggregates))
+    count_synthetic(made.parts(), reported, schema).write(into.folder)
 
 
 @step(INTERMEDIATE, makes="release evaluation", folder="evaluation")

@@ -6,13 +6,12 @@ import numpy as np
 
 from tasks.configuration.synthesis import AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates, write_all_ranges
-from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.evaluation.recounting import count_in_parts
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.estimates import ranges, scaled_to_records
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import open_synthetic_records
 from tasks.public.bundles.opening import open_drawn
 from tasks.public.modes import public_seed
 from tasks.public.shards import is_sharded, shard_place
@@ -52,7 +51,7 @@ def fit_records(into: Output, measurement: StoredTable, synthesis: AnySynthesis,
 def evaluate_fitted(into: Output, measurement: StoredTable, records: StoredTable) -> None:
     """Write ``evaluation.json``: how near the records are to what was drawn, and by it to the truth."""
     bundle = open_drawn(into.run, measurement)
-    cells = np.load(into.path(records) / _CELLS, allow_pickle=False)
+    cells = np.load(into.path(records) / _CELLS, mmap_mode="c", allow_pickle=False)
     found = evaluate_fit(bundle.workload(), cells, int(bundle.sha256()[:15], 16))
     text = json.dumps(found.to_dict(), indent=1, sort_keys=True) + "\n"
     (into.folder / "evaluation.json").write_text(text, encoding="utf-8")
@@ -64,8 +63,8 @@ def estimate_counts(
 ) -> None:
     """The reportable aggregates: counts in the fitted records, and ranges for the true ones."""
     drawn = open_drawn(into.run, measurement).workload()
-    made = read_synthetic_records(into.path(records))
-    counted = count_in_memory(code_synthetic(made, drawn.schema), reporting_length)
+    made = open_synthetic_records(into.path(records))
+    counted = count_in_parts(made.parts(), drawn.schema, reporting_length)
     counted = Aggregates(
         made.headers, counted.attributes, counted.number_of_records, counted.combinations, counted.counts
     )

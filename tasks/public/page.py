@@ -14,7 +14,7 @@ from tasks.core.metadata.described import Described
 from tasks.core.metadata.publication import Publication
 from tasks.core.navigation.naming import Citation, Naming, UnitName, ages_of
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import open_synthetic_records
 from tasks.messages import tell
 from tasks.public.bundles.opening import open_counts
 from tasks.public.page_file import PAGE
@@ -102,7 +102,7 @@ def write_page(
         measurement=bundle.drawn(),
         aggregates=reported,
         ranges=read_all_ranges(into.path(counts[0]), reported.reporting_length),
-        synthetic=read_synthetic_records(records),
+        synthetic=open_synthetic_records(records),
         fit=json.loads((evaluation / "evaluation.json").read_text(encoding="utf-8")).get("fit"),
         naming=settings.naming(stated, bundle.schema()),
     )

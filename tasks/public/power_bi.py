@@ -9,7 +9,7 @@ import json
 from tasks.configuration.model import Report
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.arrays import Json
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import open_synthetic_records
 from tasks.messages import tell
 from tasks.public.bundles.opening import open_counts
 from tasks.step import Output, step
@@ -45,7 +45,7 @@ def write_template(
     stated: Json = json.loads((into.path(statement) / "privacy.json").read_text(encoding="utf-8"))
     aggregates, records = (
         read_aggregates(into.path(released[0])),
-        read_synthetic_records(into.path(released[1])),
+        open_synthetic_records(into.path(released[1])),
     )
     length = aggregates.reporting_length
     template, left_out = power_bi_template(

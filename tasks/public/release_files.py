@@ -35,7 +35,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.statement.released_json import LINEAGE_KEYS, check_released_json
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
-from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
+from tasks.core.synthesis.records import AnySynthetic, open_synthetic_records
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
@@ -108,7 +108,7 @@ class BuiltCounts:
         """Write the synthetic records and their counts; return how many rows each file has."""
         prefix, rows = configuration.prefix, {}
         if self.records is not None:
-            records = read_synthetic_records(workspace.path(self.records))
+            records = open_synthetic_records(workspace.path(self.records))
             for name in ("synthetic_microdata.tsv", *(_FORMS[form] for form in configuration.output_forms)):
                 _RECORDS[name](records, bundle.schema(), folder / f"{prefix}_{name}")
                 rows[f"{prefix}_{name}"] = records.number_of_records
@@ -185,7 +185,7 @@ def _count_writers(folder: Path, aggregates: Aggregates) -> dict[str, _WriteCoun
     }
 
 
-_RECORDS: dict[str, Callable[[SyntheticRecords, Schema, Path], None]] = {
+_RECORDS: dict[str, Callable[[AnySynthetic, Schema, Path], None]] = {
     "synthetic_microdata.tsv": lambda records, schema, path: write_wide_tsv(records, path),
     "synthetic_microdata_long.tsv": lambda records, schema, path: write_long_tsv(records, path),
     "synthetic_microdata_condensed.tsv": write_condensed_tsv,

@@ -10,7 +10,7 @@ from tasks.configuration.sections import Model
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.sentences import RecordsPromise
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import open_synthetic_records
 from tasks.sensitive.export import Sources
 from tasks.sensitive.table import open_table
 from tasks.step import Output, step
@@ -77,14 +77,14 @@ def evaluate_against_raw(
         records=open_table(into, records),
         sensitive=read_marginals(into.path(marginals)),
         reportable=read_aggregates(into.path(aggregates)),
-        synthetic=read_synthetic_records(into.path(synthetic)),
+        synthetic=open_synthetic_records(into.path(synthetic)),
         resolution=settings.resolution,
     )
     found = evaluate_raw(inputs, into.run.resources, into.progress.of("measures"))
     write_sensitive_files(found, into.folder, settings.prefix, settings.claim)
     _write_owner_page(into, settings, inputs, answers_of_counts(found, settings.claim))
     sources = Sources.of(settings.prefix, settings.resolution, records, marginals)
-    sources.write(into.folder, inputs.synthetic)
+    sources.write(into.folder, into.path(synthetic))
 
 
 def owner_naming(report: Report, prefix: str) -> "Naming":

@@ -6,6 +6,7 @@ both are a hundred times as large, so a run writes the short combinations and wh
 
 import contextlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from tasks.core.arrays import StageDone
 from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.evaluation.raw import list_combinations
 from tasks.core.queries import QueryResources
-from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
+from tasks.core.synthesis.records import ATTRIBUTES, RECORDS, open_synthetic_records
 from tasks.leftovers import process_mark
 from tasks.sensitive.table import opened_folder
 from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
@@ -54,15 +55,16 @@ class Sources(Model):
             prefix=prefix, resolution=resolution, records=records.to_json(), marginals=marginals.to_json()
         )
 
-    def write(self, folder: Path, synthetic: SyntheticRecords | None = None) -> None:
-        """Write them into the folder of a stage, and the synthetic records that it judged.
+    def write(self, folder: Path, synthetic: Path | None = None) -> None:
+        """Write them into the folder of a stage, and copy the synthetic records that it judged.
 
         Those are kept here: in ``intermediate/`` they go when nobody has used them for a week.
         """
         (folder / _SOURCES).write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
         if synthetic is not None:
             (folder / _SYNTHETIC).mkdir()
-            synthetic.write(folder / _SYNTHETIC)
+            for name in (ATTRIBUTES, RECORDS):
+                shutil.copyfile(synthetic / name, folder / _SYNTHETIC / name)
 
 
 def export(place: Path, names: Sequence[str], output: Path | None, report: StageDone) -> list[Path]:
@@ -121,7 +123,7 @@ class _Run:
                 ),
                 json: lambda path: write_sensitive_json(marginals, path, partial(self.report, json)),
             }
-        synthetic = read_synthetic_records(self.folder / _SYNTHETIC)
+        synthetic = open_synthetic_records(self.folder / _SYNTHETIC)
         found = list_combinations(
             opened_folder(self._path(self.sources.records)),
             synthetic,

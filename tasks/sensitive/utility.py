@@ -67,11 +67,11 @@ def _pair(
     """Both tables as codes, read as what they are stored as."""
     from tasks.core.evaluation.utility.measures import MOST_ROWS
     from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
-    from tasks.core.synthesis.records import read_synthetic_records
+    from tasks.core.synthesis.records import open_synthetic_records
     from tasks.sensitive.syndiffix.trees import TABLE
 
     if settings.is_typed:
         typed, made = (pq.read_table(workspace.path(table) / TABLE) for table in (raw, synthetic))
         return pair_of_tables(typed, made, settings.bins, MOST_ROWS)
-    records = read_synthetic_records(workspace.path(synthetic))
+    records = open_synthetic_records(workspace.path(synthetic))
     return pair_of_records(open_records(workspace, raw), records, MOST_ROWS)

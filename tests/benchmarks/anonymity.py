@@ -55,10 +55,10 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.aggregates.protection import protect_counts
     from tasks.core.contracts.public_schema import Declarations, build_schema
     from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+    from tasks.core.evaluation.recounting import count_synthetic
     from tasks.core.evaluation.release import compare_release
     from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
-    from tasks.core.evaluation.synthetic import count_synthetic
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
     from tasks.core.navigation.report import render_page
@@ -103,7 +103,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     each = 1e6 * (watch.stages["generate"]) / max(synthetic.number_of_records, 1)
     write_wide_tsv(synthetic, folder / "synthetic.tsv")
     watch.stop("write records")
-    counted = count_synthetic(synthetic, aggregates, schema)
+    counted = count_synthetic(synthetic.parts(), aggregates, schema)
     compared = compare_release(aggregates, counted, None, resources)
     (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
     watch.stop("compare")

@@ -114,8 +114,8 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.dp.normalization import normalised_counts
     from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
+    from tasks.core.evaluation.recounting import count_synthetic
     from tasks.core.evaluation.release import compare_release
-    from tasks.core.evaluation.synthetic import count_synthetic
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
     from tasks.core.navigation.report import render_page
@@ -136,7 +136,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     write_wide_tsv(synthetic, folder / "synthetic.tsv")
     watch.stop("generate")
     schema, resources = measurement.schema, QueryResources(folder, threads=1)
-    counted = count_synthetic(synthetic, aggregates, schema)
+    counted = count_synthetic(synthetic.parts(), aggregates, schema)
     compared = compare_release(aggregates, counted, measurement, resources)
     (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
     watch.stop("evaluate")

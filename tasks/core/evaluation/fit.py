@@ -23,6 +23,8 @@ from tasks.core.fitting.targets import targets_of
 from tasks.core.synthesis.unreleased import Unreleased, unreleased_values
 
 _HALF_NORMAL = (2 / np.pi) ** 0.5
+#: So many records are counted at a time, since records in a file may be more than memory holds.
+_MOST_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -93,33 +95,23 @@ def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> Fit
 
     Args:
         measurement: what the records were fitted to.
-        cells: (n, slots), the records as cells, ``other`` included.
+        cells: (n, slots), the records as cells, ``other`` included; in memory or mapped from a file.
         seed: of the noise that is drawn anew; public.
     """
-    domain, asked = domain_of(measurement.cells, measurement.schema), tables_to_count(measurement)
-    counts = {columns: table_counts(domain, columns, cells) for columns in asked}
-    return evaluate_counts(measurement, counts, len(cells), seed)
+    domain, asked = domain_of(measurement.cells, measurement.schema), _tables_to_count(measurement)
+    counts = {columns: np.zeros(domain.shape(columns), np.int64) for columns in asked}
+    for start in range(0, len(cells), _MOST_AT_ONCE):
+        held = np.asfortranarray(cells[start : start + _MOST_AT_ONCE])
+        for columns in asked:
+            counts[columns] += table_counts(domain, columns, held)
+    return _Evaluation(measurement, counts, len(cells), seed).found()
 
 
-def tables_to_count(measurement: WorkloadMeasurement) -> list[ColumnNumbers]:
+def _tables_to_count(measurement: WorkloadMeasurement) -> list[ColumnNumbers]:
     """The sets of columns that fitted records are counted in: each column, and whatever was measured."""
     singles = [(column,) for column in range(len(measurement.cells))]
     measured = [table.columns for table in noisy_tables(measurement) if table.columns]
     return list(dict.fromkeys([*singles, *measured]))
-
-
-def evaluate_counts(
-    measurement: WorkloadMeasurement, counts: Mapping[ColumnNumbers, Integers], number: int, seed: int
-) -> FitEvaluation:
-    """The figures of one fit, from what was counted in its records.
-
-    Args:
-        measurement: what the records were fitted to.
-        counts: of `tables_to_count`, one axis a column.
-        number: of records.
-        seed: of the noise that is drawn anew; public.
-    """
-    return _Evaluation(measurement, counts, number, seed).found()
 
 
 class _Evaluation:
@@ -140,7 +132,7 @@ class _Evaluation:
         self._whole = max(1.0, self._residuals.total())
         self._held: dict[ColumnNumbers, Floats] = {
             columns: counts[columns].astype(np.float64) * (self._whole / max(1, number))
-            for columns in tables_to_count(measurement)
+            for columns in _tables_to_count(measurement)
         }
         self._held[()] = np.array(self._whole)
         self._again = _estimated_again(self._domain, drawn, self._held, seed)

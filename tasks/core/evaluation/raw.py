@@ -32,7 +32,7 @@ from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.partitioned import PartitionedRecords
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import AnySynthetic
 
 #: Places of the sides, and which are compared: both others with sensitive, synthetic with reportable.
 _SENSITIVE, _REPORTABLE, _SYNTHETIC = range(3)
@@ -54,7 +54,7 @@ class RawInputs:
     records: RawRecords
     sensitive: Marginals
     reportable: Aggregates
-    synthetic: SyntheticRecords
+    synthetic: AnySynthetic
     resolution: int
 
 
@@ -165,7 +165,7 @@ def _compared_share(report: ShareDone, raw: CodedRecords | CountedTable) -> Shar
 
 def list_combinations(
     records: RawRecords,
-    synthetic: SyntheticRecords,
+    synthetic: AnySynthetic,
     longest: int,
     resolution: int,
     resources: QueryResources = QueryResources(),

@@ -13,11 +13,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Floats, Ids, Integers
+from tasks.core.arrays import Floats, Integers
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import AnySynthetic
 
 Known = npt.NDArray[np.bool_]
+#: Of values among those compared, at most `MOST_VALUES`; of ten million records so narrow that they fit.
+_Places = npt.NDArray[np.int16]
 
 #: Columns beyond this many are not compared: their number of pairs grows with the square.
 MOST_CHARTED_COLUMNS = 40
@@ -76,7 +78,7 @@ class PairCounts(Protocol):
         """Cramer's V of two columns' table, corrected for what was done to the counts."""
 
 
-def associations(pairs: PairCounts, schema: Schema, synthetic: SyntheticRecords) -> Associations:
+def associations(pairs: PairCounts, schema: Schema, synthetic: AnySynthetic) -> Associations:
     """Cramer's V of the first `MOST_CHARTED_COLUMNS` single-valued columns, over the same values."""
     single = tuple(i for i, column in enumerate(schema.columns) if not column.is_multi_valued)
     columns = single[:MOST_CHARTED_COLUMNS]
@@ -129,8 +131,8 @@ def _places(codes: Integers, values: int) -> Integers:
 
 
 def _by_column(
-    values: dict[int, tuple[str, ...]], synthetic: SyntheticRecords, places: list[Integers]
-) -> Ids:
+    values: dict[int, tuple[str, ...]], synthetic: AnySynthetic, places: list[Integers]
+) -> _Places:
     """(columns, n) places of the synthetic records' values among those compared, -1 where there is none."""
     target = np.full(len(synthetic.attributes), -1, dtype=np.int64)
     place = np.full(len(synthetic.attributes), -1, dtype=np.int64)
@@ -141,17 +143,20 @@ def _by_column(
         if code is not None:
             target[number] = index_of[attribute.column]
             place[number] = places[target[number]][code]
-    table = np.full((len(values), synthetic.number_of_records), -1, dtype=np.int32)
-    for first in range(0, synthetic.number_of_records, 65536):
-        bounds = synthetic.offsets[first : first + 65537]
-        ids = synthetic.attribute_ids[bounds[0] : bounds[-1]]
-        records = np.repeat(np.arange(first, first + len(bounds) - 1), np.diff(bounds))
-        wanted = target[ids] >= 0
-        table[target[ids][wanted], records[wanted]] = place[ids][wanted]
+    table = np.full((len(values), synthetic.number_of_records), -1, dtype=np.int16)
+    done = 0
+    for part in synthetic.parts():
+        for first in range(0, part.number_of_records, 65536):
+            bounds = part.offsets[first : first + 65537]
+            ids = part.attribute_ids[bounds[0] : bounds[-1]]
+            records = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)) + (done + first)
+            wanted = target[ids] >= 0
+            table[target[ids][wanted], records[wanted]] = place[ids][wanted]
+        done += part.number_of_records
     return table
 
 
-def _counted(one: Ids, other: Ids, shape: tuple[int, ...]) -> Floats:
+def _counted(one: _Places, other: _Places, shape: tuple[int, ...]) -> Floats:
     """The two-way table of two columns of places."""
     filled = (one >= 0) & (other >= 0)
     keys = one[filled].astype(np.int64) * shape[1] + other[filled]

@@ -11,7 +11,7 @@ from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.navigation.fidelity import Fidelity
 from tasks.core.navigation.naming import Naming
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import AnySynthetic
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ReportInputs:
     schema: Schema
     aggregates: Aggregates
     measurement: Measurement | WorkloadMeasurement | None = None
-    synthetic: SyntheticRecords | None = None
+    synthetic: AnySynthetic | None = None
     fidelity: Fidelity | None = None
     naming: Naming = field(default_factory=Naming)
     contract: Json | None = None

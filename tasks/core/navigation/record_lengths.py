@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import AnySynthetic
 
 
-def lengths_told(synthetic: SyntheticRecords) -> str:
+def lengths_told(synthetic: AnySynthetic) -> str:
     """How many attributes the synthetic records have, in a sentence; of one record or more."""
-    lengths = np.diff(synthetic.offsets)
+    lengths = np.concatenate([np.diff(part.offsets).astype(np.int32) for part in synthetic.parts()])
     low, middle, high = (int(each) for each in np.quantile(lengths, (0.25, 0.5, 0.75), method="inverted_cdf"))
     longest = int(lengths.max())
     if lengths.min() == longest:

@@ -24,7 +24,7 @@ from tasks.core.navigation.regimes.fitted import FittedCounts
 from tasks.core.navigation.regimes.noise import NoisyCounts
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.regimes.rounding import RoundedCounts
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import AnySynthetic
 
 #: A matrix of more columns can't be read; the ranked pairs are shown alone.
 _MATRIX_COLUMNS = 20
@@ -130,7 +130,7 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
     }
 
 
-def _associations(inputs: ReportInputs, synthetic: SyntheticRecords, regime: Regime) -> Json:
+def _associations(inputs: ReportInputs, synthetic: AnySynthetic, regime: Regime) -> Json:
     """The matrix and the ranked pairs."""
     found = associations(regime.pair_counts(), inputs.schema, synthetic)
     pairs = ranked(found, inputs.schema)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.arrays import Ids
 from tasks.core.synthesis.assembly_kernels import gathered, packed, sort_within, spread
-from tasks.core.synthesis.records import SyntheticRecords, header_places
+from tasks.core.synthesis.records import AnySynthetic, SyntheticRecords, header_places
 from tasks.core.tables.delimited import as_lines, quoted
 
 #: Cells that are turned into text at once, and how many bytes they may come to.
@@ -68,7 +68,7 @@ def _ranks(headers: tuple[str, ...], attributes: tuple[Attribute, ...]) -> tuple
     return rank_of, attribute_of
 
 
-def write_wide_tsv(records: SyntheticRecords, path: Path) -> None:
+def write_wide_tsv(records: AnySynthetic, path: Path) -> None:
     """One line a record and one column a header; the empty text where a record has no value.
 
     Tab-separated, UTF-8, lines ended by a line feed, a cell quoted only where it holds a tab, a quote or a
@@ -85,7 +85,7 @@ def write_wide_tsv(records: SyntheticRecords, path: Path) -> None:
                 file.write(line)
 
 
-def chunks(records: SyntheticRecords, texts: pa.Array) -> Iterator[Ids]:
+def chunks(records: AnySynthetic, texts: pa.Array) -> Iterator[Ids]:
     """Cells (headers, records) of a bounded number of records at a time: attribute ids, -1 for empty."""
     header_of = header_places(records.headers, records.attributes)
     longest = np.zeros(max(len(records.headers), 1), np.int64)
@@ -93,8 +93,9 @@ def chunks(records: SyntheticRecords, texts: pa.Array) -> Iterator[Ids]:
     np.maximum.at(longest, header_of, lengths)
     most = min(_CELLS_AT_ONCE // len(longest), _BYTES_AT_ONCE // (int((longest + 1).sum())))
     step = max(most, 1)
-    for start in range(0, records.number_of_records, step):
-        offsets = records.offsets[start : start + step + 1]
-        cells = np.empty((len(records.headers), len(offsets) - 1), np.int32)
-        spread(offsets, records.attribute_ids, header_of, cells)
-        yield cells
+    for part in records.parts():
+        for start in range(0, part.number_of_records, step):
+            offsets = part.offsets[start : start + step + 1]
+            cells = np.empty((len(part.headers), len(offsets) - 1), np.int32)
+            spread(offsets, part.attribute_ids, header_of, cells)
+            yield cells

@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.assembly import chunks
-from tasks.core.synthesis.records import SyntheticRecords, header_places
+from tasks.core.synthesis.records import AnySynthetic, SyntheticRecords, header_places
 from tasks.core.tables.delimited import as_lines, quoted
 
 LONG_HEADER = ("Id", "Attribute", "Value", "AttributeValue")
 _CELLS_AT_ONCE = 1 << 20
 
 
-def write_long_tsv(records: SyntheticRecords, path: Path) -> None:
+def write_long_tsv(records: AnySynthetic, path: Path) -> None:
     """A line for each value of each record, in the records' order and that of their headers.
 
     Columns: ``Id`` (the record's place from 0), ``Attribute``, ``Value`` and ``AttributeValue`` (both, with a
@@ -28,12 +28,15 @@ def write_long_tsv(records: SyntheticRecords, path: Path) -> None:
     """
     with path.open("wb") as file:
         file.write(("\t".join(LONG_HEADER) + "\n").encode())
-        for columns in _long_columns(records):
-            for line in as_lines(columns):
-                file.write(line)
+        first = 0
+        for part in records.parts():
+            for columns in _long_columns(part, first):
+                for line in as_lines(columns):
+                    file.write(line)
+            first += part.number_of_records
 
 
-def _long_columns(records: SyntheticRecords) -> Iterator[list[pa.Array]]:
+def _long_columns(records: SyntheticRecords, first_record: int) -> Iterator[list[pa.Array]]:
     """The four columns as they are written, a bounded number of values at a time."""
     each = [(a.header, a.value, a.text) for a in records.attributes]
     texts = [pa.array([quoted(row[place]) for row in each], pa.string()) for place in range(3)]
@@ -46,7 +49,10 @@ def _long_columns(records: SyntheticRecords) -> Iterator[list[pa.Array]]:
         owner = holder[first:last]
         order = np.lexsort((places[ids], owner))
         picked = pa.array(ids[order])
-        yield [pa.array(owner[order]).cast(pa.string()), *(text.take(picked) for text in texts)]
+        yield [
+            pa.array(owner[order] + first_record).cast(pa.string()),
+            *(text.take(picked) for text in texts),
+        ]
 
 
 def _whole_records(records: SyntheticRecords, holder: npt.NDArray[np.int64], start: int) -> tuple[int, int]:
@@ -57,7 +63,7 @@ def _whole_records(records: SyntheticRecords, holder: npt.NDArray[np.int64], sta
     return first, int(bounds[np.searchsorted(bounds, end)])
 
 
-def write_condensed_tsv(records: SyntheticRecords, schema: Schema, path: Path, empty: str = "") -> None:
+def write_condensed_tsv(records: AnySynthetic, schema: Schema, path: Path, empty: str = "") -> None:
     """One line a record and one column of the table a column, items joined by their column's delimiter.
 
     Args:
@@ -79,7 +85,7 @@ def write_condensed_tsv(records: SyntheticRecords, schema: Schema, path: Path, e
                 file.write(line)
 
 
-def _condensed_columns(records: SyntheticRecords, schema: Schema) -> Iterator[list[pa.Array]]:
+def _condensed_columns(records: AnySynthetic, schema: Schema) -> Iterator[list[pa.Array]]:
     """Each column's cells, null where empty, a bounded number of records at a time."""
     column_of = {attribute.header: attribute.column for attribute in records.attributes}
     texts = pa.array([a.value if a.item is None else a.item for a in records.attributes], pa.string())

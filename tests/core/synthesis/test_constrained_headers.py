@@ -10,7 +10,8 @@ from tasks.core.aggregates.wide_form import wide_headers
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.synthetic import code_synthetic, count_synthetic
+from tasks.core.evaluation.recounting import count_synthetic
+from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.synthesis.constrained_headers import HeldConstraints
 from tasks.core.synthesis.fitted_to_counts import Missing, draw_fitted_to_counts
 from tests.core.synthesis.test_constraints import raw_records, written
@@ -69,7 +70,7 @@ def _follow(dependency):
 @settings(max_examples=20, deadline=None)
 def test_what_the_records_hold_is_counted_whether_it_is_reported_or_not(contract, seed, resolution):
     made, counts = fitted(contract, resolution, seed)
-    again = count_synthetic(made, counts, oracle.SCHEMA)
+    again = count_synthetic(made.parts(), counts, oracle.SCHEMA)
     assert again.attributes[: len(counts.attributes)] == counts.attributes
     exact = count_in_memory(code_synthetic(made, oracle.SCHEMA), 3)
     for length in range(3):
@@ -96,7 +97,7 @@ def test_the_search_keeps_out_of_impossible_cells_what_the_counts_allow():
         ),
     )
     made, counts = fitted(contract, 10, 3, number=3000)
-    again = count_synthetic(made, counts, oracle.SCHEMA)
+    again = count_synthetic(made.parts(), counts, oracle.SCHEMA)
     reported = {
         counts.attributes[row[0]].text: count
         for row, count in zip(counts.combinations[0].tolist(), counts.counts[0], strict=True)

@@ -8,7 +8,7 @@ import pytest
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency
-from tasks.core.evaluation.sharded import count_sharded_records
+from tasks.core.evaluation.recounting import count_in_parts
 from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
@@ -103,7 +103,7 @@ def test_the_counts_of_all_shards_come_as_near_to_the_reported_ones(tmp_path):
     expected = count_in_memory(code_synthetic(alone, SCHEMA), 3)
     found = in_shards(counts, tmp_path, most=1000)
     assert len(found.parts) == 4
-    ours = count_sharded_records(found, SCHEMA, 3, InProcess())
+    ours = count_in_parts(found.stream(), SCHEMA, 3)
     for length in range(3):
         assert off(ours, counts, length) < off(expected, counts, length) + 0.003
 

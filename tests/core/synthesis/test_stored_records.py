@@ -8,8 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis import records as module
+from tasks.core.synthesis.assembly import write_wide_tsv
+from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
 from tasks.core.synthesis.records import SyntheticRecords, open_synthetic_records
+from tests.oracles.synthetic import synthetic
 
 ATTRIBUTES = tuple(Attribute("town", f"v{place}", 0, None) for place in range(5))
 LISTS = st.lists(st.lists(st.sampled_from(range(5)), max_size=4, unique=True).map(sorted), max_size=12)
@@ -52,3 +56,21 @@ def test_parts_hold_the_records_in_their_order(
     places = np.array(chosen, np.int64)
     expected = [lists[place] for place in chosen]
     assert as_lists(stored.at(places)) == expected == as_lists(of_lists(lists).at(places))
+
+
+def test_files_are_the_same_written_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = Schema((Column("A", delimiter=";", max_items=0), Column("B")))
+    items = [{"a"}, {"b", "a"}, set(), {"c"}]
+    records = synthetic(schema, [[items[place % 4], {"x"} if place % 3 else set()] for place in range(20)])
+    records.write(tmp_path)
+    monkeypatch.setattr(module, "_MOST_AT_ONCE", 3)
+    stored = open_synthetic_records(tmp_path)
+    write_condensed_tsv(records, schema, tmp_path / "one.condensed")
+    write_condensed_tsv(stored, schema, tmp_path / "other.condensed")
+    for write in (write_wide_tsv, write_long_tsv):
+        write(records, tmp_path / f"one.{write.__name__}")
+        write(stored, tmp_path / f"other.{write.__name__}")
+    for one in tmp_path.glob("one.*"):
+        other = one.with_name(one.name.replace("one", "other"))
+        assert one.read_bytes() == other.read_bytes(), one.suffix
+        assert len(one.read_text().splitlines()) > 20

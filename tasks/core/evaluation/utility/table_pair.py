@@ -19,7 +19,7 @@ from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column
 from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.syndiffix.bins import bins_of
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import AnySynthetic
 from tasks.core.tables.column_names import matching_name
 
 #: Of all that is drawn here; fixed, so that the same tables give the same figures.
@@ -112,7 +112,7 @@ MOST_ITEMS = 60
 
 
 def pair_of_records(
-    records: CodedRecords | PartitionedRecords, synthetic: SyntheticRecords, most_rows: int
+    records: CodedRecords | PartitionedRecords, synthetic: AnySynthetic, most_rows: int
 ) -> TablePair:
     """The two tables by the categories that were counted: declared values, bins, values seen, absence.
 
@@ -124,6 +124,8 @@ def pair_of_records(
     """
     if isinstance(records, PartitionedRecords):
         records = records.at(drawn_rows(records.number_of_records, most_rows))
+    if synthetic.number_of_records > most_rows:
+        synthetic = synthetic.at(drawn_rows(synthetic.number_of_records, most_rows))
     sides = (records, code_synthetic(synthetic, records.schema))
     rows = [drawn_rows(side.number_of_records, most_rows) for side in sides]
     features: list[str] = []

@@ -32,13 +32,13 @@ _ROWS, _SETS, _ID = "rows.arrow", "sets", "id"
 Values = tuple[tuple[str, ...], ...]
 
 
-def write_piece(rows: CodedRows, places: Integers, chosen: Integers, folder: Path) -> None:
+def write_piece(rows: CodedRows, places: Integers, chosen: Integers | slice, folder: Path) -> None:
     """Write some rows of a block.
 
     Args:
         rows: all of the block.
         places: of each row in the input.
-        chosen: which rows, ascending.
+        chosen: which rows, ascending; a slice of all is not copied.
         folder: existing and empty.
     """
     columns: dict[str, pa.Array] = {ROW: pa.array(places[chosen])}
@@ -51,7 +51,7 @@ def write_piece(rows: CodedRows, places: Integers, chosen: Integers, folder: Pat
     feather.write_feather(pa.table(columns), folder / _ROWS, compression="lz4")
 
 
-def _ids_of(ids: RawColumn, chosen: Integers) -> pa.Array:
+def _ids_of(ids: RawColumn, chosen: Integers | slice) -> pa.Array:
     """The ids of some rows as text: null where a row has none."""
     numbers = np.arange(1, len(ids.cells) + 1, dtype=np.uint32)
     places = ids.coded(numbers, len(ids.cells))[chosen].astype(np.int64) - 1
@@ -85,6 +85,12 @@ class PartitionRows:
     places: Integers
 
 
+def _mapped(codes: Codes, map_: Codes) -> Codes:
+    """The codes under another dictionary; most blocks have the values of all."""
+    is_same = map_.dtype == codes.dtype and bool((map_ == np.arange(len(map_))).all())
+    return codes if is_same else map_[codes]
+
+
 class PieceReader:
     """Gathers the pieces of one partition under one dictionary."""
 
@@ -95,7 +101,7 @@ class PieceReader:
         self._sets: list[dict[tuple[int, ...], int]] = [{(): 0} for _ in values]
         self._places: list[Integers] = []
         self._ids: list[pa.Array] = []
-        self._codes: list[list[npt.NDArray[np.int64]]] = [[] for _ in values]
+        self._codes: list[list[npt.NDArray[np.integer]]] = [[] for _ in values]
 
     def add(self, piece: Path, texts: Path) -> None:
         """Take a piece. Args: piece: its rows. texts: what their block's codes stand for."""
@@ -106,13 +112,14 @@ class PieceReader:
             self._ids.append(table[_ID].combine_chunks())
         for index, own in enumerate(values):
             code_of = self._code_of[index]
-            map_ = np.array([0, *(code_of[text] for text in own)], np.int64)
+            map_ = np.array([0, *(code_of[text] for text in own)], code_type(len(code_of)))
             codes = table[f"column_{index}"].to_numpy()
             if self._is_multi_valued[index]:
-                map_ = self._numbers_of_sets(index, texts, map_, codes)
-            self._codes[index].append(map_[codes])
+                self._codes[index].append(self._numbers_of_sets(index, texts, map_, codes)[codes])
+            else:
+                self._codes[index].append(_mapped(codes, map_))
 
-    def _numbers_of_sets(self, column: int, texts: Path, map_: Integers, cells: Codes) -> Integers:
+    def _numbers_of_sets(self, column: int, texts: Path, map_: Codes, cells: Codes) -> Integers:
         """For each cell of a block its number here; only cells that a row of the piece holds get one."""
         items = read_parquet(texts / f"{_SETS}_{column}.parquet")["items"].to_pylist()
         numbers, found = np.zeros(len(items), np.int64), self._sets[column]
@@ -124,22 +131,26 @@ class PieceReader:
     def finish(self, connection: duckdb.DuckDBPyConnection, *, has_ids: bool) -> PartitionRows:
         """Everything that was gathered."""
         places = np.concatenate([np.zeros(0, np.int64), *self._places])
-        order = np.argsort(places, kind="stable")
+        # Of one block, or of blocks in turn, the rows are in order as they come.
+        is_ordered = bool((places[1:] > places[:-1]).all())
+        order = None if is_ordered else np.argsort(places, kind="stable")
         ids = None
         if has_ids:
             collector = CellCollector(connection)
             texts = pa.chunked_array(self._ids, pa.large_string()).combine_chunks()
-            collector.add(pc.take(texts, pa.array(order)))
+            collector.add(texts if order is None else pc.take(texts, pa.array(order)))
             ids = collector.finish()
         columns = tuple(self._column(index, order) for index in range(len(self._values)))
-        return PartitionRows(CodedRows(ids, columns, len(places)), places[order])
+        places = places if order is None else places[order]
+        return PartitionRows(CodedRows(ids, columns, len(places)), places)
 
-    def _column(self, index: int, order: Integers) -> CodedColumn:
+    def _column(self, index: int, order: Integers | None) -> CodedColumn:
         values, dropped = self._values[index], np.zeros(len(REASONS), np.int64)
-        codes = np.concatenate([np.zeros(0, np.int64), *self._codes[index]])[order]
-        self._codes[index] = []
+        parts, self._codes[index] = self._codes[index], []
+        codes = np.concatenate([np.zeros(0, code_type(len(values))), *parts])
+        codes = codes if order is None else codes[order]
         if not self._is_multi_valued[index]:
-            return SingleCells(values, codes.astype(code_type(len(values))), dropped)
+            return SingleCells(values, codes.astype(code_type(len(values)), copy=False), dropped)
         sets = self._sets[index]
         return ItemCells(
             values=values,

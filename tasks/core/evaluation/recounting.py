@@ -1,84 +1,67 @@
-"""What shards of synthetic records hold, counted shard by shard: references in, counts of all records out.
+"""What synthetic records hold, counted a part at a time: parts go in, counts of all records come out.
 
-Both answers are those that all records in one process would give, to the last bit: whole numbers are added
-up. What comes to one place is a table of counts, or the aggregates of a part.
+They are those that all records in one process would give, to the last bit: whole numbers are added up. So no
+more is in memory than a part and the counts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.aggregates.wide_form import in_order, wide_headers
-from tasks.core.arrays import ColumnNumbers, Ids, Integers
-from tasks.core.dp.workload.cells import domain_of
-from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.fit import FitEvaluation, evaluate_counts, tables_to_count
 from tasks.core.evaluation.synthetic import code_synthetic
-from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.parts.store import StoredPart
-from tasks.core.parts.workers import Counts, Workers, total
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.sharded_records import ShardedRecords, read_fitted_cells, read_record_shard
-
-#: Aggregates are added up where they are counted, so that no more than these come to one place.
-_MOST_ANSWERS = 16
+from tasks.core.synthesis.records import SyntheticRecords
 
 
-def evaluate_sharded_fit(
-    measurement: WorkloadMeasurement, records: ShardedRecords, seed: int, workers: Workers
-) -> FitEvaluation:
-    """`evaluate_fit` of fitted records in shards.
-
-    Args:
-        measurement: what they were fitted to.
-        records: with their cells.
-        seed: of the noise that is drawn anew; public.
-        workers: who counts.
-    """
-    domain, asked = domain_of(measurement.cells, measurement.schema), tables_to_count(measurement)
-    work = partial(_count_cells, domain, asked)
-    found = total(workers, "count the fit", work, records.parts)
-    counts = {
-        columns: flat.reshape(domain.shape(columns)) for columns, flat in zip(asked, found, strict=True)
-    }
-    return evaluate_counts(measurement, counts, records.number_of_records, seed)
-
-
-def _count_cells(domain: Domain, asked: Sequence[ColumnNumbers], part: StoredPart) -> Counts:
-    cells = np.asfortranarray(read_fitted_cells(part))
-    return [table_counts(domain, columns, cells).ravel() for columns in asked]
-
-
-def count_sharded_records(
-    records: ShardedRecords, schema: Schema, reporting_length: int, workers: Workers
-) -> Aggregates:
+def count_in_parts(parts: Iterable[SyntheticRecords], schema: Schema, reporting_length: int) -> Aggregates:
     """`count_in_memory` of all records (see `code_synthetic`): what their combinations are held by.
 
     Args:
-        records: in shards.
+        parts: at least one, all with the same attributes.
         schema: public.
         reporting_length: the most attributes of a combination; -1: all lengths.
-        workers: who counts.
 
     Raises:
         ParameterError: the length is 0 or below -1.
     """
-    size = -(-len(records.parts) // _MOST_ANSWERS)
-    groups = [records.parts[start : start + size] for start in range(0, len(records.parts), size)]
-    work = partial(_count_shards, schema, reporting_length)
-    return reduce(_added, workers.each("count combinations", work, groups)).aggregates(
-        schema, reporting_length
-    )
+    counted = (_counted(part, schema, reporting_length) for part in parts)
+    return reduce(_added, counted).aggregates(schema, reporting_length)
+
+
+def count_synthetic(parts: Iterable[SyntheticRecords], aggregates: Aggregates, schema: Schema) -> Aggregates:
+    """The records' counts over the attributes of the aggregates that they were drawn from.
+
+    Attributes that only the records have, by a constraint, come behind those.
+    """
+    counted = count_in_parts(parts, schema, max(aggregates.reporting_length, 1))
+    place = {(a.text, a.column): number for number, a in enumerate(aggregates.attributes)}
+    more = [a for a in counted.attributes if (a.text, a.column) not in place]
+    place |= {(a.text, a.column): number for number, a in enumerate(more, start=len(place))}
+    ids = np.array([place[a.text, a.column] for a in counted.attributes], np.int32)
+    levels = [
+        # Both lists are in the same order, so the ids of a row stay ascending, unless there are more.
+        in_order([(np.sort(ids[rows], axis=1), counts)], length, len(place)) if more else (ids[rows], counts)
+        for length, (rows, counts) in enumerate(zip(counted.combinations, counted.counts, strict=True), 1)
+    ]
+    return Aggregates(
+        aggregates.headers,
+        (*aggregates.attributes, *more),
+        counted.number_of_records,
+        tuple(rows for rows, _ in levels),
+        tuple(counts for _, counts in levels),
+    ).up_to(aggregates.reporting_length)
 
 
 @dataclass(frozen=True)
 class _Counted:
-    """Combinations of some shards over the attributes that all of them share.
+    """Combinations of some parts over the attributes that all of them share.
 
     Attributes:
         attributes: in the order of their texts.
@@ -108,12 +91,7 @@ class _Counted:
         ).up_to(most if longest == -1 else min(longest, most))
 
 
-def _count_shards(schema: Schema, longest: int, parts: Sequence[StoredPart]) -> _Counted:
-    return reduce(_added, (_count_shard(schema, longest, part) for part in parts))
-
-
-def _count_shard(schema: Schema, longest: int, part: StoredPart) -> _Counted:
-    records = read_record_shard(part)
+def _counted(records: SyntheticRecords, schema: Schema, longest: int) -> _Counted:
     coded = code_synthetic(records, schema)
     counted = count_in_memory(coded, longest)
     # Counted attributes are in the order of their texts; those of records may not be.
@@ -134,7 +112,7 @@ def _in_order(attribute: Attribute) -> tuple[str, int]:
 
 def _added(one: _Counted, other: _Counted) -> _Counted:
     if one.attributes != other.attributes:
-        raise InternalError("Shards of one table have the same attributes.")
+        raise InternalError("Parts of the same records have the same attributes.")
     longest = max(len(one.levels), len(other.levels))
     return _Counted(
         one.attributes,

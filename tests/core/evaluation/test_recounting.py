@@ -1,4 +1,4 @@
-"""Counts over shards are those of all records in one process, exactly."""
+"""Counts over parts of records are those of all records in one process, exactly."""
 
 from dataclasses import replace
 
@@ -7,20 +7,19 @@ import pytest
 
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import InternalError
+from tasks.core.evaluation import fit
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.sharded import count_sharded_records, evaluate_sharded_fit
+from tasks.core.evaluation.recounting import count_in_parts
 from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.records.columns import Schema
+from tasks.core.synthesis import records as records_module
 from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
-from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.sharded_records import ShardedRecords, keep_record_shard, read_fitted_cells
-from tests.core.parts.other_workers import Backwards, Sent
+from tasks.core.synthesis.records import SyntheticRecords, open_synthetic_records
+from tasks.core.synthesis.sharded_records import ShardedRecords, join_shards, keep_record_shard
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
-
-EVERYBODY = [InProcess(), Backwards(), Sent()]
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +68,24 @@ def same(one, other):
         assert one.counts[length].tolist() == other.counts[length].tolist()
 
 
-@pytest.mark.parametrize("workers", EVERYBODY, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("length", [1, 3, 9, -1])
-def test_combinations_are_counted_as_in_one_process(sharded, workers, length):
+def test_combinations_are_counted_as_all_at_once(sharded, length):
     assert len(sharded.parts) == 34
     expected = count_in_memory(code_synthetic(joined(sharded), SCHEMA), length)
-    same(count_sharded_records(sharded, SCHEMA, length, workers), expected)
+    same(count_in_parts(sharded.stream(), SCHEMA, length), expected)
+
+
+def test_records_in_a_file_are_coded_as_those_in_memory(sharded, tmp_path, monkeypatch):
+    monkeypatch.setattr(records_module, "_MOST_AT_ONCE", 77)
+    join_shards(sharded, tmp_path)
+    stored, expected = open_synthetic_records(tmp_path), code_synthetic(joined(sharded), SCHEMA)
+    assert len(list(stored.parts())) > 5
+    found = code_synthetic(stored, SCHEMA)
+    assert (found.values, found.slot_columns) == (expected.values, expected.slot_columns)
+    assert found.number_of_records == expected.number_of_records
+    for one, other in zip(found.slots, expected.slots, strict=True):
+        assert one.dtype == other.dtype
+        assert one.tolist() == other.tolist()
 
 
 @pytest.mark.parametrize("length", [2, -1])
@@ -91,14 +102,14 @@ def test_a_record_of_one_shard_may_hold_more_than_all_others(tmp_path, sharded, 
     ]
     found = kept(tmp_path, shards)
     expected = count_in_memory(code_synthetic(joined(found), SCHEMA), length)
-    same(count_sharded_records(found, SCHEMA, length, InProcess()), expected)
+    same(count_in_parts(found.stream(), SCHEMA, length), expected)
 
 
 def test_no_record_at_all(tmp_path, sharded):
     empty = replace(joined(sharded), offsets=np.zeros(1, np.int64), attribute_ids=np.empty(0, np.int32))
     found = kept(tmp_path, [empty])
     expected = count_in_memory(code_synthetic(empty, SCHEMA), 2)
-    same(count_sharded_records(found, SCHEMA, 2, InProcess()), expected)
+    same(count_in_parts(found.stream(), SCHEMA, 2), expected)
 
 
 def test_attributes_need_not_be_in_the_order_of_their_texts(tmp_path, sharded):
@@ -111,7 +122,7 @@ def test_attributes_need_not_be_in_the_order_of_their_texts(tmp_path, sharded):
     )
     found = kept(tmp_path, [turned, turned])
     expected = count_in_memory(code_synthetic(joined(found), SCHEMA), 3)
-    same(count_sharded_records(found, SCHEMA, 3, InProcess()), expected)
+    same(count_in_parts(found.stream(), SCHEMA, 3), expected)
 
 
 def test_shards_of_two_tables_are_not_added_up(tmp_path, sharded):
@@ -119,11 +130,14 @@ def test_shards_of_two_tables_are_not_added_up(tmp_path, sharded):
     *others, last = one.attributes
     other = replace(one, attributes=(*others, replace(last, header="tongue_welsh", item="welsh")))
     with pytest.raises(InternalError, match="same attributes"):
-        count_sharded_records(kept(tmp_path, [one, other]), Schema(SCHEMA.columns), 1, InProcess())
+        count_in_parts([one, other], Schema(SCHEMA.columns), 1)
 
 
-@pytest.mark.parametrize("workers", EVERYBODY, ids=lambda each: type(each).__name__)
-def test_a_fit_is_evaluated_as_in_one_process(measurement, sharded, workers):
-    cells = np.concatenate([read_fitted_cells(part) for part in sharded.parts])
+@pytest.mark.parametrize("at_once", [1, 77, 5000])
+def test_a_fit_is_evaluated_as_all_at_once(measurement, sharded, tmp_path, monkeypatch, at_once):
+    join_shards(sharded, tmp_path)
+    path = tmp_path / "cells.npy"
     assert any(len(table.columns) > 2 for table in measurement.tables)
-    assert evaluate_sharded_fit(measurement, sharded, 5, workers) == evaluate_fit(measurement, cells, 5)
+    expected = evaluate_fit(measurement, np.asfortranarray(np.load(path)), 5)
+    monkeypatch.setattr(fit, "_MOST_AT_ONCE", at_once)
+    assert evaluate_fit(measurement, np.load(path, mmap_mode="c"), 5) == expected
