@@ -25,6 +25,7 @@ from tasks.configuration.synthesis import AggregateSeeded as Held
 from tasks.configuration.synthesis import RowSeeded, Unseeded, ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.aggregates_json import write_aggregates_json
+from tasks.core.aggregates.grouping import FilledCells, add_up
 from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
@@ -160,6 +161,8 @@ def _release() -> None:
         (root / "marginals").mkdir()
         (root / "files").mkdir()
         counted = count_marginals(root / "coded", root / "marginals", 3, resources)
+        for kind in (np.uint32, np.int64):  # as cells of very many records are added up
+            add_up([FilledCells((np.zeros(1, np.uint8),), np.ones(1, kind))] * 2, [2])
         inputs = RawInputs(root / "coded", counted, aggregates, synthetic, _RESOLUTION)
         write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
         write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)

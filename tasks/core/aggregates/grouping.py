@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.aggregates.kernels import add_at
 from tasks.core.aggregates.roll_ups import LARGEST_KEY, Shape
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, MarginalFacts, code_names, slot_choices
 from tasks.core.arrays import Codes, ColumnNumbers, SlotNumbers
@@ -133,7 +134,8 @@ def _unpacked(keys: AnyIntegers, sizes: Sequence[int]) -> tuple[Codes, ...]:
 
 def _added_densely(keys: AnyIntegers, counts: AnyIntegers, product: int) -> tuple[AnyIntegers, AnyIntegers]:
     cells = np.zeros(product, counts.dtype)
-    np.add.at(cells, keys, counts)
+    # Where there are few cells there are few of them; a number of any other kind is rare.
+    add_at(keys.astype(np.uint32, copy=False), np.require(counts, requirements="W"), cells)
     filled = np.flatnonzero(cells != 0)
     return filled.astype(keys.dtype), cells[filled]
 

@@ -29,6 +29,13 @@ def number_cells_of(prefix: HalfWords, last: Codes, size: int, cells: HalfWords 
 
 
 @njit(cache=True, nogil=True)
+def add_at(cells: HalfWords, counts: HalfWords | Integers, totals: HalfWords | Integers) -> None:
+    """Add each cell's count to its total."""
+    for row in range(len(cells)):
+        totals[cells[row]] += counts[row]
+
+
+@njit(cache=True, nogil=True)
 def mark_cells(cells: HalfWords, marks: Ids) -> None:
     """Mark with 1 what occurs."""
     for row in range(len(cells)):
