@@ -21,8 +21,9 @@ class Decoded:
     arrays: dict[str, list[int]]
 
     def records(self) -> list[list[set[str]]]:
-        """Of each record the values in each column."""
-        found: list[list[set[str]]] = [[] for _ in range(self.meta["records"])]
+        """Of each record that the page holds the values in each column."""
+        number = self.meta.get("records_in_page", self.meta["records"])
+        found: list[list[set[str]]] = [[] for _ in range(number)]
         for place, column in enumerate(self.meta["columns"]):
             slots = [self.arrays[f"column/{place}/{slot}"] for slot in range(column["slots"])]
             for record, codes in zip(found, zip(*slots, strict=True), strict=True):

@@ -8,7 +8,8 @@ import numpy as np
 from tasks.core.arrays import Codes, Ids
 from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.columns import ShownColumn, value_codes
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.navigation.payload.sample import places_in_page
+from tasks.core.synthesis.records import AnySynthetic
 
 #: So many records are looked at in one go.
 _AT_ONCE = 1 << 16
@@ -16,11 +17,12 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class RecordCodes:
-    """Codes of all records.
+    """Codes of the records that a page holds.
 
     Attributes:
         columns: with as many slots as the fullest record fills, at least one.
-        slots: of each slot of each column in turn, (n,) codes: 0 is missing, v the value ``values[v - 1]``.
+        slots: of each slot of each column in turn, a code a record: 0 is missing, v the value
+            ``values[v - 1]``.
     """
 
     columns: tuple[ShownColumn, ...]
@@ -34,8 +36,15 @@ class RecordCodes:
                 block.put(f"column/{place}/{slot}", next(slots))
 
 
-def record_codes(columns: Sequence[ShownColumn], records: SyntheticRecords) -> RecordCodes:
-    """The records by column; items of a record stand in ascending order of their codes."""
+def record_codes(columns: Sequence[ShownColumn], synthetic: AnySynthetic) -> RecordCodes:
+    """The records by column; items of a record stand in ascending order of their codes.
+
+    Args:
+        columns: of the page.
+        synthetic: all records of the release, of which the page may hold a sample.
+    """
+    places = places_in_page(synthetic.number_of_records)
+    records = synthetic if places is None else synthetic.at(places)
     of_column, code = value_codes(columns, records.attributes)
     held = tuple(
         replace(column, slots=most)
@@ -59,20 +68,23 @@ def record_codes(columns: Sequence[ShownColumn], records: SyntheticRecords) -> R
         bounds = np.searchsorted(columns_here, np.arange(len(held) + 1))
         for column, about in enumerate(held):
             mine = slice(bounds[column], bounds[column + 1])
-            places = rows[mine]
-            slot = _rank(places) if about.slots > 1 else None
+            rows_here = rows[mine]
+            slot = _rank(rows_here) if about.slots > 1 else None
             for number in range(about.slots):
                 chosen = slice(None) if slot is None else slot == number
-                slots[firsts[column] + number][first + places[chosen]] = codes_here[mine][chosen]
+                slots[firsts[column] + number][first + rows_here[chosen]] = codes_here[mine][chosen]
     return RecordCodes(held, slots)
 
 
-def _parts(records: SyntheticRecords) -> Iterator[tuple[int, Ids, Ids]]:
+def _parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
     """Some records at a time: the first one's place, of each attribute its record from there, and its id."""
-    for first in range(0, records.number_of_records, _AT_ONCE):
-        bounds = records.offsets[first : first + _AT_ONCE + 1]
-        rows = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
-        yield first, rows, records.attribute_ids[bounds[0] : bounds[-1]]
+    before = 0
+    for part in records.parts():
+        for first in range(0, part.number_of_records, _AT_ONCE):
+            bounds = part.offsets[first : first + _AT_ONCE + 1]
+            rows = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
+            yield before + first, rows, part.attribute_ids[bounds[0] : bounds[-1]]
+        before += part.number_of_records
 
 
 def _rank(rows: Ids) -> Ids:
@@ -85,7 +97,7 @@ def _rank(rows: Ids) -> Ids:
     return ranks
 
 
-def _most_items(columns: Sequence[ShownColumn], records: SyntheticRecords, of_column: Ids) -> list[int]:
+def _most_items(columns: Sequence[ShownColumn], records: AnySynthetic, of_column: Ids) -> list[int]:
     """How many values the fullest record has in each column, at least one."""
     most = np.ones(len(columns), np.int64)
     several = [place for place, column in enumerate(columns) if column.kind == "items"]

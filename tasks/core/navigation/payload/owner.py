@@ -22,9 +22,10 @@ from tasks.core.navigation.payload.columns import ShownColumn, first_attributes
 from tasks.core.navigation.payload.counts import put_counts, put_rows
 from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.release import Payload, named, shown_columns
+from tasks.core.navigation.payload.sample import in_page, records_told
 from tasks.core.navigation.payload.synthetic_table import column_of_bins, held_cells, joined_bins
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import AnySynthetic
 
 #: Lengths are left out from the first one on that would bring more true counts than these onto the page.
 MOST_COUNTS = 1_000_000
@@ -69,7 +70,7 @@ def true_counts(marginals: Marginals, most: int = MOST_COUNTS) -> Aggregates:
 
 
 def payload_of_truth(
-    compared: Compared, title: str, schema: Schema, exact: Aggregates, synthetic: SyntheticRecords
+    compared: Compared, title: str, schema: Schema, exact: Aggregates, synthetic: AnySynthetic
 ) -> Payload:
     """Synthetic records beside true counts."""
     block = Buffers()
@@ -78,7 +79,7 @@ def payload_of_truth(
     counts = put_counts(block, codes.columns, exact)
     number = exact.number_of_records
     meta = compared.meta(title) | {
-        "records": synthetic.number_of_records,
+        **records_told(synthetic.number_of_records),
         "number": {"value": number, "low": number, "high": number},
         "columns": columns_told(codes.columns, compared.naming),
         "reporting_length": exact.reporting_length,
@@ -100,11 +101,11 @@ def payload_of_true_table(
     ]
     shown = [column_of_bins(each) for each in bins]
     for place, each in enumerate(bins):
-        codes = each.codes(held_cells(synthetic, each.name)) + 1
+        codes = in_page(each.codes(held_cells(synthetic, each.name)) + 1)
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
     counts = _put_true_counts(block, shown, [each.codes(held_cells(raw, each.name)) for each in bins])
     meta = compared.meta(title) | {
-        "records": synthetic.num_rows,
+        **records_told(synthetic.num_rows),
         "number": {"value": raw.num_rows, "low": raw.num_rows, "high": raw.num_rows},
         "columns": columns_told(shown, compared.naming),
         "reporting_length": len(counts),

@@ -23,6 +23,7 @@ from tasks.core.navigation.payload.columns import (
 from tasks.core.navigation.payload.counts import CountRanges, put_counts
 from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.ranges import ranges_of_lengths
+from tasks.core.navigation.payload.sample import records_told
 from tasks.core.navigation.payload.tables import put_tables
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
@@ -52,7 +53,7 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
     meta = {
         **named(inputs.statement, inputs.naming, inputs.title),
         "protection": _protection(inputs),
-        "records": synthetic.number_of_records,
+        **records_told(synthetic.number_of_records),
         "number": _number(inputs),
         "columns": columns_told(codes.columns, inputs.naming),
         "reporting_length": reported.reporting_length,

@@ -18,6 +18,7 @@ from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.columns import ShownColumn
 from tasks.core.navigation.payload.layout import columns_told, layout
 from tasks.core.navigation.payload.release import Payload, named
+from tasks.core.navigation.payload.sample import in_page, records_told
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.syndiffix.bins import Bins, bins_of
 
@@ -34,13 +35,13 @@ def payload_of_table(page: TablePage) -> Payload:
     bins = [_bins(page, name) for name in names]
     shown = [column_of_bins(each, page.smallest([each.name]) or "") for each in bins]
     for place, each in enumerate(bins):
-        codes = each.codes(held_cells(page.table, each.name)) + 1
+        codes = in_page(each.codes(held_cells(page.table, each.name)) + 1)
         block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
     tables = _put_tables(block, page, bins)
     meta = {
         **named(page.statement | _ROWS_COUNTED, page.naming, page.title),
         "protection": "syndiffix",
-        "records": page.table.num_rows,
+        **records_told(page.table.num_rows),
         "number": None,
         "columns": columns_told(shown, page.naming),
         "reporting_length": 0,

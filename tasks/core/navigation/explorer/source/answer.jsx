@@ -3,7 +3,7 @@ import { answer } from "./answers/index.js";
 import { copy } from "./clipboard.js";
 import { nothingUnderstood } from "./example.js";
 import { useExplorer } from "./state.js";
-import { citedText, columnText, groupText, headline, mayBeRare, underline } from "./words.js";
+import { citedText, columnText, groupText, headline, mayBeRare, sampleText, underline } from "./words.js";
 
 /** @import { Payload, Selection } from "./payload.js" */
 /** @import { Say } from "./messages.js" */
@@ -44,6 +44,7 @@ function Found() {
       </p>
       <p class="range">{underline(found, say.value)}</p>
       <p class="source">{say.value(found.source.key, found.source.given)}</p>
+      {found.sampled && <p class="source sampled">{sampleText(payload, say.value)}</p>}
       {found.more && <p class="source">{say.value(found.more.key, { ...found.more.given, columns: namesOf(payload, selection.value, say.value) })}</p>}
     </>
   );

@@ -2,6 +2,7 @@
 import { useId } from "preact/hooks";
 
 import { ChartRows } from "./chart_rows.jsx";
+import { isSampled } from "./sample.js";
 import { saveCharts } from "./save.js";
 import { axis, tickText } from "./scale.js";
 import { seen, viewOfChart } from "./seen.js";
@@ -24,6 +25,7 @@ export function Chart({ visual }) {
   const chart = seen(state, visual);
   const view = viewOfChart(state, visual);
   const name = visualText(state.payload, visual, say);
+  const sampled = isSampled(state.payload);
   const { table, about } = visual.column === undefined ? {} : state.payload.columns[visual.column];
   return (
     <article class="chart-card" aria-labelledby={title}>
@@ -36,12 +38,12 @@ export function Chart({ visual }) {
       </header>
       {(chart.all > SEARCHED_FROM || view.value.search) && <Search visual={visual} shown={chart.rows.length} all={chart.all} />}
       <ChartRows rows={chart.rows} most={chart.most} label={name} />
-      {chart.rows.length === 0 && <p class="none">{say(view.value.search ? "none_found" : "nothing_here")}</p>}
+      {chart.rows.length === 0 && <p class="none">{say(view.value.search ? "none_found" : sampled ? "records_none_sampled" : "nothing_here")}</p>}
       {chart.rows.length > 0 && <Axis most={chart.most} />}
       {visual.unreleased && <p class="none">{say("unreleased_values", { values: visual.unreleased.join(", ") })}</p>}
       {chart.empty > 0 && (
         <button type="button" class="quiet" aria-expanded={view.value.empty} onClick={() => (view.value = { ...view.value, empty: !view.value.empty })}>
-          {view.value.empty ? say("empty_shown") : say("empty_hidden", { n: chart.empty })}
+          {say(`empty_${view.value.empty ? "shown" : "hidden"}${sampled ? "_sampled" : ""}`, { n: chart.empty })}
         </button>
       )}
     </article>

@@ -6,7 +6,7 @@ import { answer, basesOf, difference, differenceOfShares, share, translated, wit
 import { decode, MOST_BYTES, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { columnText, groupText, headline, underline, unitText } from "./words.js";
+import { columnText, groupText, headline, sampleText, underline, unitText } from "./words.js";
 
 /** @import { Payload, Selection } from "./payload.js" */
 /** @import { State } from "./state.js" */
@@ -87,6 +87,7 @@ function SideOf({ title, side }) {
       <h4 dir="auto">{title}</h4>
       <p class="number"><span>{headline(found, say.value)}</span> <bdi class="group">{groupText(side.payload, side.selection, say.value)}</bdi></p>
       <p class="range">{underline(found, say.value)}</p>
+      {found.sampled && <p class="note sampled">{sampleText(side.payload, say.value)}</p>}
     </div>
   );
 }

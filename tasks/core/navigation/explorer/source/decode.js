@@ -81,13 +81,23 @@ function bufferReader(meta, block) {
 /** @typedef {(name: string, elements: number) => any} Read */
 
 /**
+ * How many records the page holds: those of the release, or a sample of them.
+ * @param {any} meta
+ */
+function recordsOf({ records, records_in_page: sampled = records }) {
+  require(isCount(records) && isCount(sampled, records) && (sampled > 0 || records === 0));
+  return sampled;
+}
+
+/**
  * @param {any} meta
  * @param {Read} read
+ * @param {number} records
  * @returns {Column[]}
  */
-function columnsOf(meta, read) {
+function columnsOf(meta, read, records) {
   let first = 0;
-  require(isCount(meta.records) && Array.isArray(meta.columns));
+  require(Array.isArray(meta.columns));
   return meta.columns.map((/** @type {any} */ column, /** @type {number} */ index) => {
     const { values, slots = 1 } = column;
     require(Array.isArray(values) && values.every((/** @type {unknown} */ value) => typeof value === "string"));
@@ -95,7 +105,7 @@ function columnsOf(meta, read) {
     /** @type {Codes[]} */
     const codes = [];
     for (let slot = 0; slot < slots; slot++) {
-      const buffer = read(`column/${index}/${slot}`, meta.records);
+      const buffer = read(`column/${index}/${slot}`, records);
       if (buffer) codes.push(buffer);
     }
     const decoded = { ...column, slots, first, codes };
@@ -157,6 +167,7 @@ export async function decode(page) {
   if (meta.format !== FORMAT) throw new PageError("page_of_other_format");
   const block = await inflated(bytesOf(data.textContent ?? ""));
   const read = bufferReader(meta, block);
-  const columns = columnsOf(meta, read);
-  return { meta, records: meta.records, columns, counts: countsOf(meta, read), tables: tablesOf(meta, read) };
+  const records = recordsOf(meta);
+  const columns = columnsOf(meta, read, records);
+  return { meta, records, columns, counts: countsOf(meta, read), tables: tablesOf(meta, read) };
 }

@@ -1,6 +1,6 @@
 /** What the two bars of a value are. */
 import { useExplorer } from "./state.js";
-import { actualLegend } from "./words.js";
+import { actualLegend, estimatedLegend } from "./words.js";
 
 export function Legend() {
   const { payload, say, display } = useExplorer();
@@ -8,7 +8,7 @@ export function Legend() {
   const { protection } = payload.meta;
   return (
     <ul class="legend" aria-label={say.value("legend")}>
-      {payload.records > 0 && <li><Sample kind="estimated" />{say.value("estimated_legend")}</li>}
+      {payload.records > 0 && <li><Sample kind="estimated" />{estimatedLegend(payload, say.value)}</li>}
       {protection !== "syndiffix" && <li><Sample kind="actual" />{say.value(actualLegend(payload))}</li>}
       {protection === "fitted" && <li><Sample kind="bounds" />{say.value("not_measured_legend")}</li>}
       {protection !== "syndiffix" && <li><Sample kind="none" />{say.value(payload.meta.audience === "owner" || protection === "fitted" ? "not_covered_legend" : "not_released_legend")}</li>}

@@ -55,7 +55,8 @@
  * @property {"fitted" | "lengths" | "k_anonymity" | "syndiffix"} protection
  * @property {{one: string, many: string}} unit
  * @property {Record<string, string>} [regime_words]
- * @property {number} records
+ * @property {number} records of the release
+ * @property {number} [records_in_page] where the page holds a sample of them
  * @property {{value: number, low: number, high: number, sd?: number} | null} number
  * @property {number} [sampled_share] the share of the records that were drawn
  * @property {number} reporting_length
@@ -66,7 +67,7 @@
  *
  * @typedef {Object} Payload
  * @property {Meta} meta
- * @property {number} records
+ * @property {number} records that the page holds; `meta.records` has the release
  * @property {Column[]} columns
  * @property {Counts[]} counts `counts[k - 1]` has the combinations of k attributes
  * @property {NoisyTable[]} tables

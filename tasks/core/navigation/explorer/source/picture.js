@@ -8,7 +8,7 @@
 import colours from "./colours.json";
 import { axis, tickText } from "./scale.js";
 import { seen } from "./seen.js";
-import { actualLegend, groupText, visualText } from "./words.js";
+import { actualLegend, estimatedLegend, groupText, visualText } from "./words.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
@@ -107,7 +107,7 @@ function drawChart(state, visual) {
 function head(state, width) {
   const { payload, say } = state;
   const group = groupText(payload, state.selection.value, say.value);
-  const what = payload.records ? `${say.value("estimated_legend")}` : "";
+  const what = payload.records ? estimatedLegend(payload, say.value) : "";
   const also = payload.meta.protection === "syndiffix" ? "" : say.value(actualLegend(payload));
   return [
     write(fitted(`${payload.meta.title} · ${payload.meta.vintage} · ${group}`, width, "bold 13px sans-serif"), 0, 14, { "font-size": 13, "font-weight": 650 }),

@@ -3,10 +3,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { pageOfRecords } from "./page_of_records.js";
+import { isSampled } from "./sample.js";
 import { saveRecords } from "./save.js";
 import { useExplorer } from "./state.js";
 import { useVirtual } from "./virtual.js";
-import { columnText, recordText } from "./words.js";
+import { columnText, noRecordsText, recordText, sampleText } from "./words.js";
 
 /** The height of a line, in the page's letters: `--line` of the style sheet. */
 const LINE = 2;
@@ -26,12 +27,13 @@ export function Records() {
     <div class="records">
       <h3 id="explorer-records">{say("records_title")}</h3>
       <p class="note">{say("records_note")} {say("records_scroll")}</p>
+      {isSampled(payload) && <p class="note sampled">{sampleText(payload, say)}</p>}
       <div class="acts">
         <button type="button" disabled={size === 0} onClick={() => saveRecords(state)}>{say("save_records")}</button>
         <p class="note" role="status">{size > 0 && say("records_listed", { first: first + 1, last: first + number, of: size })}</p>
         {pages > 1 && <Turning page={page} pages={pages} onTurn={turn} />}
       </div>
-      {size > 0 ? <Table listed={listed} /> : <p class="none">{say(payload.records ? "records_none" : "no_records")}</p>}
+      {size > 0 ? <Table listed={listed} /> : <p class="none">{noRecordsText(payload, say)}</p>}
     </div>
   );
 }

@@ -16,6 +16,7 @@
  */
 import { inTime } from "./moments.js";
 import { publishedWith } from "./published.js";
+import { ofAllRecords } from "./sample.js";
 import { tableCounts } from "./synthetic_tables.js";
 import { columnText, heldText, valueText } from "./words.js";
 
@@ -65,7 +66,7 @@ export function placesOf(payload, visual, say) {
  * @param {Payload} payload
  * @param {Place[]} places
  * @param {Selection} selection
- * @param {(column: number) => Uint32Array} counts
+ * @param {(column: number) => Uint32Array} counts in the page's records
  * @returns {Row[]} rows with estimates; `actual` is read when it is looked at
  */
 export function rowsOf(payload, places, selection, counts) {
@@ -75,7 +76,7 @@ export function rowsOf(payload, places, selection, counts) {
     /** @type {Published | null | undefined} */
     let actual;
     const fromTable = inTables(place.column, place.code);
-    const estimated = fromTable ?? (payload.records ? counts(place.column)[place.code] : null);
+    const estimated = fromTable ?? (payload.records ? ofAllRecords(payload, counts(place.column)[place.code]) : null);
     return {
       ...place,
       estimated,

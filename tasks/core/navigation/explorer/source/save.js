@@ -6,6 +6,7 @@
  */
 import { csv } from "./csv.js";
 import { pngOf } from "./png.js";
+import { isSampled } from "./sample.js";
 import { seen } from "./seen.js";
 import { picture } from "./picture.js";
 import { selectionText } from "./words.js";
@@ -25,9 +26,11 @@ export async function saveCharts(state, visuals, form) {
   else state.notice.value = state.say.value("not_saved");
 }
 
-/** @param {State} state */
+/** A file leaves the page, and what the page says of its sample: so its name says it. @param {State} state */
 export function saveRecords(state) {
-  save(state, csv(recordTable(state)), `${fileName(`${state.payload.meta.prefix}_records`)}.csv`);
+  const { payload } = state;
+  const name = `${payload.meta.prefix}_${isSampled(payload) ? "sample_of_records" : "records"}`;
+  save(state, csv(recordTable(state)), `${fileName(name)}.csv`);
 }
 
 /**

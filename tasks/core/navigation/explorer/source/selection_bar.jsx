@@ -2,16 +2,17 @@
 import { useSignal } from "@preact/signals";
 
 import { copy } from "./clipboard.js";
+import { isSampled, ofAllRecords } from "./sample.js";
 import { withColumn } from "./selection.js";
 import { useExplorer } from "./state.js";
-import { columnText, heldText, valueRuns } from "./words.js";
+import { columnText, heldText, sampleText, valueRuns } from "./words.js";
 
 /** Chips that are shown at first; so many leave room for the charts below. */
 const SHOWN = 8;
 
 export function SelectionBar() {
   const state = useExplorer();
-  const { payload, selection, past, passes, number } = state;
+  const { payload, selection, past } = state;
   const say = state.say.value;
   const isOpen = useSignal(false);
   const chosen = [...selection.value].flatMap(([column, codes]) => valueRuns(payload, column, codes, say).map((run) => ({ column, ...run })));
@@ -32,15 +33,23 @@ export function SelectionBar() {
         </ul>
       )}
       <p class="size" aria-live="polite">
-        {payload.records ? say("records_count", { n: passes.value.size, of: number.value(payload.records) }) : say("no_records")}
+        {payload.records ? countText(state) : say("no_records")}
       </p>
       <div class="acts">
         <button type="button" disabled={past.value.length === 0} onClick={state.undo}>{say("undo")}</button>
         <button type="button" disabled={chosen.length === 0} onClick={state.clear}>{say("clear")}</button>
         <button type="button" onClick={() => copyLink(state)}>{say("copy_link")}</button>
       </div>
+      {isSampled(payload) && <p class="size sampled">{sampleText(payload, say)}</p>}
     </div>
   );
+}
+
+/** How many records of the release are selected. @param {import("./state.js").State} state */
+function countText({ payload, selection, passes, number, say }) {
+  const given = { n: ofAllRecords(payload, passes.value.size), of: number.value(payload.meta.records) };
+  const isAbout = isSampled(payload) && selection.value.size > 0;
+  return say.value(isAbout ? "records_count_about" : "records_count", given);
 }
 
 /** A value that is chosen, or neighbouring bins; it takes them back. @param {{column: number, codes: number[], value: string}} props */

@@ -5,6 +5,7 @@
  * @import { Answer } from "./answers/answer.js"
  * @import { Given, Say } from "./messages.js"
  */
+import { aboutSample, isSampled } from "./sample.js";
 
 const NUMBER = String.raw`[-+]?[0-9][0-9.eE+-]*`;
 const BETWEEN = new RegExp(`^\\[(${NUMBER}),(${NUMBER})([)\\]])$`);
@@ -193,6 +194,25 @@ export function groupText(payload, selection, say) {
   return say("units_with", { units, selection: selectionText(payload, selection, say) });
 }
 
+/** That the page holds some of the records only, and which file has all. @param {Payload} payload @param {Say} say */
+export const sampleText = (payload, say) => say("sampled", aboutSample(payload));
+
+/** What is said where no record is listed. @param {Payload} payload @param {Say} say */
+export function noRecordsText(payload, say) {
+  if (!payload.records) return say("no_records");
+  return say(isSampled(payload) ? "records_none_sampled" : "records_none");
+}
+
+/**
+ * What the first bar is. SynDiffix counts most of its bars in tables of their own, which no sample is taken of.
+ * @param {Payload} payload
+ * @param {Say} say
+ */
+export function estimatedLegend(payload, say) {
+  const isScaled = isSampled(payload) && payload.meta.protection !== "syndiffix";
+  return isScaled ? say("estimated_legend_sampled", aboutSample(payload)) : say("estimated_legend");
+}
+
 /** The key of what the second bar is. @param {Payload} payload */
 export function actualLegend({ meta }) {
   if (meta.audience === "owner") return "actual_legend_true";
@@ -202,11 +222,11 @@ export function actualLegend({ meta }) {
 
 /**
  * The range of an answer or of a difference, in words.
- * @param {{low: number | null, high: number | null, certain: boolean}} found
+ * @param {{low: number | null, high: number | null, certain: boolean, sampled?: boolean}} found
  * @param {Say} say
  */
-export function rangeText({ low, high, certain }, say) {
-  if (low === null || high === null) return say("answer.range.none");
+export function rangeText({ low, high, certain, sampled }, say) {
+  if (low === null || high === null) return say(sampled ? "answer.range.sampled" : "answer.range.none");
   return say(certain ? "answer.range.certain" : "answer.range.noise", { low, high });
 }
 

@@ -1,6 +1,7 @@
 """The numbers of a fitted release's answers are those of its files."""
 
 import dataclasses
+import itertools
 import math
 
 import numpy as np
@@ -136,3 +137,34 @@ def test_what_would_narrow_a_range_is_said_where_nothing_was_measured_alone(rele
     many = {**found, "columns": columns, "tables": [{**found["tables"][0], "columns": [0]}], "counts": []}
     (wide,) = ask([many], [answer(0, [[place, [1]] for place in range(5)])])
     assert (wide["more"]["key"], wide["more"]["given"]) == ("answer.more.fewer", {"most": 4})
+
+
+def sampled(found, every):
+    """The same release on a page that holds every so many-th record."""
+    columns = [column | {"codes": [column["codes"][0][::every]]} for column in found["columns"]]
+    return found | {"columns": columns, "records": len(columns[0]["codes"][0])}
+
+
+def test_a_sample_of_the_records_changes_no_range_and_no_published_count(release):
+    found, stated = release
+    asked = [answer(0, [[place, [code]] for place, code in cell]) for cell in stated]
+    whole, part = ask([found], asked), ask([sampled(found, 4)], asked)
+    for one, other, (count, *_) in zip(whole, part, stated.values(), strict=True):
+        assert (one["low"], one["high"]) == (other["low"], other["high"])
+        # The published counts are those of all records.
+        assert other["numbers"]["records"] == other["numbers"]["published"] == count
+        assert "sampled" not in other
+
+
+def test_longer_than_counts_are_published_a_sample_stands_for_all_records(release):
+    found, _ = release
+    part = sampled(found, 4)
+    for codes in itertools.product((1, 2), repeat=4):
+        asked = [answer(0, [[place, [code]] for place, code in enumerate(codes)])]
+        [one], [other] = ask([found], asked), ask([part], asked)
+        held = [tuple(record) for record in zip(*(each["codes"][0] for each in part["columns"]), strict=True)]
+        number = part["meta"]["number"]["value"]
+        assert other["numbers"]["records"] == math.floor(held.count(codes) * (number / len(held)) + 0.5)
+        assert (one["low"], one["high"]) == (other["low"], other["high"])
+        assert other["sampled"] and "sampled" not in one
+        assert other["quote"]["key"] == "answer.quote.range"

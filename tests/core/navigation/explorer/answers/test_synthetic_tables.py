@@ -32,3 +32,12 @@ def test_no_range_is_claimed_and_no_difference_is_called_real():
     found, between = ask([release()], [answer(0, [[0, [1]]]), difference(0, [[0, [1]]], 0, [[0, [2]]])])
     assert (found["low"], found["high"], found["sd"]) == (None, None, None)
     assert (between["value"], between["low"], between["real"]) == (1, None, None)
+
+
+def test_rows_of_a_sample_stand_for_all_and_the_towns_own_table_is_no_sample():
+    made = release()
+    made["meta"]["records"] = 40
+    one, both, everyone = ask([made], [answer(0, [[0, [1]]]), answer(0, [[0, [1]], [1, [1]]]), answer(0, [])])
+    assert (one["value"], "sampled" in one) == (2, False)
+    assert (both["value"], both["sampled"], both["numbers"]["records"]) == (10, True, 10)
+    assert everyone["value"] == 40

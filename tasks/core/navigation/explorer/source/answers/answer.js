@@ -19,6 +19,7 @@
  * @property {Words} reason why the range is as wide as it is
  * @property {Words} quote which number to quote
  * @property {Numbers} numbers all that the release says of it
+ * @property {boolean} [sampled] whether the number is of a sample of the records
  * @property {Words} [more] why other numbers beside it differ, or what would make its range narrower
  *
  * @typedef {Object} Numbers
@@ -29,6 +30,7 @@
  * @property {number | null} records in the synthetic records, scaled to the number of records of the table
  */
 import { boxOf } from "./cells.js";
+import { isSampled } from "../sample.js";
 import { asksForSeveralItems, asksForValues, combinationsOf, countInRecords, publishedSum, recordsThatMeet, rowOf } from "./counts.js";
 import { rangeOfBox, sumAsDrawn, sumOver } from "./fitted.js";
 import { rangeByLengths, sumOf } from "./lengths.js";
@@ -93,7 +95,7 @@ function ofEverybody(payload) {
     source: words("answer.source.number"),
     reason: certain ? words("answer.reason.rounded", { n: 1, k: resolution ?? 1 }) : words("answer.reason.one", { one: half }),
     quote: words("answer.quote.published"),
-    numbers: { published: number?.value ?? null, noisy: null, estimate: null, records: payload.records || null },
+    numbers: { published: number?.value ?? null, noisy: null, estimate: null, records: payload.meta.records || null },
   };
 }
 
@@ -198,6 +200,7 @@ export function outwards({ low, high }) {
  */
 function fromRecords(payload, selection, records, low, high, published) {
   const isWithin = records !== null && records >= low && records <= high;
+  const sampled = records !== null && published === null && isSampled(payload);
   // Records that lie outside of what is possible are no answer; the range is.
   const value = isWithin ? records : null;
   const certain = payload.meta.protection === "k_anonymity";
@@ -206,12 +209,13 @@ function fromRecords(payload, selection, records, low, high, published) {
   const source = several ? "answer.source.items" : published === null ? "answer.source.records" : "answer.source.estimated";
   return {
     ...(more && { more }),
+    ...(sampled && { sampled }),
     value,
     basis: /** @type {"records" | "none"} */ (records === null ? "none" : "records"),
     parts: 0,
     source: words(records === null ? "answer.source.none" : source),
     reason: words(several ? "answer.reason.items" : certain ? "answer.reason.certain_bounds" : "answer.reason.bounds"),
-    quote: words(isWithin || records === null ? "answer.quote.range" : "answer.quote.range_alone", { records: records ?? 0 }),
+    quote: words(isWithin || records === null || sampled ? "answer.quote.range" : "answer.quote.range_alone", { records: records ?? 0 }),
   };
 }
 
@@ -334,7 +338,9 @@ function ofSyndiffix(payload, selection) {
   const records = recordsThatMeet(payload, selection);
   const file = /** @type {{file?: string} | undefined} */ (table)?.file ?? "";
   const published = table ? sumOver(table, box) : null;
+  const sampled = !table && isSampled(payload);
   return {
+    ...(sampled && { sampled }),
     value: published ?? records,
     low: null,
     high: null,

@@ -4,6 +4,7 @@
  * @import { Payload, Selection } from "../payload.js"
  */
 import { holds } from "../counting.js";
+import { isSampled, ofAllRecords } from "../sample.js";
 
 /** In place of a noisy count, or of an estimate, that there is none of. */
 export const UNMEASURED = -2147483648;
@@ -89,11 +90,18 @@ export function publishedSum(payload, selection) {
 }
 
 /**
- * How many records meet a selection.
+ * How many records of the release meet a selection, as far as the page's records tell.
  * @param {Payload} payload
  * @param {Selection} selection
  */
-export function recordsThatMeet({ columns, records }, selection) {
+export const recordsThatMeet = (payload, selection) => ofAllRecords(payload, heldThatMeet(payload, selection));
+
+/**
+ * How many records of the page meet a selection.
+ * @param {Payload} payload
+ * @param {Selection} selection
+ */
+function heldThatMeet({ columns, records }, selection) {
   if ([...selection.keys()].some((place) => !columns[place].codes.length)) return 0;
   const held = [...selection].map(([place, codes]) => holds(columns[place], codes, records));
   if (!held.length) return records;
@@ -112,6 +120,8 @@ export function recordsThatMeet({ columns, records }, selection) {
 export function countInRecords(payload, selection) {
   const { meta, records } = payload;
   if (!records) return null;
-  const factor = meta.number ? meta.number.value / records : 1;
-  return Math.round(recordsThatMeet(payload, selection) * factor);
+  // The published counts of a fitted release are those of all its records, scaled: they need no sample.
+  if (isSampled(payload) && meta.protection === "fitted" && asksForValues(payload, selection)) return publishedSum(payload, selection).value;
+  const factor = meta.number ? meta.number.value : meta.records;
+  return Math.round(heldThatMeet(payload, selection) * (factor / records));
 }
