@@ -23,6 +23,8 @@ Bytes = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
 #: Values of a column by number, as narrow as they may be; 0 is absent.
 Codes = npt.NDArray[np.unsignedinteger]
+#: Keys and counts of whatever width holds them.
+AnyIntegers = npt.NDArray[np.integer]
 
 #: Columns by number, ascending; a multi-valued column once for each item.
 ColumnNumbers = tuple[int, ...]

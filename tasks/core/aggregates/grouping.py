@@ -13,17 +13,14 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from tasks.core.aggregates.kernels import add_at
 from tasks.core.aggregates.roll_ups import LARGEST_KEY, Shape
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, MarginalFacts, code_names, slot_choices
-from tasks.core.arrays import Codes, ColumnNumbers, SlotNumbers
+from tasks.core.arrays import AnyIntegers, Codes, ColumnNumbers, SlotNumbers
 from tasks.core.queries import QueryResources, filled_query, identifier, identifiers
 from tasks.core.records.coded import code_type
-
-AnyIntegers = npt.NDArray[np.integer]
 
 #: Adding into an array of all cells beats sorting while there are at most so many cells a row.
 _DENSE_CELLS_A_ROW = 6

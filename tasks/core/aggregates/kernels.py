@@ -14,7 +14,7 @@ promise.
 
 import numpy as np
 
-from tasks.core.arrays import Bytes, Codes, Flags, HalfWords, Ids, Integers
+from tasks.core.arrays import AnyIntegers, Bytes, Codes, Flags, HalfWords, Ids, Integers
 from tasks.core.compiling.decorator import njit
 
 #: Counts in the smaller type wherever they fit: a cube should stay in the processor's cache.
@@ -29,7 +29,7 @@ def number_cells_of(prefix: HalfWords, last: Codes, size: int, cells: HalfWords 
 
 
 @njit(cache=True, nogil=True)
-def add_at(cells: HalfWords, counts: HalfWords | Integers, totals: HalfWords | Integers) -> None:
+def add_at(cells: HalfWords, counts: AnyIntegers, totals: AnyIntegers) -> None:
     """Add each cell's count to its total."""
     for row in range(len(cells)):
         totals[cells[row]] += counts[row]
