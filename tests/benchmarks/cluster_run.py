@@ -20,7 +20,8 @@ from pathlib import Path
 from tests.benchmarks.data import FOLDER
 from tests.benchmarks.scale import COLUMNS, table
 
-_BEGINS = re.compile(r"Step \d+ begins: (\w+)")
+#: Of a step; a part of one has a number behind its name.
+_ENDS = re.compile(r"Task run '(\w+)' - Finished")
 
 
 @dataclass
@@ -134,7 +135,7 @@ def measured(records: int, target: int, partitions: int) -> dict[str, object]:
             with Watched(run.pid) as watched:
                 for line in run.stdout:
                     print(line, end="", file=sys.stderr)
-                    if step := _BEGINS.search(line):
+                    if step := _ENDS.search(line):
                         steps.append((step[1], time.monotonic() - started))
         if run.returncode:
             raise SystemExit(f"The run failed with exit code {run.returncode}: see above.")
@@ -143,10 +144,10 @@ def measured(records: int, target: int, partitions: int) -> dict[str, object]:
             found.name: found.stat().st_size >> 20
             for found in sorted((output / "release" / "benchmark" / "latest").iterdir())
         }
-    ends = [begun for _, begun in steps[1:]] + [elapsed]
+    begins = [0.0] + [ended for _, ended in steps]
     return {
         "elapsed_s": round(elapsed, 1),
-        "steps_s": {name: round(end - begun, 1) for (name, begun), end in zip(steps, ends, strict=True)},
+        "steps_s": {name: round(end - begun, 1) for (name, end), begun in zip(steps, begins, strict=False)},
         "processes": [vars(process) for process in watched.found.values() if process.cpu_s > 1],
         "release_mb": {name: size for name, size in sizes.items() if size},
     }
