@@ -58,6 +58,9 @@ TableRequest = tuple[ColumnNumbers, int, Fraction]
 #: Less than this part of mu^2 is not worth a second measurement.
 _LEAST_SECOND = Fraction(1, 50)
 _MOST_RECORDS = 2**31 - 1
+#: Records of the first fit: of a larger table they stand for several each. Their pairs alone are asked, which
+#: the fit brings within rounding of what was drawn.
+_MOST_FITTED = 1 << 21
 
 
 class WorkloadDraw:
@@ -292,10 +295,15 @@ class WorkloadDraw:
         """
         targets = targets_of(self._domain, noisy_tables(self._so_far()))
         seed = int.from_bytes(self._digest()[:8], "big")
-        records = independent_records(self._domain, targets.margins, round(targets.records), seed)
-        search = Search(self._domain, targets.all, records, targets.variance)
+        number = min(round(targets.records), _MOST_FITTED)
+        ratio = number / targets.records if number == _MOST_FITTED else 1.0
+        records = independent_records(self._domain, targets.margins, number, seed)
+        search = Search(
+            self._domain, [target.scaled(ratio) for target in targets.all], records, targets.variance
+        )
         search.run(SHORT_ANNEALING, seed)
-        return ImpliedCounts(self._domain, search.records).of
+        implied = ImpliedCounts(self._domain, search.records)
+        return lambda columns: implied.of(columns) / ratio
 
     def _digest(self) -> bytes:
         """SHA-256 of the whole numbers drawn so far."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold, root_above
+from tasks.core.dp.workload import draw as draw_module
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice, longer_candidates, most_sets
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
@@ -426,6 +427,23 @@ def test_w15_what_is_expected_is_never_below_zero_nor_made_of_the_counts():
     assert mine.tolist() == theirs.tolist()
     assert mine.min() >= 0
     assert mine.sum() != pytest.approx(40, rel=0.5)
+
+
+def test_w18_fewer_records_stand_for_those_of_a_large_table(monkeypatch):
+    """Their pairs are those of as many records as there are, but for the rounding of one record in eight."""
+    first = drawing(bits(4_000, 5, flips=0.1), parameters(4.0, tables=None))
+    first._draw_count()
+    first._draw_values()
+    first._draw_tables()
+    triples = list(itertools.combinations(range(5), 3))
+    every = [first._fitted_counts()(columns) for columns in triples]
+    monkeypatch.setattr(draw_module, "_MOST_FITTED", 500)
+    fewer = [first._fitted_counts()(columns) for columns in triples]
+    for one, other in zip(fewer, every, strict=True):
+        assert one.sum() == pytest.approx(other.sum(), rel=1e-3)
+        assert np.abs(one - other).max() > 0
+        for axis in range(3):
+            assert np.abs(one.sum(axis=axis) - other.sum(axis=axis)).max() <= 16
 
 
 def test_w15_a_pair_of_items_is_scored_once():
