@@ -24,7 +24,10 @@ BY_LENGTHS = {"synthesis_mode": "aggregate_seeded"}
 SAID = "this vintage was drawn when aggregate_seeded was the default, and the run returns that release"
 
 
-@pytest.mark.parametrize("keys", [{}, OF_LENGTHS], ids=["plain", "keys of lengths"])
+@pytest.mark.parametrize(
+    "keys",
+    [pytest.param({}, id="plain"), pytest.param(OF_LENGTHS, id="keys of lengths", marks=pytest.mark.slow)],
+)
 def test_w21_a_vintage_of_before_is_returned_by_every_command(
     keys: dict[str, object], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,7 +90,13 @@ NOT_FITTED: dict[str, dict[str, object]] = {
 REFUSED = "can't be used with synthesis_mode fitted (the default): leave it out, or write"
 
 
-@pytest.mark.parametrize("keys", NOT_FITTED.values(), ids=list(NOT_FITTED))
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pytest.param(keys, id=name, marks=[] if name == "zcdp" else [pytest.mark.slow])
+        for name, keys in NOT_FITTED.items()
+    ],
+)
 def test_w21_a_release_that_fitted_can_not_make_is_returned_and_a_new_vintage_is_refused(
     keys: dict[str, object], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,7 +145,9 @@ def key_of(keys: dict[str, object]) -> str:
     return "delta_factor" if "delta_factor" in keys else f"privacy.{named}"
 
 
-@pytest.mark.parametrize("order", [("named", "unset"), ("unset", "named")])
+@pytest.mark.parametrize(
+    "order", [("named", "unset"), pytest.param(("unset", "named"), marks=pytest.mark.slow)]
+)
 def test_w21_in_a_batch_a_run_without_a_mode_means_what_the_ledger_held_before_it(
     order: tuple[str, str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,7 +101,9 @@ def _each() -> list[ParameterSet]:
     """Every table under every protection; what differs little from one that is tried is slow's alone."""
     return [
         pytest.param(
-            name, protection, marks=[] if protection == "dp" or name == "excel" else [pytest.mark.slow]
+            name,
+            protection,
+            marks=[] if name == "excel" or (protection == "dp" and name != "wide") else [pytest.mark.slow],
         )
         for name in TABLES
         for protection in PROTECTIONS

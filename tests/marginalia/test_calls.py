@@ -163,7 +163,7 @@ def test_a_withdrawn_release_is_opened_only_by_somebody_who_says_so(world: World
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("mode", ["row_seeded", "syndiffix"])
+@pytest.mark.parametrize("mode", [pytest.param("row_seeded", marks=pytest.mark.slow), "syndiffix"])
 def test_a_release_of_another_protection_is_evaluated_and_opened(
     mode: str, tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:

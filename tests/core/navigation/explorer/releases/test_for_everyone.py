@@ -13,9 +13,13 @@ from tests.core.navigation.explorer.test_access import RULES, RUN, Keyboard
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
 
-#: Of each protection one page at one width; of the fitted one all.
-PAGES = [("survey fitted", width, scheme) for width in (390, 1280) for scheme in ("light", "dark")]
+#: Of each protection one page at one width; of the fitted one all, two of them among the slow ones.
+PAGES = [("survey fitted", 390, "light"), ("survey fitted", 1280, "dark")]
 PAGES += [("survey k_anonymity", 390, "dark"), ("survey syndiffix", 1280, "light")]
+PAGES += [
+    pytest.param("survey fitted", width, scheme, marks=pytest.mark.slow)
+    for width, scheme in ((390, "dark"), (1280, "light"))
+]
 
 
 @pytest.mark.needs_node
@@ -108,7 +112,7 @@ def test_every_link_of_the_contents_leads_to_what_it_names(release, opened):
         assert Path(explorer.page.url.split("#")[0].removeprefix("file://")).is_file()
 
 
-@pytest.mark.parametrize("width", [390, 1280, 2560])
+@pytest.mark.parametrize("width", [390, 1280, pytest.param(2560, marks=pytest.mark.slow)])
 def test_nothing_of_the_whole_page_is_wider_than_the_screen(width, release, opened):
     explorer = opened(release("survey fitted").page, viewport={"width": width, "height": 900})
     explorer.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")

@@ -60,7 +60,7 @@ def turned_to_largest(explorer: ExplorerPage, files: ReleasedFiles) -> tuple[str
     return column, found[page, column]
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey fitted", "adult k_anonymity"))
+@pytest.mark.parametrize("kind", on_kinds("survey fitted"))
 def test_search_finds_every_value_that_contains_the_text(kind, at_work):
     explorer, files, _ = at_work(kind)
     column, values = turned_to_largest(explorer, files)
@@ -74,7 +74,7 @@ def test_search_finds_every_value_that_contains_the_text(kind, at_work):
     assert all(row.estimated == files.estimated({}, column, label) for label, row in found.items())
 
 
-@pytest.mark.parametrize("kind", on_kinds("adult lengths", "survey syndiffix"))
+@pytest.mark.parametrize("kind", on_kinds("survey syndiffix"))
 def test_values_are_ordered_by_count_and_by_name(kind, at_work):
     explorer, files, _ = at_work(kind)
     name = min(charts(explorer), key=lambda name: len(charts(explorer)[name]))
@@ -88,7 +88,7 @@ def test_values_are_ordered_by_count_and_by_name(kind, at_work):
     assert labels == sorted(labels, key=lambda label: (len(label), label) if label.isdigit() else (0, label))
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey k_anonymity", "national2019 fitted"))
+@pytest.mark.parametrize("kind", on_kinds("survey k_anonymity"))
 def test_several_values_of_a_column_are_joined_by_or(kind, at_work):
     explorer, files, draw = at_work(kind)
     columns = [name for name in charts(explorer) if name in files.columns and len(charts(explorer)[name]) > 3]
@@ -100,7 +100,7 @@ def test_several_values_of_a_column_are_joined_by_or(kind, at_work):
         agrees(explorer, files, chosen)
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey fitted", "adult lengths"))
+@pytest.mark.parametrize("kind", on_kinds("adult lengths"))
 def test_undo_and_clear_lead_back_to_the_numbers_before(kind, at_work):
     explorer, files, draw = at_work(kind)
     one, other = draw.sample([name for name in charts(explorer) if name in files.columns], 2)
@@ -117,7 +117,7 @@ def test_undo_and_clear_lead_back_to_the_numbers_before(kind, at_work):
     agrees(explorer, files, both)
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey syndiffix", "national2019 fitted"))
+@pytest.mark.parametrize("kind", on_kinds("national2019 fitted"))
 def test_a_link_restores_the_selection_and_its_numbers(kind, at_work):
     explorer, files, draw = at_work(kind)
     columns = draw.sample([name for name in charts(explorer) if name in files.columns], 2)
@@ -127,7 +127,7 @@ def test_a_link_restores_the_selection_and_its_numbers(kind, at_work):
     agrees(again, files, chosen)
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey fitted", "adult k_anonymity"))
+@pytest.mark.parametrize("kind", on_kinds("adult k_anonymity"))
 def test_the_records_behind_a_selection_are_those_of_the_file(kind, at_work):
     explorer, files, draw = at_work(kind)
     [column] = draw.sample([name for name in charts(explorer) if name in files.columns], 1)
@@ -189,7 +189,7 @@ def table(raw: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline="")))
 
 
-@pytest.mark.parametrize("kind", on_kinds("adult lengths", "survey k_anonymity", "survey syndiffix"))
+@pytest.mark.parametrize("kind", on_kinds("survey k_anonymity", "survey syndiffix"))
 def test_what_is_seen_is_saved_as_csv_svg_and_png(kind, at_work):
     explorer, files, draw = at_work(kind)
     show(explorer, pages_of(explorer)[0])
