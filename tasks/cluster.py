@@ -9,6 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar
@@ -53,6 +54,15 @@ class _Sent:
 
     def __repr__(self) -> str:
         return "<a part of the table>"
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A part that was given out, and what Prefect has of it."""
+
+    task: Task[Any, Any]
+    sent: _Sent
+    future: Any
 
 
 class _Failed:
@@ -128,7 +138,7 @@ class Cluster(Workers):
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
         """See `Workers`; a task run a part."""
         self._opened()
-        waiting: deque[Any] = deque()
+        waiting: deque[_Given] = deque()
         for place, part in enumerate(parts, start=1):
             # Answers that nobody has taken yet lie in the workers' memory: so few parts are ahead of them.
             if len(waiting) >= self._most_ahead():
@@ -137,20 +147,26 @@ class Cluster(Workers):
         while waiting:
             yield self._result(waiting.popleft())
 
-    def _given_out(self, task: Task[Any, Any], sent: _Sent) -> Any:
-        return self._opened().submit(task, {"sent": sent})
+    def _given_out(self, task: Task[Any, Any], sent: _Sent) -> _Given:
+        return _Given(task, sent, self._opened().submit(task, {"sent": sent}))
 
     def _most_ahead(self) -> int:
         return max(_LEAST_AHEAD, _AHEAD_OF_A_WORKER * self._safely(self._number_of_workers))
 
-    def _result(self, future: Any) -> Any:
-        found = self._safely(partial(self._taken, future))
+    def _result(self, given: _Given) -> Any:
+        found = self._safely(partial(self._taken, given))
         if isinstance(found, _Failed):
             raise found.error
         return found
 
-    def _taken(self, future: Any) -> Any:
-        state = self._awaited(future.wrapped_future)
+    def _taken(self, given: _Given) -> Any:
+        try:
+            state = self._awaited(given.future.wrapped_future)
+        except KilledWorker:
+            # Dask gives a part up with the fourth worker that is lost on it. Workers may be lost for reasons
+            # of their own, many at a time, so it is given out once more.
+            again = self._given_out(given.task, given.sent)
+            state = self._awaited(again.future.wrapped_future)
         return state.result(raise_on_failure=True) if isinstance(state, State) else state
 
     def _safely(self, work: Callable[[], R]) -> R:

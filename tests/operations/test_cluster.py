@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import os
 import shutil
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 from flows.command import main as command
 from tasks.cluster import Cluster
 from tasks.core.aggregates.partitions import count_partitions
+from tasks.core.errors import ClusterLost
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
@@ -97,6 +100,36 @@ def test_twenty_runs_whose_workers_are_killed_at_random_are_identical(tmp_path: 
         in_a_flow(job)
     assert len(found) == RUNS and len(set(found)) == 1
     assert sum(killed) >= RUNS // 2
+
+
+def _deadly(folder: Path, times: int, part: int) -> int:
+    """A part whose worker dies so many times before it is done."""
+    number = len(list(folder.iterdir()))
+    if number < times:
+        (folder / str(number)).touch()
+        os._exit(1)
+    return part
+
+
+@pytest.mark.parametrize(("times", "is_done"), [(5, True), (8, False)])
+def test_a_part_is_given_up_after_its_workers_were_lost_eight_times(
+    times: int, is_done: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "deaths").mkdir()
+    found: list[Any] = []
+
+    def job() -> None:
+        with Cluster(running.address, 0) as cluster:
+            work = partial(_deadly, tmp_path / "deaths", times)
+            try:
+                found.extend(cluster.each("count", work, [7]))
+            except ClusterLost as error:
+                found.append(str(error))
+
+    with running_cluster(tmp_path / "cluster", 1) as running:
+        in_a_flow(job)
+    assert len(list((tmp_path / "deaths").iterdir())) == times
+    assert found == [7] if is_done else "lost again and again" in found[0]
 
 
 def configured(folder: Path, **changes: Any) -> Path:
