@@ -3,7 +3,8 @@
     locate -> type -> (judge the contract) -> measure dependence -> solve -> a step a cluster -> stitch
            -> (answer questions) -> hand over -> state, page, publish; evaluate against the raw table
 
-Trees are not steps: a cluster's are grown where its rows are drawn.
+Trees are not steps: a cluster's are grown where its rows are drawn. On a cluster of Dask, `grow_trees` comes
+before, whose workers grow them all.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
-from tasks.engine import engine_of
+from tasks.engine import current_engine, engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.late import announced_if_late
@@ -40,6 +41,7 @@ from tasks.sensitive.retention import retained
 from tasks.sensitive.syndiffix.evaluate import TableEvaluation, evaluate_tables
 from tasks.sensitive.syndiffix.steps import (
     answer_questions,
+    grow_trees,
     hand_over_tables,
     measure_dependence,
     solve_clusters,
@@ -244,9 +246,11 @@ def _synthesized(typed: StoredTable, place: SynDiffixPlace) -> tuple[StoredTable
     """The synthetic table, and one for each question where any is asked."""
     run, whole = place.run, place.part(place.selection.columns)
     solved = _solved(typed, place)
+    questions = place.selection.questions
+    if current_engine().is_elsewhere:
+        grow_trees(run, typed, solved, questions, whole)
     drawn = _drawn(typed, stored_clusters(run, solved), place)
     table = stitch_clusters(run, typed, solved, drawn, whole)
-    questions = place.selection.questions
     return table, answer_questions(run, typed, questions, whole) if questions else None
 
 

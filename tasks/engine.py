@@ -6,6 +6,7 @@ run that finds all made does without.
 """
 
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -55,7 +56,12 @@ class Engine:
     @property
     def steadfast(self) -> Workers:
         """The workers, for what must not stop halfway: without them it goes on in this process."""
-        return self.workers if isinstance(self.workers, InProcess) else Steadfast(self.workers)
+        return Steadfast(self.workers) if self.is_elsewhere else self.workers
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether others work, and not this process."""
+        return not isinstance(self.workers, InProcess)
 
     def store(self, run: RunWorkspace) -> PartStore:
         """Where parts of a dataset's tables lie."""
@@ -71,6 +77,18 @@ def note_parts(run: RunWorkspace, store: PartStore, prefix: str) -> None:
         folder = run.sensitive / run.dataset / _PARTS / prefix
         folder.mkdir(parents=True, exist_ok=True)
         (folder / _NOTE).write_text(json.dumps([store.root, prefix]), encoding="utf-8")
+
+
+@contextmanager
+def passing_parts(run: RunWorkspace, prefix: str) -> Iterator[PartStore]:
+    """Where parts lie that nobody needs when a step ends; they go then."""
+    store = current_engine().store(run)
+    note_parts(run, store, prefix)
+    try:
+        yield store.below(prefix)
+    finally:
+        store.remove(prefix)
+        shutil.rmtree(run.sensitive / run.dataset / _PARTS / prefix, ignore_errors=True)
 
 
 def forget_parts(folder: Path) -> None:

@@ -10,7 +10,7 @@ from tasks.core.errors import ClusterLost, InputError, InternalError, StorageErr
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
-from tasks.engine import Engine, Steadfast, current_engine, forget_parts, note_parts
+from tasks.engine import Engine, Steadfast, current_engine, forget_parts, note_parts, passing_parts
 from tasks.storage import RunWorkspace, Workspace
 from tests.flows import pipeline
 
@@ -58,6 +58,18 @@ def test_a_purge_reaches_what_lies_in_storage(tmp_path):
     forget_parts(folder)
     assert store.find("run/0") is None and part.key == "run/0"
     forget_parts(tmp_path)
+
+
+def test_what_goes_to_workers_and_back_goes_when_a_step_ends_and_is_noted_until_then(tmp_path, monkeypatch):
+    run = RunWorkspace.begin(Workspace(tmp_path), "people", QueryResources())
+    engine = Engine(InProcess(), 2, f"memory://{tmp_path.name}")
+    monkeypatch.setattr("tasks.engine.current_engine", lambda: engine)
+    notes = tmp_path / "sensitive" / "people" / "partitions"
+    with pytest.raises(ClusterLost), passing_parts(run, "trees") as store:
+        part = store.put("0", lambda into: (into / "word").write_text("Lyon"))
+        assert [path.name for path in notes.iterdir()] == ["trees"] and engine.store(run).holds("trees/0")
+        raise ClusterLost("gone")
+    assert not store.holds(part.key) and not list(notes.iterdir())
 
 
 @pytest.mark.parametrize(

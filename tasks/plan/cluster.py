@@ -10,12 +10,15 @@ import math
 from dataclasses import dataclass
 
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.errors import ParameterError
 
 #: Of a worker before it has any part: Python, and what it has loaded.
 _WORKER_MB = 330
 _BYTES = {"cell, in a worker": 16, "id, in a worker": 90, "cell, stored": 1.1, "id, stored": 20}
 _NANOSECONDS = {"cell, read and joined": 60.0, "id, read and joined": 700.0, "tuple of a record": 1.7}
+#: Of a row in a tree of SynDiffix and its buckets, where columns have very many values.
+_BYTES_IN_A_TREE = 220
 #: Seconds for each part of each kind of work, whatever it holds: Prefect and Dask.
 _SECONDS_A_PART = 0.1
 _KINDS_OF_WORK = 5
@@ -75,6 +78,17 @@ def cluster_needs(
     )
 
 
+def tree_worker_mb(rows: int, columns: int) -> int:
+    """The memory of a worker that grows the trees of so many columns: one for each set of some of them."""
+    trees = (1 << columns) - 1
+    return _WORKER_MB + math.ceil(rows * trees * _BYTES_IN_A_TREE / 2**20)
+
+
+def works_in_partitions(configuration: RunConfiguration) -> bool:
+    """Whether the table is worked on in partitions; SynDiffix's workers have some columns of all rows."""
+    return configuration.resources.engine == "dask" and configuration.synthesis.mode != SYNDIFFIX
+
+
 def require_engine(configuration: RunConfiguration) -> None:
     """Refuse a mode that can't be worked on in partitions: each that reads raw records.
 
@@ -86,7 +100,7 @@ def require_engine(configuration: RunConfiguration) -> None:
         ParameterError: the mode reads raw records.
     """
     synthesis = configuration.synthesis
-    if configuration.resources.engine == "dask" and synthesis.reads_records:
+    if works_in_partitions(configuration) and synthesis.reads_records:
         raise ParameterError(
             f"A table on a cluster must be synthesised from its counts, but {synthesis.mode} asks the whole "
             "table at once whether k rows hold a combination. Choose fitted or aggregate_seeded, or leave "

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from flows.command import main as command
+from tasks.cluster import Cluster
+from tasks.core.syndiffix import forest
 from tasks.public import shards
-from tests.flows import pipeline
+from tests.flows import pipeline, visits
 from tests.flows.processes import assert_whole
 
 pytestmark = [pytest.mark.server, pytest.mark.usefixtures("own_ledger", "prefect_server")]
@@ -123,3 +125,46 @@ def test_partitions_that_are_gone_are_made_anew(tmp_path: Path) -> None:
     assert command.main(["run", str(tmp_path / "run" / "people.json")]) == 0
     assert list(home.iterdir())
     assert_whole(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("section", "parts"),
+    [
+        ({"tables": [["town", "age"], ["smoker"]]}, [10]),
+        pytest.param({"clustering": "none"}, [], marks=pytest.mark.slow),
+        pytest.param({"clustering": "ml", "target_column": "smoker"}, [], marks=pytest.mark.slow),
+    ],
+)
+def test_workers_of_a_cluster_grow_the_trees_of_a_run_in_one_process(
+    section: dict[str, Any], parts: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[tuple[str, int]] = []
+    each, grow = Cluster.each, forest.grow_tree
+
+    def of_one_column(columns: Any, *others: Any) -> Any:
+        assert len(columns) == 1, "workers grow those of several"
+        return grow(columns, *others)
+
+    def watched(self: Cluster, name: str, work: Any, parts: Any) -> Any:
+        given.append((name, len(parts)))
+        return each(self, name, work, parts)
+
+    pipeline.write(tmp_path / "visits.csv", visits.rows(), visits.HEADER)
+    body = visits.flat(tmp_path, section)
+    one, many = tmp_path / "one", tmp_path / "many"
+    assert command.main(["run", str(written(one, body))]) == 0
+    cluster = written(many, body | {"engine": "dask", "workers": 2}, one / "out" / "sensitive" / ".secret")
+    monkeypatch.setattr(Cluster, "each", watched)
+    monkeypatch.setattr(forest, "grow_tree", of_one_column)  # in this process alone
+    assert command.main(["run", str(cluster)]) == 0
+    assert_whole(many, "visits")
+    released = [pipeline.tree(folder / "out" / "release" / "visits" / "2026-11-1") for folder in (one, many)]
+    assert released[0].keys() == released[1].keys()
+    different = {name for name in released[0] if released[0][name] != released[1][name]}
+    assert different <= {"MANIFEST.json", "lineage.json", "lineage.mmd"}, different
+    sensitive = [folder / "out" / "sensitive" / "visits" for folder in (one, many)]
+    for kept in ("trees", "dependence"):
+        assert pipeline.tree(sensitive[0] / kept) == pipeline.tree(sensitive[1] / kept)
+    clusters = len(list(sensitive[1].glob("*/cluster-*")))
+    assert given == [("grow trees", n) for n in [*parts, clusters + len(section.get("tables", ()))]]
+    assert not list((sensitive[1] / "partitions").iterdir()), "what went to workers and back is gone"

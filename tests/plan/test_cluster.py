@@ -7,9 +7,9 @@ import pytest
 
 from flows.command import main as command
 from tasks.core.errors import ParameterError
-from tasks.plan.cluster import cluster_needs
+from tasks.plan.cluster import cluster_needs, tree_worker_mb
 from tasks.plan.describe import describe
-from tests.flows import pipeline
+from tests.flows import pipeline, visits
 
 
 def test_more_partitions_need_less_memory_and_rows_and_lengths_more_of_all():
@@ -49,3 +49,19 @@ def test_check_says_what_workers_need(tmp_path: Path, capsys: pytest.CaptureFixt
     assert command.main(["check", str(configured)]) == 0
     said = capsys.readouterr().out
     assert "a cluster of 5 workers on this machine: 3 partitions" in said and "CPU minute" in said
+
+
+@pytest.mark.usefixtures("own_ledger")
+def test_check_says_that_workers_grow_syndiffix_s_trees(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    visits.prepared(tmp_path)
+    said = []
+    for engine in ({}, {"engine": "dask", "partitions": 100}):
+        configured = tmp_path / "visits.json"
+        configured.write_text(json.dumps(visits.flat(tmp_path, **engine)))
+        assert command.main(["check", str(configured)]) == 0
+        said.append(capsys.readouterr().out.splitlines())
+    (told,) = [line for line in said[1] if line not in said[0]]
+    assert "workers grow the trees" in told and "partitions" not in told
+    assert tree_worker_mb(10**6, 5) > 4 * (tree_worker_mb(10**6, 3) - 330)

@@ -1,7 +1,7 @@
 """What `marginalia check` says of a run on a cluster: what workers, and the partitions' place, must have."""
 
 from tasks.configuration.model import RunConfiguration
-from tasks.plan.cluster import cluster_needs
+from tasks.plan.cluster import cluster_needs, tree_worker_mb, works_in_partitions
 from tasks.plan.describe import RunFacts
 from tasks.plan.estimate import width_of
 
@@ -9,6 +9,14 @@ from tasks.plan.estimate import width_of
 def print_cluster(configuration: RunConfiguration, described: RunFacts, records: int) -> None:
     """Print it. Args: records: of the table, as far as that is known."""
     asked, schema = configuration.resources, described.schema
+    where = asked.dask_address or f"a cluster of {asked.workers} workers on this machine"
+    if not works_in_partitions(configuration):
+        print(
+            f"On {where}: workers grow the trees, and the run's own process does the rest. A worker needs, "
+            f"very roughly, {tree_worker_mb(records, 3):,} MB for a cluster of 3 columns, "
+            f"{tree_worker_mb(records, 5):,} MB for one of 5, and twice as much for each column more."
+        )
+        return
     width, length = width_of(schema), described.reporting_length or 1
     found = cluster_needs(
         records,
@@ -17,7 +25,6 @@ def print_cluster(configuration: RunConfiguration, described: RunFacts, records:
         asked.partitions,
         has_ids=schema.subject_id is not None,
     )
-    where = asked.dask_address or f"a cluster of {asked.workers} workers on this machine"
     print(
         f"On {where}: {found.partitions:,} partitions. A worker needs about {found.worker_mb:,} MB. "
         f"All workers together need, very roughly, {_hours(found.cpu_hours)} to read, join and count. The "

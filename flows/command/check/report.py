@@ -15,6 +15,7 @@ from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.row_count import holds_no_record
 from tasks.ledger_place import kept_place
+from tasks.plan.cluster import works_in_partitions
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
 from tasks.plan.input_file import settled_to_check
@@ -53,9 +54,10 @@ def report(configuration: RunConfiguration) -> None:
     given, configuration = settled, as_committed(settled, None)
     described = describe(configuration)
     asked = configuration.resources
-    is_on_cluster = asked.engine == "dask"
     found = estimate(
-        described, look=configuration.may_look, partitions=asked.partitions if is_on_cluster else 1
+        described,
+        look=configuration.may_look,
+        partitions=asked.partitions if works_in_partitions(configuration) else 1,
     )
     is_empty = holds_no_record(described.source)
     if is_empty and not configuration.protection.is_drawn_once:
@@ -72,7 +74,7 @@ def report(configuration: RunConfiguration) -> None:
             print(f"  note: {sentence}")
     warned = TOLD[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
-    if is_on_cluster:
+    if asked.engine == "dask":
         print_cluster(configuration, described, found.records)
     require_room(found, workspace.root)
     is_noise = any(sentence.startswith("ATTENTION") for sentence in warned)

@@ -3,7 +3,7 @@
 In: a forest. Out: entropies in bits, and a matrix of dependences from 0 to 1.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
@@ -44,13 +44,13 @@ def relate_columns(
         known: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
         progress: is told how many pairs are done, of how many.
     """
-    columns, few = len(forest.columns), _few(forest)
+    columns = len(forest.columns)
     matrix = np.eye(columns)
     pairs = list(combinations(range(columns), 2))
     for done, (one, other) in enumerate(pairs, 1):
         found = known.get((forest.columns[one].name, forest.columns[other].name))
         if found is None:
-            found = dependence(forest, one, other, few)
+            (found,) = dependences(forest, [(one, other)])
         matrix[one, other] = matrix[other, one] = found
         progress(done, len(pairs))
     return ColumnRelations(matrix, entropies(forest))
@@ -81,6 +81,12 @@ def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
     first, second, both = (_walked(forest.tree(pair)) for pair in ((one,), (other,), (one, other)))
     found = walk(first, second, both, forest.bucketization.range_low_threshold, few)
     return min(1.0, float(found))  # rounding may end a hair above
+
+
+def dependences(forest: Forest, pairs: Iterable[tuple[int, int]]) -> list[float]:
+    """Of pairs of columns, by what `relate_columns` measures them by."""
+    few = _few(forest)
+    return [dependence(forest, one, other, few) for one, other in pairs]
 
 
 def _few(forest: Forest) -> float:

@@ -78,6 +78,7 @@ class Forest:
         self.columns = tuple(columns)
         self.anonymization = anonymization
         self.bucketization = bucketization
+        self.entity_hashes = entity_hashes
         self.rows = len(entity_hashes)
         mapped = [map_nulls(column.values) for column in columns]
         self.null_values = tuple(column.null_value for column in mapped)

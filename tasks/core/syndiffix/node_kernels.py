@@ -118,7 +118,8 @@ def new_nodes(rows: int, columns: int) -> Nodes:
     return Nodes(
         np.arange(rows).astype(np.int32),
         np.empty((room, _FIELDS), np.int32),
-        np.empty((room, columns), np.int32),
+        # Trees are stored: of one column nobody sets it, and whatever was in memory would go with them.
+        np.full((room, columns), NO_NODE, np.int32),
         np.empty((room, columns, 2), np.int32),
         np.empty((room, columns, 2), np.int32),
         np.empty((room, columns), np.float64),
@@ -254,7 +255,7 @@ def _find_subnodes(nodes: Nodes, node: int, child: int, subtrees: Subtrees) -> N
 def with_room(nodes: Nodes, room: int, count: int) -> Nodes:
     """The first ``count`` nodes, with room for so many."""
     columns = nodes.lower.shape[1]
-    table, subnodes = np.empty((room, _FIELDS), np.int32), np.empty((room, columns), np.int32)
+    table, subnodes = np.empty((room, _FIELDS), np.int32), np.full((room, columns), NO_NODE, np.int32)
     window, hull = np.empty((room, columns, 2), np.int32), np.empty((room, columns, 2), np.int32)
     lower = np.empty((room, columns), np.float64)
     for node in range(count):

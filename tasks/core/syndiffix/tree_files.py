@@ -8,10 +8,13 @@ damaged, or is another's, is as good as none, and the tree is grown again, the s
 """
 
 import hashlib
+import hmac
 import io
 import secrets
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +32,9 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 class TreeFiles:
     """The trees of all columns of one table, all of one salt and of the same settings."""
 
-    def __init__(self, folder: Path, keyed_hash: Callable[[str], str]) -> None:
-        """Args: folder: made when something is kept. keyed_hash: of a text, in ASCII, always as long."""
-        self._folder, self._keyed_hash = folder, keyed_hash
+    def __init__(self, folder: Path, key: bytes) -> None:
+        """Args: folder: made when something is kept. key: secret; names and seals follow from it."""
+        self._folder, self._key = folder, key
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
         """The tree of columns in the forest's order, and which rows were pushed down."""
@@ -47,9 +50,14 @@ class TreeFiles:
         found = self._read(self._path(columns, "harvest"))
         return None if found is None else Harvest(*(found[key] for key in Harvest._fields))
 
-    def keep(self, forest: Forest) -> None:
-        """Write what the forest holds and no file has."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+    def holds(self, columns: Sequence[ForestColumn]) -> bool:
+        """Whether there are files of a tree and its harvest; whether they are sound is judged on reading."""
+        return all(self._path(columns, what).exists() for what in ("tree", "harvest"))
+
+    def keep(self, forest: Forest, into: Path | None = None) -> None:
+        """Write what the forest holds and no file has. Args: into: another folder, for `take`."""
+        into = into or self._folder
+        into.mkdir(parents=True, exist_ok=True)
         for combination, tree in forest.grown.items():
             arrays = {
                 **{f"grid.{key}": value for key, value in tree.grid._asdict().items()},
@@ -59,9 +67,15 @@ class TreeFiles:
                 "places": tree.places,
                 "outside": forest.outside(combination),
             }
-            self._write(self._path(forest.columns_of(combination), "tree"), arrays)
+            self._write(self._path(forest.columns_of(combination), "tree"), arrays, into)
         for combination, harvest in forest.harvested.items():
-            self._write(self._path(forest.columns_of(combination), "harvest"), harvest._asdict())
+            self._write(self._path(forest.columns_of(combination), "harvest"), harvest._asdict(), into)
+
+    def take(self, folder: Path) -> None:
+        """Have the files, too, that somebody with the same key kept in another folder."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.glob("*.npz"):
+            self._appear(self._folder / path.name, partial(shutil.copyfile, path))
 
     def _path(self, columns: Sequence[ForestColumn], what: str) -> Path:
         marked = [f"{column.value_safe:d}{len(column.name)}:{column.name}" for column in columns]
@@ -79,16 +93,25 @@ class TreeFiles:
         with np.load(io.BytesIO(body), allow_pickle=False) as file:
             return {key: file[key] for key in file.files}
 
-    def _write(self, path: Path, arrays: Mapping[str, Any]) -> None:
+    def _write(self, path: Path, arrays: Mapping[str, Any], into: Path) -> None:
         if path.exists():
             return
         stream = io.BytesIO()
         np.savez(stream, **arrays)
+        content = self._seal(path, stream.getbuffer()) + stream.getbuffer()
+        self._appear(into / path.name, lambda part: part.write_bytes(content))
+
+    def _appear(self, path: Path, write: Callable[[Path], object]) -> None:
+        if path.exists():
+            return
         part = path.with_name(f".{secrets.token_hex(4)}.part")
         # Another run, of newer settings, may have taken the folder away meanwhile.
         with suppress(FileNotFoundError):
-            part.write_bytes(self._seal(path, stream.getbuffer()) + stream.getbuffer())
+            write(part)
             part.replace(path)
+
+    def _keyed_hash(self, text: str) -> str:
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
 
     def _seal(self, path: Path, body: bytes | memoryview) -> bytes:
         return self._keyed_hash(f"{path.name} {hashlib.sha256(body).hexdigest()}").encode("ascii")

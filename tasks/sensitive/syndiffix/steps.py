@@ -18,6 +18,7 @@ from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.syndiffix.synthesizer import tables_per_question
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
+from tasks.engine import current_engine
 from tasks.plan.describe import RunFacts
 from tasks.plan.syndiffix.notes import without_ids
 from tasks.progress import say
@@ -37,6 +38,7 @@ from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
 _CLUSTERS = "clusters.json"
+_SETS = "sets.json"
 
 
 @step(SENSITIVE, makes="typed table", folder="typed_table")
@@ -78,11 +80,15 @@ def measure_dependence(into: Output, table: StoredTable, part: Part) -> None:
         table: typed.
         part: all that is synthesized of it, with `SynDiffix.for_clusters`.
     """
-    trees = Trees(into.run, table, part, into.progress)
+    trees = Trees(into, table, part)
     synthesizer = trees.solver()
     sample = part.settings.sample_size if synthesizer.is_sampled else 0
     known = KnownDependence(into.run, table, part, sample)
-    measured = synthesizer.measure(known.pairs())
+    pairs = known.pairs()
+    # A sample is measured sooner here than it is sent.
+    if current_engine().is_elsewhere and not synthesizer.is_sampled:
+        pairs = trees.measure_elsewhere(pairs)
+    measured = synthesizer.measure(pairs)
     known.add(measured)
     trees.keep()
     write_relations(measured, into.folder)
@@ -91,7 +97,7 @@ def measure_dependence(into: Output, table: StoredTable, part: Part) -> None:
 @step(SENSITIVE, makes="clusters", folder="clusters", progress="solve clusters")
 def solve_clusters(into: Output, table: StoredTable, measured: StoredTable | None, part: Part) -> None:
     """Which columns are synthesized together. Args: as of `measure_dependence`, and what it measured."""
-    synthesizer = Trees(into.run, table, part, into.progress).solver()
+    synthesizer = Trees(into, table, part).solver()
     clusters = synthesizer.clusters(None if measured is None else read_relations(into.path(measured)))
     (into.folder / _CLUSTERS).write_text(write_clusters(clusters) + "\n", encoding="utf-8")
 
@@ -99,6 +105,30 @@ def solve_clusters(into: Output, table: StoredTable, measured: StoredTable | Non
 def stored_clusters(workspace: Workspace, solved: StoredTable) -> Clusters:
     """What `solve_clusters` stored."""
     return read_clusters((workspace.path(solved) / _CLUSTERS).read_text(encoding="utf-8"))
+
+
+@step(SENSITIVE, makes="grown trees", folder="grown_trees", progress="grow trees")
+def grow_trees(
+    into: Output,
+    table: StoredTable,
+    solved: StoredTable,
+    questions: tuple[tuple[str, ...], ...],
+    part: Part,
+) -> None:
+    """Have others grow the trees that later steps find: a task run for each cluster and each question.
+
+    Args:
+        into: gets a list of the columns of these.
+        table: typed.
+        solved: the clusters.
+        questions: sets of columns that are answered later.
+        part: all that is synthesized, with `SynDiffix.for_trees`.
+    """
+    combinations = stored_clusters(into.run, solved).combinations
+    clusters = [tuple(part.columns[column] for column in each) for each in combinations]
+    sets = [*clusters, *questions]
+    Trees(into, table, part).grow_elsewhere(sets)
+    (into.folder / _SETS).write_text(json.dumps(sets) + "\n", encoding="utf-8")
 
 
 @step(SENSITIVE, makes="rows of a cluster", folder="cluster", progress="synthesize")
@@ -110,7 +140,7 @@ def synthesize_cluster(into: Output, table: StoredTable, part: Part) -> None:
         table: typed.
         part: the cluster's, with `SynDiffix.for_trees`.
     """
-    trees = Trees(into.run, table, part, into.progress)
+    trees = Trees(into, table, part)
     synthesizer, basis = trees.grown()
     rows = synthesizer.draw(places(synthesizer, part.columns), basis)
     trees.keep()
@@ -123,7 +153,7 @@ def stitch_clusters(
 ) -> None:
     """All clusters' rows as one shuffled table, its columns in the order of the part's."""
     clusters = stored_clusters(into.run, solved)
-    synthesizer, basis = Trees(into.run, table, part, into.progress).grown(exactly=True)
+    synthesizer, basis = Trees(into, table, part).grown(exactly=True)
     rows = [
         read_cluster_rows(into.path(each), combination)
         for each, combination in zip(drawn, clusters.combinations, strict=True)
@@ -136,7 +166,7 @@ def answer_questions(
     into: Output, table: StoredTable, questions: tuple[tuple[str, ...], ...], part: Part
 ) -> None:
     """One accurate table for each set of columns, by number, and an index of them."""
-    trees = Trees(into.run, table, part, into.progress)
+    trees = Trees(into, table, part)
     synthesizer, _ = trees.grown()
     sets = [places(synthesizer, names) for names in questions]
     for number, answer in enumerate(tables_per_question(synthesizer, sets), start=1):

@@ -2,13 +2,15 @@
 
 The trees of a table's columns are grown once: a step that needs some of them finds those that an earlier step
 grew in this process, or any run of the same table and settings. They are the same if it does not, as a tree
-follows from its own columns alone.
+follows from its own columns alone. So workers may grow them elsewhere, and this process finds what they grew.
 
 <workspace>/sensitive/<dataset>/trees/<keyed hash>/    of the newest table, settings and code alone
 """
 
 import json
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,12 +26,15 @@ from tasks.core.arrays import Words
 from tasks.core.ledger.salts import require_apart, salt_of
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
+from tasks.core.syndiffix.dependence import KnownPairs
+from tasks.core.syndiffix.growing import GrowingPlace, grow_sets, measure_pairs
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree_files import TreeFiles
+from tasks.engine import current_engine, passing_parts
 from tasks.ledger_place import kept_place
-from tasks.progress import Progress
 from tasks.sensitive.syndiffix.salt import told_salt
+from tasks.step import Output
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_hash
 
@@ -114,9 +119,10 @@ def release_trees() -> None:
 class Trees:
     """The trees of some columns of a typed table."""
 
-    def __init__(self, workspace: Workspace, table: StoredTable, part: Part, progress: Progress) -> None:
-        """Args: table: typed (see `tasks.sensitive.syndiffix.steps`). part: of it. progress: of the step."""
-        self._workspace, self._table, self._part, self._progress = workspace, table, part, progress
+    def __init__(self, into: Output, table: StoredTable, part: Part) -> None:
+        """Args: into: of the step. table: typed (see `tasks.sensitive.syndiffix.steps`). part: of it."""
+        self._into, self._table, self._part = into, table, part
+        self._workspace: Workspace = into.run
 
     def solver(self) -> Synthesizer:
         """For exactly these columns, and this way of clustering."""
@@ -130,10 +136,32 @@ class Trees:
 
     def keep(self) -> None:
         """Store what was grown, so that any later run finds it; of another table, settings or code, none."""
+        self._remove_others()
+        self._files.keep(self._found(exactly=False).synthesizer.forest)
+
+    def grow_elsewhere(self, sets: Sequence[tuple[str, ...]]) -> None:
+        """Have the engine's workers grow what rows of each set of columns are drawn by."""
+        synthesizer = self._found(exactly=False).synthesizer
+        with self._growing() as place:
+            numbers = [places(synthesizer, names) for names in sets]
+            grow_sets(synthesizer.forest, numbers, place, self._into.progress.of("trees"))
+
+    def measure_elsewhere(self, known: KnownPairs) -> KnownPairs:
+        """Have the engine's workers measure the dependence of pairs that are not known; return all."""
+        forest = self.solver().forest
+        with self._growing() as place:
+            return measure_pairs(forest, known, place, self._into.progress.of("dependence"))
+
+    @contextmanager
+    def _growing(self) -> Iterator[GrowingPlace]:
+        self._remove_others()
+        with passing_parts(self._into.run, self._into.key) as store:
+            yield GrowingPlace(current_engine().workers, store, self._files)
+
+    def _remove_others(self) -> None:
         for other in self._folder.parent.glob("*"):
             if other != self._folder:
                 shutil.rmtree(other, ignore_errors=True)
-        self._files.keep(self._found(exactly=False).synthesizer.forest)
 
     @cached_property
     def _folder(self) -> Path:
@@ -141,7 +169,10 @@ class Trees:
 
     @property
     def _files(self) -> TreeFiles:
-        return TreeFiles(self._folder, self._workspace.keyed_hash)
+        # A key of their own: workers get it, and not the workspace's.
+        return TreeFiles(
+            self._folder, bytes.fromhex(self._workspace.keyed_hash(f"trees {self._folder.name}"))
+        )
 
     def _found(self, *, exactly: bool) -> _Held:
         """What is held and fits, else new trees in its place: one table's are enough to hold."""
@@ -172,7 +203,7 @@ class Trees:
         )
 
     def _say(self, step: str, done: int, of: int) -> None:
-        self._progress(step, done / max(of, 1))
+        self._into.progress(step, done / max(of, 1))
 
 
 def places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...]:

@@ -1,6 +1,5 @@
 """Trees on disk: found instead of grown, the same ones, and grown again where a file is no use."""
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ def visits(rows: int = 300) -> pa.Table:
 
 
 def files(folder: Path) -> TreeFiles:
-    return TreeFiles(folder, lambda text: hashlib.sha256(text.encode()).hexdigest())
+    return TreeFiles(folder, b"kept in the workspace")
 
 
 def synthesizer(
@@ -55,7 +54,7 @@ def mark(folder: Path, what: str) -> None:
         assert arrays is not None
         counts = "noisy" if what == "tree" else "weight"
         path.unlink()
-        files(folder)._write(path, {**arrays, counts: arrays[counts] * 2})
+        files(folder)._write(path, {**arrays, counts: arrays[counts] * 2}, folder)
 
 
 def test_every_tree_and_harvest_is_kept_once(folder: Path) -> None:
@@ -127,5 +126,5 @@ def test_the_file_of_other_columns_is_as_good_as_none(folder: Path) -> None:
 
 
 def test_a_folder_that_is_taken_away_meanwhile_is_no_error(tmp_path: Path) -> None:
-    files(tmp_path)._write(tmp_path / "gone" / "x.tree.npz", {"a": np.zeros(1)})
+    files(tmp_path)._write(tmp_path / "x.tree.npz", {"a": np.zeros(1)}, tmp_path / "gone")
     assert not (tmp_path / "gone").exists()
