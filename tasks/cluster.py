@@ -8,7 +8,7 @@ cluster's own connections and never to Prefect.
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -139,13 +139,18 @@ class Cluster(Workers):
         """See `Workers`; a task run a part."""
         self._opened()
         waiting: deque[_Given] = deque()
-        for place, part in enumerate(parts, start=1):
-            # Answers that nobody has taken yet lie in the workers' memory: so few parts are ahead of them.
-            if len(waiting) >= self._most_ahead():
+        try:
+            for place, part in enumerate(parts, start=1):
+                # Answers that nobody has taken yet lie in the workers' memory: so few parts are ahead.
+                if len(waiting) >= self._most_ahead():
+                    yield self._result(waiting.popleft())
+                waiting.append(self._safely(partial(self._given_out, _task(name, place), _Sent(work, part))))
+            while waiting:
                 yield self._result(waiting.popleft())
-            waiting.append(self._safely(partial(self._given_out, _task(name, place), _Sent(work, part))))
-        while waiting:
-            yield self._result(waiting.popleft())
+        finally:
+            for given in waiting:  # nobody asks for them any more
+                with suppress(Exception):
+                    given.future.wrapped_future.cancel()
 
     def _given_out(self, task: Task[Any, Any], sent: _Sent) -> _Given:
         return _Given(task, sent, self._opened().submit(task, {"sent": sent}))

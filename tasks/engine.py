@@ -81,14 +81,21 @@ def note_parts(run: RunWorkspace, store: PartStore, prefix: str) -> None:
 
 @contextmanager
 def passing_parts(run: RunWorkspace, prefix: str) -> Iterator[PartStore]:
-    """Where parts lie that nobody needs when a step ends; they go then."""
+    """Where parts lie that nobody needs when a step ends; they go then.
+
+    Where it fails, a worker that is still at one may leave it behind later. So the note of them stays, and a
+    purge removes what came.
+    """
     store = current_engine().store(run)
     note_parts(run, store, prefix)
     try:
         yield store.below(prefix)
-    finally:
+    except BaseException:
         store.remove(prefix)
-        shutil.rmtree(run.sensitive / run.dataset / _PARTS / prefix, ignore_errors=True)
+        note_parts(run, store, prefix)
+        raise
+    store.remove(prefix)
+    shutil.rmtree(run.sensitive / run.dataset / _PARTS / prefix, ignore_errors=True)
 
 
 def forget_parts(folder: Path) -> None:

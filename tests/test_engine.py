@@ -65,11 +65,24 @@ def test_what_goes_to_workers_and_back_goes_when_a_step_ends_and_is_noted_until_
     engine = Engine(InProcess(), 2, f"memory://{tmp_path.name}")
     monkeypatch.setattr("tasks.engine.current_engine", lambda: engine)
     notes = tmp_path / "sensitive" / "people" / "partitions"
-    with pytest.raises(ClusterLost), passing_parts(run, "trees") as store:
+    with passing_parts(run, "trees") as store:
         part = store.put("0", lambda into: (into / "word").write_text("Lyon"))
         assert [path.name for path in notes.iterdir()] == ["trees"] and engine.store(run).holds("trees/0")
-        raise ClusterLost("gone")
     assert not store.holds(part.key) and not list(notes.iterdir())
+
+
+def test_what_a_worker_leaves_behind_after_a_step_failed_is_purged(tmp_path, monkeypatch):
+    run = RunWorkspace.begin(Workspace(tmp_path), "people", QueryResources())
+    engine = Engine(InProcess(), 2, f"memory://{tmp_path.name}")
+    monkeypatch.setattr("tasks.engine.current_engine", lambda: engine)
+    with pytest.raises(ClusterLost), passing_parts(run, "trees") as store:
+        store.put("0", lambda into: (into / "word").write_text("Lyon"))
+        raise ClusterLost("gone")
+    assert not store.holds("0")
+    store.put("1", lambda into: (into / "word").write_text("Lille"))  # by a worker that was still at it
+    (note,) = (tmp_path / "sensitive" / "people" / "partitions").iterdir()
+    forget_parts(note)
+    assert not store.holds("1")
 
 
 @pytest.mark.parametrize(

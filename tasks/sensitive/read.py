@@ -11,11 +11,11 @@ from dataclasses import asdict
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model
 from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.errors import InputError
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.tables.file_state import changed_meanwhile
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.remote import RemoteFile
 from tasks.engine import current_engine, note_parts
@@ -86,10 +86,7 @@ def require_unchanged(table: SensitiveTable) -> None:
         InputError: it was changed.
     """
     if SensitiveTable(table.source).sha256 != table.sha256:
-        raise InputError(
-            "The input must not change while a run reads it, but it was changed meanwhile. Run again when "
-            "nothing writes to it."
-        )
+        raise changed_meanwhile()
 
 
 class EncodingRules(Model):

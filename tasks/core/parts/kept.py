@@ -45,8 +45,8 @@ class _Shelf:
             return None
         with found.folder() as folder:
             body = (folder / _MADE).read_bytes()
-            signature = (folder / _SIGNATURE).read_text()
-        is_ours = hmac.compare_digest(signature, self._signed(key, body))
+            signature = (folder / _SIGNATURE).read_bytes()
+        is_ours = hmac.compare_digest(signature, self._signed(key, body).encode())
         return (pickle.loads(body),) if is_ours else None
 
     def _signed(self, key: str, body: bytes) -> str:

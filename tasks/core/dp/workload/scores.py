@@ -15,11 +15,15 @@ from tasks.core.arrays import Floats, Integers
 from tasks.core.dp.sampling.normal import exact_number, precision, upper_quantile
 
 _BITS = 128
+#: Records of the largest table.
+_MOST_EXPECTED = 2.0**31
 
 
 def sixteenths(expected: Floats) -> Integers:
     """M16: what records hold, in whole sixteenths, halves to even; never below 0."""
-    whole: Integers = np.rint(16 * np.maximum(expected, 0.0)).astype(np.int64)
+    # What is no number would become the least of all, and the sums of scores would wrap around.
+    held = np.minimum(np.nan_to_num(np.maximum(expected, 0.0)), _MOST_EXPECTED)
+    whole: Integers = np.rint(16 * held).astype(np.int64)
     return whole
 
 

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from tasks.core.arrays import StageDone
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.tables.batches import read_batches
+from tasks.core.tables.file_state import FileState
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.remote import RemoteFile
 from tasks.core.tables.row_count import number_of_rows
@@ -40,12 +41,14 @@ class TableBlock:
         source: the input, where it is read in place, unopened.
         rows: of it.
         copied: the block itself, where it is a copy.
+        state: of the input, while it is read in place.
     """
 
     number: int
     source: InputFile | None = None
     rows: range = range(0)
     copied: StoredPart | None = None
+    state: FileState | None = None
 
     def batches(self, positions: Sequence[int]) -> Iterator[pa.RecordBatch]:
         """Its rows, each column named by its position in the input, and `ROW`."""
@@ -53,30 +56,41 @@ class TableBlock:
             with self.copied.folder() as folder, pq.ParquetFile(folder / _FILE) as file:
                 yield from file.iter_batches()
             return
-        assert self.source is not None, "a block is read in place or copied"
+        assert self.source is not None and self.state is not None, "a block is read in place or copied"
+        # What is read is kept under the hash of the input, so it must be of that one, before and after.
+        self.state.require(Path(self.source.path))
         row = self.rows.start
         for batch in read_batches(self.source, list(positions), 1, rows=self.rows):
             places = pa.array(np.arange(row, row + batch.num_rows, dtype=np.int64))
             row += batch.num_rows
             yield batch.append_column(ROW, places)
+        self.state.require(Path(self.source.path))
 
 
-def blocks_in_place(source: InputFile, number: int, limit: int | None = None) -> list[TableBlock] | None:
+def state_of(source: InputFile) -> FileState | None:
+    """Of a file on a disk; None of what is in storage, of which a copy is read that nobody else has."""
+    return None if isinstance(source.opened, RemoteFile) else FileState.of(Path(source.path))
+
+
+def blocks_in_place(
+    source: InputFile, number: int, state: FileState | None, limit: int | None = None
+) -> list[TableBlock] | None:
     """Blocks of a file that any machine may read from its middle; None of one that must be copied.
 
     Args:
         source: the input.
         number: of blocks, at least 1; some may hold no row.
+        state: see `state_of`.
         limit: only the first so many rows.
     """
-    if not source.is_parquet or isinstance(source.opened, RemoteFile):
+    if not source.is_parquet or state is None:
         return None
     rows, _ = number_of_rows(source)
     rows = rows if limit is None else min(rows, limit)
     ends = [rows * place // number for place in range(number + 1)]
     own = unopened(source)
     return [
-        TableBlock(place, own, range(start, stop))
+        TableBlock(place, own, range(start, stop), state=state)
         for place, (start, stop) in enumerate(itertools.pairwise(ends))
     ]
 
@@ -93,6 +107,7 @@ def copied_blocks(
     store: PartStore,
     prefix: str,
     *,
+    state: FileState | None = None,
     limit: int | None = None,
     progress: StageDone | None = None,
 ) -> list[TableBlock]:
@@ -104,6 +119,7 @@ def copied_blocks(
         number: of blocks.
         store: where they are kept.
         prefix: of their keys.
+        state: of the input, which must not change; see `state_of`.
         limit: only the first so many rows.
         progress: told the share of the input that was read.
 
@@ -111,11 +127,10 @@ def copied_blocks(
         InputError: see `read_batches`.
     """
     keys = [f"{prefix}/{place}" for place in range(number)]
-    known = [store.find(key) for key in keys]
-    if all(each is not None for each in known):  # an earlier run stopped later
-        return [TableBlock(place, copied=each) for place, each in enumerate(known)]
     with tempfile.TemporaryDirectory(dir=store.own_scratch) as scratch:
         _copy(read_batches(source, list(positions), 1, progress), number, limit, Path(scratch))
+        if state is not None:
+            state.require(Path(source.path))
         blocks = []
         for place, key in enumerate(keys):
             copied = Path(scratch) / str(place)

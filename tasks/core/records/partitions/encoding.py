@@ -4,6 +4,7 @@ In: an input file, the public schema, how many partitions. Out: partitions of `C
 are those that `encode` makes of the whole table, each in one partition.
 """
 
+import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,22 +13,29 @@ from functools import partial
 from tasks.core.errors import InputError
 from tasks.core.parts.kept import KeptWork
 from tasks.core.parts.store import StoredPart
-from tasks.core.parts.workers import Workers
+from tasks.core.parts.workers import InProcess, Workers
 from tasks.core.records.coded import write_dictionary
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import ORDER, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, positions_in
 from tasks.core.records.partitioned import PartitionedRecords
-from tasks.core.records.partitions.blocks import TableBlock, blocks_in_place, copied_blocks, unopened
+from tasks.core.records.partitions.blocks import (
+    TableBlock,
+    blocks_in_place,
+    copied_blocks,
+    state_of,
+    unopened,
+)
 from tasks.core.records.partitions.dictionary import united_values
 from tasks.core.records.partitions.joining import PartitionInputs, join_partition
 from tasks.core.records.partitions.plan import PartitionPlace, PartitionPlan
 from tasks.core.records.partitions.reading import ReadBlock, read_block
 from tasks.core.records.partitions.settling import settled_partitions
 from tasks.core.records.used_columns import require_distinct_headers
+from tasks.core.tables.file_state import FileState
 from tasks.core.tables.header import InputFile
 
-_TEMPORARY = ("copied", "pieces", "values")
+_TEMPORARY = ("done", "copied", "pieces", "values")
 
 
 def encode_partitions(
@@ -59,10 +67,16 @@ def encode_partitions(
         filled=options.filled,
         place=place,
     )
-    keeping = KeptWork(workers, place.store, place.key("done"), options.key)
+    state = state_of(source)
+    done = place.key("done", _mark(state, options.key))
+    keeping = KeptWork(workers, place.store, done, options.key)
     report = options.progress or (lambda what, share: None)
     read = list[ReadBlock]()
-    for block in keeping.each("read", partial(read_block, plan), _blocks(source, plan, options)):
+    blocks = blocks_in_place(source, place.number, state, options.record_limit)
+    if blocks is None:
+        copying = KeptWork(InProcess(), place.store, done, options.key)
+        [blocks] = copying.each("copy", partial(_copied, source, plan, options), [state])
+    for block in keeping.each("read", partial(read_block, plan), blocks):
         read.append(block)
         report("reading", len(read) / place.number)
     if not options.total and not any(block.rows for block in read):
@@ -78,20 +92,30 @@ def encode_partitions(
         columns = schema.measured.columns
         require_distinct_headers(columns, found.facts.values[: len(columns)])
     _report(schema, [*(each.dropped for each in read), *(each.dropped for each in joined)], options)
-    keeping.forget()
     for name in _TEMPORARY:
         place.store.remove(place.key(name))
     return replace(found, workers=workers)
 
 
-def _blocks(source: InputFile, plan: PartitionPlan, options: EncodingOptions) -> list[TableBlock]:
+def _mark(state: FileState | None, key: bytes) -> str:
+    """Of the file as it is now: what was kept of another one, which was there for a while, is not found."""
+    return hashlib.sha256(key + repr(state).encode()).hexdigest()[:16]
+
+
+def _copied(
+    source: InputFile, plan: PartitionPlan, options: EncodingOptions, state: FileState | None
+) -> list[TableBlock]:
     place = plan.place
-    blocks = blocks_in_place(source, place.number, options.record_limit)
-    if blocks is not None:
-        return blocks
-    limit, progress = options.record_limit, options.progress
-    key = place.key("copied")
-    return copied_blocks(source, plan.wanted, place.number, place.store, key, limit=limit, progress=progress)
+    return copied_blocks(
+        source,
+        plan.wanted,
+        place.number,
+        place.store,
+        place.key("copied"),
+        state=state,
+        limit=options.record_limit,
+        progress=options.progress,
+    )
 
 
 def _inputs(read: Sequence[ReadBlock], number: int, dictionary: StoredPart) -> PartitionInputs:

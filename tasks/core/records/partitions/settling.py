@@ -15,6 +15,7 @@ from tasks.core.arrays import Codes, Flags
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.records.coded import CodedFacts, code_type, read_coded_records
+from tasks.core.records.columns import Schema
 from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.records.partitions.joining import JoinedPartition
 from tasks.core.records.partitions.pieces import Values
@@ -60,12 +61,24 @@ def settled_partitions(
     settling = _Settling(tuple(values), tuple(codes), tuple(widths), place)
     whole = CodedFacts.of_whole([each.facts for each in joined])
     whole = replace(whole, values=settling.values, slot_columns=settling.slot_columns)
-    is_settled = all(each is None for each in codes)
-    if is_settled and all(each.facts.slot_columns == whole.slot_columns for each in joined):
+    is_settled = all(each is None for each in codes) and all(
+        each.facts.slot_columns == whole.slot_columns for each in joined
+    )
+    if not _may_need_settling(whole.schema):
         return PartitionedRecords([each.part for each in joined], whole, workers)
-    parts = list(workers.each("settle", partial(_settle, settling), list(joined)))
-    place.store.remove(place.key("records"))
+    # A single person decides whether there is anything to do, and the run's page shows each part of the work:
+    # so it is given out whether or not there is.
+    parts = list(workers.each("settle", partial(_settle, None if is_settled else settling), list(joined)))
+    if not is_settled:
+        place.store.remove(place.key("records"))
     return PartitionedRecords(parts, whole, workers)
+
+
+def _may_need_settling(schema: Schema) -> bool:
+    """Whether values may go, or slots come: a public fact."""
+    return any(
+        column.is_open or (column.is_multi_valued and not column.max_items) for column in schema.columns
+    )
 
 
 def _held_anywhere(flags: Sequence[Flags], values: tuple[str, ...]) -> tuple[tuple[str, ...], Codes | None]:
@@ -80,7 +93,9 @@ def _held_anywhere(flags: Sequence[Flags], values: tuple[str, ...]) -> tuple[tup
     return tuple(itertools.compress(values, held)), codes
 
 
-def _settle(how: _Settling, joined: JoinedPartition) -> StoredPart:
+def _settle(how: _Settling | None, joined: JoinedPartition) -> StoredPart:
+    if how is None:
+        return joined.part
     with joined.part.folder() as folder:
         records = read_coded_records(folder)
     slots: list[Codes] = []

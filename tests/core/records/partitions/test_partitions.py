@@ -1,5 +1,6 @@
 """Partitions hold the records of the whole table: the same, coded alike, each once, whoever works on them."""
 
+import os
 import pickle
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tasks.core.errors import InputError
+from tasks.core.errors import ClusterLost, InputError, StoredTableMismatch
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.records.coded import read_coded_records
@@ -178,6 +179,106 @@ def test_one_person_is_in_one_partition(tmp_path):
     parts = both(source, schema, place, total=True)
     assert sum(part.number_of_records for part in parts) <= 20
     assert sum(part.number_of_records > 0 for part in parts) > 1
+
+
+class Noting(InProcess):
+    """Workers that note which work they did; told to, they stop before some."""
+
+    def __init__(self, stops_at: str = "") -> None:
+        self.stops_at, self.done = stops_at, Counter()
+
+    def each(self, name, work, parts):
+        if name == self.stops_at:
+            raise ClusterLost("gone")
+        self.done[name] += len(parts)
+        return map(work, parts)
+
+
+LYON = {"sex": "f", "age": "30", "langs": "", "town": "Lyon"}
+
+
+def test_nobody_decides_how_many_parts_a_run_has(tmp_path):
+    """Prefect shows each. A value that was read and then lost with a second row, say, takes none."""
+    schema = Schema((Column("town"), Column("langs", delimiter=";", max_items=1)), "id")
+    found = []
+    base = [LYON | {"id": f"p{place}", "langs": "a"} for place in range(60)]
+    more = [
+        [],
+        *([LYON | {"id": f"q{place}"}, LYON | {"id": f"q{place}", "town": "Rome"}] for place in range(4)),
+        [LYON | {"id": "", "town": "Rome"}],
+        [LYON | {"id": "q", "langs": "b;c;d"}],
+    ]
+    for number, rows_of_one in enumerate(more):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        source = write(base + rows_of_one, folder, "parquet")
+        place, workers = PartitionPlace(4, PartStore(str(folder / "parts")), "run"), Noting()
+        encode_partitions(source, schema, EncodingOptions(total=True, key=b"k"), place, workers)
+        found.append(workers.done)
+    assert found == [found[0]] * len(found)
+    assert found[0] == Counter(read=4, unite=1, join=4, settle=4)
+
+
+def test_where_all_columns_are_declared_there_is_nothing_to_settle(tmp_path):
+    source = write([LYON | {"id": "p"}], tmp_path, "parquet")
+    place, workers = PartitionPlace(4, PartStore(str(tmp_path / "parts")), "run"), Noting()
+    asked = EncodingOptions(total=True, key=b"k")
+    encode_partitions(source, Schema((Column("sex", domain=("f", "m")),), "id"), asked, place, workers)
+    assert "settle" not in workers.done
+
+
+def towns_of(made) -> Counter:
+    """How many records hold each value of the first column."""
+    found: Counter = Counter()
+    for part in made.partitions:
+        with part.folder() as folder:
+            records = read_coded_records(folder)
+        found.update(records.values[0][code - 1] for code in records.slots[0])
+    return found
+
+
+@pytest.mark.parametrize("stops_at", ["read", "join", "settle"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_what_was_kept_of_another_file_that_was_there_for_a_while_is_not_used(kind, stops_at, tmp_path):
+    schema, asked = Schema((Column("town"),), "id"), EncodingOptions(total=True, key=b"k")
+    place = PartitionPlace(2, PartStore(str(tmp_path / "parts")), "of the first")
+    first, other = ([LYON | {"id": f"p{n}", "town": town} for n in range(20)] for town in ("Lyon", "Nice"))
+    source = write(other, tmp_path, kind)
+    with pytest.raises(ClusterLost):
+        encode_partitions(source, schema, asked, place, Noting(stops_at))
+    source = write(first, tmp_path, kind)
+    os.utime(source.path, (1_000_000_000, 1_000_000_000))
+    assert towns_of(encode_partitions(source, schema, asked, place, InProcess())) == Counter(Lyon=20)
+
+
+def test_a_file_that_changes_between_two_blocks_stops_the_run(tmp_path):
+    schema, asked = Schema((Column("town"),)), EncodingOptions(total=True, key=b"k")
+    source = write([LYON | {"id": f"p{n}"} for n in range(80)], tmp_path, "parquet")
+
+    class Changing(Noting):
+        def each(self, name, work, parts):
+            for part in parts:
+                yield work(part)
+                os.utime(source.path, (1_000_000_000, 1_000_000_000))
+
+    place = PartitionPlace(2, PartStore(str(tmp_path / "parts")), "run")
+    with pytest.raises(InputError, match="changed meanwhile"):
+        encode_partitions(source, schema, asked, place, Changing())
+
+
+def test_what_somebody_puts_into_the_store_without_the_secret_is_not_read(tmp_path):
+    """Copied blocks of a run that stopped lie there until the next one."""
+    schema, asked = Schema((Column("town"),), "id"), EncodingOptions(total=True, key=b"k")
+    place = PartitionPlace(2, PartStore(str(tmp_path / "parts")), "run")
+    source = write([LYON | {"id": f"p{n}"} for n in range(20)], tmp_path, "csv")
+    with pytest.raises(ClusterLost):
+        encode_partitions(source, schema, asked, place, Noting("read"))
+    block = tmp_path / "parts" / "run" / "copied" / "0" / "rows.parquet"
+    held = pq.read_table(block)
+    forged = pa.concat_tables([held.slice(0, 1)] * 1000)
+    pq.write_table(forged, block)
+    with pytest.raises(StoredTableMismatch):
+        encode_partitions(source, schema, asked, place, InProcess())
 
 
 def test_no_records_stop_where_joining_is_not_total(tmp_path):
