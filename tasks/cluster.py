@@ -5,14 +5,17 @@ How many parts there are is declared. What is sent, and what comes back, is abou
 cluster's own connections and never to Prefect.
 """
 
+import atexit
 import logging
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from types import TracebackType
 from typing import Any, TypeVar
+from warnings import catch_warnings, filterwarnings
 
 import dask
 from distributed.client import FutureCancelledError
@@ -35,6 +38,8 @@ _TRIES, _SECONDS = 3, 2
 _SECONDS_A_LOOK, _LOOKS_UNTIL_TOLD, _LOOKS_UNTIL_LOST = 10, 3, 60
 #: Answers about people must not lie in the system's temporary folder where memory is short.
 _NO_SPILLING = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
+#: Pages of scheduler and workers, over plain HTTP: any user of the machine could read them.
+_NO_PAGES: dict[str, list[str]] = {f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker")}
 #: Dask has its workers give memory back at once, so that each array of counts is paged in anew: a third more
 #: CPU time. These are glibc's own bounds, in bytes.
 _KEEPING_MEMORY = {
@@ -49,8 +54,8 @@ _LOST = (CommClosedError, FutureCancelledError, TimeoutError, OSError)
 class _Sent:
     """Some work and a part: a plain class, so that Prefect does not look into it, and nothing shows it."""
 
-    def __init__(self, work: Callable[[Any], Any], part: object) -> None:
-        self.work, self.part = work, part
+    def __init__(self, work: Callable[[Any], Any], part: object, *, is_worker_ours: bool) -> None:
+        self.work, self.part, self.is_worker_ours = work, part, is_worker_ours
 
     def __repr__(self) -> str:
         return "<a part of the table>"
@@ -86,6 +91,8 @@ def _done(sent: _Sent) -> Any:
     A failure is given back, and not raised, unless it may be gone the next time: Dask and Prefect write what
     is raised into their logs.
     """
+    if sent.is_worker_ours:
+        _end_in_silence()
     failure: MarginaliaError
     try:
         return sent.work(sent.part)
@@ -102,6 +109,12 @@ def _done(sent: _Sent) -> Any:
     if is_raised:
         raise failure
     return _Failed(failure)
+
+
+@cache
+def _end_in_silence() -> None:
+    """Say nothing when this process ends: what DuckDB then says of its own objects looks like a crash."""
+    atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
 
 
 def _place(error: Exception) -> str:
@@ -144,7 +157,8 @@ class Cluster(Workers):
                 # Answers that nobody has taken yet lie in the workers' memory: so few parts are ahead.
                 if len(waiting) >= self._most_ahead():
                     yield self._result(waiting.popleft())
-                waiting.append(self._safely(partial(self._given_out, _task(name, place), _Sent(work, part))))
+                sent = _Sent(work, part, is_worker_ours=not self._address)
+                waiting.append(self._safely(partial(self._given_out, _task(name, place), sent)))
             while waiting:
                 yield self._result(waiting.popleft())
         finally:
@@ -235,8 +249,15 @@ class Cluster(Workers):
         runner = DaskTaskRunner(**self._where())
         try:
             self._stack.enter_context(runner)
-            with dask.config.set(_NO_SPILLING | _KEEPING_MEMORY):
+            with dask.config.set(_NO_SPILLING | _KEEPING_MEMORY | _NO_PAGES), catch_warnings():
+                filterwarnings(
+                    "ignore", "Port .* is already in use"
+                )  # of those pages, which there are none of
                 assert runner.client, "asked for, it connects"
+            where = (
+                f"at {self._address}" if self._address else f"of {self._processes} processes on this machine"
+            )
+            tell(f"A Dask cluster {where} does this work.")
         except (*_LOST, RuntimeError):  # the last where a worker on this machine does not start
             self._stack.close()
             raise CommClosedError from None
@@ -264,8 +285,9 @@ class Cluster(Workers):
                 "gone. It may lack memory: give fewer workers. Then run again: finished parts are kept."
             )
         return ClusterLost(
-            f"The scheduler of the Dask cluster at {self._address} must answer, but does not. See that it is "
-            "up and can be reached from here. Then run again: finished parts are kept."
+            f"The scheduler of the Dask cluster at {self._address} must answer, but does not. See that "
+            "the address is right, and that it is up and can be reached from here. Then run again: finished "
+            "parts are kept."
         )
 
 
