@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.errors import ParameterError
 
 #: Of a worker before it has any part: Python, and what it has loaded.
@@ -86,7 +85,7 @@ def tree_worker_mb(rows: int, columns: int) -> int:
 
 def works_in_partitions(configuration: RunConfiguration) -> bool:
     """Whether the table is worked on in partitions; SynDiffix's workers have some columns of all rows."""
-    return configuration.resources.engine == "dask" and configuration.synthesis.mode != SYNDIFFIX
+    return configuration.resources.engine == "dask" and configuration.protection.is_parted
 
 
 def require_engine(configuration: RunConfiguration) -> None:

@@ -55,7 +55,8 @@ def run(tmp_path: Path) -> Path:
     )
     sources = Sources.of("my", 5, records, marginals)
     workspace.store(home / "aggregate", "sensitive aggregates", sources.write)
-    workspace.store(home / "evaluation", "evaluation", lambda folder: sources.write(folder, drawn))
+    made = workspace.path(workspace.store(home / "drawn", "synthetic records", drawn.write))
+    workspace.store(home / "evaluation", "evaluation", lambda folder: sources.write(folder, made))
     return home
 
 

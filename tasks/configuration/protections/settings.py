@@ -40,6 +40,7 @@ class ProtectionSettings(Model):
         is_salted: its noise follows from the dataset's salt, of which a table may have one alone.
         on_unchanged: what is done with a table that is what it was, where a file does not say.
         is_silent: a terminal tells nothing that depends on the table.
+        is_parted: on a cluster the table is worked on in partitions.
     """
 
     modes: ClassVar[tuple[str, ...]]
@@ -50,6 +51,7 @@ class ProtectionSettings(Model):
     on_unchanged: ClassVar[Literal["draw", "skip"]] = "skip"
     is_salted: ClassVar[bool] = False
     is_silent: ClassVar[bool] = False
+    is_parted: ClassVar[bool] = True
 
     @property
     def id_columns(self) -> tuple[str, ...]:

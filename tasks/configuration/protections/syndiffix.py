@@ -85,6 +85,7 @@ class SynDiffix(_Settings):
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
     lacking: ClassVar[tuple[str, ...]] = ("reporting_length", "reporting_resolution", "output_forms")
     is_salted: ClassVar[bool] = True
+    is_parted: ClassVar[bool] = False
 
     @property
     def id_columns(self) -> tuple[str, ...]:
