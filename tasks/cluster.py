@@ -40,8 +40,8 @@ _SECONDS_A_LOOK, _LOOKS_UNTIL_TOLD, _LOOKS_UNTIL_LOST = 10, 3, 60
 _NO_SPILLING = {"distributed.worker.memory.target": False, "distributed.worker.memory.spill": False}
 #: Pages of scheduler and workers, over plain HTTP: any user of the machine could read them.
 _NO_PAGES: dict[str, list[str]] = {f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker")}
-#: Dask has its workers give memory back at once, so that each array of counts is paged in anew: a third more
-#: CPU time. These are glibc's own bounds, in bytes.
+#: Dask has its workers give memory back at once. Each array of counts is then paged in anew, and counting
+#: takes two fifths more CPU time. These are glibc's own bounds, in bytes.
 _KEEPING_MEMORY = {
     f"distributed.nanny.pre-spawn-environ.{name}": size
     for name, size in (("MALLOC_TRIM_THRESHOLD_", 1 << 28), ("MALLOC_MMAP_THRESHOLD_", 1 << 25))
@@ -243,6 +243,8 @@ class Cluster(Workers):
     def _opened(self) -> DaskTaskRunner:
         if self._runner is None:
             self._runner = self._safely(self._connected)
+            where = self._address or f"of {self._processes} processes on this machine"
+            tell(f"A Dask cluster works on the table: {where}.")
         return self._runner
 
     def _connected(self) -> DaskTaskRunner:
@@ -250,14 +252,9 @@ class Cluster(Workers):
         try:
             self._stack.enter_context(runner)
             with dask.config.set(_NO_SPILLING | _KEEPING_MEMORY | _NO_PAGES), catch_warnings():
-                filterwarnings(
-                    "ignore", "Port .* is already in use"
-                )  # of those pages, which there are none of
+                # The port of the pages, of which there are none.
+                filterwarnings("ignore", "Port .* is already in use")
                 assert runner.client, "asked for, it connects"
-            where = (
-                f"at {self._address}" if self._address else f"of {self._processes} processes on this machine"
-            )
-            tell(f"A Dask cluster {where} does this work.")
         except (*_LOST, RuntimeError):  # the last where a worker on this machine does not start
             self._stack.close()
             raise CommClosedError from None

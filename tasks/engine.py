@@ -90,11 +90,8 @@ def passing_parts(run: RunWorkspace, prefix: str) -> Iterator[PartStore]:
     note_parts(run, store, prefix)
     try:
         yield store.below(prefix)
-    except BaseException:
+    finally:
         store.remove(prefix)
-        note_parts(run, store, prefix)
-        raise
-    store.remove(prefix)
     shutil.rmtree(run.sensitive / run.dataset / _PARTS / prefix, ignore_errors=True)
 
 

@@ -131,7 +131,8 @@ def _unpacked(keys: AnyIntegers, sizes: Sequence[int]) -> tuple[Codes, ...]:
 
 def _added_densely(keys: AnyIntegers, counts: AnyIntegers, product: int) -> tuple[AnyIntegers, AnyIntegers]:
     cells = np.zeros(product, counts.dtype)
-    # Where there are few cells there are few of them; a number of any other kind is rare.
+    # The kernel is compiled for keys of 32 bits, which an array of all cells never exceeds, and for counts
+    # that can be written: those of a file are copied.
     add_at(keys.astype(np.uint32, copy=False), np.require(counts, requirements="W"), cells)
     filled = np.flatnonzero(cells != 0)
     return filled.astype(keys.dtype), cells[filled]

@@ -131,8 +131,8 @@ class _Evaluation:
         self._residuals = Residuals(self._domain, drawn)
         self._whole = max(1.0, self._residuals.total())
         self._held: dict[ColumnNumbers, Floats] = {
-            columns: counts[columns].astype(np.float64) * (self._whole / max(1, number))
-            for columns in _tables_to_count(measurement)
+            columns: held.astype(np.float64) * (self._whole / max(1, number))
+            for columns, held in counts.items()
         }
         self._held[()] = np.array(self._whole)
         self._again = _estimated_again(self._domain, drawn, self._held, seed)

@@ -18,7 +18,8 @@ from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import AnySynthetic
 
 Known = npt.NDArray[np.bool_]
-#: Of values among those compared, at most `MOST_VALUES`; of ten million records so narrow that they fit.
+#: Places among the values that are compared, of which there are at most `MOST_VALUES`. Each record has one a
+#: column, so they are kept narrow.
 _Places = npt.NDArray[np.int16]
 
 #: Columns beyond this many are not compared: their number of pairs grows with the square.

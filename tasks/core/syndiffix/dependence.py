@@ -44,13 +44,13 @@ def relate_columns(
         known: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
         progress: is told how many pairs are done, of how many.
     """
-    columns = len(forest.columns)
+    columns, few = len(forest.columns), _few(forest)
     matrix = np.eye(columns)
     pairs = list(combinations(range(columns), 2))
     for done, (one, other) in enumerate(pairs, 1):
         found = known.get((forest.columns[one].name, forest.columns[other].name))
         if found is None:
-            (found,) = dependences(forest, [(one, other)])
+            found = dependence(forest, one, other, few)
         matrix[one, other] = matrix[other, one] = found
         progress(done, len(pairs))
     return ColumnRelations(matrix, entropies(forest))

@@ -11,6 +11,7 @@ are those of the aggregates that the records were drawn from. On disk: a folder 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -80,7 +81,7 @@ class SyntheticRecords:
 
 @dataclass(frozen=True)
 class StoredRecords:
-    """Records that lie in a folder: as many as there are, and never more in memory than a part.
+    """Records that lie in a folder, of which no more than a part is in memory at a time.
 
     Attributes:
         folder: that `SyntheticRecords.write` wrote.
@@ -95,10 +96,18 @@ class StoredRecords:
 
     def parts(self) -> Iterator[SyntheticRecords]:
         """The records in their order, some at a time; of none one empty part."""
-        if not self.number_of_records:
-            yield SyntheticRecords(
-                self.headers, self.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
-            )
+        if self.number_of_records <= _MOST_AT_ONCE:
+            yield self._only
+        else:
+            yield from self._read()
+
+    @cached_property
+    def _only(self) -> SyntheticRecords:
+        """All of them, where they are one part: it is read once, however often it is asked for."""
+        empty = SyntheticRecords(self.headers, self.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32))
+        return next(self._read(), empty)
+
+    def _read(self) -> Iterator[SyntheticRecords]:
         with pq.ParquetFile(self.folder / RECORDS) as file:
             for batch in file.iter_batches(_MOST_AT_ONCE):
                 lists = batch.column(0)

@@ -58,8 +58,8 @@ TableRequest = tuple[ColumnNumbers, int, Fraction]
 #: Less than this part of mu^2 is not worth a second measurement.
 _LEAST_SECOND = Fraction(1, 50)
 _MOST_RECORDS = 2**31 - 1
-#: Records of the first fit: of a larger table they stand for several each. Their pairs alone are asked, which
-#: the fit brings within rounding of what was drawn.
+#: Records of the first fit: of a larger table they stand for several each. Their pairs are asked, which the
+#: fit brings within rounding of what was drawn; of a set with a multi-valued column their own counts.
 _MOST_FITTED = 1 << 21
 
 
