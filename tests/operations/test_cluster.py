@@ -155,13 +155,13 @@ def test_a_killed_scheduler_is_told_and_the_next_run_goes_on(tmp_path: Path, pre
         run = Run(tmp_path, ["run", "--aggregate", str(configured(tmp_path, dask_address=running.address))])
         home = tmp_path / "out" / "sensitive" / "people" / "partitions"
         for _ in range(3_000):
-            if len(list(home.glob("*/done/read/*"))) >= 2:
+            if len(list(home.glob("*/done/*/read/*"))) >= 2:
                 break
             time.sleep(0.05)
         running.kill_scheduler()
         assert run.finish() == 1
     assert "must answer, but does not" in run.said and "finished parts are kept" in run.said
-    before = len(list(home.glob("*/done/read/[0-9]")))
+    before = len(list(home.glob("*/done/*/read/[0-9]")))
     assert before >= 2
     with running_cluster(tmp_path / "two", 1) as running:
         assert command.main(["run", str(configured(tmp_path, dask_address=running.address))]) == 0
