@@ -301,7 +301,7 @@ def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, .
     if contract is None or not contract.has_constraints or schema.constraints:
         return ()
     return (
-        "The contract says what holds between columns (structuralZeros, functionalDependencies, orderings). "
+        "The contract says what holds between columns (structuralZeros and the like). "
         "Only records of synthesis_mode fitted keep to it; here it has no effect.",
     )
 

@@ -64,6 +64,13 @@ def _add_columns(group: argparse._ArgumentGroup) -> None:
         help="what the codes of a column mean, such as --value-names sex:1=men,2=women; the page then shows "
         "both (may be repeated)",
     )
+    group.add_argument(
+        "--declare",
+        action="append",
+        metavar="COLUMN",
+        help="declare how this column hangs on another one, as init found it: it then holds in every record, "
+        "and its values become public; all for every column (may be repeated)",
+    )
 
 
 def _add_answers(group: argparse._ArgumentGroup) -> None:

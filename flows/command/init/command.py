@@ -15,6 +15,7 @@ from typing import Any, get_args
 from flows.command.init.codes import code_meanings
 from flows.command.init.losses import loss_words, losses
 from flows.command.init.questions import Asker, Question
+from flows.command.init.relations import with_relations
 from flows.command.init.shown import print_columns, print_table, printable
 from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
@@ -62,7 +63,8 @@ def init(options: argparse.Namespace) -> int:
     answers = _answers(asker, options, dataset, path, table, subject)
     table = _kept(asker, options.output, path, table, answers)
     named = code_meanings(asker, table, subject, options.value_names)
-    _write(options.output, path, table, replace(answers, value_names=named))
+    answers = with_relations(asker, table, replace(answers, value_names=named), options.declare)
+    _write(options.output, path, table, answers)
     return 0
 
 

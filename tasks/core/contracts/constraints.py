@@ -9,7 +9,13 @@ import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from tasks.core.contracts.contract import Contract, FunctionalDependency, StructuralZero, ValueOrdering
+from tasks.core.contracts.contract import (
+    Contract,
+    FunctionalDependency,
+    OneOf,
+    StructuralZero,
+    ValueOrdering,
+)
 from tasks.core.contracts.declared_constraints import SCALES, named_values
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
@@ -18,6 +24,8 @@ from tasks.core.records.constraints import (
     Condition,
     Constraint,
     Derivation,
+    EmptyTogether,
+    ExactlyOne,
     ImpossibleCombination,
     OrderedScale,
     Ordering,
@@ -152,6 +160,13 @@ class _Translation:
                 for place, lower in enumerate(names)
                 for higher in names[place + 1 :]
             ]
+        for names in self._contract.empty_together:
+            columns = tuple(self._place(name) for name in names if self._has([name]))
+            if len(columns) > 1:
+                constraints.append(EmptyTogether(columns))
+        constraints += [
+            self._exactly_one(entry) for entry in self._contract.exactly_one if self._has(entry.columns)
+        ]
         self._require_order([each for each in constraints if isinstance(each, Ordering)])
         for place in range(len(self._columns)):
             self._repair(place)
@@ -245,6 +260,22 @@ class _Translation:
                 )
         return Ordering(columns, entry.strict, scale, later, self._repair(later))
 
+    def _exactly_one(self, entry: OneOf) -> ExactlyOne:
+        places = tuple(map(self._place, entry.columns))
+        columns = [self._columns[place] for place in places]
+        for column in columns:
+            if column.domain is None:
+                self.problems.append(
+                    f"exactlyOne needs the values of {column.name!r}: declare them (validValues), so that "
+                    "one of the columns can hold the value in every record."
+                )
+            elif entry.value not in column.domain:
+                self.problems += named_values([entry.value], column, is_numeric=False).problems
+        others = tuple(
+            (*(value for value in column.domain or () if value != entry.value), "") for column in columns
+        )
+        return ExactlyOne(places, entry.value, others)
+
     def _order(self, place: int) -> int:
         return self._rank.get(matching_name(self._columns[place].name), place)
 
@@ -265,10 +296,11 @@ def _named(schema: Schema, place: int) -> list[str]:
     for constraint in schema.constraints:
         if isinstance(constraint, Derivation) and constraint.decided_by == place:
             found |= dict.fromkeys(value for value, _ in constraint.values)
-        if isinstance(constraint, ImpossibleCombination):
-            for condition in constraint.conditions:
-                if condition.column == place:
-                    found |= dict.fromkeys(condition.values)
+        elif not isinstance(constraint, Ordering | Derivation):
+            named = (each for part in constraint.combinations for each in part.conditions)
+            found |= dict.fromkeys(
+                value for condition in named if condition.column == place for value in condition.values
+            )
     return [value for value in found if value]
 
 
@@ -311,6 +343,6 @@ def _no_record(schema: Schema, coding: Coding) -> str:
 def _columns_of(constraint: Constraint) -> tuple[int, ...]:
     if isinstance(constraint, Derivation):
         return constraint.decided_by, constraint.column
-    if isinstance(constraint, Ordering):
+    if not isinstance(constraint, ImpossibleCombination):
         return constraint.columns
     return tuple(condition.column for condition in constraint.conditions)

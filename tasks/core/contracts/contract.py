@@ -4,12 +4,12 @@ A YAML file in the Open Data Contract Standard 3.1 goes in (see `odcs`), a froze
 Everything in a contract is declared by somebody, so it is public and may appear anywhere. Where the
 standard has no field, its ``customProperties`` and ``custom`` quality rules carry ours:
 
-* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``, ``orderings``, ``decimal``,
-  ``thousands``;
+* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``, ``orderings``,
+  ``emptyTogether``, ``exactlyOne``, ``decimal``, ``thousands``;
   rules ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
 * of a column: ``bins``, ``delimiter``, ``other``, ``repair``, ``valueFormat``, ``zeroIsValue``, ``drafted``,
   ``strip``, ``missingValues``, ``dateFormats`` and ``cut`` (see `CellReading`), and ``decimal`` and
-  ``thousands`` where they are not the table's, and ``negative``; rules
+  ``thousands`` where they are not the table's, ``negative``, ``seemsToFollow``; rules
   ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
@@ -60,6 +60,8 @@ class ContractColumn(ContractModel):
         description: of what it holds, for whoever reads a release; empty: not said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
+        seems_to_follow: the column that decides this one, as far as a draft could see; undeclared, so that
+            it binds nothing, and `check` says what that costs.
         forbidden: what no cell of this column may look like, beside the table's own rules.
     """
 
@@ -84,6 +86,7 @@ class ContractColumn(ContractModel):
     cut: str | None = None
     max_distinct: int | None = None
     max_empty_percent: float | None = None
+    seems_to_follow: str | None = None
     forbidden: tuple[Forbidden, ...] = ()
 
     @property
@@ -137,6 +140,18 @@ class ValueOrdering(ContractModel):
     strict: bool = False
 
 
+class OneOf(ContractModel):
+    """Columns of which exactly one holds a value.
+
+    Attributes:
+        columns: of whose values nothing else is left open: each must be declared.
+        value: as the outputs spell it.
+    """
+
+    columns: tuple[str, ...] = Field(min_length=2)
+    value: str = "1"
+
+
 class Contract(ContractModel):
     """One table's contract.
 
@@ -144,6 +159,7 @@ class Contract(ContractModel):
         columns: in the contract's order, without the subject id.
         min_rows: least number of records (of subjects, where there is a subject id); None: not promised.
         forbidden: what no cell of any open column may look like.
+        empty_together: groups of columns that are all empty or all filled.
         sha256: of the file's bytes, by which a release names it.
     """
 
@@ -159,12 +175,22 @@ class Contract(ContractModel):
     structural_zeros: tuple[StructuralZero, ...] = ()
     functional_dependencies: tuple[FunctionalDependency, ...] = ()
     orderings: tuple[ValueOrdering, ...] = ()
+    empty_together: tuple[tuple[str, ...], ...] = ()
+    exactly_one: tuple[OneOf, ...] = ()
     sha256: str = ""
 
     @property
     def has_constraints(self) -> bool:
         """Whether it says what holds between columns."""
-        return bool(self.structural_zeros or self.functional_dependencies or self.orderings)
+        return any(
+            (
+                self.structural_zeros,
+                self.functional_dependencies,
+                self.orderings,
+                self.empty_together,
+                self.exactly_one,
+            )
+        )
 
     @property
     def meaning(self) -> str:

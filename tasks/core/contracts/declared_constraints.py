@@ -19,6 +19,7 @@ from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import (
     ContractColumn,
     FunctionalDependency,
+    OneOf,
     StructuralZero,
     ValueOrdering,
 )
@@ -185,6 +186,16 @@ class OrderedColumns(odcs.StandardPart):
     strict: bool = False
 
 
+ColumnNames = Annotated[tuple[str, ...], Field(min_length=2)]
+
+
+class OneOfColumns(odcs.StandardPart):
+    """Columns of which exactly one holds a value, as written."""
+
+    columns: ColumnNames
+    value: Annotated[str, Field(min_length=1)] = "1"
+
+
 class KnownColumns:
     """The columns that a contract describes, and where its faults are noted."""
 
@@ -215,6 +226,13 @@ class KnownColumns:
             meant = did_you_mean(matching_name(name), self._columns, repr)
             self.fault(place, f"the contract describes no column {name!r}{'; ' + meant if meant else '.'}")
         return column
+
+    def group(self, names: Sequence[str], place: ElementPath) -> tuple[str, ...]:
+        """The described columns of a group without an order; a fault for each that can't stand in it."""
+        columns = [self.column(column_name(name), place) for name in names]
+        if len({*map(matching_name, map(column_name, names))}) < len(names):
+            self.fault(place, "a column can't stand twice in one entry.")
+        return tuple(column.name for column in columns if column)
 
     def values(self, texts: Sequence[str], column: ContractColumn, place: ElementPath) -> tuple[str, ...]:
         """Texts that name values of a column, as they should be kept; a fault for each that names none."""
@@ -326,4 +344,28 @@ def value_orderings(entries: Sequence[OrderedColumns], known: KnownColumns) -> t
         found.append(
             ValueOrdering(columns=tuple(column.name for column in columns if column), strict=entry.strict)
         )
+    return tuple(found)
+
+
+def empty_together(entries: Sequence[ColumnNames], known: KnownColumns) -> tuple[tuple[str, ...], ...]:
+    """Groups of columns that are all empty or all filled."""
+    return tuple(
+        known.group(names, known.place("emptyTogether", index)) for index, names in enumerate(entries)
+    )
+
+
+def exactly_one(entries: Sequence[OneOfColumns], known: KnownColumns) -> tuple[OneOf, ...]:
+    """Columns of which exactly one holds a value."""
+    found = []
+    for index, entry in enumerate(entries):
+        place = known.place("exactlyOne", index)
+        names = known.group(entry.columns, place)
+        for name in names:
+            column = known.column(name, place)
+            if column and column.delimiter is not None:
+                known.fault(place, f"{name!r} is an array; name columns of one value a cell.")
+            elif column:
+                known.values((entry.value,), column, place)
+        if len(names) == len(entry.columns):
+            found.append(OneOf(columns=names, value=output_spelling(entry.value)))
     return tuple(found)

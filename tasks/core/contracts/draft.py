@@ -9,7 +9,7 @@ holds a rule that next month's table could break: a cell that doesn't fit is men
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ class Answers:
         dataset: the name that the budget is kept under.
         vintage: the label of the first release.
         value_names: what codes mean, by column and code.
+        constraints: what holds between columns: properties of the contract's table, and their values.
+        seems_to_follow: columns that follow from others and aren't declared to, by name.
     """
 
     subject: str | None
@@ -64,6 +66,8 @@ class Answers:
     purpose: str = ""
     unit: str = ""
     value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    constraints: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    seems_to_follow: Mapping[str, str] = field(default_factory=dict)
 
 
 def safe_name(text: str) -> str:
@@ -185,8 +189,11 @@ def _contract(table: RecognisedTable, answers: Answers, used: list[Recognised]) 
     if answers.unit:
         whose = f", whose it is says {answers.subject}" if answers.subject else ""
         described["dataGranularityDescription"] = f"A row is a {answers.unit}{whose}."
-    if answers.subject is not None:
-        described["customProperties"] = [{"property": "subjectId", "value": answers.subject}]
+    of_table = {} if answers.subject is None else {"subjectId": answers.subject}
+    if properties := of_table | dict(answers.constraints):
+        described["customProperties"] = [
+            {"property": key, "value": value} for key, value in properties.items()
+        ]
     if answers.protection != "syndiffix":
         implementation = {"rule": "noPersonalIdentifiers"}
         described["quality"] = [{"type": "custom", "engine": "marginalia", "implementation": implementation}]
@@ -223,6 +230,8 @@ def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
     if treatment.domain is not None:
         listed = {"validValues": list(treatment.domain)}
         found["quality"] = [{"metric": "invalidValues", "mustBe": 0, "arguments": listed}]
+    if name in answers.seems_to_follow:
+        custom.append({"property": "seemsToFollow", "value": answers.seems_to_follow[name]})
     if treatment.other is not None:
         custom.append({"property": "other", "value": treatment.other})
     if custom:

@@ -14,10 +14,14 @@ from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
 from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import Contract, ContractColumn
 from tasks.core.contracts.declared_constraints import (
+    ColumnNames,
     Dependency,
     KnownColumns,
+    OneOfColumns,
     OrderedColumns,
     ZeroValues,
+    empty_together,
+    exactly_one,
     functional_dependencies,
     structural_zeros,
     value_orderings,
@@ -101,6 +105,7 @@ class ColumnExtras(odcs.StandardPart):
     missing_values: Words | None = None
     date_formats: Words | None = None
     cut: str | None = Field(None, min_length=1)
+    seems_to_follow: str | None = Field(None, min_length=1)
     drafted: bool = False
 
 
@@ -111,6 +116,8 @@ class TableExtras(odcs.StandardPart):
     structural_zeros: tuple[dict[str, ZeroValues], ...] = ()
     functional_dependencies: tuple[Dependency, ...] = ()
     orderings: tuple[OrderedColumns, ...] = ()
+    empty_together: tuple[ColumnNames, ...] = ()
+    exactly_one: tuple[OneOfColumns, ...] = ()
     decimal: Decimal | None = None
     thousands: Thousands | None = None
 
@@ -150,6 +157,8 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
         structural_zeros=zeros,
         functional_dependencies=dependencies,
         orderings=orderings,
+        empty_together=empty_together(extras.empty_together, known),
+        exactly_one=exactly_one(extras.exactly_one, known),
     )
 
 

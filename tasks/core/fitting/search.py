@@ -21,6 +21,10 @@ LONG_ANNEALING = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)
 SHORT_ANNEALING = (100.0, 20.0, 0.0, 0.0)
 
 
+#: What a cell that no record may be in adds to the energy, in temperatures, until the last passes. A record
+#: gets from one possible combination to another by way of such cells, one column at a time; were they closed
+#: from the start, columns that constraints tie together would stay as they began.
+_BARRIER = 3.0
 #: A shard has at least so many records; more shards than 8 move too many records at once.
 _RECORDS_OF_A_SHARD = 10_000
 _MOST_SHARDS = 8
@@ -71,7 +75,8 @@ class Search:
         for place, temperature in enumerate(temperatures):
             inverse = math.inf if temperature == 0 else self._variance / temperature
             seed_of_pass = np.random.SeedSequence([seed % 2**64, place]).generate_state(1, np.uint64)[0]
-            fill(self._tables, self._domain, self._targets, self.records)
+            forbidden = FORBIDDEN if temperature == 0 else np.float32(_BARRIER / inverse)
+            fill(self._tables, self._domain, self._targets, self.records, forbidden)
             if temperature == 0:
                 visit_records(self._tables, self.records, order, np.float32(inverse), seed_of_pass)
             else:
@@ -244,15 +249,17 @@ def _copies(target: Target, start: int) -> list[tuple[int, tuple[int, ...]]]:
     return copies
 
 
-def fill(tables: Tables, domain: Domain, targets: Sequence[Target], records: Ids) -> None:
-    """Set the gradient to w (count - target + 1/2) of the records' counts; forbidden cells to `FORBIDDEN`."""
+def fill(
+    tables: Tables, domain: Domain, targets: Sequence[Target], records: Ids, forbidden: np.float32
+) -> None:
+    """Set the gradient to w (count - target + 1/2) of the records' counts, that of forbidden cells apart."""
     start = 0
     by_column = np.asfortranarray(records)
     for target in targets:
         counts = table_counts(domain, target.columns, by_column)
         gradient = (target.weight * (counts - target.counts + 0.5)).astype(np.float32)
         if target.forbidden is not None:
-            gradient[target.forbidden] = FORBIDDEN
+            gradient[target.forbidden] = forbidden
         for place in range(_number_of_copies(target)):
             tables.gradient[start : start + gradient.size] = np.moveaxis(gradient, place, -1).ravel()
             start += gradient.size

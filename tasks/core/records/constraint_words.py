@@ -1,7 +1,16 @@
 """Constraints in words, for statements and for the operator: a schema goes in, sentences come out."""
 
+from collections.abc import Sequence
+
 from tasks.core.records.columns import Schema
-from tasks.core.records.constraints import Condition, Constraint, Derivation, Ordering
+from tasks.core.records.constraints import (
+    Condition,
+    Constraint,
+    Derivation,
+    EmptyTogether,
+    ExactlyOne,
+    Ordering,
+)
 from tasks.core.sentences import sentences_of
 
 _TEXT = sentences_of("all_protections")
@@ -49,8 +58,18 @@ def _sentence(constraint: Constraint, schema: Schema, *, is_counted: bool) -> st
         lower, higher = (names[column] for column in constraint.columns)
         limit = "below" if constraint.strict else "at_most"
         return _TEXT.say(f"constraint.order.{limit}", lower=lower, higher=higher)
+    if isinstance(constraint, EmptyTogether):
+        return _TEXT.say("constraint.empty_together", columns=_listed(constraint.columns, names))
+    if isinstance(constraint, ExactlyOne):
+        columns = _listed(constraint.columns, names)
+        return _TEXT.say("constraint.exactly_one", columns=columns, value=repr(constraint.value))
     met = "; ".join(_words(condition, names[condition.column]) for condition in constraint.conditions)
     return _TEXT.say("constraint.never_together", met=met)
+
+
+def _listed(columns: Sequence[int], names: Sequence[str]) -> str:
+    *most, last = (names[column] for column in columns)
+    return f"{', '.join(most)} {_TEXT.say('constraint.and')} {last}"
 
 
 def _words(condition: Condition, name: str) -> str:

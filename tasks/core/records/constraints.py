@@ -1,10 +1,10 @@
-"""Constraints: impossible combinations of values, orderings of columns, columns that other ones decide.
+"""Constraints: what holds between columns of a record, in the forms that a schema carries.
 
-A data contract declares them; these are the public forms that a schema carries. Columns are places in the
-schema, values are texts as the outputs spell them, and the empty text is absence. Nothing here was read off
-a table (W22).
+A data contract declares them. Columns are places in the schema, values are texts as the outputs spell them,
+and the empty text is absence. Nothing here was read off a table (W22).
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +49,11 @@ class ImpossibleCombination:
     conditions: tuple[Condition, ...]
     repair: str | None = None
     kind: Literal["impossible_combination"] = "impossible_combination"
+
+    @property
+    def combinations(self) -> "tuple[ImpossibleCombination, ...]":
+        """Itself alone; other constraints are several of these."""
+        return (self,)
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,59 @@ class Derivation:
         return self._known.get(of_other, self.otherwise)
 
 
-Constraint = ImpossibleCombination | Ordering | Derivation
+@dataclass(frozen=True)
+class EmptyTogether:
+    """Columns that are all empty or all filled in every record: a value and its date.
+
+    Attributes:
+        columns: in the contract's order.
+    """
+
+    columns: tuple[int, ...]
+    kind: Literal["empty_together"] = "empty_together"
+
+    @property
+    def combinations(self) -> tuple[ImpossibleCombination, ...]:
+        """The same as combinations of two columns."""
+        first, *others = self.columns
+        empty = {column: Condition(column, ("",)) for column in self.columns}
+        filled = {column: Condition(column, (), excluded=True) for column in self.columns}
+        return tuple(
+            ImpossibleCombination(pair)
+            for other in others
+            for pair in ((filled[first], empty[other]), (empty[first], filled[other]))
+        )
+
+
+@dataclass(frozen=True)
+class ExactlyOne:
+    """Columns of which exactly one holds a value in every record: a choice, written as a column for each.
+
+    Attributes:
+        columns: in the contract's order.
+        value: what one of them holds.
+        others: of each column all else that it may hold; absence is the empty text.
+    """
+
+    columns: tuple[int, ...]
+    value: str
+    others: tuple[tuple[str, ...], ...]
+    kind: Literal["exactly_one"] = "exactly_one"
+
+    @property
+    def combinations(self) -> tuple[ImpossibleCombination, ...]:
+        """The same: no two columns hold it, nor do none. Each is repaired by what it leaves possible."""
+        held = [Condition(column, (self.value,)) for column in self.columns]
+        instead = dict(zip(self.columns, self.others, strict=True))
+        pairs = (
+            ImpossibleCombination(pair, next(filter(None, instead[pair[1].column]), None))
+            for pair in itertools.combinations(held, 2)
+        )
+        none = tuple(Condition(column, others) for column, others in instead.items())
+        return (*pairs, ImpossibleCombination(none, self.value))
+
+
+Constraint = ImpossibleCombination | Ordering | Derivation | EmptyTogether | ExactlyOne
 
 
 def constraint_of(body: Mapping[str, Any]) -> Constraint:
@@ -111,5 +168,9 @@ def constraint_of(body: Mapping[str, Any]) -> Constraint:
         return Derivation(**rest | {"values": tuple((one, other) for one, other in rest["values"])})
     if body["kind"] == "ordering":
         return Ordering(**rest | {"columns": tuple(rest["columns"])})
+    if body["kind"] == "empty_together":
+        return EmptyTogether(tuple(rest["columns"]))
+    if body["kind"] == "exactly_one":
+        return ExactlyOne(tuple(rest["columns"]), rest["value"], tuple(map(tuple, rest["others"])))
     conditions = (Condition(**entry | {"values": tuple(entry["values"])}) for entry in rest["conditions"])
     return ImpossibleCombination(tuple(conditions), rest["repair"])

@@ -18,14 +18,14 @@ import numpy as np
 from tasks.core.arrays import Flags, Ids, Integers
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.constraints import ImpossibleCombination, Ordering
+from tasks.core.records.constraints import Constraint, Derivation, Ordering
 from tasks.core.records.scales import Ends, ends_of_text, ends_of_values
 
 #: What each column of a record holds: codes, none where it is absent.
 CodedRow = dict[int, tuple[int, ...]]
 
 #: Of a table that the search of a fit can keep records out of.
-MOST_COLUMNS_OF_A_MASK, MOST_CELLS_OF_A_MASK = 4, 2_000_000
+MOST_COLUMNS_OF_A_MASK, MOST_CELLS_OF_A_MASK = 16, 2_000_000
 
 _LOWEST, _HIGHEST = (float("-inf"), -1), (float("inf"), 1)
 
@@ -106,11 +106,7 @@ class Rulebook:
         self._schema = schema
         self._coding = coding
         self._bases = {found.column: found for found in schema.derivations}
-        self.rules = tuple(
-            self._rule(found)
-            for found in schema.constraints
-            if isinstance(found, ImpossibleCombination | Ordering)
-        )
+        self.rules = tuple(itertools.chain.from_iterable(map(self._rules_of, schema.constraints)))
 
     def broken(self, slots: Ids) -> Flags:
         """Which records break a constraint. Args: slots: (n, slots), codes."""
@@ -263,13 +259,13 @@ class Rulebook:
         choices = itertools.product(*held)
         return any(bool(rule.breaks([np.array(code) for code in codes])) for codes in choices)
 
-    def _rule(self, constraint: ImpossibleCombination | Ordering) -> CodeRule:
+    def _rules_of(self, constraint: Constraint) -> Iterator[CodeRule]:
         if isinstance(constraint, Ordering):
-            return self._ordering(constraint)
-        last = constraint.conditions[-1].column
-        return self._combination(
-            [(entry.column, entry.holds) for entry in constraint.conditions], last, constraint.repair
-        )
+            yield self._ordering(constraint)
+        elif not isinstance(constraint, Derivation):
+            for part in constraint.combinations:
+                conditions = [(entry.column, entry.holds) for entry in part.conditions]
+                yield self._combination(conditions, part.conditions[-1].column, part.repair)
 
     def _combination(
         self, conditions: Sequence[tuple[int, Callable[[str], bool]]], last: int, repair: str | None
