@@ -8,7 +8,6 @@ from tasks.core.contracts.contract import (
     Contract,
     ContractColumn,
     FunctionalDependency,
-    OneOf,
     StructuralZero,
     ValueOrdering,
 )
@@ -16,7 +15,6 @@ from tasks.core.records.columns import Column, Schema, bin_labels
 
 EDGES = (0.0, 10.0, 20.0, 30.0)
 BINS = bin_labels(EDGES)
-FLAGS = ("walks", "cycles", "drives")
 COLUMNS = (
     Column("work", domain=("employed", "retired", "student")),
     Column("home", domain=("flat", "house", "none"), other="none"),
@@ -24,10 +22,6 @@ COLUMNS = (
     Column("ended", domain=BINS, bins=EDGES),
     Column("town"),
     Column("tongue", domain=("arabic", "basque", "czech"), delimiter=";", max_items=2),
-    *(
-        Column(name, domain=domain)
-        for name, domain in zip(FLAGS, (("0", "1"), ("1",), ("1", "2")), strict=True)
-    ),
     Column("area", domain=("north", "south")),
 )
 TOWNS = ("Deal", "Ely", "Rye")
@@ -67,12 +61,10 @@ def broken(contract, record):
                 pairs = itertools.product(points(one), points(other))
                 if not any(x < y or (x == y and not ordering.strict) for x, y in pairs):
                     found.append(ordering)
-    for names in contract.empty_together:
-        if len({bool(record[name]) for name in names}) > 1:
-            found.append(names)
-    for one in contract.exactly_one:
-        if [one.value in record[name] for name in one.columns].count(True) != 1:
-            found.append(one)
+    found += [names for names in contract.empty_together if len({bool(record[name]) for name in names}) > 1]
+    found += [
+        one for one in contract.exactly_one if sum(one.value in record[name] for name in one.columns) != 1
+    ]
     for dependency in contract.functional_dependencies:
         (of,) = record[dependency.determinants[0]] or {""}
         wanted = dependency.values.get(of, dependency.otherwise or "")
@@ -84,7 +76,7 @@ def broken(contract, record):
 @st.composite
 def contracts(draw):
     """A contract over `COLUMNS` with some constraints, which may be too many to be held."""
-    names = [column.name for column in COLUMNS if column.name not in ("area", *FLAGS)]
+    names = [column.name for column in COLUMNS if column.name != "area"]
     zeros = []
     for _ in range(draw(st.integers(0, 5))):
         chosen = draw(st.lists(st.sampled_from(names), min_size=2, max_size=3, unique=True))
@@ -110,9 +102,8 @@ def contracts(draw):
         if draw(st.booleans()):
             zeros.append(StructuralZero(values={"area": ("north",), "home": ("flat",)}))
     together = draw(st.lists(st.permutations(names).map(lambda found: tuple(found[:3])), max_size=1))
-    one_of = draw(st.lists(st.permutations(FLAGS).map(lambda found: OneOf(columns=found)), max_size=1))
     repair = draw(st.sampled_from([None, "student"]))
-    return plain_contract(repair, tuple(zeros), dependencies, orderings, tuple(together), tuple(one_of))
+    return plain_contract(repair, tuple(zeros), dependencies, orderings, tuple(together))
 
 
 def plain_contract(

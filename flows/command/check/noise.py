@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from flows.command.check.fitted import guessed_sizes
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.workload import workload_parameters
+from tasks.core.contracts.contract import Contract
 from tasks.core.dp.workload.expected import planned_first_length, set_errors
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
+from tasks.core.tables.column_names import matching_name
 from tasks.plan.estimate import Estimate, LevelEstimate
 
 #: Values of an open column here, where no alarm should be false: a small guess.
@@ -26,6 +28,8 @@ _OPEN_VALUES = 10
 _MOST_SHARED = 1 / 4
 #: Epsilons that are tried where the configured one is too small.
 _LARGER = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+#: From this share on it is most of the records.
+_OFTEN = 0.5
 #: As many values as a column is left with where fewer are tried, and how many columns are named.
 _FEW_VALUES, _MOST_NAMED = 10, 5
 
@@ -65,6 +69,43 @@ def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Esti
     if not told or not drowned.is_worthless:
         return [f"note: {sentence}" for sentence in told]
     return [*(f"ATTENTION: {each}" for each in told), _advice(configuration, schema, found.records)]
+
+
+def dependency_notes(
+    configuration: RunConfiguration, schema: Schema, contract: Contract | None, found: Estimate
+) -> Iterator[str]:
+    """What it costs that a column follows from another one and the contract does not say how.
+
+    Args:
+        configuration: a run's that draws a workload.
+        schema: of the columns that are measured.
+        contract: as `marginalia init` drafted it; None: there is none.
+        found: the run's estimate, whose number of records is taken.
+    """
+    places = {matching_name(column.name): place for place, column in enumerate(schema.columns)}
+    follows = [
+        (places[matching_name(column.name)], places[matching_name(column.seems_to_follow)])
+        for column in (contract.columns if contract else ())
+        if column.seems_to_follow
+        and {matching_name(column.name), matching_name(column.seems_to_follow)} <= {*places}
+    ]
+    if not follows:
+        return
+    sizes, records = guessed_sizes(schema, _OPEN_VALUES), max(1, found.records)
+    errors = set_errors(workload_parameters(configuration, schema), schema, sizes, records)
+    pairs = [columns for columns in errors if len(columns) == 2]
+    for decided, source in follows:
+        error = errors.get((min(decided, source), max(decided, source)))
+        wrong = 1.0 if error is None else error * sizes[source] * (sizes[decided] - 1) / 2 / records
+        often = "most" if wrong > _OFTEN else f"up to about {max(wrong, 0.001):.1%} of"
+        name, of = schema.columns[decided].name, schema.columns[source].name
+        own = sum(decided in columns for columns in pairs)
+        yield (
+            f"note: {name} seems to follow from {of}, and the contract does not say how. So {often} records "
+            f"would have a {name} that does not go with their {of}, and {own:,} of {len(pairs):,} pairs of "
+            f"columns are measured for it. Declare how it follows (functionalDependencies, or init with "
+            f"--declare {name}), or leave it out (use_columns)."
+        )
 
 
 def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> list[str]:

@@ -5,7 +5,13 @@ from collections.abc import Callable
 
 from flows.command.check.cluster import print_cluster
 from flows.command.check.fitted import print_fitted
-from flows.command.check.noise import fitted_threshold, fitted_warnings, level_warnings, open_notes
+from flows.command.check.noise import (
+    dependency_notes,
+    fitted_threshold,
+    fitted_warnings,
+    level_warnings,
+    open_notes,
+)
 from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.errors import InputError, MarginaliaError
@@ -96,7 +102,10 @@ def _tell_drawn(configuration: RunConfiguration, described: RunFacts, found: Est
     _print_columns(described)
     if configuration.draws_workload:
         print_fitted(configuration, described.schema, found.records)
-        warned = fitted_warnings(configuration, described.schema.measured, found)
+        warned = [
+            *fitted_warnings(configuration, described.schema.measured, found),
+            *dependency_notes(configuration, described.schema.measured, described.contract, found),
+        ]
         threshold = fitted_threshold(configuration, described.schema.measured, found.records)
     else:
         _print_levels(found)

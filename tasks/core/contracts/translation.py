@@ -245,6 +245,7 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
         cut=extras.cut,
         max_distinct=rules.max_distinct,
         max_empty_percent=0.0 if part.required else rules.max_empty_percent,
+        seems_to_follow=extras.seems_to_follow,
         forbidden=tuple(rules.forbidden),
     )
     for problem in _column_problems(column, part):
