@@ -27,6 +27,7 @@ from tasks.core.dp.workload.shares import Shares
 from tasks.core.errors import ParameterError
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import table_counts
+from tasks.core.records import rulebook
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT
@@ -288,7 +289,8 @@ def test_w22_the_last_repair_holds_what_the_search_could_not():
     assert not book.broken(without_others(measurement, anything)).any()
 
 
-def test_w22_constraints_of_more_columns_than_the_search_takes_hold_too():
+def test_w22_constraints_of_more_columns_than_the_search_takes_hold_too(monkeypatch):
+    monkeypatch.setattr(rulebook, "MOST_COLUMNS_OF_A_MASK", 4)
     zero = _zero(
         work=("employed", "retired"),
         home=("flat", "house"),
