@@ -7,7 +7,7 @@ from flows.command.init.questions import Asker, Question
 from flows.command.init.shown import printable
 from tasks.core.contracts.draft import Answers
 from tasks.core.errors import ParameterError
-from tasks.core.recognition.relations import Dependency, Implication, Relations, relations_of
+from tasks.core.recognition.relations import Implication, ObservedDependency, Relations, relations_of
 from tasks.core.recognition.table import RecognisedTable
 
 _OPTION = "--declare COLUMN, or --declare all"
@@ -45,7 +45,7 @@ def with_relations(
     left = {
         relation.column: relation.source
         for relation in found.stated
-        if isinstance(relation, Dependency) and relation not in chosen
+        if isinstance(relation, ObservedDependency) and relation not in chosen
     }
     return replace(answers, constraints=dict(constraints), seems_to_follow=left)
 
@@ -64,7 +64,9 @@ def _print(found: Relations) -> None:
         print(f"  and {more} more")
 
 
-def _chosen(asker: Asker, found: Relations, declared: list[str] | None) -> list[Dependency | Implication]:
+def _chosen(
+    asker: Asker, found: Relations, declared: list[str] | None
+) -> list[ObservedDependency | Implication]:
     """The relations that are to be declared beside those that name no value."""
     if not found.stated:
         if declared and declared != [_ALL]:
@@ -87,7 +89,7 @@ def _names(answer: str) -> list[str]:
     return [name for name in map(str.strip, answer.split(",")) if name]
 
 
-def _of_columns(found: Relations, names: list[str]) -> list[Dependency | Implication]:
+def _of_columns(found: Relations, names: list[str]) -> list[ObservedDependency | Implication]:
     """Those of the named columns; of a column that follows from another one nothing else is needed."""
     known = {relation.column for relation in found.stated}
     if strange := [name for name in names if name not in known and name != _ALL]:
@@ -97,10 +99,12 @@ def _of_columns(found: Relations, names: list[str]) -> list[Dependency | Implica
             f"none: give {listed}."
         )
     wanted = known if names == [_ALL] and _ALL not in known else {*names}
-    follows = {each.column for each in found.stated if isinstance(each, Dependency) and each.column in wanted}
+    follows = {
+        each.column for each in found.stated if isinstance(each, ObservedDependency) and each.column in wanted
+    }
     return [
         each
         for each in found.stated
         if each.column in wanted
-        and (isinstance(each, Dependency) or not {each.column, each.source} & follows)
+        and (isinstance(each, ObservedDependency) or not {each.column, each.source} & follows)
     ]

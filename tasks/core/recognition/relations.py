@@ -33,7 +33,7 @@ _MOST_PAIRS, _MOST_CELLS = 500, 5_000_000
 
 
 @dataclass(frozen=True)
-class Choice:
+class OneOfSeveral:
     """Columns of which exactly one holds a value."""
 
     columns: tuple[str, ...]
@@ -41,7 +41,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Dependency:
+class ObservedDependency:
     """A column that follows from another, and which of its values from which."""
 
     column: str
@@ -98,8 +98,8 @@ class Relations:
     """
 
     empty_together: tuple[tuple[str, ...], ...] = ()
-    choices: tuple[Choice, ...] = ()
-    stated: tuple[Dependency | Implication, ...] = ()
+    choices: tuple[OneOfSeveral, ...] = ()
+    stated: tuple[ObservedDependency | Implication, ...] = ()
 
 
 def relations_of(table: RecognisedTable, subject: str | None) -> Relations:
@@ -113,7 +113,7 @@ def relations_of(table: RecognisedTable, subject: str | None) -> Relations:
         ]
     if table.rows < _LEAST_ROWS:
         return Relations()
-    together, choices = tuple(empty_together(cells)), tuple(_choices(cells, used))
+    together, choices = tuple(_empty_groups(cells)), tuple(_choices(cells, used))
     dependencies = [*_dependencies(cells)]
     known = {frozenset((each.column, each.source)) for each in dependencies}
     known |= {frozenset((one, other)) for each in choices for one in each.columns for other in each.columns}
@@ -149,7 +149,7 @@ def _strays(rows: int) -> int:
     return min(FEW - 1, rows // 100)
 
 
-def empty_together(columns: Sequence[SeenColumn]) -> Iterator[tuple[str, ...]]:
+def _empty_groups(columns: Sequence[SeenColumn]) -> Iterator[tuple[str, ...]]:
     """Groups of columns, each empty in some rows and filled in others, that are so in the same ones."""
     groups: list[list[SeenColumn]] = []
     for cells in columns:
@@ -165,7 +165,7 @@ def empty_together(columns: Sequence[SeenColumn]) -> Iterator[tuple[str, ...]]:
     return (tuple(cells.name for cells in group) for group in groups if len(group) > 1)
 
 
-def _choices(columns: Sequence[SeenColumn], used: dict[str, Recognised]) -> Iterator[Choice]:
+def _choices(columns: Sequence[SeenColumn], used: dict[str, Recognised]) -> Iterator[OneOfSeveral]:
     left = [cells for cells in columns if len(used[cells.name].treatment.domain or ()) == 2]
     for value in dict.fromkeys(text for cells in left for text in used[cells.name].treatment.domain or ()):
         holding = {
@@ -174,7 +174,7 @@ def _choices(columns: Sequence[SeenColumn], used: dict[str, Recognised]) -> Iter
             if value in (used[cells.name].treatment.domain or ())
         }
         while found := next(_covering(holding), None):
-            yield Choice(found, value)
+            yield OneOfSeveral(found, value)
             holding = {name: holds for name, holds in holding.items() if name not in found}
 
 
@@ -198,7 +198,7 @@ def _covering(holding: dict[str, Flags]) -> Iterator[tuple[str, ...]]:
                     break
 
 
-def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[Dependency]:
+def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[ObservedDependency]:
     cells = {each.name: each for each in columns}
     for follows in functions_of_others(columns):
         source, decided = cells[follows.source], cells[follows.column]
@@ -211,7 +211,7 @@ def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[Dependency]:
             if row.sum() >= FEW
         ]
         if common:
-            yield Dependency(follows.column, follows.source, tuple(common))
+            yield ObservedDependency(follows.column, follows.source, tuple(common))
 
 
 def _implications(columns: Sequence[SeenColumn], known: set[frozenset[str]]) -> Iterator[Implication]:

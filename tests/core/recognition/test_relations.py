@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.core.recognition.relations import Choice, Dependency, Implication, relations_of
+from tasks.core.recognition.relations import Implication, ObservedDependency, OneOfSeveral, relations_of
 from tasks.core.recognition.table import recognise_table
 
 ROWS = 1_000
@@ -52,7 +52,7 @@ def test_one_of_several_columns_is_found_among_others(tmp_path, drawn):
     one_of = {f"is_{number}": (status == number).astype(int) for number in range(4)}
     noise = {f"has_{number}": drawn.integers(0, 2, ROWS) for number in range(3)}
     mixed = {"has_0": noise["has_0"], **one_of, **noise}
-    assert relations(tmp_path, **mixed).choices == (Choice(tuple(one_of), "1"),)
+    assert relations(tmp_path, **mixed).choices == (OneOfSeveral(tuple(one_of), "1"),)
 
 
 def test_a_choice_that_some_rows_do_not_make_is_none(tmp_path, drawn):
@@ -84,7 +84,7 @@ def test_a_dependency_has_the_values_that_many_rows_hold(tmp_path, drawn):
     region = {"Ely": "east", "Deal": "south", "Rye": "south", "Looe": "west", "Ayr": "north"}
     town = np.append(town, ["Ayr"] * 5)  # a few rows: their region is written nowhere
     (found,) = relations(tmp_path, town=town, region=[region[each] for each in town]).stated
-    assert isinstance(found, Dependency)
+    assert isinstance(found, ObservedDependency)
     assert (found.column, found.source) == ("region", "town")
     assert dict(found.values) == {town: region for town, region in region.items() if town != "Ayr"}
 
