@@ -1,20 +1,23 @@
 """Whether the first line of a text file names the columns, or is somebody's record.
 
 Records go in; a `FirstLine` comes out. A record that is taken for names is published with every release. So
-the line is doubted, and a person asked, wherever one of its cells might be somebody's, and wherever nothing
-says that it is more than that.
+each cell is held against its column: what could hardly stand below it speaks for names (a word above numbers,
+a long one above codes of two letters), what stands there as well speaks for a record. A person is asked where
+they don't tell.
 
 >>> rows = [["Ana", "34"], ["Ben", "9"], ["Eve", "71"]]
 >>> read_first_line([["name", "age"], *rows]).is_header
 True
 >>> read_first_line([["Marta", "n/a"], *rows]).doubt
-'it holds a word for a missing value'
+'cell 2 is a word for a missing value'
 """
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 
 from tasks.core.recognition.header_words import header_words, meanings, other_header_words
@@ -23,19 +26,33 @@ from tasks.core.recognition.subject_names import SOME_ID, likeness
 
 _NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
-#: Such as 34 years, 12+ and -5%.
-_BEGINS_AS_NUMBER = re.compile(r"[-+<>(€$£~]*\s*\d")
-#: So many cells that headers have are enough in any table; fewer records than this tell nothing.
-_MANY, _FEW = 4, 3
-#: Such as tip_amount; such as q1 and X_12, above numbers.
-_JOINED, _CODED = re.compile(r"[^\W_]+(?:_[^\W_]+)+"), re.compile(r"[^\W\d_]+[_.]?\d{1,3}[a-z]?")
+#: Also 34 years, 12+, -5% and 5e-3.
+_BEGINS_AS_NUMBER = re.compile(r"[-+<>≤≥(€$£~]*\s*[.,]?\d")
+_YEAR = re.compile(r"(?:18|19|20)\d\d")
+_BOOLEANS = frozenset("true false t f yes no y n ja nein oui non si".split())
+#: Such as tip_amount; such as lotsize, log.NIF, x1, Hunt(R).
+_JOINED = re.compile(r"[^\W_]+(?:_[^\W_]+)+")
+#: Such as 401k_active.
+_CODED = re.compile(r"\d+[^\W\d_]*(?:_[^\W\d_]+)+")
+_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/:;$%()\[\]#]\w*)*")
 #: What may stand between words of a header.
-_BETWEEN = frozenset(
-    [
-        *("of", "the", "in", "per", "at", "and", "e", "du", "de", "la"),
-        *("le", "les", "der", "die", "das", "von", "am"),
-    ]
-)
+_BETWEEN = frozenset("of the in per at and e du de la le les der die das von am".split())
+
+#: About the logarithm of how much likelier a cell is as a name than in a record. So much a line needs, and so
+#: much one cell gives at most: a word above fifty numbers.
+_ENOUGH, _MOST = 3.0, 4.0
+_KNOWN_WORD, _NO_NAME, _LIKE_A_RECORD = 1.5, -1.5, -3.0
+#: A text that is unlike those below it in form or length, and one that isn't.
+_UNLIKE, _ALIKE = 0.5, -0.5
+#: A text that a list of values lacks. Three of them are not enough: somebody may be unlike all others.
+_NOT_LISTED = 0.4
+#: Fewer records tell nothing of forms, lengths and lists; so many cells a value make a list.
+_FEW, _OF_A_LIST = 10, 5
+#: A record that is told without a question needs so many others; so many years count up.
+_LEAST_RECORDS, _LEAST_YEARS = 3, 3
+#: At least this share of cells above texts has the shape of names; for each that is like a record's, so many
+#: are not.
+_LEAST_NAMES, _UNLIKE_EACH = 0.75, 4
 
 
 @dataclass(frozen=True)
@@ -45,7 +62,7 @@ class FirstLine:
     Attributes:
         is_header: what is taken.
         why: the reason.
-        doubt: why only a person can know; empty: it is clear.
+        doubt: why only a person can know, cells named by position; empty: it is clear.
     """
 
     is_header: bool
@@ -54,92 +71,162 @@ class FirstLine:
 
 
 def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
-    """Whether the first record names the columns: by its own words, and by what stands below it.
+    """Whether the first record names the columns.
 
     Args:
         records: cells of the first records, at least one.
     """
     first, rest = [cell.strip() for cell in records[0]], records[1:]
     columns = [
-        _Named(cell, [record[place].strip() for record in rest if place < len(record)])
-        for place, cell in enumerate(first)
+        _Column([record[place].strip() for record in rest if place < len(record)])
+        for place in range(len(first))
     ]
-    of_data = [column for column in columns if column.are_data]
-    alike = sum(column.is_data for column in of_data)
-    repeated = sum(column.recurs for column in columns)
-    if of_data:
-        no_names = all(column.is_data or not column.cell for column in of_data)
-        is_record = no_names and not _counts_up(first) and 2 * (alike + repeated) >= len(first)
-    else:
-        is_record = len(rest) >= _FEW and all(column.recurs for column in columns)
-    if is_record:
+    found = _told_of(first, columns)
+    against = Counter(each.against for each in found if each.against)
+    if _is_record(found, columns, len(rest)):
         return FirstLine(False, "its cells are like those below it")
-    doubt = _doubt(columns)
-    if doubt:
-        return FirstLine(False, f"it may be somebody's record: {doubt}", doubt)
-    filled = [column for column in columns if column.cell]
-    said = sum(is_header(column.cell) or column.is_coded for column in filled)
-    is_short = said == len(filled) <= 2 and any(column.are_data for column in filled)
-    if is_short or (said >= 2 and (3 * said >= len(filled) or said >= _MANY)):
-        return FirstLine(True, "its cells are unlike those below it, and are words that headers have")
-    doubt = "few of its cells are words that headers have"
-    return FirstLine(True, f"its cells are found nowhere below it, but {doubt}", doubt)
+    weight = sum(each.weight for each in found)
+    above_texts = [cell for cell, column in zip(first, columns, strict=True) if cell and not column.are_data]
+    named = sum(map(_could_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
+    unlike = sum(each.weight > 0 for each in found)
+    if weight >= _ENOUGH and named and "" not in first[1:] and _UNLIKE_EACH * against.total() <= unlike:
+        return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
+    doubt = _doubt(found)
+    return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
 
 
-@dataclass(frozen=True)
-class _Named:
-    """A cell of the first line. Attributes: cell: it. below: the cells of its column, also empty ones."""
+class _Column:
+    """What stands below a cell of the first line."""
 
-    cell: str
-    below: list[str]
+    def __init__(self, cells: list[str]) -> None:
+        self.rows = len(cells)
+        self.held = Counter(filter(None, cells))
+
+    @cached_property
+    def values(self) -> set[str]:
+        """All of them, in small letters."""
+        return {cell.casefold() for cell in self.held}
+
+    @cached_property
+    def _known(self) -> list[tuple[str, int]]:
+        """Cells that say something, and how often."""
+        return [(cell, held) for cell, held in self.held.items() if not is_missing_word(cell)]
+
+    @cached_property
+    def words(self) -> int:
+        """Cells that say something and don't begin as numbers do."""
+        return sum(held for cell, held in self._known if not _BEGINS_AS_NUMBER.match(cell))
 
     @cached_property
     def are_data(self) -> bool:
-        """Whether numbers or dates stand below it."""
-        filled = [cell for cell in self.below if cell and not is_missing_word(cell)]
-        return bool(filled) and sum(map(is_data_cell, filled)) >= 0.9 * len(filled)
+        """Whether they are numbers or dates."""
+        known = sum(held for _, held in self._known)
+        return known > 0 and self.words <= 0.1 * known
 
     @cached_property
-    def is_data(self) -> bool:
-        """Whether it is a number or a date, or has the form of the cells below, such as P0017."""
-        if is_data_cell(self.cell) or _BEGINS_AS_NUMBER.match(self.cell) or "@" in self.cell:
-            return True
-        form = _form(self.cell)
-        return "0" in form and 2 * sum(_form(cell) == form for cell in self.below) > len(self.below)
-
-    @property
-    def is_coded(self) -> bool:
-        """Whether it is a name such as q1, above numbers."""
-        return self.are_data and _CODED.fullmatch(self.cell) is not None
+    def are_booleans(self) -> bool:
+        """Whether they are words for yes and no."""
+        return bool(self.values) and self.values <= _BOOLEANS
 
     @cached_property
-    def recurs(self) -> bool:
-        """Whether it stands below itself."""
-        wanted = self.cell.casefold()
-        return bool(wanted) and any(cell.casefold() == wanted for cell in self.below)
+    def is_list(self) -> bool:
+        """Whether few values recur."""
+        return len(self.values) * _OF_A_LIST <= max(self.rows, _OF_A_LIST)
+
+    def is_unlike(self, cell: str) -> bool:
+        """Whether no text below it has its form, or all are shorter, or all longer."""
+        lengths = {len(other) for other in self.held}
+        return not min(lengths) <= len(cell) <= max(lengths) or _form(cell) not in map(_form, self.held)
 
 
-def _doubt(columns: Sequence[_Named]) -> str:
-    """What of a first line speaks for a person's record; empty: nothing."""
-    filled = [column.cell.casefold() for column in columns if column.cell]
-    if any(column.is_data for column in columns if column.cell):
-        return "it holds a number or a date"
-    if any(column.recurs for column in columns):
-        return "one of its values recurs below"
-    if any(map(is_missing_word, filled)):
-        return "it holds a word for a missing value"
-    if len(set(filled)) < len(filled):
-        return "it holds a value twice"
-    if any(not column.cell and any(column.below) for column in columns[1:]):  # the first may number rows
-        return "one of its cells is empty"
-    return ""
+@dataclass(frozen=True)
+class _Told:
+    """What a cell tells. Attributes: weight: for names. against: what of it is like a record's."""
+
+    weight: float
+    against: str = ""
 
 
+def _told_of(first: Sequence[str], columns: Sequence[_Column]) -> list[_Told]:
+    years = _years_that_count_up(first, columns)
+    seen: set[str] = set()
+    found = []
+    for place, (cell, column) in enumerate(zip(first, columns, strict=True)):
+        is_twice = cell.casefold() in seen and cell != ""
+        seen.add(cell.casefold())
+        if is_twice:
+            found.append(_Told(_LIKE_A_RECORD, "recurs in the line"))
+        elif place in years:
+            found.append(_Told(_KNOWN_WORD))
+        elif not cell:  # the first may number rows
+            found.append(_Told(0.0, "is empty" if place and column.held else ""))
+        else:
+            found.append(_told_of_cell(cell, column))
+    return found
+
+
+def _told_of_cell(cell: str, column: _Column) -> _Told:
+    is_known = is_header(cell)
+    shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
+    if cell.casefold() in column.values:
+        return _Told(_LIKE_A_RECORD, "stands below itself")
+    if (_BEGINS_AS_NUMBER.match(cell) and not _CODED.fullmatch(cell)) or "@" in cell:
+        return _Told(_LIKE_A_RECORD, "begins as a number or date does" if "@" not in cell else "is an address")
+    if is_missing_word(cell) and not is_known:
+        return _Told(_LIKE_A_RECORD, "is a word for a missing value")
+    if not column.held:
+        return _Told(shape)
+    if column.are_data or column.are_booleans:
+        words = column.words if column.are_data else 0
+        return _Told(min(_MOST, math.log((column.rows + 2) / (4 * words + 1))) + shape)
+    unlike = _UNLIKE if column.is_unlike(cell) else _ALIKE
+    listed = _NOT_LISTED if column.is_list else 0.0
+    return _Told((unlike + listed if column.rows >= _FEW else min(unlike, 0.0)) + shape)
+
+
+def _is_record(found: Sequence[_Told], columns: Sequence[_Column], rows: int) -> bool:
+    """Whether each cell fits its column: those of numbers and dates do, and half of all; or all texts recur."""
+    of_data = [told for told, column in zip(found, columns, strict=True) if column.are_data]
+    alike = sum(bool(told.against) for told in found)
+    if of_data:
+        return all(told.weight <= 0 for told in of_data) and 2 * alike >= len(found)
+    return rows >= _LEAST_RECORDS and alike == len(found)
+
+
+def _doubt(found: Sequence[_Told]) -> str:
+    """Which cells speak for a record, by position."""
+    places: dict[str, list[int]] = {}
+    for place, told in enumerate(found, start=1):
+        if told.against:
+            places.setdefault(told.against, []).append(place)
+    if not places:
+        return "its cells might stand below it as well"
+    return "; ".join(
+        f"cell {where[0]} {what}" + (f" (so do {len(where) - 1} more)" if len(where) > 1 else "")
+        for what, where in places.items()
+    )
+
+
+def _years_that_count_up(first: Sequence[str], columns: Sequence[_Column]) -> set[int]:
+    """Places of years at even distances above numbers that are no years, as tables by year have them."""
+    places = [place for place, cell in enumerate(first) if _YEAR.fullmatch(cell)]
+    steps = {int(first[after]) - int(first[before]) for before, after in pairwise(places)}
+    below = (cell for place in places for cell in columns[place].held)
+    is_even = len(places) >= _LEAST_YEARS and len(steps) == 1 and min(steps) > 0
+    return set(places) if is_even and not any(map(_YEAR.fullmatch, below)) else set()
+
+
+@cache
 def _form(cell: str) -> str:
-    """The form of a cell: letters as a, digits as 0, each run of them once or as often as they stand."""
-    return re.sub(r"a+", "a", re.sub(r"[^\W\d_]", "a", re.sub(r"\d+", "0", cell)))
+    """The form of a cell: each run of digits as 0, of letters as a, A or Aa."""
+    return re.sub(r"[^\W\d_]+", lambda word: _case(word[0]), re.sub(r"\d+", "0", cell))
 
 
+def _case(word: str) -> str:
+    return "a" if word.islower() else "A" if word.isupper() else "Aa"
+
+
+@cache
 def is_header(text: str) -> bool:
     """Whether a text is nothing but words that headers have, or is joined by underscores as names are.
 
@@ -147,15 +234,18 @@ def is_header(text: str) -> bool:
     [True, True, True, False, False, False]
     """
     words = [word for word in header_words(text) if word not in _BETWEEN]
-    are_known = [bool(meanings(word)) or word in other_header_words() for word in words]
+    are_known = list(map(_is_known, words))
     is_joined = _JOINED.fullmatch(text.strip()) is not None
     return is_joined or (bool(words) and (all(are_known) or likeness(text) >= SOME_ID))
 
 
-def _counts_up(cells: Sequence[str]) -> bool:
-    """Whether all whole numbers of a record follow each other, as in 2019, 2020, 2021."""
-    numbers = [int(cell) for cell in map(str.strip, cells) if cell.isdecimal()]
-    return len(numbers) > 1 and all(high == low + 1 for low, high in pairwise(numbers))
+def _is_known(word: str) -> bool:
+    return bool(meanings(word)) or word in other_header_words()
+
+
+def _could_name(cell: str) -> bool:
+    """Whether a cell is one word as names are, or has a word that headers have."""
+    return _NAME.fullmatch(cell) is not None or is_header(cell) or any(map(_is_known, header_words(cell)))
 
 
 def is_data_cell(cell: str) -> bool:

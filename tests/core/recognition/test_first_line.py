@@ -76,11 +76,12 @@ def test_a_record_is_never_taken_for_names_without_doubt(shape: str, tmp_path: P
 
 def test_in_doubt_a_person_must_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "staff.csv"
-    path.write_text(f"Marta K,17,n/a,HIV positive,2004\n{OTHERS}", encoding="utf-8")
+    path.write_text(f"Marta K,minor,n/a,HIV positive,2004\n{OTHERS}", encoding="utf-8")
     asked = ["init", str(path), "--output", str(tmp_path), "--yes"]
     assert command.main(asked) == 2
     error = capsys.readouterr().err
     assert "--header yes" in error and "HIV" not in error and "Marta" not in error
+    assert "cell 3 is a word for a missing value; cell 5 begins as a number or date does" in error
     assert not (tmp_path / "staff.json").exists()
     assert command.main([*asked, "--header", "no"]) == 0
     written = (tmp_path / "staff_contract.yaml").read_text() + (tmp_path / "staff.json").read_text()
@@ -107,7 +108,7 @@ def test_a_header_of_plain_words_is_in_no_doubt(first: str, others: str, tmp_pat
 def test_at_the_terminal_the_person_is_shown_the_line_and_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "t.csv").write_text(f"Marta K,17,n/a,HIV positive,2004\n{OTHERS}")
+    (tmp_path / "t.csv").write_text(f"Marta K,minor,n/a,HIV positive,2004\n{OTHERS}")
     asked: list[str] = []
     typed = ["", "perhaps", "no"]
 
@@ -122,6 +123,6 @@ def test_at_the_terminal_the_person_is_shown_the_line_and_asked(
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
     assert command.main(["init", str(tmp_path / "t.csv"), "--output", str(tmp_path)]) == 0
     assert [prompt.startswith("Does it name the columns") for prompt in asked[:4]] == [True] * 3 + [False]
-    assert "Marta K | 17 | n/a | HIV positive | 2004" in capsys.readouterr().out
+    assert "Marta K | minor | n/a | HIV positive | 2004" in capsys.readouterr().out
     assert "column_2" in (tmp_path / "t_contract.yaml").read_text()
     assert command.main(["init", str(tmp_path / "t.csv"), "--output", str(tmp_path), "--overwrite"]) == 2
