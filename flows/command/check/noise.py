@@ -18,6 +18,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.dp.workload.expected import planned_first_length, set_errors
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
+from tasks.core.listing import some_of
 from tasks.core.records.columns import Column, Schema
 from tasks.core.tables.column_names import matching_name
 from tasks.plan.estimate import Estimate, LevelEstimate
@@ -120,7 +121,7 @@ def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> lis
         return []
     most = found.records // threshold
     return [
-        f"note: a value of {_named(opened)} needs a noisy count of about {threshold:,} to be published. Of "
+        f"note: a value of {some_of(opened)} needs a noisy count of about {threshold:,} to be published. Of "
         f"{_number(found)} records no more than {most:,} values of one column can have as many. A column of "
         "more values that are equally frequent, such as dates by month, would likely be left empty: a "
         "coarser cut, bins, or a list of its values (domains) helps."
@@ -177,10 +178,10 @@ def _said(drowned: Drowned, schema: Schema, found: Estimate) -> Iterator[str]:
     opened = [column.name for column in schema.columns if column.is_open]
     records = _number(found)
     if drowned.threshold is not None:
-        yield f"values of {_named(opened)} {_passes(drowned.threshold, found)}"
+        yield f"values of {some_of(opened)} {_passes(drowned.threshold, found)}"
     if drowned.columns:
         yield (
-            f"in {_named(drowned.columns)} the noise of all values together would exceed the number of "
+            f"in {some_of(drowned.columns)} the noise of all values together would exceed the number of "
             f"records ({records}): the counts would be worthless."
         )
     if drowned.sets:
@@ -204,7 +205,7 @@ def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> st
 
     words = {
         "workload": f"a workload of few sets of columns, those that matter (say {len(schema.columns)})",
-        "values": f"bins or domains of up to {_FEW_VALUES} values for {_named(_wide(schema))}",
+        "values": f"bins or domains of up to {_FEW_VALUES} values for {some_of(_wide(schema))}",
     }
     single = [_epsilon_words(asked) for asked in larger if helps(asked, schema)][:1]
     single += [words["workload"]] * helps(few, schema) + [words["values"]] * helps(configuration, narrow)
@@ -295,8 +296,3 @@ def _number(found: Estimate) -> str:
 def _listed(sets: tuple[tuple[str, ...], ...]) -> str:
     shown = ", ".join(" with ".join(map(repr, names)) for names in sets[:_MOST_NAMED])
     return shown if len(sets) <= _MOST_NAMED else f"{shown} and {len(sets) - _MOST_NAMED:,} more"
-
-
-def _named(names: tuple[str, ...] | list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_MOST_NAMED])
-    return shown if len(names) <= _MOST_NAMED else f"{shown} and {len(names) - _MOST_NAMED} more"

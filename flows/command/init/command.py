@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 from flows.command.init.codes import code_meanings
-from flows.command.init.losses import loss_words, losses
+from flows.command.init.losses import loss_words, losses, write_losses
 from flows.command.init.questions import Asker, Question
 from flows.command.init.relations import with_relations
-from flows.command.init.shown import print_columns, print_table, printable
+from flows.command.init.shown import print_columns, print_table, printable, promise_words
 from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
 from tasks.core.contracts.translation import read_contract
@@ -247,10 +247,13 @@ def _kept(
     while True:
         configuration, _ = _drafted(folder, path, table, answers)
         least, lost = losses(table, answers, configuration)
-        for each in lost:
-            print(loss_words(each, least, answers))
+        for sentence in loss_words(lost, least, answers):
+            print(sentence)
         if not lost:
             return table
+        listed = write_losses(lost, least, answers, Path(configuration["output_dir"]))
+        if listed is not None:
+            print(f"What helps each of them is in {listed}.")
         if not asker.is_asking:
             print("What helps is an option: run init again with it, and with --overwrite.")
             return table
@@ -372,6 +375,9 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
         json.dumps(configuration, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
     print(f"\nWritten: {configuration_file} and {contract_file}.")
+    promised = promise_words(table, answers)
+    if promised:
+        print(promised)
     print(
         "Both were drafted by looking at the table, so they tell a little of it, and each release says so "
         "(drafted_from_table). Whoever has checked that each declaration is publicly known sets it to false."

@@ -4,6 +4,8 @@ The table and the drafted configuration go in. A release under differential priv
 column only where its noisy count passes a threshold, one under k-anonymity only where k share it.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from tasks.configuration.flat_file import from_flat
@@ -11,10 +13,15 @@ from tasks.configuration.workload import workload_parameters
 from tasks.core.contracts.draft import Answers
 from tasks.core.dp.workload.expected import planned_first_length
 from tasks.core.errors import ParameterError
+from tasks.core.listing import some_of
 from tasks.core.recognition.lost_values import LostColumn, lost_columns, number_of_records
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
 from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.storage import Workspace
+
+#: So many columns have a sentence each; of more, so many are named in one.
+_FEW, _MOST_NAMED = 3, 40
 
 
 def losses(
@@ -31,8 +38,41 @@ def losses(
     return least, lost_columns(table, answers.subject, least) if least else []
 
 
-def loss_words(lost: LostColumn, least: int, answers: Answers) -> str:
-    """A sentence on one of them, and what helps."""
+def loss_words(lost: Sequence[LostColumn], least: int, answers: Answers) -> list[str]:
+    """A sentence on each of a few columns, or one for all of many, and what helps."""
+    each = [_words_of_one(column, least, answers) for column in lost]
+    if len(lost) <= _FEW:
+        return each
+    empty = [column.name for column in lost if column.is_empty]
+    rest = [column.name for column in lost if not column.is_empty]
+    parts = [f"{len(empty)} columns will likely be empty ({some_of(empty, _MOST_NAMED)})"] if empty else []
+    if rest:
+        parts.append(f"{len(rest)} will likely lose most of their cells ({some_of(rest, _MOST_NAMED)})")
+    example = each[0].removeprefix("ATTENTION: ")
+    return [f"ATTENTION: in the release, {' and '.join(parts)}. One of them: {example}"]
+
+
+def write_losses(lost: Sequence[LostColumn], least: int, answers: Answers, root: Path) -> Path | None:
+    """The sentence on each of many columns, in a file that stays with the table; None where they are few.
+
+    Args:
+        lost: see `losses`.
+        least: see `losses`.
+        answers: the person's.
+        root: of the workspace.
+    """
+    if len(lost) <= _FEW:
+        return None
+    workspace = Workspace(root)
+    workspace.prepare()
+    path = workspace.sensitive / answers.dataset / "init" / "lost_columns.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{_words_of_one(each, least, answers)}\n" for each in lost), encoding="utf-8")
+    return path
+
+
+def _words_of_one(lost: LostColumn, least: int, answers: Answers) -> str:
+    """A sentence on one column, and what helps."""
     price = f"at epsilon {answers.epsilon:g} " if answers.protection == "dp" else ""
     what = "will likely be empty" if lost.is_empty else "will likely lose most of its cells"
     why = "none of its values has as many" if lost.is_empty else "most cells hold a value that has fewer"

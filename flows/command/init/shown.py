@@ -4,6 +4,8 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from tasks.core.contracts.draft import Answers
+from tasks.core.listing import some_of
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
 
@@ -61,6 +63,24 @@ def _lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
         " | ".join(f"{part:<{width}}" for part, width in zip(line, widths, strict=True)).rstrip()
         for line in zip(*padded, strict=True)
     ]
+
+
+def promise_words(table: RecognisedTable, answers: Answers) -> str:
+    """What the contract promises of columns because hardly a cell says otherwise; empty: nothing."""
+    used = table.used(answers.subject)
+    required = [column.name for column in used if column.treatment.is_required and answers.protection == "dp"]
+    limited = [column.name for column in used if column.treatment.minimum is not None]
+    said = []
+    if required:
+        said.append(f"never empty (required): {some_of(required)}")
+    if limited and answers.protection != "syndiffix":
+        said.append(f"never below 0 (minimum): {some_of(limited)}")
+    if not said:
+        return ""
+    return (
+        f"The contract promises what all but a few cells keep to: {'; '.join(said)}. A later cell that "
+        "doesn't stops nothing, but no record of a release will show it. Take out what is not always so."
+    )
 
 
 def printable(text: str) -> str:

@@ -50,6 +50,7 @@ class ContractColumn(ContractModel):
         other: the value that stands for a cell outside ``values`` or ``bins``; None: it becomes absent.
         repair: what a cell becomes that breaks a constraint with another column; None: `other`, or absent.
         bins: increasing public edges; None: not binned.
+        minimum, maximum: what no number lies below or above; None: not promised.
         delimiter: between the items of an array.
         max_items: most items of one subject, for an array; None: not promised.
         value_format: strftime pattern of a date, time or timestamp.
@@ -73,6 +74,8 @@ class ContractColumn(ContractModel):
     other: str | None = None
     repair: str | None = None
     bins: tuple[FiniteFloat, ...] | None = None
+    minimum: FiniteFloat | None = None
+    maximum: FiniteFloat | None = None
     delimiter: str | None = None
     max_items: int | None = None
     value_format: str | None = None

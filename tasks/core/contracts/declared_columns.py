@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 
 from tasks.core.contracts.contract import ContractColumn, Forbidden
 from tasks.core.records.cell_reading import CellReading
-from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems
+from tasks.core.records.columns import (
+    Column,
+    bin_labels,
+    bin_problems,
+    domain_problems,
+    limit_problems,
+)
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: Items of one subject in a multi-valued column for which nobody declares a cap (privacy.md, rule 12).
@@ -127,10 +133,11 @@ class DeclaredColumn:
 
     def _value_problems(self) -> list[str]:
         given = self.given
-        return [
+        problems = [
             *(bin_problems(given.bins) if given.bins is not None else []),
             *(domain_problems(given.domain) if given.domain is not None else []),
         ]
+        return problems or limit_problems(self.bins, self.promised.minimum, self.promised.maximum)
 
     def _differing(self) -> list[str]:
         pairs = {
@@ -167,7 +174,8 @@ class DeclaredColumn:
             searched: what the contract forbids in it.
             cap_required: whether a multi-valued column without a declared cap gets the default one.
         """
-        domain = bin_labels(self.bins) if self.bins is not None else self.domain
+        limits = self.promised.minimum, self.promised.maximum
+        domain = bin_labels(self.bins, *limits) if self.bins is not None else self.domain
         other = self.promised.other if domain is not None else None
         if domain is not None and other is not None and other not in domain:
             domain = (*domain, other)
@@ -186,6 +194,9 @@ class DeclaredColumn:
             forbidden=patterns if domain is None else (),
             number_format=self.number_format if self._reads_numbers() else PLAIN,
             reading=self.reading,
+            minimum=limits[0],
+            maximum=limits[1],
+            required=self.promised.max_empty_percent == 0,
         )
 
     def _reads_numbers(self) -> bool:

@@ -248,10 +248,18 @@ class KnownColumns:
 def _as_declared(column: ContractColumn) -> Column:
     """A contract's column as far as naming its values goes."""
     bins = column.bins if column.bins is not None and not bin_problems(column.bins) else None
-    domain = bin_labels(bins) if bins is not None else (column.values or ())
+    limits = column.minimum, column.maximum
+    domain = bin_labels(bins, *limits) if bins is not None else (column.values or ())
     other = () if column.other is None or column.other in domain else (column.other,)
     marks = NumberFormat(column.decimal or ".", column.thousands or "")
-    return Column(column.name, domain=(*domain, *other), bins=bins, number_format=marks)
+    return Column(
+        column.name,
+        (*domain, *other),
+        bins,
+        number_format=marks,
+        minimum=column.minimum,
+        maximum=column.maximum,
+    )
 
 
 def structural_zeros(

@@ -220,8 +220,14 @@ def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
     if treatment.delimiter is not None:
         found |= {"logicalType": "array", "logicalTypeOptions": {"maxItems": treatment.cap}}
         custom.append({"property": "delimiter", "value": treatment.delimiter})
+    if treatment.is_required and answers.protection == "dp":
+        found["required"] = True
     if treatment.bins is not None:
         found["logicalType"] = "number"
+        limits = {"minimum": treatment.minimum, "maximum": treatment.maximum}
+        limits = {key: limit for key, limit in limits.items() if limit is not None}
+        if limits:
+            found["logicalTypeOptions"] = limits
         marks, plain = asdict(treatment.number_format), asdict(PLAIN)
         custom += [{"property": key, "value": mark} for key, mark in marks.items() if mark != plain[key]]
         custom.append({"property": "bins", "value": list(treatment.bins)})
@@ -262,6 +268,14 @@ def _notes(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> 
     left = [c.name for c in table.columns if c.name not in names and c.name != answers.subject]
     if left:
         yield f"Left out: {', '.join(map(repr, left))}."
+    if any(column.treatment.is_required for column in used) and answers.protection == "dp":
+        yield (
+            "A column is required where hardly a cell of the file is empty: then no record of a release is.\n"
+            "#   One that is empty all the same stops nothing. Take required out where an empty cell tells\n"
+            "#   something."
+        )
+    if any(column.treatment.minimum is not None for column in used):
+        yield "A minimum or maximum is what hardly a number lies beyond. One that does counts as empty."
 
 
 def file_names(dataset: str, folder: Path) -> tuple[Path, Path]:

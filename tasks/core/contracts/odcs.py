@@ -87,6 +87,8 @@ class Options(StandardPart):
     """Options of a logical type."""
 
     max_items: int | None = Field(None, ge=1, le=64)
+    minimum: FiniteFloat | None = None
+    maximum: FiniteFloat | None = None
 
 
 class Items(StandardPart):

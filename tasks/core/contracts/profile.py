@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from tasks.core.contracts.rules import ContractRule
 from tasks.core.queries import bound_in, filled_query, identifier, query_text
 from tasks.core.records.cell_reading import AS_IT_STANDS
-from tasks.core.records.cells import is_list, text_of_values
+from tasks.core.records.cells import is_list, numbers_of_texts, text_of_values
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.used_columns import column_positions
 from tasks.core.tables.batches import read_batches
@@ -216,12 +216,27 @@ def _number(connection: duckdb.DuckDBPyConnection, rule: ContractRule, schema: S
         "value_format": rule.value_format or None,
         "number_pattern": rule.number_pattern,
     }
+    if rule.kind == "range":
+        return _numbers_outside(connection, rule)
     if rule.kind == "minimum rows":
         by_subject = schema.subject_id is not None
         query = "contracts/number_of_subjects" if by_subject else "contracts/number_of_rows"
     else:
         query = _QUERIES[rule.kind]
     return _execute(connection, _with_subject(query), values)
+
+
+def _numbers_outside(connection: duckdb.DuckDBPyConnection, rule: ContractRule) -> float:
+    """How many cells hold a number below the rule's minimum or above its maximum."""
+    query = query_text("contracts/values_with_numbers")
+    found = connection.execute(query, {"column_id": rule.column_id}).fetchall()
+    numbers = numbers_of_texts(connection, [text for text, _ in found], rule.number_format)
+    outside = np.zeros(len(found), np.bool_)
+    if rule.minimum is not None:
+        outside |= numbers < rule.minimum
+    if rule.maximum is not None:
+        outside |= numbers > rule.maximum
+    return float(np.array([held for _, held in found], np.int64)[outside].sum())
 
 
 def _with_subject(query: str) -> str:

@@ -16,6 +16,7 @@ Kind = Literal[
     "subject id present",
     "minimum rows",
     "type",
+    "range",
     "allowed values",
     "distinct values",
     "share of empties",
@@ -34,6 +35,7 @@ class ContractRule:
         column: its name, declared by the contract.
         least, most: limits of the number that decides, where there are any. For rules about single
             cells it is the number of cells that break the rule, and ``most`` is 0.
+        minimum, maximum: what no number lies below or above.
         allowed: the allowed values.
         patterns: what no cell may look like, and ``detail`` its name.
         logical_type, value_format, number_format: what each cell must parse as.
@@ -44,6 +46,8 @@ class ContractRule:
     column: str | None = None
     least: float | None = None
     most: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
     allowed: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     detail: str = ""
@@ -59,12 +63,19 @@ class ContractRule:
         return self.number_format.pattern if self.logical_type == "number" else None
 
     @property
+    def _range(self) -> str:
+        low = "" if self.minimum is None else f"at least {self.minimum:.15g}"
+        high = "" if self.maximum is None else f"at most {self.maximum:.15g}"
+        return " and ".join(filter(None, (low, high)))
+
+    @property
     def sentence(self) -> str:
         """What is asked, in words; public, as everything that a contract declares."""
         words = {
             "subject id present": "every record has a subject id",
             "minimum rows": f"at least {_several(self.least or 0, 'record')}",
             "type": f"every value is of type {self.logical_type}",
+            "range": f"every number is {self._range}",
             "allowed values": "every value is one of those listed",
             "distinct values": f"at most {_several(self.most or 0, 'distinct value')}",
             "share of empties": f"at most {self.most or 0:.15g} % empty",
@@ -82,6 +93,8 @@ class ContractRule:
             "Complete it, or lower rowCount.",
             "type": f"Column {self.column!r} has values that are not of type {self.logical_type}. "
             "Correct them, or its logicalType.",
+            "range": f"Column {self.column!r} has numbers that are not {self._range}. "
+            "Correct them, or its minimum and maximum, or declare other for them.",
             "allowed values": f"Column {self.column!r} has values outside its declared list. "
             "Correct them, add them to the list, or declare other for them.",
             "distinct values": f"Column {self.column!r} has more than "
@@ -158,6 +171,16 @@ def _column_rules(
             most=0,
             logical_type=promised.logical_type,
             value_format=promised.value_format or "",
+            number_format=column.number_format,
+        )
+    if (column.minimum is not None or column.maximum is not None) and column.other is None:
+        yield ContractRule(
+            "range",
+            index,
+            name,
+            most=0,
+            minimum=column.minimum,
+            maximum=column.maximum,
             number_format=column.number_format,
         )
     allowed = promised.values if promised.drafted or column.bins is not None else column.domain

@@ -232,6 +232,8 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
         other=None if extras.other is None else output_spelling(extras.other),
         repair=None if extras.repair is None else output_spelling(extras.repair),
         bins=extras.bins,
+        minimum=part.logical_type_options.minimum,
+        maximum=part.logical_type_options.maximum,
         delimiter=extras.delimiter,
         max_items=part.logical_type_options.max_items,
         value_format=extras.value_format,
@@ -266,6 +268,10 @@ def _column_problems(column: ContractColumn, part: Property) -> list[str]:
         (
             column.bins is not None and not column.is_numeric,
             "bins need the logicalType integer or number",
+        ),
+        (
+            not column.is_numeric and (column.minimum is not None or column.maximum is not None),
+            "minimum and maximum need the logicalType integer or number",
         ),
         (
             column.value_format is not None and column.logical_type not in _DATED,

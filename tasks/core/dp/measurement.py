@@ -92,6 +92,9 @@ class DrawnMeasurement(Protocol):
     def counts_of(self, column: int) -> Integers:
         """The noisy counts of one column's values that were kept, as drawn."""
 
+    def texts_of(self, column: int) -> tuple[str, ...]:
+        """The values of one column that were declared or released."""
+
     def empties_of(self, column: int) -> int | None:
         """The noisy count of records that hold nothing in one column; None where nobody counted them."""
 
@@ -185,6 +188,10 @@ class Measurement:
         """The noisy counts of one column's values that were kept, as drawn."""
         level = self.levels[0]
         return level.counts[np.equal(level.combinations, self.schema.combinations(1).index((column,)))]
+
+    def texts_of(self, column: int) -> tuple[str, ...]:
+        """The values of one column that were declared or released."""
+        return self.values[column]
 
     def empties_of(self, column: int) -> int | None:
         """None: only values are counted."""

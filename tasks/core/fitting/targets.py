@@ -124,9 +124,21 @@ def _margin(domain: Domain, residuals: Residuals, column: int, records: float) -
     """The estimated counts of one column's cells; items of a multi-valued one don't add up to the records."""
     estimates = residuals.marginal((column,))
     if column not in domain.multi_valued:
-        return nearest_counts(estimates, records)
+        return _without_absent(domain, column, nearest_counts(estimates, records))
     positive: Floats = np.clip(estimates, 0.0, records)
     return positive if positive.any() else np.full(len(positive), records / len(positive))
+
+
+def _without_absent(domain: Domain, column: int, counts: Floats) -> Floats:
+    """The counts with nobody in `absent` where no record may be in it: its share goes to all others alike."""
+    impossible, absent = domain.impossible_in((column,)), domain.empty(column)
+    if impossible is None or absent == len(counts) or not impossible[absent]:
+        return counts
+    kept = np.where(np.arange(len(counts)) == absent, 0.0, counts)
+    if not kept.any():
+        kept = np.where(impossible, 0.0, 1.0)
+    scaled: Floats = kept * (counts.sum() / kept.sum())
+    return scaled
 
 
 def _pairs_among(tables: Sequence[NoisyTable]) -> dict[Pair, NoisyTable]:

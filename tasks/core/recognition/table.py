@@ -30,6 +30,7 @@ from tasks.core.recognition.functions import Follows, determines, functions_of_o
 from tasks.core.recognition.numbers import has_decimal_comma
 from tasks.core.recognition.overrules import of_column, overruled
 from tasks.core.recognition.persons import Candidate, candidates
+from tasks.core.recognition.promises import with_promises
 from tasks.core.recognition.said import Overrule, SaidOfFile
 from tasks.core.recognition.treatment import Recognised, Treatment
 from tasks.core.tables.column_names import matching_name
@@ -119,7 +120,8 @@ class RecognisedTable:
             for each in said:
                 try:
                     name = of_column(each, list(found))
-                    found[name] = overruled(found[name], each, cells[name], context)
+                    changed = overruled(found[name], each, cells[name], context)
+                    found[name] = with_promises(changed, cells[name], connection)
                 except ParameterError as error:
                     problems += error.problems
         if problems:
@@ -175,7 +177,7 @@ def recognise_table(
         context = Context(
             connection, comma, _is_day_first(connection, cells, dialect.source), today or date.today()
         )
-        columns = tuple(recognise_column(each, context) for each in cells)
+        columns = tuple(with_promises(recognise_column(each, context), each, connection) for each in cells)
         follows = functions_of_others(
             [
                 each

@@ -28,6 +28,8 @@ class Treatment:
         other: what a cell is called that the bins or the list do not take; None: it is empty.
         delimiter: between items; None: one value a cell.
         cap: the most items of one person.
+        minimum, maximum: what hardly a number lies below or above; None: nothing is promised.
+        is_required: whether hardly a cell is empty.
     """
 
     is_used: bool = True
@@ -38,6 +40,9 @@ class Treatment:
     other: str | None = None
     delimiter: str | None = None
     cap: int = 8
+    minimum: float | None = None
+    maximum: float | None = None
+    is_required: bool = False
 
     @property
     def words(self) -> str:
@@ -57,6 +62,8 @@ class Treatment:
             parts.append("its values as they stand, an open list: rare ones are not released")
         if self.other == NOT_A_NUMBER:
             parts.append(f"words become {NOT_A_NUMBER!r}")
+        if self.is_required:
+            parts.append("never empty")
         return "; ".join(filter(None, parts))
 
     def _reading_words(self) -> str:

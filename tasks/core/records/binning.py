@@ -51,14 +51,17 @@ def code_texts(
     held = [present(text, column) for text in read.texts]
     values = _allowed(held, column.forbidden)
     if column.bins is not None:
-        domain, codes = _binned(values, column, connection)
+        numbers = numbers_of_texts(connection, values, column.number_format)
+        domain, codes = _binned(values, numbers, column)
+        not_listed = np.where(np.isnan(numbers), NOT_A_NUMBER, OUTSIDE)
     else:
         domain, codes = _listed(values, column)
+        not_listed = np.full(len(texts), OUTSIDE)
     reasons = np.zeros(len(texts), np.uint8)
     is_lost = (codes == 0) & np.array([value != "" for value in held], dtype=np.bool_)
     if is_lost.any():
         is_forbidden = np.array([value == "" for value in values], dtype=np.bool_)
-        reasons[is_lost] = OUTSIDE if column.bins is None else NOT_A_NUMBER
+        reasons[is_lost] = not_listed[is_lost]
         reasons[is_lost & is_forbidden] = FORBIDDEN
     reasons[read.unread & (codes == 0)] = NOT_A_DATE
     return CodedTexts(domain, codes, reasons)
@@ -94,28 +97,37 @@ def _allowed(values: list[str], forbidden: tuple[str, ...]) -> list[str]:
     return ["" if bad else value for value, bad in zip(values, found, strict=True)]
 
 
-def bin_codes(numbers: Floats, edges: tuple[float, ...]) -> HalfWords:
-    """The code of each number's bin among `bin_labels`; 0 for NaN.
+def bin_codes(
+    numbers: Floats, edges: tuple[float, ...], minimum: float | None = None, maximum: float | None = None
+) -> HalfWords:
+    """The code of each number's bin among `bin_labels`; 0 for NaN, and for what lies beyond the limits.
 
     Bins are closed below and open above, but the last inner one is closed at both ends. Infinities
     are in the end bins.
 
     >>> bin_codes(np.array([-1.0, 17.9, 18.0, 65.0, 65.1, np.nan]), (0.0, 18.0, 65.0)).tolist()
     [1, 2, 3, 3, 4, 0]
+    >>> bin_codes(np.array([-1.0, 17.9, 18.0, 65.0, 65.1, np.nan]), (0.0, 18.0, 65.0), minimum=0).tolist()
+    [0, 1, 2, 2, 3, 0]
     """
     codes = np.searchsorted(np.asarray(edges), numbers, side="right") + 1
     codes[numbers == edges[-1]] = len(edges)
-    codes[np.isnan(numbers)] = 0
+    is_outside = np.isnan(numbers)
+    if minimum is not None:
+        is_outside |= numbers < minimum
+        codes -= minimum >= edges[0]
+    if maximum is not None:
+        is_outside |= numbers > maximum
+    codes[is_outside] = 0
     return codes.astype(np.uint32)
 
 
-def _binned(
-    values: list[str], column: Column, connection: duckdb.DuckDBPyConnection
-) -> tuple[tuple[str, ...], HalfWords]:
-    """The labels of bins, and the codes of texts that are numbers; any other text is outside."""
+def _binned(values: list[str], numbers: Floats, column: Column) -> tuple[tuple[str, ...], HalfWords]:
+    """The labels of bins, and the codes of texts that are numbers (NaN: it is none, and outside)."""
     edges = column.bins or ()
-    labels = column.domain if column.domain is not None else bin_labels(edges)
-    codes = bin_codes(numbers_of_texts(connection, values, column.number_format), edges)
+    limits = column.minimum, column.maximum
+    labels = column.domain if column.domain is not None else bin_labels(edges, *limits)
+    codes = bin_codes(numbers, edges, *limits)
     if column.other in labels:
         outside = (codes == 0) & np.array([value != "" for value in values], dtype=np.bool_)
         codes[outside] = labels.index(column.other) + 1

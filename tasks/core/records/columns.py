@@ -34,16 +34,20 @@ def _kept_combinations(slot_columns: tuple[int, ...], length: int) -> tuple[tupl
     return tuple(sorted(set(itertools.combinations(slot_columns, length))))
 
 
-def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:
-    """Labels of the bins between increasing edges, with one open bin at either end: every number has a bin.
+def bin_labels(
+    edges: tuple[float, ...], minimum: float | None = None, maximum: float | None = None
+) -> tuple[str, ...]:
+    """Labels of the bins between increasing edges, with an open bin at each end that some number may reach.
 
-    >>> bin_labels((0, 18, 65))
-    ('<0', '[0,18)', '[18,65]', '>65')
+    >>> bin_labels((0, 18, 65)), bin_labels((0, 18, 65), minimum=0)
+    (('<0', '[0,18)', '[18,65]', '>65'), ('[0,18)', '[18,65]', '>65'))
     """
     texts = [format(edge, ".15g") for edge in edges]
     inner = [f"[{low},{high})" for low, high in itertools.pairwise(texts)]
     inner[-1] = inner[-1][:-1] + "]"
-    return (f"<{texts[0]}", *inner, f">{texts[-1]}")
+    below = () if minimum is not None and minimum >= edges[0] else (f"<{texts[0]}",)
+    above = () if maximum is not None and maximum <= edges[-1] else (f">{texts[-1]}",)
+    return (*below, *inner, *above)
 
 
 def domain_problems(values: tuple[str, ...]) -> list[str]:
@@ -74,6 +78,21 @@ def bin_problems(edges: tuple[float, ...]) -> list[str]:
     return []
 
 
+def limit_problems(
+    edges: tuple[float, ...] | None, minimum: float | None, maximum: float | None
+) -> list[str]:
+    """What keeps a least and a largest number from going with the edges of bins."""
+    if edges is None:
+        found = minimum is not None or maximum is not None
+        return ["minimum and maximum need bins: declare their edges."] if found else []
+    problems = []
+    if minimum is not None and minimum > edges[0]:
+        problems.append("minimum is above the first edge of the bins: begin the bins there.")
+    if maximum is not None and maximum < edges[-1]:
+        problems.append("maximum is below the last edge of the bins: end the bins there.")
+    return problems
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of the public schema.
@@ -95,6 +114,9 @@ class Column:
             what looks like an identifier of a person: what one of them matches becomes absent.
         number_format: how numbers are written, where the cells are text that is read as numbers.
         reading: how cells are read before anything else looks at them.
+        minimum, maximum: what no number of a column with bins lies below or above, as is publicly known: one
+            that does is no value; None: not known.
+        required: whether it is publicly known that every record has a value.
     """
 
     name: str
@@ -109,6 +131,9 @@ class Column:
     forbidden: tuple[str, ...] = ()
     number_format: NumberFormat = PLAIN
     reading: CellReading = AS_IT_STANDS
+    minimum: float | None = None
+    maximum: float | None = None
+    required: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -126,6 +151,21 @@ class Column:
         (False, True)
         """
         return self.zero_is_value or (self.bins is not None and self.zero_is_binned)
+
+    @property
+    def open_ends(self) -> tuple[str, ...]:
+        """The bins beyond the declared edges.
+
+        >>> Column("age", domain=bin_labels((0, 18), minimum=0), bins=(0, 18), minimum=0).open_ends
+        ('>18',)
+        """
+        return (
+            ()
+            if self.bins is None
+            else tuple(
+                label for label in bin_labels(self.bins, self.minimum, self.maximum) if label[0] in "<>"
+            )
+        )
 
     @property
     def is_multi_valued(self) -> bool:

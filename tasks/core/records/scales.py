@@ -7,7 +7,7 @@ import itertools
 import re
 from datetime import UTC, datetime, time
 
-from tasks.core.records.columns import Column
+from tasks.core.records.columns import Column, bin_labels
 from tasks.core.records.constraints import OrderedScale
 
 #: A year, or a year and a month, of ISO 8601.
@@ -20,7 +20,8 @@ Ends = tuple[End, End]
 def ends_of_values(column: Column, scale: OrderedScale) -> dict[str, Ends]:
     """The ends of each declared value of a column, for those that have them."""
     if column.bins is not None:
-        return dict(zip(_labels(column), _ends_of_bins(column.bins), strict=True))
+        ends = dict(zip(bin_labels(column.bins), _ends_of_bins(column.bins), strict=True))
+        return {label: ends[label] for label in bin_labels(column.bins, column.minimum, column.maximum)}
     found = ((value, ends_of_text(value, column, scale)) for value in column.domain or ())
     return {value: ends for value, ends in found if ends is not None}
 
@@ -58,10 +59,6 @@ def _begin_of(month: int) -> float:
     if month >= 10_000 * 12:
         return float("inf")
     return datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC).timestamp()
-
-
-def _labels(column: Column) -> tuple[str, ...]:
-    return (column.domain or ())[: len(column.bins or ()) + 1]
 
 
 def _ends_of_bins(edges: tuple[float, ...]) -> list[Ends]:

@@ -10,10 +10,15 @@ from dataclasses import dataclass
 
 from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.figures import up, whole
+from tasks.core.listing import some_of
 from tasks.core.normal import WITHIN_95
 from tasks.core.sentences import sentences_of
 
 _TEXT = sentences_of("all_protections")
+#: So many columns a sentence names; `columns` of the statement has all.
+_MOST_NAMED = 40
+#: The values of a column of 0 and 1 in which a 0 means absence.
+_ONE = {"1"}
 
 
 @dataclass(frozen=True)
@@ -67,21 +72,46 @@ def column_totals(measurement: DrawnMeasurement) -> list[ColumnTotal]:
 
 
 def to_look_at(measurement: DrawnMeasurement) -> list[str]:
-    """What there is to say of columns whose total is nothing or low, and what to do about them."""
+    """What there is to say of columns whose total is nothing or low, a sentence for all of a kind."""
     totals = column_totals(measurement)
-    told = [
-        _TEXT.say(
-            "look_at.nothing",
-            column=repr(total.name),
-            total=whole(total.total),
-            half_width=up(total.half_width),
-        )
-        for total in totals
-        if total.is_nothing
-    ]
-    low = [repr(total.name) for total in totals if total.is_low]
-    if len(low) == 1:
-        told.append(_TEXT.say("look_at.low", column=low[0]))
-    elif low:
-        told.append(_TEXT.say("look_at.low_each", columns=", ".join(low)))
-    return [*told, _TEXT.say("look_at.advice")] if told else []
+    nothing = [total for total in totals if total.is_nothing]
+    lacking = [place for place, total in enumerate(totals) if total.is_nothing or total.is_low]
+    empty = [place for place in lacking if _is_empty(measurement, place, totals[place].expected)]
+    rare = [place for place in lacking if place not in empty]
+    zeros = [place for place in empty if _holds_zeros(measurement, place)]
+    told = [_nothing_told(nothing)] if nothing else []
+    for key, places in (("empty", empty), ("zeros", zeros), ("rare", rare)):
+        if places:
+            names = [totals[place].name for place in places]
+            told.append(_TEXT.say(f"look_at.{key}", columns=some_of(names, _MOST_NAMED)))
+    return told
+
+
+def _is_empty(measurement: DrawnMeasurement, place: int, half: float) -> bool:
+    """Whether half of the records or more seem to hold nothing that a value's rarity would explain."""
+    column, empties = measurement.schema.measured.columns[place], measurement.empties_of(place)
+    if not column.is_open:
+        return True
+    if empties is not None:
+        return empties >= half
+    return _holds_zeros(measurement, place)
+
+
+def _nothing_told(nothing: list[ColumnTotal]) -> str:
+    first, names = nothing[0], [total.name for total in nothing]
+    about = {"total": whole(first.total), "half_width": up(first.half_width)}
+    if len(names) == 1:
+        return _TEXT.say("look_at.nothing.one", columns=repr(first.name), **about)
+    return _TEXT.say(
+        "look_at.nothing.several",
+        number=str(len(names)),
+        columns=some_of(names, _MOST_NAMED),
+        column=repr(first.name),
+        **about,
+    )
+
+
+def _holds_zeros(measurement: DrawnMeasurement, place: int) -> bool:
+    """Whether a column holds 1, or a 0 that counts as empty."""
+    keeps_zero = measurement.schema.measured.columns[place].keeps_zero
+    return not keeps_zero and set(measurement.texts_of(place)) == _ONE

@@ -216,6 +216,8 @@ def _is_enforced(rule: ContractRule, column: Column) -> bool:
     """Whether reading the table makes the rule true (see `tasks.core.records.binning`)."""
     if rule.kind == "type":
         return column.bins is not None
+    if rule.kind == "range":
+        return (column.minimum, column.maximum) == (rule.minimum, rule.maximum)
     if rule.kind == "allowed values":
         return column.domain is not None and set(column.domain) <= set(rule.allowed)
     if rule.kind == "items of a subject":

@@ -6,7 +6,7 @@ are not, and columns that others decide follow from these. Every constraint hold
 measurement alone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,12 +16,14 @@ from tasks.core.dp.workload.cells import cells_of_all_columns, coding_of_cells, 
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.fit import Fit, fit
+from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.fitting.targets import Target
 from tasks.core.records.rulebook import Coding, Rulebook
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.records import SyntheticRecords, number_attributes
 from tasks.core.synthesis.unreleased import unreleased_values, without_replaced
+from tasks.core.synthesis.untold_groups import untold_groups
 
 
 def obeying(measurement: WorkloadMeasurement, records: Ids) -> Ids:
@@ -121,7 +123,10 @@ def wanted_number(measurement: WorkloadMeasurement, number: int | None) -> int:
 def domain_to_fit(measurement: WorkloadMeasurement) -> Domain:
     """The cells of the columns that were measured, and those that no record may be in."""
     domain = domain_of(measurement.cells, measurement.schema)
-    return without_replaced(domain, measurement, unreleased_values(measurement))
+    residuals = Residuals(domain, noisy_tables(measurement))
+    domain = without_replaced(domain, measurement, unreleased_values(measurement, residuals))
+    untold = untold_groups(measurement, domain, residuals)
+    return replace(domain, impossible=(*domain.impossible, *untold))
 
 
 def published(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:

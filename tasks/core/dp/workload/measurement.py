@@ -129,6 +129,10 @@ class WorkloadMeasurement:
             return np.zeros(0, np.int64)
         return self.values[column].counts[: len(self.cells[column].values)]
 
+    def texts_of(self, column: int) -> tuple[str, ...]:
+        """The values of one column that were declared or released; none where others decide it."""
+        return self.cells[column].values if column < len(self.cells) else ()
+
     def empties_of(self, column: int) -> int | None:
         """The noisy count of `absent`, as drawn; None for a column without it, or that others decide."""
         if column >= len(self.cells) or not self.cells[column].has_absent:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from tasks.core.arrays import Json
+from tasks.core.listing import some_of
 from tasks.core.navigation.naming import Naming
 from tasks.core.navigation.payload.columns import ShownColumn, first_attributes
 from tasks.core.tables.column_names import matching_name
@@ -68,15 +69,16 @@ def _visual(name: str, texts: Sequence[str], columns: Sequence[ShownColumn]) -> 
 
 
 def unreleased_told(found: Json) -> list[str]:
-    """What whoever configured the layout should know of it, a sentence a chart. Args: found: the layout.
+    """What whoever configured the layout should know of it. Args: found: the layout.
 
     It goes into logs, and the list may have been made from the table, so no value is named.
     """
-    visuals = [each for page in found["pages"] for each in page["visuals"] if "unreleased" in each]
-    return [
-        f"report_visuals: {each['name']!r} names values that the release does not hold: the chart says which."
-        for each in visuals
-    ]
+    visuals = (each["name"] for page in found["pages"] for each in page["visuals"] if "unreleased" in each)
+    named = list(dict.fromkeys(visuals))  # a chart may stand on several pages
+    if not named:
+        return []
+    names, says = ("names", "the chart says") if len(named) == 1 else ("name", "each chart says")
+    return [f"report_visuals: {some_of(named)} {names} values that the release does not hold: {says} which."]
 
 
 def _attribute(text: str, ids: Mapping[tuple[str, str], int]) -> int | None:

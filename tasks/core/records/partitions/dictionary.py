@@ -28,7 +28,9 @@ def united_values(columns: Sequence[Column], texts: Sequence[StoredPart], worker
 
 def _known(column: Column) -> tuple[str, ...] | None:
     """The values of a column that are known before a row is read, in their order."""
-    return bin_labels(column.bins) if column.domain is None and column.bins is not None else column.domain
+    if column.domain is None and column.bins is not None:
+        return bin_labels(column.bins, column.minimum, column.maximum)
+    return column.domain
 
 
 def _values_of_blocks(opened: tuple[bool, ...], texts: Sequence[StoredPart]) -> list[set[str]]:

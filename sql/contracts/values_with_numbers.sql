@@ -1,0 +1,5 @@
+select
+    value,
+    number
+from cell_values
+where column_id = $column_id
