@@ -20,6 +20,7 @@ from flows.command.init.shown import print_columns, print_table, printable, prom
 from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
 from tasks.core.contracts.translation import read_contract
+from tasks.core.contracts.tried_rules import lookalike_words, lookalikes
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.recognition.persons import Candidate
 from tasks.core.recognition.said import WORDS, ProtectionName, SaidOfFile, parse_overrule
@@ -62,6 +63,9 @@ def init(options: argparse.Namespace) -> int:
     table = _corrected(asker, table, subject, nothing_said=not overrules)
     answers = _answers(asker, options, dataset, path, table, subject)
     table = _kept(asker, options.output, path, table, answers)
+    if answers.protection != "syndiffix":
+        for sentence in lookalike_words(lookalikes(table, subject)):
+            print(sentence)
     named = code_meanings(asker, table, subject, options.value_names)
     answers = with_relations(asker, table, replace(answers, value_names=named), options.declare)
     _write(options.output, path, table, answers)

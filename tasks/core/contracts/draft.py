@@ -16,6 +16,8 @@ from typing import Any
 
 import yaml
 
+from tasks.core.contracts.quality import TEXT_KINDS
+from tasks.core.contracts.tried_rules import is_searched, lookalikes
 from tasks.core.recognition.said import ProtectionName
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
@@ -189,15 +191,18 @@ def _contract(table: RecognisedTable, answers: Answers, used: list[Recognised]) 
     if answers.unit:
         whose = f", whose it is says {answers.subject}" if answers.subject else ""
         described["dataGranularityDescription"] = f"A row is a {answers.unit}{whose}."
-    of_table = {} if answers.subject is None else {"subjectId": answers.subject}
-    if properties := of_table | dict(answers.constraints):
-        described["customProperties"] = [
-            {"property": key, "value": value} for key, value in properties.items()
-        ]
+    subject = {} if answers.subject is None else {"subjectId": answers.subject}
+    if of_table := subject | dict(answers.constraints):
+        described["customProperties"] = [{"property": key, "value": value} for key, value in of_table.items()]
+    properties = [_property(column, answers) for column in used]
     if answers.protection != "syndiffix":
-        implementation = {"rule": "noPersonalIdentifiers"}
-        described["quality"] = [{"type": "custom", "engine": "marginalia", "implementation": implementation}]
-    described["properties"] = [_property(column, answers) for column in used]
+        codes = {(each.column, each.kind) for each in lookalikes(table, answers.subject) if each.is_code}
+        broken = {kind for _, kind in codes}
+        described |= _searched([kind for kind in TEXT_KINDS if kind not in broken])
+        for column, drafted in zip(used, properties, strict=True):
+            if is_searched(column):
+                drafted |= _searched([kind for kind in broken if (column.name, kind) not in codes])
+    described["properties"] = properties
     document = {
         "apiVersion": "v3.1.0",
         "kind": "DataContract",
@@ -209,6 +214,15 @@ def _contract(table: RecognisedTable, answers: Answers, used: list[Recognised]) 
     body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None)
     notes = "".join(f"# - {note}\n" for note in _notes(table, answers, used))
     return _PREAMBLE.format(name=table.source.path.name) + notes + body
+
+
+def _searched(kinds: list[str]) -> dict[str, Any]:
+    """The rule that no cell looks like an identifier of these kinds."""
+    rule: dict[str, Any] = {"rule": "noPersonalIdentifiers"}
+    if len(kinds) < len(TEXT_KINDS):
+        rule["kinds"] = sorted(kinds)
+    found = {"type": "custom", "engine": "marginalia", "implementation": rule}
+    return {"quality": [found]} if kinds else {}
 
 
 def _property(column: Recognised, answers: Answers) -> dict[str, Any]:

@@ -23,11 +23,11 @@ from tasks.core.recognition.edges import (
     chosen_edges,
     linear_edges,
 )
-from tasks.core.recognition.header_words import meanings
+from tasks.core.recognition.header_words import meanings, names_a_person
 from tasks.core.recognition.items import item_column
 from tasks.core.recognition.missing_words import code_numbers, missing_words
 from tasks.core.recognition.numbers import NumberColumn, leading_zeros, number_column
-from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, likeness
+from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, SOMEBODY, likeness
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised, Treatment
 from tasks.core.records.cell_reading import CellReading
 
@@ -139,9 +139,16 @@ def _ids_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
     likely = likeness(cells.name)
     if likely == NONE or cells.usual <= (_MOST_CODES if likely == OF_SOMETHING else _MOST_LISTED_WHOLE):
         return None
+    if likely == SOMEBODY and not cells.is_few(cells.matching(r"[0-9]+(?:[.,]0+)?")):
+        return None  # whole numbers under a word for somebody count them, unless rows say otherwise
     if meanings(cells.name) & {"postcode", "code", "money", "share", "age", "date", "birth"}:
         return None
     return _left_out(cells, "id", f"its name says so, and it holds {cells.distinct:,} different texts")
+
+
+def _people(cells: SeenColumn, context: Context) -> Recognised | None:
+    """Names and contacts of people, whatever they hold."""
+    return _left_out(cells, "names a person", "its name says so") if names_a_person(cells.name) else None
 
 
 def _made(cells: SeenColumn, context: Context) -> Recognised | None:
@@ -419,6 +426,7 @@ def _text(cells: SeenColumn, context: Context) -> Recognised | None:
 
 #: In the order in which they are asked.
 _KINDS: tuple[Callable[[SeenColumn, Context], Recognised | None], ...] = (
+    _people,
     _listed,
     _ids_by_name,
     _dates,

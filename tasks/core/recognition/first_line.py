@@ -171,7 +171,9 @@ def _told_of_cell(cell: str, column: _Column) -> _Told:
     if cell.casefold() in column.values:
         return _Told(_LIKE_A_RECORD, "stands below itself")
     if (_BEGINS_AS_NUMBER.match(cell) and not _CODED.fullmatch(cell)) or "@" in cell:
-        return _Told(_LIKE_A_RECORD, "begins as a number or date does" if "@" not in cell else "is an address")
+        return _Told(
+            _LIKE_A_RECORD, "begins as a number or date does" if "@" not in cell else "is an address"
+        )
     if is_missing_word(cell) and not is_known:
         return _Told(_LIKE_A_RECORD, "is a word for a missing value")
     if not column.held:

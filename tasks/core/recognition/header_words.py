@@ -8,13 +8,16 @@ import functools
 import re
 import tomllib
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 _WORDS = Path(__file__).with_name("header_words.toml")
 #: A word of this length or more may also be the beginning of a header's word.
 _LONG = 5
-#: The section of words that say no meaning.
-_OTHER = "other"
+#: The sections of words that say no meaning.
+_OTHER, _BESIDE = "other", "beside_contact"
+#: In French it is a number.
+_NOT_ALWAYS_A_NAME = {"nombre"}
 
 
 def header_words(name: str) -> list[str]:
@@ -36,6 +39,21 @@ def meanings(name: str) -> set[str]:
     return {meaning for meaning, known in _known().items() if any(_is_one(word, known) for word in words)}
 
 
+def names_a_person(name: str) -> bool:
+    """Whether a header says that the column holds names or contacts of people, and nothing about them.
+
+    >>> [names_a_person(name) for name in ("First_Name", "e-mail", "phone no", "phone_service")]
+    [True, True, True, False]
+    """
+    words = header_words(name)
+    joined = {*words, *map("".join, pairwise(words))}
+    if joined & _sections()["name"] - _NOT_ALWAYS_A_NAME:
+        return True
+    return (
+        bool(joined & _sections()["contact"]) and set(words) <= _sections()["contact"] | _sections()[_BESIDE]
+    )
+
+
 def _is_one(word: str, known: frozenset[str]) -> bool:
     return word in known or any(
         len(other) >= _LONG and (word.startswith(other) or word.endswith(other)) for other in known
@@ -44,7 +62,7 @@ def _is_one(word: str, known: frozenset[str]) -> bool:
 
 @functools.cache
 def _known() -> dict[str, frozenset[str]]:
-    return {meaning: words for meaning, words in _sections().items() if meaning != _OTHER}
+    return {meaning: words for meaning, words in _sections().items() if meaning not in (_OTHER, _BESIDE)}
 
 
 def other_header_words() -> frozenset[str]:

@@ -1,23 +1,60 @@
 """Which columns may say whose row it is: by name, by repetition, and by what never differs within it.
 
-Cells go in; candidates come out, the likeliest first. Only a person knows.
+Cells go in; candidates come out, the likeliest first. Only a person knows. The look of texts alone tells
+nothing: places have numbers as people do, and what they have in common with people, a number of rows each
+and a region that never differs, makes a question of a column and no answer.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.recognition.cells import FEW, SeenColumn
-from tasks.core.recognition.functions import determines, nearly_determines
-from tasks.core.recognition.header_words import meanings
-from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, SOME_ID, WHOSE, likeness
+import numpy as np
 
-#: The least share of rows that an id differs in, by how much its name says.
-_LEAST_DIFFERENT = {WHOSE: 0.005, SOME_ID: 0.05, OF_SOMETHING: 0.2, NONE: 0.05}
+from tasks.core.arrays import Flags, Floats, Integers
+from tasks.core.recognition.cells import FEW, SeenColumn
+from tasks.core.recognition.functions import determines
+from tasks.core.recognition.header_words import meanings
+from tasks.core.recognition.subject_names import (
+    NONE,
+    OF_SOMETHING,
+    SOME_ID,
+    SOMEBODY,
+    WHOSE,
+    likeness,
+    names_household,
+    names_nobody,
+)
+
+#: Ids have so many values at least, and stand in so many of the rows.
 _FEWEST, _FILLED = 5, 0.95
-#: Texts that only programs write: long hexadecimal or mixed ids.
-_MADE = r"[0-9A-Fa-f]{8,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{1,4}[-_]?[0-9]{3,}"
+#: What no name speaks for has so many values at least, and at most so many rows each on average.
+_FEWEST_UNNAMED, _MOST_ROWS_EACH = 20, 60
+#: From this share of rows on that differ, each row has its own.
+_UNIQUE = 0.99
+#: Texts that only programs write: long hexadecimal ids, of which many hold a letter.
+_MADE = r"[0-9A-Fa-f]{8,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}"
+_SOME_LETTERS = 0.2
+#: Whole numbers, also as pandas and Excel write those of a column with gaps, and the same behind letters.
+_NUMBERED = r"[0-9]+(?:[.,]0+)?|[A-Za-z]{1,6}[-_ ]?[0-9]{2,}"
+_WHOLE = r"[0-9]+(?:[.,]0+)?"
+#: Ids of few digits run evenly over their range; of numbers that count something the small ones are common.
+_UNEVEN = 0.25
+#: Of numbers that begin anew in each family so few are commoner than the one before.
+_SELDOM_RISES = 0.1
+#: Columns that measure or describe are told by their names.
+_MEASURED = {"postcode", "code", "money", "date", "share", "age", "birth", "year", "category", "text"}
 #: How likely a candidate must be to be proposed.
 _PROPOSED = 2.0
+#: By how much a name says whose row it is, and in words.
+_BY_NAME = {
+    WHOSE: (3.0, "its name says whose row it is"),
+    SOME_ID: (2.0, "its name says id"),
+    SOMEBODY: (1.0, "its name is a word for somebody"),
+    OF_SOMETHING: (0.0, "its name says an id of something"),
+    NONE: (0.0, "its name says nothing"),
+}
+#: Rows that are looked at for what never differs: whole people, to so many rows.
+_MOST_LOOKED_AT = 50_000
 
 
 @dataclass(frozen=True)
@@ -45,49 +82,151 @@ class Candidate:
 
 
 def candidates(columns: Sequence[SeenColumn]) -> list[Candidate]:
-    """All columns that may be the person's id, the likeliest first."""
-    rows = max((cells.rows for cells in columns), default=0)
-    found = [each for cells in columns if (each := _candidate(cells, rows)) is not None]
-    ranked = sorted(found, key=lambda each: -each[1].likely)
-    return [_judged(cells, candidate, columns) for cells, candidate in ranked]
+    """All columns that may be the person's id, the likeliest first; a household behind who lives in it."""
+    found = [each for cells in columns if (each := _candidate(cells, columns)) is not None]
+    return sorted(found, key=lambda each: (not each.is_proposed, names_household(each.name), -each.likely))
 
 
-def _candidate(cells: SeenColumn, rows: int) -> tuple[SeenColumn, Candidate] | None:
-    likely = likeness(cells.name)
-    if cells.distinct < min(_FEWEST, rows) or cells.filled < _FILLED * rows:
+def _candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | None:
+    """The column as a candidate; None: too little speaks for it, or its name or its cells against it."""
+    named = likeness(cells.name)
+    if cells.distinct < _FEWEST or cells.filled < _FILLED * cells.rows or not _may_be_ids(cells, named):
         return None
-    if cells.distinct < max(2, _LEAST_DIFFERENT[likely] * rows):
+    repeated = cells.filled - cells.distinct
+    several = repeated > 0
+    made = cells.share(cells.matching(_MADE)) > _FILLED and (
+        cells.share(cells.matching(".*[A-Fa-f].*")) > _SOME_LETTERS
+    )
+    fixed, varied = _fixed_and_varied(cells, columns) if repeated >= FEW else ((), ())
+    if not varied:
+        fixed = ()
+    likely, reason = _BY_NAME[named]
+    if named == SOMEBODY and not several:
+        likely += 1.0
+    likely += 0.5 * (repeated >= FEW) + 0.5 * bool(fixed) + 0.5 * (len(fixed) > 1) + made
+    if not _speaks(cells, named, made=made, fixed=len(fixed)):
         return None
-    several = cells.distinct < cells.filled
-    is_made = cells.share(cells.matching(_MADE)) > _FILLED
-    # A number or a date that differs from row to row is no id unless its name or its form says so.
-    if likely == NONE and not (is_made and cells.filled - cells.distinct >= FEW):
-        return None
-    if likely == OF_SOMETHING and meanings(cells.name) & {"postcode", "code", "money", "date"}:
-        return None
-    mean = cells.filled / cells.distinct
-    words = {
-        WHOSE: "its name says whose row it is",
-        SOME_ID: "its name says id",
-        OF_SOMETHING: "its name says an id of something",
-        NONE: "its cells look like ids that a program made",
-    }[likely]
-    repeated = f"{cells.distinct:,} different in {cells.filled:,} rows, {mean:.1f} rows each"
-    often = cells.filled - cells.distinct >= FEW
-    worth = likely + 0.5 * often + 0.5 * is_made
-    if likely == NONE:
-        worth = 1.5 + min(mean - 1, 1)
-    return cells, Candidate(cells.name, worth, f"{words}; {repeated}", several)
-
-
-def _judged(cells: SeenColumn, candidate: Candidate, columns: Sequence[SeenColumn]) -> Candidate:
-    """The same with what differs within it: birth and sex never differ within a person."""
-    if not candidate.several:
-        return candidate
-    others = [each for each in columns if each.name != cells.name and each.filled]
-    differ = tuple(each.name for each in others if not determines(cells, each))
-    fixed = [each.name for each in others if each.usual > 1 and nearly_determines(cells, each)]
-    reason = candidate.reason
+    if named <= OF_SOMETHING and not made:
+        likely = min(likely, _PROPOSED - 0.5)  # a question and no more
+    each = cells.filled / cells.distinct
+    reason += f"; {cells.distinct:,} different in {cells.filled:,} rows, {each:.1f} rows each"
     if fixed:
-        reason += f"; {', '.join(fixed[:3])} hardly ever differ{'s' if len(fixed) == 1 else ''} within it"
-    return Candidate(candidate.name, candidate.likely + 0.5 * bool(fixed), reason, True, differ)
+        shown = ", ".join(fixed[:3]) + (", ..." if len(fixed) > 3 else "")
+        reason += f"; {shown} hardly ever differ{'s' if len(fixed) == 1 else ''} within it"
+    return Candidate(cells.name, likely, reason, several, differing(cells, columns) if several else ())
+
+
+def _may_be_ids(cells: SeenColumn, named: int) -> bool:
+    """Whether cells can be ids at all: no fractions, no counts, nothing that its name says is measured."""
+    if named <= SOMEBODY and (meanings(cells.name) & _MEASURED or names_nobody(cells.name)):
+        return False
+    whole = cells.matching(_WHOLE)
+    numbers = cells.matching(r"[-+]?[0-9]*[.,]?[0-9]+(?:[eE][-+]?[0-9]+)?")
+    if cells.share(numbers & ~whole) > 1 - _FILLED:
+        return False
+    if cells.share(whole) < _FILLED or named == SOME_ID:
+        return True
+    if named == WHOSE:
+        return not _begins_anew(cells, whole)
+    return _has_one_length(cells, whole) or _is_even(cells, whole)
+
+
+def _begins_anew(cells: SeenColumn, whole: Flags) -> bool:
+    """Whether few numbers count from one in each family, so that each is rarer than the one before."""
+    if cells.distinct > _FEWEST_UNNAMED:
+        return False
+    numbers, held = _in_order(cells, whole)
+    falls = float((np.diff(held) <= 0).mean())
+    return bool(numbers[0] <= 1 and held[0] > 1.5 * held[-1] and falls > 1 - _SELDOM_RISES)
+
+
+def _in_order(cells: SeenColumn, whole: Flags) -> tuple[Floats, Integers]:
+    """Whole numbers in order, and how many cells hold each."""
+    places = np.flatnonzero(whole)
+    numbers: Floats = np.array([float(cells.texts[place].replace(",", ".")) for place in places])
+    order = np.argsort(numbers)
+    return numbers[order], cells.held[places][order]
+
+
+def _has_one_length(cells: SeenColumn, whole: Flags) -> bool:
+    """Whether nearly all numbers have the same number of digits, three or more."""
+    lengths = np.array([len(text) for text in cells.texts])
+    counted = np.bincount(lengths[whole], weights=cells.held[whole])
+    return int(counted.argmax()) >= 3 and counted.max() > _FILLED * counted.sum()
+
+
+def _is_even(cells: SeenColumn, whole: Flags) -> bool:
+    """Whether numbers run evenly from the lowest to the highest with few gaps, as a register's do."""
+    numbers, held = _in_order(cells, whole)
+    span = max(numbers[-1] - numbers[0], 1.0)
+    if span > 10 * cells.distinct:
+        return False
+    risen, even = np.cumsum(held) / held.sum(), (numbers - numbers[0]) / span
+    return bool(np.abs(risen - even).max() < _UNEVEN + held.max() / held.sum())
+
+
+def _speaks(cells: SeenColumn, named: int, *, made: bool, fixed: int) -> bool:
+    """Whether enough speaks for a column: the less its name says, the more must other columns."""
+    repeated, each = cells.filled - cells.distinct, cells.filled / cells.distinct
+    if named >= SOME_ID:
+        return named == WHOSE or bool(fixed) or each <= _MOST_ROWS_EACH
+    if named == SOMEBODY:
+        if repeated < FEW:
+            return cells.distinct >= _UNIQUE * cells.filled or each > 1.1
+        return bool(fixed) or _has_one_length(cells, cells.matching(".*"))
+    if repeated < FEW or each > _MOST_ROWS_EACH or cells.distinct < _FEWEST_UNNAMED:
+        return False
+    if named == OF_SOMETHING or made:
+        return bool(fixed)
+    return fixed > 1 and cells.share(cells.matching(_NUMBERED)) > _FILLED
+
+
+def _fixed_and_varied(
+    cells: SeenColumn, columns: Sequence[SeenColumn]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Other columns that hardly ever differ between rows of one value, and those that do as if by chance.
+
+    Each is compared with how often it would differ by chance: what nearly always is the same says nothing,
+    nor does another name for the same value.
+    """
+    rows = _rows_of_some(cells)
+    codes = cells.codes[rows]
+    fixed, varied = [], []
+    for other in columns:
+        if other is cells or other.usual < 2:
+            continue
+        others = other.codes[rows]
+        both = (codes >= 0) & (others >= 0)
+        pairs, held = np.unique(
+            codes[both].astype(np.int64) * other.distinct + others[both], return_counts=True
+        )
+        whose = np.unique(pairs // max(other.distinct, 1), return_index=True)[1]
+        if not len(whose):
+            continue
+        differ = int(held.sum() - np.maximum.reduceat(held, whose).sum())
+        shares = np.bincount(others[both]) / held.sum()
+        by_chance = float((held.sum() - len(whose)) * (1 - (shares**2).sum()))
+        if by_chance < FEW:
+            continue
+        if differ > 0.5 * by_chance:
+            varied.append(other.name)
+        elif differ < 0.1 * by_chance and np.count_nonzero(shares) <= 0.7 * len(whose):
+            fixed.append(other.name)
+    return tuple(fixed), tuple(varied)
+
+
+def _rows_of_some(cells: SeenColumn) -> Flags:
+    """All rows of as many values as `_MOST_LOOKED_AT` rows hold, whole values alone."""
+    order = np.random.default_rng(0).permutation(cells.distinct)
+    chosen = np.zeros(cells.distinct + 1, np.bool_)
+    chosen[order[np.cumsum(cells.held[order]) <= _MOST_LOOKED_AT]] = True
+    return chosen[cells.codes]
+
+
+def differing(cells: SeenColumn, columns: Sequence[SeenColumn]) -> tuple[str, ...]:
+    """The other columns that differ between rows of one value."""
+    return tuple(
+        each.name
+        for each in columns
+        if each.name != cells.name and each.filled and not determines(cells, each)
+    )

@@ -26,10 +26,10 @@ from tasks.core.recognition.cells import MOST_ROWS, SeenColumn, load_cells
 from tasks.core.recognition.columns import Context, recognise_column
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.dialect import Dialect, recognise_dialect
-from tasks.core.recognition.functions import Follows, determines, functions_of_others
+from tasks.core.recognition.functions import Follows, functions_of_others
 from tasks.core.recognition.numbers import has_decimal_comma
 from tasks.core.recognition.overrules import of_column, overruled
-from tasks.core.recognition.persons import Candidate, candidates
+from tasks.core.recognition.persons import Candidate, candidates, differing
 from tasks.core.recognition.promises import with_promises
 from tasks.core.recognition.said import Overrule, SaidOfFile
 from tasks.core.recognition.treatment import Recognised, Treatment
@@ -104,7 +104,7 @@ class RecognisedTable:
                 return candidate
         cells = next(cells for cells in self.cells if cells.name == known)
         several = bool((cells.held > 1).any())
-        return Candidate(known, 0.0, "you say so", several, _differing(cells, self.cells) if several else ())
+        return Candidate(known, 0.0, "you say so", several, differing(cells, self.cells) if several else ())
 
     def with_overrules(self, said: Iterable[Overrule]) -> "RecognisedTable":
         """The same as a person corrects it; of several about one column each builds on the one before.
@@ -142,14 +142,6 @@ def _is(column: Recognised, subject: str | None) -> bool:
     return subject is not None and matching_name(column.name) == matching_name(subject)
 
 
-def _differing(cells: SeenColumn, columns: Sequence[SeenColumn]) -> tuple[str, ...]:
-    return tuple(
-        each.name
-        for each in columns
-        if each.name != cells.name and each.filled and not determines(cells, each)
-    )
-
-
 def recognise_table(
     path: Path,
     said: SaidOfFile | None = None,
@@ -177,7 +169,11 @@ def recognise_table(
         context = Context(
             connection, comma, _is_day_first(connection, cells, dialect.source), today or date.today()
         )
-        columns = tuple(with_promises(recognise_column(each, context), each, connection) for each in cells)
+        whose = candidates(cells)
+        recognised = (_not_of_a_person(recognise_column(each, context), whose) for each in cells)
+        columns = tuple(
+            with_promises(column, each, connection) for column, each in zip(recognised, cells, strict=True)
+        )
         follows = functions_of_others(
             [
                 each
@@ -190,7 +186,7 @@ def recognise_table(
         source=dialect.source,
         reasons=dialect.reasons,
         columns=tuple(_with_follows(column, follows) for column in columns),
-        candidates=tuple(candidates(cells)),
+        candidates=tuple(whose),
         follows=tuple(follows),
         rows=rows,
         is_part=rows >= MOST_ROWS,
@@ -201,6 +197,14 @@ def recognise_table(
         doubt=dialect.doubt,
         first=dialect.first,
     )
+
+
+def _not_of_a_person(column: Recognised, whose: Sequence[Candidate]) -> Recognised:
+    """A column that says whose row it is, or whose household's, is left out, whatever it holds."""
+    found = next((each for each in whose if each.name == column.name and each.is_proposed), None)
+    if found is None or not column.treatment.is_used:
+        return column
+    return Recognised(column.name, "id", found.reason, Treatment(is_used=False))
 
 
 def _with_follows(column: Recognised, follows: Sequence[Follows]) -> Recognised:

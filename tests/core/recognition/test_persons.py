@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.recognition import subject_names
+from tasks.core.recognition import header_words, subject_names
+from tasks.core.recognition.said import Overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 
 
@@ -55,8 +56,9 @@ def test_what_only_sounds_like_an_id_is_not_proposed(name: str, tmp_path: Path) 
     assert proposed(recognised(tmp_path / "t.csv", (name, "town"), rows)) is None
 
 
-def test_the_example_of_likeness_is_true() -> None:
+def test_the_examples_of_names_are_true() -> None:
     assert doctest.testmod(subject_names).failed == 0
+    assert doctest.testmod(header_words).failed == 0
 
 
 def test_an_id_of_something_must_differ_from_row_to_row(tmp_path: Path) -> None:
@@ -80,3 +82,81 @@ def test_a_column_that_a_person_names_is_taken_whatever_it_looks_like(tmp_path: 
     found = recognised(tmp_path / "t.csv", ("licence", "town"), rows)
     assert proposed(found) is None
     assert found.candidate("Licence ").several and found.candidate("licence").differ == ("town",)
+
+
+def interviews(number: int = 400) -> list[tuple[object, ...]]:
+    """100 people with up to seven interviews, three columns of a person and two of an interview."""
+    people = [place * place // 1_600 for place in range(number)]
+    return [
+        (10_000 + who, 40 + who * 7 % 23, who % 3, "ab"[who % 2], place * 13 % 17, 70 + place % 9)
+        for place, who in enumerate(people)
+    ]
+
+
+_OF_INTERVIEWS = ("born", "race", "origin", "weeks", "wave")
+
+
+def test_a_whole_number_that_others_follow_from_is_whose_row_it_is_and_no_number(tmp_path: Path) -> None:
+    found = recognised(tmp_path / "t.csv", ("idcode", *_OF_INTERVIEWS), interviews())
+    assert proposed(found) == "idcode"
+    assert "born, race, origin hardly ever differ within it" in found.candidates[0].reason
+    assert found.column("idcode").kind == "id" and not found.column("idcode").treatment.is_used
+
+
+def test_what_others_follow_from_is_asked_about_where_its_name_says_nothing(tmp_path: Path) -> None:
+    found = recognised(tmp_path / "t.csv", ("zper", *_OF_INTERVIEWS), interviews())
+    assert proposed(found) is None
+    assert [(each.name, each.several) for each in found.candidates] == [("zper", True)]
+
+
+@pytest.mark.parametrize("name", ["place", "Standort", "station_id", "plot", "school", "stratum", "country"])
+def test_what_has_numbers_and_a_history_as_people_have_is_nobody(name: str, tmp_path: Path) -> None:
+    rows = [(f"P{who - 9_999:03}", *rest) for who, *rest in interviews()]
+    assert recognised(tmp_path / "t.csv", (name, *_OF_INTERVIEWS), rows).candidates == ()
+
+
+def test_texts_that_look_like_ids_are_none_where_nothing_follows_from_them(tmp_path: Path) -> None:
+    rows = [(f"P{place * 7919 % 300 + 1:03}", place % 11, "ab"[place % 2]) for place in range(2_100)]
+    assert recognised(tmp_path / "t.csv", ("spot", "ward", "town"), rows).candidates == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["cases", "patients", "Fälle", "Faelle", "employees", "emp", "household", "case"]
+)
+def test_whole_numbers_under_a_word_for_people_count_them(name: str, tmp_path: Path) -> None:
+    rows = [(int(1.02 ** (place * 17 % 500)), "ab"[place % 2]) for place in range(1_000)]
+    found = recognised(tmp_path / "t.csv", (name, "town"), rows)
+    assert found.candidates == ()
+    assert found.column(name).kind == "number" and found.column(name).treatment.bins is not None
+
+
+def test_a_number_that_begins_anew_in_each_family_is_nobody_s(tmp_path: Path) -> None:
+    rows = [
+        (f"{place // 5:03}", place % 5 % (place // 5 % 5 + 1) + 1, place // 5 % 9, place % 13)
+        for place in range(600)
+    ]
+    found = recognised(tmp_path / "t.csv", ("family", "childNum", "father", "height"), rows)
+    assert [each.name for each in found.candidates] == ["family"]
+
+
+def test_a_household_stands_behind_who_lives_in_it(tmp_path: Path) -> None:
+    rows = [(place // 12, place // 4, place // 12 % 5, place // 4 % 7, place % 11) for place in range(960)]
+    found = recognised(tmp_path / "t.csv", ("hhid", "pid", "area", "born", "wage"), rows)
+    assert [each.name for each in found.candidates] == ["pid", "hhid"]
+
+
+@pytest.mark.parametrize(
+    "name", ["first_name", "Last Name", "surname", "e-mail", "phone", "Phone number", "address", "Vorname"]
+)
+def test_names_and_contacts_are_left_out_whatever_they_hold(name: str, tmp_path: Path) -> None:
+    rows = [(place % 3, "ab"[place % 2]) for place in range(300)]
+    found = recognised(tmp_path / "t.csv", (name, "town"), rows)
+    assert found.column(name).kind == "names a person" and not found.column(name).treatment.is_used
+    said = found.with_overrules([Overrule(name, "text")])
+    assert said.column(name).treatment.is_used
+
+
+def test_what_is_about_a_contact_is_no_contact(tmp_path: Path) -> None:
+    rows = [(place % 2, place % 3, place % 5) for place in range(300)]
+    found = recognised(tmp_path / "t.csv", ("phone_service", "voice mail plan", "mobile minutes"), rows)
+    assert all(column.treatment.is_used for column in found.columns)
