@@ -180,7 +180,7 @@ def _items(cells: SeenColumn, context: Context) -> Recognised | None:
 
 
 def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
-    found = date_column(context.connection, cells, day_first=context.day_first)
+    found = date_column(cells, day_first=context.day_first)
     if found is None:
         return None
     is_birth = "birth" in meanings(cells.name)

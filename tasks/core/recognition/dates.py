@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Flags, Integers
 from tasks.core.recognition.cells import SeenColumn
-from tasks.core.records.cell_reading import CellReading, moments_of
-from tasks.core.records.month_names import names_months
+from tasks.core.records.cell_reading import CellReading
+from tasks.core.tables.timestamps import written_moments
 
 _DAYS = (
     "%d.%m.%Y",
@@ -29,9 +28,7 @@ _DAYS = (
     "%Y.%m.%d",
     "%Y%m%d",
     "%d %b %Y",
-    "%d %B %Y",
     "%b %d, %Y",
-    "%B %d, %Y",
     "%d-%b-%Y",
     "%d. %b %Y",
     "%d de %b de %Y",
@@ -41,7 +38,7 @@ _DAYS = (
     "%m/%d/%y",
     "%d-%b-%y",
 )
-_MONTHS = ("%m/%Y", "%m.%Y", "%b %Y", "%B %Y", "%b-%y", "%b-%Y", "%b. %Y", "%b de %Y", "%Y/%m")
+_MONTHS = ("%Y-%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%b-%y", "%b-%Y", "%b de %Y", "%Y/%m")
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f")
 #: Orders of day and month that must not be mixed in one column.
 _SWAPPED = {
@@ -53,7 +50,7 @@ _SWAPPED = {
     "%m/%d/%y": "%d/%m/%y",
 }
 #: What dates look like, so that other texts are not parsed.
-_LOOKS = r"[0-9\pL][0-9\pL ,./:T-]{3,30}"
+_LOOKS = r"[0-9\pL][0-9\pL ,./:T+-]{3,34}"
 #: What may be the name of a month.
 _NAMED = re.compile(r"[^\W\d_]{3}")
 _HAS_DIGITS = r".*[0-9].*"
@@ -103,28 +100,25 @@ class DateColumn:
         return CellReading(date_formats=self.formats, cut=cut)
 
 
-def date_column(
-    connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, day_first: bool = True
-) -> DateColumn | None:
+def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | None:
     """The column as dates, or None where too few cells are dates.
 
     Args:
-        connection: what reads dates.
         cells: without words for missing values.
         day_first: what to take where the cells don't tell days from months.
     """
     looks = cells.matching(_LOOKS) & cells.matching(_HAS_DIGITS)
     if cells.share(looks) < _MOST_ARE or cells.kind in ("int64", "int32", "double", "float", "bool"):
         return None
-    iso = _moments(connection, cells.texts, ())
+    iso = _moments(cells.array, ())
     if cells.share(_years_possible(iso)) >= _MOST_ARE:
         return _described((), iso, cells)
     step = max(1, len(cells.texts) // _SAMPLE)
     sample = _Sample(cells.texts[::step], cells.held[::step], max(1, cells.margin // step))
-    formats, swapped = _formats(connection, sample, day_first=day_first)
+    formats, swapped = _formats(sample, day_first=day_first)
     if not formats:
         return None
-    moments = _moments(connection, cells.texts, formats)
+    moments = _moments(cells.array, formats)
     readable = _is_time_only(formats) & ~np.isnat(moments) | _years_possible(moments)
     if cells.share(readable) < _MOST_ARE:
         return None
@@ -178,17 +172,16 @@ class _Sample:
         return int(self.held[chosen].sum())
 
 
-def _formats(
-    connection: duckdb.DuckDBPyConnection, sample: _Sample, *, day_first: bool
-) -> tuple[tuple[str, ...], bool]:
+def _formats(sample: _Sample, *, day_first: bool) -> tuple[tuple[str, ...], bool]:
     """The formats that read most, one after the other; and whether hardly a cell tells days from months."""
     behind = np.array([_TIME_BEHIND.search(text) is not None for text in sample.texts], np.bool_)
     known = [*_DAYS, *_MONTHS, *_TIMES] if sample.count(~behind) >= sample.few else []
     if sample.count(behind) >= sample.few:
         known += [f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES]
     if not any(_NAMED.search(text) for text in sample.texts):
-        known = [each for each in known if not names_months((each,))]
-    read = {each: _readable(connection, sample.texts, each) for each in known}
+        known = [each for each in known if "%b" not in each]
+    texts = pa.array(sample.texts, pa.string())
+    read = {each: _readable(texts, each) for each in known}
     chosen: list[str] = []
     left, swapped = np.ones(len(sample.texts), np.bool_), False
     for _ in range(_MOST_FORMATS):
@@ -221,16 +214,13 @@ def _swap(format_: str) -> str | None:
     return None if day is None else _SWAPPED[day] + format_.removeprefix(day)
 
 
-def _readable(connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], format_: str) -> Flags:
-    moments = _moments(connection, texts, (format_,))
+def _readable(texts: pa.Array, format_: str) -> Flags:
+    moments = _moments(texts, (format_,))
     return ~np.isnat(moments) if _is_time_only((format_,)) else _years_possible(moments)
 
 
-def _moments(
-    connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], formats: tuple[str, ...]
-) -> np.ndarray:
-    moments = moments_of(connection, texts, formats)
-    return np.asarray(moments.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False), "datetime64[us]")
+def _moments(texts: pa.Array, formats: tuple[str, ...]) -> np.ndarray:
+    return np.asarray(written_moments(texts, formats).to_numpy(zero_copy_only=False), "datetime64[us]")
 
 
 def _years_possible(moments: np.ndarray) -> Flags:

@@ -124,7 +124,7 @@ def _dated(said: Overrule, cells: SeenColumn, kept: Treatment, context: Context)
         reading = replace(kept.reading, date_formats=(format_,), cut=cut)
         _require(reading.problems, said)
         return replace(kept, reading=reading, bins=AGE_BANDS if said.word == "age" else None)
-    found = date_column(context.connection, cells, day_first=context.day_first) if cells.filled else None
+    found = date_column(cells, day_first=context.day_first) if cells.filled else None
     if found is None:
         raise ParameterError(
             f"{said.column}={said.word}: its cells were not recognised as dates. Say how they are written, "

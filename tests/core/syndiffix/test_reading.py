@@ -43,7 +43,7 @@ def test_a_column_with_another_letter_is_refused(item):
 
 
 def test_declared_columns_are_read_in_their_order_with_their_types(write):
-    path = write('a,b,c,d,e\n1,"1,5",t,2023/01/24, x \n2,2.5,0,,\n')
+    path = write('a,b,c,d,e\n1,"1,5",t,2023-01-24, x \n2,2.5,0,,\n')
     table = read_table(path, columns("e:s", "a:i", "c:b", "d:t")).columns
     assert table.column_names == ["e", "a", "c", "d"]
     assert [str(kind) for kind in table.schema.types] == ["string", "int64", "bool", "timestamp[s]"]
