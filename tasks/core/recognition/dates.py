@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Flags, Integers
-from tasks.core.recognition.cells import SeenColumn
+from tasks.core.recognition.cells import SeenColumn, usual_number
 from tasks.core.records.cell_reading import CellReading
 from tasks.core.tables.timestamps import written_moments
 
@@ -54,9 +54,14 @@ _LOOKS = r"[0-9\pL][0-9\pL ,./:T+-]{3,34}"
 #: What may be the name of a month.
 _NAMED = re.compile(r"[^\W\d_]{3}")
 _HAS_DIGITS = r".*[0-9].*"
+_ZONED = r".*:.*(?:Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _TIME_BEHIND = re.compile(r"[ T]\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[AaPp][Mm])?$")
-_MOST_ARE, _MOST_FORMATS = 0.95, 4
+#: The share of filled cells that must be dates, and how many different texts beside half of them are words.
+_MOST_ARE, _FEW_WORDS, _AT_LEAST = 0.95, 5, 0.5
+_MOST_FORMATS = 4
 _SAMPLE = 3000
+#: How Excel counts days: from 1950 to 2090. How programs count seconds: from 2000 to 2040.
+_SERIAL_DAYS, _EPOCH = (18_264, 69_400), (946_684_800, 2_208_988_800)
 _YEARS = (1850, 2150)
 _MONTHS_SPAN_YEARS, _BIRTH_SPAN_YEARS, _DAYS_FOR_HOURS = 3, 40, 3
 
@@ -73,6 +78,7 @@ class DateColumn:
         has_time: whether there are times of a day.
         is_time: whether there are times alone, without a day.
         is_month: whether they are months, without a day.
+        has_zone: whether moments say their zone.
         swapped: whether day and month could be taken for each other everywhere.
     """
 
@@ -83,6 +89,7 @@ class DateColumn:
     has_time: bool = False
     is_time: bool = False
     is_month: bool = False
+    has_zone: bool = False
     swapped: bool = False
 
     @property
@@ -108,21 +115,29 @@ def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | No
         day_first: what to take where the cells don't tell days from months.
     """
     looks = cells.matching(_LOOKS) & cells.matching(_HAS_DIGITS)
-    if cells.share(looks) < _MOST_ARE or cells.kind in ("int64", "int32", "double", "float", "bool"):
+    if cells.share(looks) < _AT_LEAST or cells.kind in ("int64", "int32", "double", "float", "bool"):
         return None
     iso = _moments(cells.array, ())
-    if cells.share(_years_possible(iso)) >= _MOST_ARE:
+    if _are_enough(cells, _years_possible(iso)):
         return _described((), iso, cells)
-    step = max(1, len(cells.texts) // _SAMPLE)
-    sample = _Sample(cells.texts[::step], cells.held[::step], max(1, cells.margin // step))
+    likely = cells.where(looks)
+    step = max(1, len(likely.texts) // _SAMPLE)
+    sample = _Sample(likely.texts[::step], likely.held[::step], max(1, cells.margin // step))
     formats, swapped = _formats(sample, day_first=day_first)
     if not formats:
         return None
     moments = _moments(cells.array, formats)
     readable = _is_time_only(formats) & ~np.isnat(moments) | _years_possible(moments)
-    if cells.share(readable) < _MOST_ARE:
+    if not _are_enough(cells, readable):
         return None
     return _described(formats, moments, cells, swapped=swapped)
+
+
+def _are_enough(cells: SeenColumn, dates: Flags) -> bool:
+    """Whether the column holds dates: nearly alone, or beside a few words that recur."""
+    share = cells.share(dates)
+    others = usual_number(cells.held[~dates], cells.margin)
+    return share >= _MOST_ARE or (share >= _AT_LEAST and others <= _FEW_WORDS)
 
 
 def _described(
@@ -144,6 +159,7 @@ def _described(
         has_time=has_time or is_time,
         is_time=is_time,
         is_month=bool(formats) and all("%d" not in each for each in formats) and not is_time,
+        has_zone=not cells.is_few(readable & cells.matching(_ZONED)),
         swapped=swapped,
     )
 
@@ -243,3 +259,20 @@ def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[st
     if last - first <= _MONTHS_SPAN_YEARS:
         return "month", f"days from {first} to {last}"
     return "year", f"days from {first} to {last}"
+
+
+def counted_moments(low: float, high: float, *, is_named_date: bool) -> str:
+    """What whole numbers seem to count that are moments in truth, in words; empty: nothing.
+
+    Args:
+        low: that hardly one is below.
+        high: that hardly one is above.
+        is_named_date: whether the column's name is of a date or an event.
+    """
+    if is_named_date and _SERIAL_DAYS[0] < low and high < _SERIAL_DAYS[1]:
+        return "the numbers that Excel counts days by"
+    for unit, a_second in (("seconds", 1), ("milliseconds", 1000)):
+        first, last = (end * a_second for end in _EPOCH)
+        if first <= low and high <= last:
+            return f"{unit} since 1970"
+    return ""
