@@ -208,6 +208,7 @@ def syndiffix(
     ids: str | Sequence[str] = (),
     columns: str | Sequence[str] | None = None,
     dataset: str | None = None,
+    date_formats: Mapping[str, str | Sequence[str]] | None = None,
     **settings: Any,
 ) -> "AnyTable":
     """A synthetic table by SynDiffix, which is not differentially private.
@@ -223,6 +224,8 @@ def syndiffix(
         ids: the columns that say whose row it is; none only if each row is another person.
         columns: those to synthesize: all but the ids. Fewer are more accurate.
         dataset: the name that the salt is kept under, for ever the same; None: the command's own.
+        date_formats: how dates are written in columns of texts, such as {"visit": "%d/%m/%Y"}, or several
+            formats of which the first that fits is taken. Such columns come out as dates.
         settings: further ones (docs/syndiffix.md), such as ``target_column`` and ``low_threshold``.
 
     Raises:
@@ -235,13 +238,14 @@ def syndiffix(
         "aidcolumns": [ids] if isinstance(ids, str) else ids,
         "columns": [columns] if isinstance(columns, str) else columns,
         "dataset": dataset,
+        "date_formats": None if date_formats is None else dict(date_formats),
     }
     options = {name: value for name, value in asked.items() if value is not None} | settings
     with Shown() as shown, tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "synthetic.parquet")
         ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
-    return alike(made, like, {})
+    return alike(made, like.without(date_formats or ()), {})
 
 
 @guarded

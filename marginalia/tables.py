@@ -8,8 +8,8 @@ as ordered categories, in their order.
 import io
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,12 @@ class Like:
     columns: dict[str, "pa.Field"]
     dtypes: dict[str, Any] | None
     orders: dict[str, list[Any]]
+
+    def without(self, names: Collection[str]) -> "Like":
+        """The same, but that columns of these names come out as they are found."""
+        known = {name.strip().casefold() for name in names}
+        kept = {name: field for name, field in self.columns.items() if name.strip().casefold() not in known}
+        return replace(self, columns=kept)
 
 
 def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:

@@ -48,7 +48,8 @@ def tell_dropped(run: RunWorkspace, configuration: RunConfiguration, read: Store
     elif is_any_dropped(path):
         say(
             f"ATTENTION: some cells were not counted. {path} lists in which columns, why and how many. If "
-            "they are numbers, check decimal and thousands. The file must stay on this machine."
+            "they are numbers, check decimal and thousands; if dates, date_formats. The file must stay on "
+            "this machine."
         )
 
 

@@ -8,6 +8,7 @@ from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import flow as syndiffix_flow
 from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.configuration.flat_file import from_flat
+from tasks.core.records.cell_reading import CellReading
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
 from tasks.core.syndiffix.settings import SynDiffixParameters
 from tasks.core.tables.header import InputFile
@@ -51,7 +52,8 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     syndiffix_options.add_arguments(parser)
     options = parser.parse_args([str(table), str(tmp_path / "out"), *numbers.split(), *CHOICES[choice]])
     options = syndiffix_options.unfold(options)
-    columns = [parse_column("age:i"), ChosenColumn("city"), ChosenColumn("a:i")]
+    dated = ChosenColumn("city", reading=CellReading(date_formats=("%d.%m.%Y", "%Y")))
+    columns = [parse_column("age:i"), dated, ChosenColumn("a:i")]
     names = [column.name for column in columns]
     section = syndiffix_settings.section_of(options, names)
     source = InputFile(table)
@@ -61,6 +63,7 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     assert settings.value_safe_columns == ("city",)
     assert settings.types == {"age": "i"}
     assert configuration.input.use_columns == ("age", "city", "a:i")
+    assert configuration.input.date_formats == {"city": ("%d.%m.%Y", "%Y")}
     assert configuration.input.subject_id == "pid"
     assert configuration.input.decimal == {"*": ",", "age": "."}
     assert configuration.input.thousands == {"a:i": "'"}

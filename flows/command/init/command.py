@@ -386,6 +386,8 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
         "Both were drafted by looking at the table, so they tell a little of it, and each release says so "
         "(drafted_from_table). Whoever has checked that each declaration is publicly known sets it to false."
     )
+    if answers.protection == "syndiffix":
+        print("SynDiffix finds its own ranges: it bins no numbers, and cuts no dates unless you said so.")
     print(f"Next: marginalia check {configuration_file}, which says what a release would cost;")
     print(f"then marginalia run {configuration_file}, which makes it.")
     input_path = _input_path(path, answers)

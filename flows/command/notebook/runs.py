@@ -131,13 +131,13 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     words = [word for name, value in asked.items() if name not in named for word in _words(name, value)]
     options = parser.parse_args([in_memory(asked.get("dataset", syndiffix_options.DATASET), table), *words])
     for name, value in named.items():  # not as words: a column may be called --columns
-        setattr(options, name, value)
+        setattr(options, name, _date_formats(value) if name == "date_formats" else value)
     options.given = {**syndiffix_options.given(options), **{name: name for name in named}}
     return options
 
 
 #: Options that name columns or a dataset, and ways of clustering, beside the settings.
-_NAMES, _WAYS = ("columns", "aidcolumns", "dataset"), ("no_clustering", "clusters")
+_NAMES, _WAYS = ("columns", "aidcolumns", "dataset", "date_formats"), ("no_clustering", "clusters")
 
 
 def _is_named(name: str) -> bool:
@@ -154,9 +154,31 @@ def _names_problem(name: str, value: object, columns: int) -> str:
     """
     if name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column"):
         return "" if isinstance(value, str) else "must be a text: give one"
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if name == "date_formats":
+        formats = value.values() if isinstance(value, dict) else [None]
+        are_formats = all(isinstance(each, str) or _are_texts(each) for each in formats)
+        return (
+            ""
+            if are_formats
+            else 'must say how columns are written, such as {"visit": "%d/%m/%Y"}: give that'
+        )
+    if not _are_texts(value):
         return "must be a list of texts: give the names of columns"
+    assert isinstance(value, list)
     return "" if len(value) <= columns else "must name columns, and holds more texts than there are columns"
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _date_formats(value: dict[str, str | list[str]]) -> list[str]:
+    """As the command's option has them."""
+    return [
+        f"{name}={each}"
+        for name, formats in value.items()
+        for each in ([formats] if isinstance(formats, str) else formats)
+    ]
 
 
 #: What a setting's value must be, in words, by its kind.

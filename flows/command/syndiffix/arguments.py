@@ -45,6 +45,21 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, True if self.nargs == 0 else values)
 
 
+class _Every(argparse.Action):
+    """An option that may be given several times: all that they hold, one after the other."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        assert isinstance(values, list)
+        namespace.given = {**given(namespace), self.dest: option_string}
+        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *values])
+
+
 def given(options: argparse.Namespace) -> Mapping[str, str]:
     """The options that were given, whatever their value, each as it was spelled."""
     found: Mapping[str, str] = getattr(options, "given", {})
@@ -111,6 +126,16 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         "--thousands",
         help="mark between thousands: . , ' or a space of any kind (default: none, but a column of type r "
         "takes 1,234 for 1234)",
+    )
+    group.add_argument(
+        "--date-format",
+        dest="date_formats",
+        nargs="+",
+        action=_Every,
+        default=[],
+        metavar="COLUMN=FORMAT",
+        help="how a column's dates are written, such as visit=%%d/%%m/%%Y; of several formats of one column "
+        "the first that fits is taken (default: 2026-12-31, with or without a time and a zone)",
     )
     group.add_argument(
         "--encoding",

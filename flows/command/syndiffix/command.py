@@ -6,7 +6,7 @@ output, all else to standard error. Not differentially private.
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +35,7 @@ from tasks.core.syndiffix.reading import (
 from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.tables.header import Headers, InputFile, find_dialect, header_notes
-from tasks.core.tables.number_format import EVERY_COLUMN, NumberFormat
+from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.writing import write_delimited, write_table
 from tasks.failures import unforeseen
 from tasks.messages import tell
@@ -190,6 +190,7 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
             setattr(options, option, spelled(getattr(options, option)))
     if options.columns is not None:
         options.columns = list(map(typed, options.columns))
+    options.date_formats = syndiffix_settings.date_formats_of(options.date_formats, headers)
 
 
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
@@ -261,20 +262,25 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenC
     problems += [
         f"--{key} names the column {name!r}, which is not synthesized: "
         f"{did_you_mean(name, selected, repr) or 'correct its name.'}"
-        for key, declared in marks.items()
-        for name in declared
+        for key, named in (*marks.items(), ("date-format", options.date_formats))
+        for name in named
         if name not in (*selected, EVERY_COLUMN)
     ]
-    formats = [_number_format(marks, name) for name in selected]
-    problems += [found.problem for found in formats if found.problem]
+    given = Declarations(
+        decimal=marks["decimal"],
+        thousands=marks["thousands"],
+        date_formats={name: tuple(formats) for name, formats in options.date_formats.items()},
+    )
+    declared = [declared_column(name, given.of(name), None) for name in selected]
+    for each in declared:
+        problems += filter(None, [each.number_format.problem])
+        problems += [f"Column {each.name!r}: {problem}" for problem in each.reading.problems]
     if problems:
         raise ParameterError(list(dict.fromkeys(problems)))
-    return [replace(column, number_format=found) for column, found in zip(columns, formats, strict=True)]
-
-
-def _number_format(marks: Mapping[str, Mapping[str, str]], name: str) -> NumberFormat:
-    declared = Declarations(decimal=marks["decimal"], thousands=marks["thousands"]).of(name)
-    return declared_column(name, declared, None).number_format
+    return [
+        replace(column, number_format=each.number_format, reading=each.reading)
+        for column, each in zip(columns, declared, strict=True)
+    ]
 
 
 def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:

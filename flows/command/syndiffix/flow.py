@@ -61,6 +61,7 @@ def flat_configuration(
         "prefix": options.dataset,
         "output_dir": str(options.output.expanduser().absolute()),
         **syndiffix_settings.marks_of(options),
+        "date_formats": {c.name: list(c.reading.date_formats) for c in columns if c.reading.date_formats},
         "synthesis_mode": "syndiffix",
         "syndiffix": {
             "columns": [f"{c.name}:{c.letter}" if c.letter else {"name": c.name} for c in columns],

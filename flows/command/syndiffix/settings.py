@@ -5,7 +5,7 @@ In: options. Out: the settings of a configuration's section ``syndiffix``, and t
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from flows.command.syndiffix.arguments import given, spelled
@@ -13,6 +13,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.clusters import read_clusters, write_clusters
 from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, Clustering, MlClustering
+from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import DECIMALS, EVERY_COLUMN, THOUSANDS, canonical_thousands
 from tasks.progress import say
 
@@ -155,4 +156,40 @@ def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
             if marks.setdefault(column or EVERY_COLUMN, mark) != mark:
                 raise ParameterError(f"--{key} gives one column two marks: keep one.")
         found[key] = marks
+    return found
+
+
+def date_formats_of(items: Iterable[str], headers: Headers) -> dict[str, list[str]]:
+    """How dates are written, as a configuration has it: header to formats.
+
+    Args:
+        items: ``COLUMN=FORMAT`` each.
+        headers: of the input.
+
+    Raises:
+        ParameterError: an item has no equals sign, or names no column of the input.
+    """
+    found: dict[str, list[str]] = {}
+    problems = []
+    for item in items:
+        signs = [place for place, sign in enumerate(item) if sign == "="]
+        # Names and formats may have equals signs too: the longest name that there is.
+        named = [place for place in signs if headers.find(item[:place]) is not None]
+        if named:
+            name = headers.texts[headers.find(item[: named[-1]]) or 0]
+            found.setdefault(name, []).append(item[named[-1] + 1 :])
+        elif signs:
+            name = item[: signs[0]]
+            meant = did_you_mean(name, headers.texts, repr)
+            problems.append(
+                f"--date-format names the column {name!r}, which the input does not have: "
+                f"{meant or 'correct its name.'}"
+            )
+        else:
+            problems.append(
+                "--date-format must be COLUMN= and a format, such as visit=%d/%m/%Y, but is "
+                f"{item!r}: correct it."
+            )
+    if problems:
+        raise ParameterError(problems)
     return found

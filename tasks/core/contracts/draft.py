@@ -10,7 +10,7 @@ holds a rule that next month's table could break: a cell that doesn't fit is men
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -149,18 +149,39 @@ def _dialect(source: InputFile) -> dict[str, Any]:
 def _types(used: list[Recognised]) -> dict[str, Any]:
     """What SynDiffix reads cells as. A word among numbers is then missing, and makes no column of texts.
 
-    It takes no part of a contract that cells could break, so marks of numbers are declared here.
+    It takes no part of a contract that cells could break, so marks of numbers and formats of dates are
+    declared here.
     """
-    numbers = [column for column in used if column.treatment.bins is not None]
-    texts = [c for c in used if c.treatment.bins is None and not c.kind.startswith(("number", "year"))]
+    dates = [column for column in used if is_whole_date(column)]
+    numbers = [c for c in used if c.treatment.bins is not None and c not in dates]
+    texts = [
+        c
+        for c in used
+        if c.treatment.bins is None and c not in dates and not c.kind.startswith(("number", "year"))
+    ]
     found: dict[str, Any] = {}
+    formats = {column.name: list(column.treatment.reading.date_formats) for column in used}
+    if formats := {name: written for name, written in formats.items() if written}:
+        found["date_formats"] = formats
     for key in ("decimal", "thousands", "negative"):
         marks = {column.name: getattr(column.treatment.number_format, key) for column in numbers}
         marks = {name: mark for name, mark in marks.items() if mark != getattr(PLAIN, key)}
         if marks:
             found[key] = marks
-    letters = {column.name: ":r" for column in numbers} | {column.name: ":s" for column in texts}
+    letters = {
+        column.name: f":{letter}"
+        for letter, columns in (("t", dates), ("r", numbers), ("s", texts))
+        for column in columns
+    }
     return found | {"syndiffix": {"columns": [c.name + letters.get(c.name, "") for c in used]}}
+
+
+def is_whole_date(column: Recognised) -> bool:
+    """Whether SynDiffix takes the days or moments of a column whole, unless a person says otherwise."""
+    reading = column.treatment.reading
+    has_days = all("%d" in each for each in reading.date_formats)
+    is_cut = reading.is_age or (column.is_said and reading.cut != "day")
+    return reading.holds_dates and has_days and not is_cut
 
 
 def _protection(answers: Answers) -> dict[str, Any]:
@@ -230,6 +251,8 @@ def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
     found: dict[str, Any] = {"name": name}
     custom: list[dict[str, Any]] = [*_read(treatment.reading)]
     if answers.protection == "syndiffix":
+        cut = "" if is_whole_date(column) else treatment.reading.cut
+        custom = [*_read(replace(treatment.reading, date_formats=(), cut=cut))]
         return found | ({"customProperties": custom} if custom else {})
     if treatment.delimiter is not None:
         found |= {"logicalType": "array", "logicalTypeOptions": {"maxItems": treatment.cap}}

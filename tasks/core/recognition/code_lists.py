@@ -10,6 +10,8 @@ from pathlib import Path
 
 from tasks.core.recognition.cells import FEW, SeenColumn
 
+#: The name of lists of two words, of which one says yes.
+BOOLEANS = "booleans"
 _LISTS = Path(__file__).with_name("code_lists.toml")
 #: Of a closed list at least so much is seen; else most of its values would be counted as nothing but noise.
 _LEAST_SEEN = 0.4
@@ -36,18 +38,30 @@ _SPELLINGS = (str, str.lower, str.upper, str.capitalize)
 def code_list(cells: SeenColumn) -> CodeList | None:
     """The shortest public list that holds all texts but those of a few cells, in one spelling; or None.
 
-    It is the whole list or nothing, so which of its values occur is not told by it.
+    It is the whole list or nothing, so which of its values occur is not told by it. Booleans may each be
+    spelled in another way.
     """
     if cells.usual < 2:
         return None
     for known in _known():
-        for spelling in _SPELLINGS:
-            values = tuple(dict.fromkeys(map(spelling, known.values)))
+        spelled = [tuple(dict.fromkeys(map(spelling, known.values))) for spelling in _SPELLINGS]
+        if known.name == BOOLEANS:
+            spelled.append(_as_spelled(cells, spelled))
+        for values in spelled:
             if cells.is_few(~cells.among(values)):
                 common = int((cells.among(values) & (cells.held >= FEW)).sum())
                 closed = known.closed and common >= _LEAST_SEEN * len(values)
                 return CodeList(known.name, values, closed)
     return None
+
+
+def _as_spelled(cells: SeenColumn, spelled: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Each word in the ways in which more than a few cells spell it; else as the list does."""
+    often = {text for text, is_often in zip(cells.texts, cells.held >= cells.margin, strict=True) if is_often}
+    found: dict[str, None] = {}
+    for ways in zip(*spelled, strict=True):
+        found.update(dict.fromkeys([way for way in ways if way in often] or ways[:1]))
+    return tuple(found)
 
 
 @functools.cache

@@ -13,8 +13,8 @@ import duckdb
 import numpy as np
 
 from tasks.core.recognition.cells import FEW, SeenColumn, usual_ends, usual_number
-from tasks.core.recognition.code_lists import code_list
-from tasks.core.recognition.dates import DateColumn, date_column, proposed_cut
+from tasks.core.recognition.code_lists import BOOLEANS, code_list
+from tasks.core.recognition.dates import DateColumn, counted_moments, date_column, proposed_cut
 from tasks.core.recognition.edges import (
     AGE_BANDS,
     CHILD_BANDS,
@@ -23,7 +23,7 @@ from tasks.core.recognition.edges import (
     chosen_edges,
     linear_edges,
 )
-from tasks.core.recognition.header_words import meanings, names_a_person
+from tasks.core.recognition.header_words import header_words, meanings, names_a_person
 from tasks.core.recognition.items import item_column
 from tasks.core.recognition.missing_words import code_numbers, missing_words
 from tasks.core.recognition.numbers import NumberColumn, leading_zeros, number_column
@@ -43,8 +43,21 @@ _FREE_WORDS, _FREE_LENGTH, _MOSTLY_DIFFERENT = 3.0, 40, 0.3
 _RARE, _MOSTLY_RARE = 10, 0.7
 _OLDEST, _YEARS = 125, (1850, 2150)
 _SHOWN, _LONGEST_MARK = 3, 8
-#: How Excel counts days: from 1950 to 2090.
-_SERIAL_DAYS = (18_264, 69_400)
+_EACH_BY_ITSELF = "and each is counted by itself: write them alike"
+#: Words of a header whose numbers may be days of something that happened.
+_EVENTS = {
+    *(
+        "visit",
+        "visited",
+        "admission",
+        "admitted",
+        "discharge",
+        "discharged",
+        "registered",
+        "joined",
+        "hired",
+    ),
+}
 #: Long hexadecimal ids, accounts (IBAN), and long texts of letters and digits without a blank.
 _PROGRAMMED = (
     r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"
@@ -112,7 +125,7 @@ def _with_spellings(found: Recognised, cells: SeenColumn, context: Context) -> R
         return found
     shown = ", ".join(" and ".join(map(repr, texts)) for texts in pairs[:_SHOWN])
     more = f" and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
-    doubt = f"values differ in case only ({shown}{more}), and each is counted by itself: write them alike"
+    doubt = f"values differ in case only ({shown}{more}), {_EACH_BY_ITSELF}"
     return replace(found, doubt=doubt)
 
 
@@ -187,7 +200,7 @@ def _items(cells: SeenColumn, context: Context) -> Recognised | None:
 
 
 def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
-    found = date_column(context.connection, cells, day_first=context.day_first)
+    found = date_column(cells, day_first=context.day_first)
     if found is None:
         return None
     is_birth = "birth" in meanings(cells.name)
@@ -201,13 +214,16 @@ def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
         cut, why = ("month" if found.years[1] - found.years[0] <= 3 else "year"), "months"
     else:
         cut, why = proposed_cut(found, is_birth=is_birth, today=context.today)
-    return dates_treated(cells, found, cut, f"{why}, written {found.written}, such as {_example(cells)}")
+    reason = f"{why}, written {found.written}, such as {_example(cells.where(found.readable))}"
+    if not found.readable.all():
+        reason += f"; beside them words such as {_shown(cells, ~found.readable)}, which count as empty"
+    return dates_treated(cells, found, cut, reason)
 
 
 def dates_treated(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -> Recognised:
     """A column of dates, cut so."""
     treatment = Treatment(reading=found.reading(cut))
-    kind = "time" if found.is_time else "moment" if found.has_time else "date"
+    kind = "time" if found.is_time else "moment" if found.has_time or found.has_zone else "date"
     if cut.startswith("age"):
         kind, treatment = "date of birth", replace(treatment, bins=AGE_BANDS)
     elif cut == "year" and found.years[1] - found.years[0] > _RARE * 4:
@@ -250,8 +266,10 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     if words:
         reason += f"; beside them words such as {_shown(cells, np.isnan(found.numbers))}"
     doubt = ""
-    if "date" in said and found.whole and _SERIAL_DAYS[0] < edges[0] and edges[-1] < _SERIAL_DAYS[1]:
-        doubt = "these look like the numbers that Excel counts days by: export them as dates"
+    if found.whole and not said & {"money", "contact"}:
+        is_named = "date" in said or not _EVENTS.isdisjoint(header_words(cells.name))
+        if counted := counted_moments(edges[0], edges[-1], is_named_date=is_named):
+            doubt = f"these look like {counted}: export them as dates"
     return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
@@ -322,13 +340,18 @@ def _listed(cells: SeenColumn, context: Context) -> Recognised | None:
     if found is None:
         return None
     if found.closed:
-        other = None if found.name == "booleans" else OTHER
+        other = None if found.name == BOOLEANS else OTHER
         treatment = Treatment(domain=found.values, other=other)
     else:
         treatment = Treatment()
-    kind = "boolean" if found.name == "booleans" else found.name
+    kind = "boolean" if found.name == BOOLEANS else found.name
+    is_twice = len({value.casefold() for value in found.values}) < len(found.values)
     return Recognised(
-        cells.name, kind, f"every value is of this public list, such as {_example(cells)}", treatment
+        cells.name,
+        kind,
+        f"every value is of this public list, such as {_example(cells)}",
+        treatment,
+        f"values differ in case only, {_EACH_BY_ITSELF}" if is_twice else "",
     )
 
 

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Flags, Integers
-from tasks.core.recognition.cells import SeenColumn
-from tasks.core.records.cell_reading import CellReading, moments_of
-from tasks.core.records.month_names import names_months
+from tasks.core.recognition.cells import SeenColumn, usual_number
+from tasks.core.records.cell_reading import CellReading
+from tasks.core.tables.timestamps import written_moments
 
 _DAYS = (
     "%d.%m.%Y",
@@ -29,9 +28,7 @@ _DAYS = (
     "%Y.%m.%d",
     "%Y%m%d",
     "%d %b %Y",
-    "%d %B %Y",
     "%b %d, %Y",
-    "%B %d, %Y",
     "%d-%b-%Y",
     "%d. %b %Y",
     "%d de %b de %Y",
@@ -41,7 +38,7 @@ _DAYS = (
     "%m/%d/%y",
     "%d-%b-%y",
 )
-_MONTHS = ("%m/%Y", "%m.%Y", "%b %Y", "%B %Y", "%b-%y", "%b-%Y", "%b. %Y", "%b de %Y", "%Y/%m")
+_MONTHS = ("%Y-%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%b-%y", "%b-%Y", "%b de %Y", "%Y/%m")
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f")
 #: Orders of day and month that must not be mixed in one column.
 _SWAPPED = {
@@ -53,13 +50,18 @@ _SWAPPED = {
     "%m/%d/%y": "%d/%m/%y",
 }
 #: What dates look like, so that other texts are not parsed.
-_LOOKS = r"[0-9\pL][0-9\pL ,./:T-]{3,30}"
+_LOOKS = r"[0-9\pL][0-9\pL ,./:T+-]{3,34}"
 #: What may be the name of a month.
 _NAMED = re.compile(r"[^\W\d_]{3}")
 _HAS_DIGITS = r".*[0-9].*"
+_ZONED = r".*:.*(?:Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _TIME_BEHIND = re.compile(r"[ T]\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[AaPp][Mm])?$")
-_MOST_ARE, _MOST_FORMATS = 0.95, 4
+#: The share of filled cells that must be dates, and how many different texts beside half of them are words.
+_MOST_ARE, _FEW_WORDS, _AT_LEAST = 0.95, 5, 0.5
+_MOST_FORMATS = 4
 _SAMPLE = 3000
+#: How Excel counts days: from 1950 to 2090. How programs count seconds: from 2000 to 2040.
+_SERIAL_DAYS, _EPOCH = (18_264, 69_400), (946_684_800, 2_208_988_800)
 _YEARS = (1850, 2150)
 _MONTHS_SPAN_YEARS, _BIRTH_SPAN_YEARS, _DAYS_FOR_HOURS = 3, 40, 3
 
@@ -76,6 +78,7 @@ class DateColumn:
         has_time: whether there are times of a day.
         is_time: whether there are times alone, without a day.
         is_month: whether they are months, without a day.
+        has_zone: whether moments say their zone.
         swapped: whether day and month could be taken for each other everywhere.
     """
 
@@ -86,6 +89,7 @@ class DateColumn:
     has_time: bool = False
     is_time: bool = False
     is_month: bool = False
+    has_zone: bool = False
     swapped: bool = False
 
     @property
@@ -103,32 +107,37 @@ class DateColumn:
         return CellReading(date_formats=self.formats, cut=cut)
 
 
-def date_column(
-    connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, day_first: bool = True
-) -> DateColumn | None:
+def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | None:
     """The column as dates, or None where too few cells are dates.
 
     Args:
-        connection: what reads dates.
         cells: without words for missing values.
         day_first: what to take where the cells don't tell days from months.
     """
     looks = cells.matching(_LOOKS) & cells.matching(_HAS_DIGITS)
-    if cells.share(looks) < _MOST_ARE or cells.kind in ("int64", "int32", "double", "float", "bool"):
+    if cells.share(looks) < _AT_LEAST or cells.kind in ("int64", "int32", "double", "float", "bool"):
         return None
-    iso = _moments(connection, cells.texts, ())
-    if cells.share(_years_possible(iso)) >= _MOST_ARE:
+    iso = _moments(cells.array, ())
+    if _are_enough(cells, _years_possible(iso)):
         return _described((), iso, cells)
-    step = max(1, len(cells.texts) // _SAMPLE)
-    sample = _Sample(cells.texts[::step], cells.held[::step], max(1, cells.margin // step))
-    formats, swapped = _formats(connection, sample, day_first=day_first)
+    likely = cells.where(looks)
+    step = max(1, len(likely.texts) // _SAMPLE)
+    sample = _Sample(likely.texts[::step], likely.held[::step], max(1, cells.margin // step))
+    formats, swapped = _formats(sample, day_first=day_first)
     if not formats:
         return None
-    moments = _moments(connection, cells.texts, formats)
+    moments = _moments(cells.array, formats)
     readable = _is_time_only(formats) & ~np.isnat(moments) | _years_possible(moments)
-    if cells.share(readable) < _MOST_ARE:
+    if not _are_enough(cells, readable):
         return None
     return _described(formats, moments, cells, swapped=swapped)
+
+
+def _are_enough(cells: SeenColumn, dates: Flags) -> bool:
+    """Whether the column holds dates: nearly alone, or beside a few words that recur."""
+    share = cells.share(dates)
+    others = usual_number(cells.held[~dates], cells.margin)
+    return share >= _MOST_ARE or (share >= _AT_LEAST and others <= _FEW_WORDS)
 
 
 def _described(
@@ -150,6 +159,7 @@ def _described(
         has_time=has_time or is_time,
         is_time=is_time,
         is_month=bool(formats) and all("%d" not in each for each in formats) and not is_time,
+        has_zone=not cells.is_few(readable & cells.matching(_ZONED)),
         swapped=swapped,
     )
 
@@ -178,17 +188,16 @@ class _Sample:
         return int(self.held[chosen].sum())
 
 
-def _formats(
-    connection: duckdb.DuckDBPyConnection, sample: _Sample, *, day_first: bool
-) -> tuple[tuple[str, ...], bool]:
+def _formats(sample: _Sample, *, day_first: bool) -> tuple[tuple[str, ...], bool]:
     """The formats that read most, one after the other; and whether hardly a cell tells days from months."""
     behind = np.array([_TIME_BEHIND.search(text) is not None for text in sample.texts], np.bool_)
     known = [*_DAYS, *_MONTHS, *_TIMES] if sample.count(~behind) >= sample.few else []
     if sample.count(behind) >= sample.few:
         known += [f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES]
     if not any(_NAMED.search(text) for text in sample.texts):
-        known = [each for each in known if not names_months((each,))]
-    read = {each: _readable(connection, sample.texts, each) for each in known}
+        known = [each for each in known if "%b" not in each]
+    texts = pa.array(sample.texts, pa.string())
+    read = {each: _readable(texts, each) for each in known}
     chosen: list[str] = []
     left, swapped = np.ones(len(sample.texts), np.bool_), False
     for _ in range(_MOST_FORMATS):
@@ -221,16 +230,13 @@ def _swap(format_: str) -> str | None:
     return None if day is None else _SWAPPED[day] + format_.removeprefix(day)
 
 
-def _readable(connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], format_: str) -> Flags:
-    moments = _moments(connection, texts, (format_,))
+def _readable(texts: pa.Array, format_: str) -> Flags:
+    moments = _moments(texts, (format_,))
     return ~np.isnat(moments) if _is_time_only((format_,)) else _years_possible(moments)
 
 
-def _moments(
-    connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], formats: tuple[str, ...]
-) -> np.ndarray:
-    moments = moments_of(connection, texts, formats)
-    return np.asarray(moments.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False), "datetime64[us]")
+def _moments(texts: pa.Array, formats: tuple[str, ...]) -> np.ndarray:
+    return np.asarray(written_moments(texts, formats).to_numpy(zero_copy_only=False), "datetime64[us]")
 
 
 def _years_possible(moments: np.ndarray) -> Flags:
@@ -253,3 +259,20 @@ def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[st
     if last - first <= _MONTHS_SPAN_YEARS:
         return "month", f"days from {first} to {last}"
     return "year", f"days from {first} to {last}"
+
+
+def counted_moments(low: float, high: float, *, is_named_date: bool) -> str:
+    """What whole numbers seem to count that are moments in truth, in words; empty: nothing.
+
+    Args:
+        low: that hardly one is below.
+        high: that hardly one is above.
+        is_named_date: whether the column's name is of a date or an event.
+    """
+    if is_named_date and _SERIAL_DAYS[0] < low and high < _SERIAL_DAYS[1]:
+        return "the numbers that Excel counts days by"
+    for unit, a_second in (("seconds", 1), ("milliseconds", 1000)):
+        first, last = (end * a_second for end in _EPOCH)
+        if first <= low and high <= last:
+            return f"{unit} since 1970"
+    return ""

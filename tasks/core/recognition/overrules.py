@@ -11,7 +11,7 @@ import numpy as np
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.recognition.cells import SeenColumn
-from tasks.core.recognition.columns import Context, dates_treated
+from tasks.core.recognition.columns import Context, dates_treated, recognise_column
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.edges import AGE_BANDS, chosen_edges
 from tasks.core.recognition.numbers import number_column
@@ -37,8 +37,7 @@ def overruled(found: Recognised, said: Overrule, cells: SeenColumn, context: Con
     elif word == "text":
         treatment = kept
     elif word == "missing":
-        words = tuple(filter(None, map(str.strip, detail.split(","))))
-        treatment = replace(treatment.with_missing(words), is_used=True)
+        return _without_words(found, tuple(filter(None, map(str.strip, detail.split(",")))), cells, context)
     elif word == "values":
         values = tuple(filter(None, map(str.strip, detail.split(","))))
         _require(domain_problems(values), said)
@@ -56,6 +55,20 @@ def overruled(found: Recognised, said: Overrule, cells: SeenColumn, context: Con
     else:
         treatment = _dated(said, bare, kept, context)
     return Recognised(found.name, _KINDS.get(word, found.kind), "you say so", treatment, is_said=True)
+
+
+def _without_words(
+    found: Recognised, words: tuple[str, ...], cells: SeenColumn, context: Context
+) -> Recognised:
+    """The column looked at again without words that a person calls missing; what was said before stands."""
+    known = tuple(dict.fromkeys((*found.treatment.reading.missing, *words)))
+    if words and not found.is_said:
+        found = recognise_column(cells.read(context.connection, CellReading(missing=known)), context)
+        known = tuple(dict.fromkeys((*known, *found.treatment.reading.missing)))
+    treatment = replace(found.treatment.with_missing(known if words else ()), is_used=True)
+    shown = ", ".join(map(repr, words)) or "no word"
+    reason = f"{found.reason}; you say that {shown} stands for a missing value"
+    return replace(found, reason=reason, treatment=treatment)
 
 
 _KINDS = {
@@ -124,7 +137,7 @@ def _dated(said: Overrule, cells: SeenColumn, kept: Treatment, context: Context)
         reading = replace(kept.reading, date_formats=(format_,), cut=cut)
         _require(reading.problems, said)
         return replace(kept, reading=reading, bins=AGE_BANDS if said.word == "age" else None)
-    found = date_column(context.connection, cells, day_first=context.day_first) if cells.filled else None
+    found = date_column(cells, day_first=context.day_first) if cells.filled else None
     if found is None:
         raise ParameterError(
             f"{said.column}={said.word}: its cells were not recognised as dates. Say how they are written, "

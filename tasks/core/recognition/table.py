@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
-import duckdb
-
 from tasks.core.errors import ParameterError
 from tasks.core.queries import connect
 from tasks.core.recognition.cells import MOST_ROWS, SeenColumn, load_cells
@@ -166,9 +164,7 @@ def recognise_table(
     with connect() as connection:
         cells = tuple(load_cells(connection, dialect.source))
         comma = any(has_decimal_comma(each) for each in cells)
-        context = Context(
-            connection, comma, _is_day_first(connection, cells, dialect.source), today or date.today()
-        )
+        context = Context(connection, comma, _is_day_first(cells, dialect.source), today or date.today())
         whose = candidates(cells)
         recognised = (_not_of_a_person(recognise_column(each, context), whose) for each in cells)
         columns = tuple(
@@ -222,16 +218,14 @@ def _with_follows(column: Recognised, follows: Sequence[Follows]) -> Recognised:
     return replace(column, reason=f"{column.reason}; follows from {found.source}")
 
 
-def _is_day_first(
-    connection: duckdb.DuckDBPyConnection, cells: Sequence[SeenColumn], source: InputFile
-) -> bool:
+def _is_day_first(cells: Sequence[SeenColumn], source: InputFile) -> bool:
     """Whether dates begin with the day, by columns whose cells tell; else as tables with semicolons do."""
     votes = 0
     for each in cells:
         sample = each.texts[:200]
         if not any("/" in text or "-" in text for text in sample):
             continue
-        first = date_column(connection, each, day_first=True)
+        first = date_column(each, day_first=True)
         if first is not None and not first.swapped and first.formats:
             told = ("%d/%m", "%m/%d", "%d-%m", "%m-%d")
             starts = [format_[:2] for format_ in first.formats if format_[:5] in told]

@@ -23,15 +23,12 @@ import pyarrow as pa
 
 from tasks.core.arrays import Flags
 from tasks.core.queries import query_over
-from tasks.core.records.month_names import in_english, names_months, with_abbreviations
+from tasks.core.tables.timestamps import is_format, written_moments
 
 #: What is left of a date, as strftime writes it.
 CUTS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "hour": "%H"}
 _AGE = re.compile(r"age on (\d{4}-\d{2}-\d{2})")
 _DAY, _MOMENT = "%Y-%m-%d", "%Y-%m-%d %H:%M:%S"
-#: What a format may hold: parts of dates and times, but no zone, as a date's day would depend on it.
-_PART = re.compile(r"%(-?.)")
-_PARTS = frozenset("YymdbBaAjHIMSfgp%")
 
 
 @dataclass(frozen=True)
@@ -68,10 +65,10 @@ class CellReading:
     def problems(self) -> list[str]:
         """What keeps the declarations from being meant, a sentence each."""
         found = [
-            f"date_formats must be made of parts such as %d, %m, %Y, %H and %M, without a zone, but hold "
-            f"{format_!r}: correct it."
+            "date_formats must be made of parts such as %d, %m, %Y, %H and %M, each once, without a zone, "
+            f"but hold {format_!r}: correct it."
             for format_ in self.date_formats
-            if not _is_format(format_)
+            if not is_format(format_)
         ]
         if self.cut and not (self.cut in CUTS or self.cut_length or self._reference_day):
             found.append(
@@ -134,7 +131,7 @@ class CellReading:
 
     def _dates(self, connection: duckdb.DuckDBPyConnection, texts: list[str | None]) -> list[str | None]:
         """What is left of each text that is a date; None of any other."""
-        moments = moments_of(connection, texts, self.date_formats)
+        moments = written_moments(pa.array(texts, pa.string()), self.date_formats)
         day = self._reference_day
         if day is not None:
             ages = query_over(connection, "records/ages_on", moments, {"day": day.isoformat()})
@@ -154,27 +151,8 @@ class CellReading:
         return cls(**{key: _frozen(value) for key, value in declared.items()})
 
 
-def moments_of(
-    connection: duckdb.DuckDBPyConnection, texts: Sequence[str | None], formats: tuple[str, ...]
-) -> pa.Array:
-    """The moment of each text, null where it is none. Args: formats: the first that fits; none: ISO 8601."""
-    if not formats:
-        return query_over(connection, "records/moments_of_iso_texts", pa.array(texts, pa.string()), {})
-    if names_months(formats):
-        texts = [None if text is None else in_english(text) for text in texts]
-        formats = with_abbreviations(formats)
-    values = pa.array(texts, pa.string())
-    return query_over(connection, "records/moments_of_texts", values, {"formats": list(formats)})
-
-
 def _frozen(value: object) -> Any:
     return tuple(value) if isinstance(value, list) else value
-
-
-def _is_format(format_: str) -> bool:
-    parts = [part.removeprefix("-") for part in _PART.findall(format_)]
-    is_some_time = bool({"Y", "y", "H", "I"} & set(parts))
-    return is_some_time and set(parts) <= _PARTS and not format_.replace("%%", "").endswith("%")
 
 
 #: As the file has them.

@@ -12,7 +12,6 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
 
@@ -129,7 +128,7 @@ def read_table(
     return TypedTable(
         pa.table([cells.array for cells in typed], names=wanted),
         pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
-        tuple(itertools.chain.from_iterable(map(_complaints, columns, typed))),
+        tuple(itertools.chain.from_iterable(map(_complaints, columns, typed, places))),
         tuple(
             DroppedCells(column.name, _why_unread(column), cells.unread)
             for column, cells in zip(columns, typed, strict=True)
@@ -143,24 +142,40 @@ def read_table(
     )
 
 
-def _complaints(column: ChosenColumn, cells: "_TypedCells") -> Iterator[str]:
+def _complaints(column: ChosenColumn, cells: "_TypedCells", place: int) -> Iterator[str]:
     """What a column's cells were not. Without a type nobody may have declared its name, which is not told."""
     if cells.is_grouped:
         yield (
             f"ATTENTION: column {column.name!r} has numbers with commas, which were read as marks between "
             f"thousands. {_IF_DECIMAL}"
         )
-    if cells.read is _Read.ALL:
+    if 2 * cells.like_dates >= max(cells.filled, 1):
+        yield (
+            f"Column {place + 1} of the input has no type and is read as text, but "
+            f"{_share(cells.like_dates, cells.filled)} of its cells look like dates. If they are, give it "
+            f"type t. {_IF_DATE}"
+        )
+    if not cells.unread:
         return
+    lost = f"{_share(cells.unread, cells.filled)} of those that aren't empty. They count as missing."
     if column.reading.holds_dates:
-        yield f"Column {column.name!r} has cells that are no dates as declared: they count as missing."
+        yield f"Column {column.name!r} has cells that are no dates as declared, {lost}"
     elif column.letter is None:
-        yield "A column of numbers without a declared type has infinite ones: they count as missing."
+        yield f"A column of numbers without a declared type has infinite ones, {lost}"
     else:
-        wanted = MEANINGS[column.letter]
-        yield f"Column {column.name!r} has cells that are no {wanted}: they count as missing."
-        if cells.has_commas and not cells.is_grouped:
-            yield _IF_DECIMAL
+        helps = _IF_DATE if column.letter == "t" else _IF_DECIMAL
+        is_known = column.letter == "t" or (cells.has_commas and not cells.is_grouped)
+        lost += f" {helps}" if is_known else ""
+        yield f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}, {lost}"
+
+
+def _share(part: int, whole: int) -> str:
+    """A share of a raw table's cells, for the operator's terminal alone.
+
+    >>> _share(1, 601), _share(600, 601)
+    ('0.166 %', '99.8 %')
+    """
+    return f"{100 * part / whole:.3g} %"
 
 
 def _why_unread(column: ChosenColumn) -> str:
@@ -228,12 +243,16 @@ def _without_unused(cells: pa.DictionaryArray) -> pa.DictionaryArray:
 _IF_DECIMAL = "If a comma stands before the decimals, declare decimal as ',' (in the command: --decimal ,)."
 
 
-class _Read(Enum):
-    """How many of a column's cells that aren't empty could be read as its type."""
-
-    ALL = auto()
-    SOME = auto()
-    NONE = auto()
+#: What helps where dates were not read.
+_IF_DATE = (
+    "Dates that are not written as 2026-12-31 need date_formats (in the command: --date-format "
+    "COLUMN=%d/%m/%Y)."
+)
+#: Texts that may be dates: three numbers, or the name of a month with two.
+_LIKE_DATE = (
+    r"^(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:[0-9]{4}|[0-9]{2})"
+    r"|[0-9]{1,2}[-. ]{1,2}\pL{3,10}\.?[-, ]{1,2}[0-9]{4}|\pL{3,10}\.? [0-9]{1,2},? [0-9]{4})(?:[T ].*)?$"
+)
 
 
 class _TypedCells(NamedTuple):
@@ -241,30 +260,44 @@ class _TypedCells(NamedTuple):
 
     Attributes:
         array: one cell a row.
-        read: how many of those that aren't empty could be read.
-        unread: the number of those that could not: sensitive.
+        filled: the number of those that aren't empty, where any is `unread` or `like_dates`: sensitive.
+        unread: the number of those that could not be read: sensitive.
+        like_dates: the number of those that look like dates, in a column that became one of texts: sensitive.
         has_commas: whether any text has a comma, which nobody declared to be a mark of numbers.
         is_grouped: whether one of them was read as a mark between thousands.
     """
 
     array: pa.Array
-    read: _Read = _Read.ALL
+    filled: int = 0
     unread: int = 0
+    like_dates: int = 0
     has_commas: bool = False
     is_grouped: bool = False
 
 
 def _require_readable(columns: Sequence[ChosenColumn], typed: Sequence[_TypedCells]) -> None:
-    """Refuse a type that no cell has: nothing but missing cells would come out."""
+    """Refuse a type or a format that no cell has: nothing but missing cells would come out."""
     problems = [
-        f"Column {column.name!r} must have cells that are {MEANINGS[column.letter]} to be read as "
-        f"{column.name}:{column.letter}, and has none: choose another letter of b, i, r, t and s, or none."
-        + (f" {_IF_DECIMAL}" if cells.has_commas else "")
+        _unreadable(column, cells)
         for column, cells in zip(columns, typed, strict=True)
-        if cells.read is _Read.NONE and column.letter is not None
+        if cells.unread and cells.unread == cells.filled
     ]
     if problems:
         raise InputError(problems)
+
+
+def _unreadable(column: ChosenColumn, cells: _TypedCells) -> str:
+    letter = column.letter
+    if letter is None or letter == "s" or (letter == "t" and column.reading.holds_dates):
+        return (
+            f"Column {column.name!r} must have cells that are dates as declared, and has none: correct "
+            "date_formats (in the command: --date-format), or cut."
+        )
+    helps = _IF_DATE if letter == "t" else _IF_DECIMAL if cells.has_commas else ""
+    return (
+        f"Column {column.name!r} must have cells that are {MEANINGS[letter]} to be read as "
+        f"{column.name}:{letter}, and has none: choose another letter of b, i, r, t and s, or none. {helps}"
+    ).rstrip()
 
 
 def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedCells:
@@ -273,48 +306,65 @@ def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedC
         return _typed_as_read(column, cells)
     if has_types:
         if column.letter is None or ARROW_KINDS[column.letter](cells.type):
-            return _TypedCells(cells)
+            return _with_likely_dates(cells, cells) if column.letter is None else _TypedCells(cells)
         marks = column.number_format if _is_text(cells.type) else PLAIN
         cells = _as_texts(column.name, cells).dictionary_encode()
     else:
         marks = column.number_format
     texts = cells.dictionary
+    filled = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
     if column.letter is None:
         inferred = parse_inferred(texts, marks)
-        infinite = 0
-        if pa.types.is_floating(inferred.type):
-            infinite = pc.sum(is_infinite(texts).take(cells.indices)).as_py()
-        return _TypedCells(inferred.take(cells.indices), _Read.SOME if infinite else _Read.ALL, infinite)
+        if not pa.types.is_floating(inferred.type):
+            return _with_likely_dates(inferred.take(cells.indices), cells)
+        infinite = _number_of(is_infinite(texts), cells)
+        return _TypedCells(inferred.take(cells.indices), _number_of(filled, cells), infinite)
     parsed = parse_as(column.letter, texts, marks)
-    given = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
-    unread = pc.and_(given, parsed.is_null())
-    array, has_unread = parsed.take(cells.indices), bool(pc.any(unread).as_py())
+    unread = _number_of(pc.and_(filled, parsed.is_null()), cells)
     commas, grouped = (
         _commas(texts, parsed) if marks == PLAIN and column.letter in ("i", "r") else (False, False)
     )
-    if not has_unread:
-        return _TypedCells(array, has_commas=commas, is_grouped=grouped)
-    read = _Read.NONE if parsed.null_count == len(parsed) else _Read.SOME
-    return _TypedCells(array, read, pc.sum(unread.take(cells.indices)).as_py(), commas, grouped)
+    return _TypedCells(
+        parsed.take(cells.indices), _number_of(filled, cells), unread, has_commas=commas, is_grouped=grouped
+    )
+
+
+def _with_likely_dates(array: pa.Array, cells: pa.Array) -> _TypedCells:
+    """Cells whose type is their own or was found out; of texts, how many look like dates."""
+    if not _is_text(array.type):
+        return _TypedCells(array)
+    if not isinstance(cells, pa.DictionaryArray):
+        cells = cells.dictionary_encode()
+    texts = pc.utf8_trim_whitespace(cells.dictionary.cast(pa.string()))
+    like_dates = _number_of(pc.match_substring_regex(texts, _LIKE_DATE), cells)
+    return _TypedCells(
+        array, _number_of(pc.greater(pc.binary_length(texts), 0), cells), like_dates=like_dates
+    )
+
+
+def _number_of(chosen: pa.Array, cells: pa.DictionaryArray) -> int:
+    """How many cells hold one of the texts that are chosen of the dictionary."""
+    return int(pc.sum(chosen.take(cells.indices)).as_py() or 0)
 
 
 def _typed_as_read(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
     """Cells that are read as was declared first; what then is a missing value is null, also among texts."""
+    reading = column.reading
+    if pa.types.is_temporal(cells.type):  # a date that is none of a text is written in no format
+        reading = replace(reading, date_formats=())
     if not isinstance(cells, pa.DictionaryArray):
         with connect() as connection:
             cells = text_of_values(connection, cells).dictionary_encode()
     given = cells.dictionary.cast(pa.string())
     with connect() as connection:
-        read = column.reading.read(connection, given.to_pylist())
+        read = reading.read(connection, given.to_pylist())
     texts = pa.DictionaryArray.from_arrays(cells.indices, pa.array([text or "" for text in read.texts]))
     found = _typed(replace(column, reading=AS_IT_STANDS), texts, has_types=False)
     is_missing = pa.array([not text for text in read.texts], pa.bool_()).take(cells.indices)
     array = pc.if_else(is_missing.fill_null(True), pa.scalar(None, found.array.type), found.array)
-    unread = pc.sum(pa.array(read.unread).take(cells.indices)).as_py() or 0
-    if not unread:
-        return found._replace(array=array)
-    some = _Read.NONE if array.null_count == len(array) else _Read.SOME
-    return found._replace(array=array, read=some, unread=found.unread + unread)
+    unread = _number_of(pa.array(read.unread), cells)
+    filled = _number_of(pa.array([bool(text) for text in read.texts], pa.bool_()), cells) + unread
+    return found._replace(array=array, filled=filled, unread=found.unread + unread)
 
 
 def _commas(texts: pa.Array, parsed: pa.Array) -> tuple[bool, bool]:

@@ -84,7 +84,7 @@ def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.A
         return given
     lower = pc.utf8_lower(trimmed)
     is_code = _matches(trimmed, _CODE)
-    moments = parse_timestamps(trimmed, strict=True)
+    moments = parse_timestamps(trimmed)
     if moments.null_count == given.null_count:
         return moments
     if not is_code:
@@ -118,7 +118,7 @@ def parse_each_way(texts: pa.Array) -> list[pa.Array]:
     lower = pc.utf8_lower(texts)
     is_true, is_false = pc.equal(lower, "true"), pc.equal(lower, "false")
     truth = pc.if_else(pc.or_(is_true, is_false), is_true, pa.scalar(None, pa.bool_()))
-    return [truth, parse_timestamps(texts, strict=True), _reals(texts, _REAL), _integers(texts)]
+    return [truth, parse_timestamps(texts), _reals(texts, _REAL), _integers(texts)]
 
 
 def _integers(texts: pa.Array) -> pa.Array:

@@ -1,12 +1,12 @@
-"""Texts that are dates and times, in the many ways that people write them.
+"""Texts that are dates and times: their one reader, whatever protects the people.
 
-In: an Arrow array of texts. Out: timestamps, null where a text is none; in UTC where a text has a zone.
+In: an Arrow array of texts. Out: timestamps, null where a text is none.
 
-Loosely read are year-month-day, month/day/year, and days with the English name of the month, each alone or
-with a time, in 24 or twice 12 hours, fractions of a second, and a zone (Z, UTC, GMT, +hh, +hhmm or +hh:mm).
-Strictly read is ISO 8601 alone: year-month-day, with its zeros, and a time of 24 hours.
+Without a declared format that is ISO 8601 alone: year-month-day, with its zeros, and behind it a time of 24
+hours, with or without seconds, their fraction and a zone (Z, UTC, GMT, +hh, +hhmm or +hh:mm).
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,78 +15,111 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.arrays import Flags, Integers
+from tasks.core.tables.month_names import MONTHS
 
-_ZONE = r"(?P<zone>Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
-_SECOND = r"(?::(?P<second>[0-9]{2})(?P<fraction>[.,][0-9]{1,9})?)?"
-_ISO_TIME = rf"(?:[T ](?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}){_SECOND}"
 _PLAIN = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?)?$"
-_STRICT = (rf"^(?P<year>[0-9]{{4}})-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}}){_ISO_TIME}{_ZONE})?$",)
-_TIME = (
-    rf"(?:(?:T|,? +)(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-9]{{2}}){_SECOND}"
-    rf"(?: *(?P<half>[AaPp])\.?[Mm]\.?)? *{_ZONE})?$"
+_SECOND = r"(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]{1,9}))?"
+_ZONE = r"(?P<zone>Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)"
+_ISO = (
+    r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
+    rf"(?:[T ](?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}})(?::{_SECOND})?(?: ?{_ZONE})?)?$"
 )
-_YEAR, _DAY, _NUMBER = r"(?P<year>[0-9]{4})", r"(?P<day>[0-9]{1,2})", r"(?P<month>[0-9]{1,2})"
-_WEEKDAY, _NAME = r"(?:[A-Za-z]{3,9},? +)?", r"(?P<month>[A-Za-z]{3,9})\.?"
-_LOOSE = (
-    rf"^{_YEAR}[-/.]{_NUMBER}[-/.]{_DAY}{_TIME}",
-    rf"^{_NUMBER}[-/]{_DAY}[-/]{_YEAR}{_TIME}",
-    rf"^{_WEEKDAY}{_DAY}[ -]{_NAME}[ -]{_YEAR}{_TIME}",
-    rf"^{_WEEKDAY}{_NAME} +{_DAY},? +{_YEAR}{_TIME}",
-)
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_SHORTEST_NAME = 3
+#: What each part of a format reads. Weekdays are passed over, in any language.
+_PARTS = {
+    "Y": r"(?P<year>[0-9]{4})",
+    "y": r"(?P<short_year>[0-9]{2})",
+    "m": r"(?P<month>[0-9]{1,2})",
+    "b": r"(?P<month>\pL{3,12})\.?",
+    "B": r"(?P<month>\pL{3,12})\.?",
+    "d": r"(?P<day>[0-9]{1,2})",
+    "j": r"(?P<day_of_year>[0-9]{1,3})",
+    "a": r"\pL{2,12}\.?",
+    "A": r"\pL{2,12}\.?",
+    "H": r"(?P<hour>[0-9]{1,2})",
+    "I": r"(?P<hour>[0-9]{1,2})",
+    "p": r"(?P<half>[AaPp])\.?[Mm]\.?",
+    "M": r"(?P<minute>[0-9]{1,2})",
+    "S": r"(?P<second>[0-9]{1,2})",
+    "f": r"(?P<fraction>[0-9]{1,9})",
+    "%": "%",
+}
+#: A part of a format, blanks, or anything else.
+_PIECE = re.compile(r"%-?(?P<part>.)|(?P<blank>\s+)|(?P<other>[^%\s]+|%)", re.DOTALL)
+#: strptime's, where a format has no year, and where it has two digits of one.
+_NO_YEAR, _TURN_OF_CENTURY = 1900, 69
 
 
-@dataclass(frozen=True)
-class _Read:
-    """Moments of some texts: microseconds since 1970 (n,), and which texts are moments, have a zone."""
+def is_format(text: str) -> bool:
+    """Whether dates can be written so: of parts as strptime has them, each once, that name a year or an hour.
 
-    micros: Integers
-    is_moment: Flags
-    has_zone: Flags
-    digits: Integers
+    A zone is none of them: a date's day would depend on it.
+
+    >>> [is_format(text) for text in ("%d.%m.%Y", "%H:%M", "%d.%m.", "%d %d %Y", "%I:%M", "%Y-%m-%dT%H%z")]
+    [True, True, False, False, False, False]
+    """
+    parts = [match["part"] for match in _PIECE.finditer(text)]
+    if any(part is not None and part not in _PARTS for part in parts) or "%" in _literals(text):
+        return False
+    groups = re.findall(r"\(\?P<(\w+)>", _pattern(text))
+    names_some_time = {"year", "short_year", "hour"} & set(groups)
+    return bool(names_some_time) and len(groups) == len(set(groups)) and ("I" in parts) == ("half" in groups)
 
 
-def parse_timestamps(texts: pa.Array, *, strict: bool = False) -> pa.Array:
-    """Texts as timestamps of seconds, milliseconds or microseconds, as fine as they are.
+def written_moments(texts: pa.Array, formats: tuple[str, ...] = ()) -> pa.Array:
+    """Texts as moments of microseconds, in these formats, the first that fits; none: ISO 8601.
 
-    A text without a zone is taken as UTC where others have one; fractions are cut to microseconds. Strictly
-    read is ISO 8601 alone.
+    A zone is not looked at: the moment is the one that is written. Months have their names in several
+    languages.
 
-    >>> texts = pa.array(["2023-01-24 14:25", "1/24/2023", "24 Jan 2023 2:25 pm", "yesterday"])
+    >>> texts = pa.array(["3.11.2026", "2. März 2026", "31.2.2026", "2026-11-03"])
+    >>> written_moments(texts, ("%d.%m.%Y", "%d. %b %Y")).cast(pa.date32()).cast(pa.string()).to_pylist()
+    ['2026-11-03', '2026-03-02', None, None]
+    """
+    plain = None if formats else _plain(texts)
+    if plain is not None:
+        return plain.cast(pa.timestamp("us"))
+    found = _read_all(texts, tuple(map(_pattern, formats)) or (_ISO,))
+    return pa.array(found.micros, mask=~found.is_moment).cast(pa.timestamp("us"))
+
+
+def parse_timestamps(texts: pa.Array) -> pa.Array:
+    """ISO 8601 as timestamps of seconds, milliseconds or microseconds, as fine as they are.
+
+    Where a text has a zone all are in UTC, as one without a zone is taken to be; fractions are cut to
+    microseconds.
+
+    >>> texts = pa.array(["2023-01-24 14:25+0100", "2023-01-24", "24/1/2023"])
     >>> parse_timestamps(texts).cast(pa.string()).to_pylist()
-    ['2023-01-24 14:25:00', '2023-01-24 00:00:00', '2023-01-24 14:25:00', None]
+    ['2023-01-24 13:25:00Z', '2023-01-24 00:00:00Z', None]
     """
     plain = _plain(texts)
     if plain is not None:
         return plain
-    count = len(texts)
-    micros, digits = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    found, zoned = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
-    for pattern in _STRICT if strict else _LOOSE:
-        if not pc.any(pc.match_substring_regex(texts, pattern)).as_py():
-            continue
-        read = _read(texts, pattern)
-        new = read.is_moment & ~found
-        micros[new], digits[new], zoned[new] = read.micros[new], read.digits[new], read.has_zone[new]
-        found |= new
-    finest = int(digits.max(initial=0))
+    found = _read_all(texts, (_ISO,))
+    finest = int(found.digits.max(initial=0))
     unit, parts = ("s", 10**6) if finest == 0 else ("ms", 10**3) if finest <= 3 else ("us", 1)
-    zone = "UTC" if zoned.any() else None
-    return pa.array(micros // parts, mask=~found).cast(pa.timestamp(unit, zone))
+    zone = "UTC" if found.has_zone.any() else None
+    instants = found.micros - found.offset * 10**6
+    return pa.array(instants // parts, mask=~found.is_moment).cast(pa.timestamp(unit, zone))
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What some texts say, (n,) each.
+
+    Attributes:
+        micros: since 1970, as written.
+        is_moment: which texts are moments.
+        has_zone: which of them have a zone.
+        offset: seconds that it lies east of Greenwich.
+        digits: of a second's fraction.
+    """
+
+    micros: Integers
+    is_moment: Flags
+    has_zone: Flags
+    offset: Integers
+    digits: Integers
 
 
 def _plain(texts: pa.Array) -> pa.Array | None:
@@ -100,41 +133,87 @@ def _plain(texts: pa.Array) -> pa.Array | None:
         return None
 
 
+def _pattern(format_: str) -> str:
+    """A format as a regular expression (RE2)."""
+    pieces = (
+        _PARTS[match["part"]] if match["part"] else r"\s+" if match["blank"] else re.escape(match["other"])
+        for match in _PIECE.finditer(format_)
+    )
+    return f"^{''.join(pieces)}$"
+
+
+def _literals(format_: str) -> str:
+    """What of a format is no part."""
+    return "".join(match["other"] or "" for match in _PIECE.finditer(format_))
+
+
+def _read_all(texts: pa.Array, patterns: tuple[str, ...]) -> _Read:
+    """What each text says by the first pattern by which it is a moment."""
+    count = len(texts)
+    numbers = [np.zeros(count, np.int64) for _ in range(3)]
+    is_moment, has_zone = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    for pattern in patterns:
+        if not pc.any(pc.match_substring_regex(texts, pattern)).as_py():
+            continue
+        read = _read(texts, pattern)
+        new = read.is_moment & ~is_moment
+        for whole, part in zip(numbers, (read.micros, read.offset, read.digits), strict=True):
+            whole[new] = part[new]
+        has_zone[new] = read.has_zone[new]
+        is_moment |= new
+    micros, offset, digits = numbers
+    return _Read(micros, is_moment, has_zone, offset, digits)
+
+
 def _read(texts: pa.Array, pattern: str) -> _Read:
     """The texts that have the form of a pattern, and are a day and a time that exist."""
     parts = pc.extract_regex(texts, pattern)
     matched = parts.is_valid().to_numpy(zero_copy_only=False)
     fields = {field.name: parts.field(index) for index, field in enumerate(parts.type)}
-    month = _months(fields["month"])
-    year, day = _numbers(fields["year"]), _numbers(fields["day"])
-    hour, minute, second = (_numbers(fields[name]) for name in ("hour", "minute", "second"))
-    exists = (year >= 1) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
+    count = len(texts)
+    days, exists = _days(fields, count)
+    hour, minute, second = (_numbers(fields.get(name), count) for name in ("hour", "minute", "second"))
+    exists &= (hour < 24) & (minute < 60) & (second < 60)
     if "half" in fields:
         half = pc.utf8_lower(fields["half"]).to_numpy(zero_copy_only=False)
-        twelve = (half == "a") | (half == "p")
-        exists &= ~twelve | ((hour >= 1) & (hour <= 12))
-        hour = np.where(twelve, hour % 12 + 12 * (half == "p"), hour)
+        exists &= (hour >= 1) & (hour <= 12)
+        hour = hour % 12 + 12 * (half == "p")
+    fraction, digits = _fractions(fields.get("fraction"), count)
+    offset, has_zone = _offsets(fields.get("zone"), count)
+    seconds = days * 86_400 + hour * 3600 + minute * 60 + second
+    return _Read(seconds * 10**6 + fraction, matched & exists, has_zone, offset, digits)
+
+
+def _days(fields: dict[str, pa.Array], count: int) -> tuple[Integers, Flags]:
+    """Days since 1970, and which of them are in the calendar."""
+    year = _numbers(fields.get("year"), count, _NO_YEAR)
+    if "short_year" in fields:
+        short = _numbers(fields["short_year"], count)
+        year = short + np.where(short < _TURN_OF_CENTURY, 2000, 1900)
+    month = _mapped(fields["month"], _month) if "month" in fields else np.ones(count, np.int64)
+    day = _numbers(fields.get("day"), count, 1)
+    exists = (year >= 1) & (month >= 1) & (month <= 12)
     # Months since 1970: numpy's calendar knows how long each is.
     first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    length = 1
+    if "day_of_year" in fields:
+        first, length, day = year.astype("datetime64[Y]") - 1970, 12, _numbers(fields["day_of_year"], count)
     days = first.astype("datetime64[D]").astype(np.int64)
-    month_days = (first + 1).astype("datetime64[D]").astype(np.int64) - days
-    exists &= (day >= 1) & (day <= month_days)
-    fraction, digits = _fractions(fields["fraction"])
-    offset, has_zone = _offsets(fields["zone"])
-    seconds = (days + day - 1) * 86_400 + hour * 3600 + minute * 60 + second - offset
-    return _Read(seconds * 10**6 + fraction, matched & exists, has_zone, digits)
+    after = (first.astype("datetime64[M]") + length).astype("datetime64[D]").astype(np.int64)
+    return days + day - 1, exists & (day >= 1) & (day <= after - days)
 
 
-def _numbers(texts: pa.Array) -> Integers:
-    """Digits as a number; 0 where there are none."""
-    digits = pc.if_else(pc.equal(pc.binary_length(texts), 0), "0", texts).fill_null("0")
+def _numbers(texts: pa.Array | None, count: int, default: int = 0) -> Integers:
+    """Digits as a number; the default where there are none."""
+    if texts is None:
+        return np.full(count, default, np.int64)
+    digits = pc.if_else(pc.equal(pc.binary_length(texts), 0), str(default), texts).fill_null(str(default))
     return np.asarray(digits.cast(pa.int64()).to_numpy())
 
 
-def _months(texts: pa.Array) -> Integers:
-    """Numbers 1 to 12 of months, as digits or English names of at least three letters; 0 for others."""
-    names = {name[:length]: k for k, name in enumerate(_MONTHS, 1) for length in range(_SHORTEST_NAME, 10)}
-    return _mapped(texts, lambda text: int(text) if text.isdigit() else names.get(text.lower(), 0))
+def _month(text: str) -> int:
+    """1 to 12, of digits or a name; another number for what is none."""
+    return int(text) if text.isdigit() else MONTHS.get(text.lower(), 0)
 
 
 def _mapped(texts: pa.Array, number: Callable[[str], int]) -> Integers:
@@ -145,16 +224,19 @@ def _mapped(texts: pa.Array, number: Callable[[str], int]) -> Integers:
     return found
 
 
-def _fractions(texts: pa.Array) -> tuple[Integers, Integers]:
-    """Fractions such as ``.25`` in microseconds, and their digits."""
-    digits = pc.utf8_slice_codeunits(texts.fill_null(""), 1)
-    written = pc.utf8_rtrim(digits, "0")
-    micros = _numbers(pc.utf8_slice_codeunits(pc.utf8_rpad(digits, 6, "0"), 0, 6))
-    return micros, pc.utf8_length(written).to_numpy().astype(np.int64)
+def _fractions(texts: pa.Array | None, count: int) -> tuple[Integers, Integers]:
+    """Digits of a fraction such as ``25`` in microseconds, and how many say something."""
+    if texts is None:
+        return np.zeros(count, np.int64), np.zeros(count, np.int64)
+    digits = texts.fill_null("")
+    micros = _numbers(pc.utf8_slice_codeunits(pc.utf8_rpad(digits, 6, "0"), 0, 6), count)
+    return micros, pc.utf8_length(pc.utf8_rtrim(digits, "0")).to_numpy().astype(np.int64)
 
 
-def _offsets(texts: pa.Array) -> tuple[Integers, Flags]:
+def _offsets(texts: pa.Array | None, count: int) -> tuple[Integers, Flags]:
     """Zones in seconds east of Greenwich, and whether there is one."""
+    if texts is None:
+        return np.zeros(count, np.int64), np.zeros(count, np.bool_)
     has_zone = pc.greater(pc.binary_length(texts), 0).fill_null(False)
     return _mapped(texts, _offset), np.asarray(has_zone.to_numpy(zero_copy_only=False))
 

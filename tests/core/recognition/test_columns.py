@@ -65,7 +65,7 @@ def test_messy_tables_are_taken_for_what_a_person_would_say(name: str, tmp_path:
         ("%d/%m/%Y", ("%d/%m/%Y",)),
         ("%m/%d/%Y", ("%m/%d/%Y",)),
         ("%Y%m%d", ("%Y%m%d",)),
-        ("%d %B %Y", ("%d %B %Y",)),
+        ("%d %B %Y", ("%d %b %Y",)),
         ("%d-%b-%Y", ("%d-%b-%Y",)),
         ("%m/%d/%Y %I:%M %p", ("%m/%d/%Y %I:%M %p",)),
         ("%d.%m.%Y %H:%M", ("%d.%m.%Y %H:%M",)),

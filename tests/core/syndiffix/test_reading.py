@@ -43,7 +43,7 @@ def test_a_column_with_another_letter_is_refused(item):
 
 
 def test_declared_columns_are_read_in_their_order_with_their_types(write):
-    path = write('a,b,c,d,e\n1,"1,5",t,2023/01/24, x \n2,2.5,0,,\n')
+    path = write('a,b,c,d,e\n1,"1,5",t,2023-01-24, x \n2,2.5,0,,\n')
     table = read_table(path, columns("e:s", "a:i", "c:b", "d:t")).columns
     assert table.column_names == ["e", "a", "c", "d"]
     assert [str(kind) for kind in table.schema.types] == ["string", "int64", "bool", "timestamp[s]"]
@@ -72,8 +72,9 @@ def test_what_cannot_be_read_is_null_and_told_of_by_column_alone(write):
     read = read_table(write("a,b,c\n1,secret,x\nnone,2.5,\n,,\n"), columns("a:i", "b:r", "c:s"))
     assert read.columns.to_pydict() == {"a": [1, None, None], "b": [None, 2.5, None], "c": ["x", "", ""]}
     assert read.complaints == (
-        "Column 'a' has cells that are no integers: they count as missing.",
-        "Column 'b' has cells that are no real numbers: they count as missing.",
+        "Column 'a' has cells that are no integers, 50 % of those that aren't empty. They count as missing.",
+        "Column 'b' has cells that are no real numbers, 50 % of those that aren't empty. They count as "
+        "missing.",
     )
 
 
@@ -246,7 +247,8 @@ def test_an_infinite_cell_is_missing_is_told_and_makes_no_text_of_its_column(wri
     read = read_table(write("x,y\n1.5,a\n inf,b\n2,c\n-Infinity,d\n"))
     assert read.columns["x"].to_pylist() == [1.5, None, 2.0, None]
     assert read.complaints == (
-        "A column of numbers without a declared type has infinite ones: they count as missing.",
+        "A column of numbers without a declared type has infinite ones, 50 % of those that aren't empty. "
+        "They count as missing.",
     )
     assert [(each.column, each.number) for each in read.dropped] == [("x", 2)]
 
@@ -258,7 +260,7 @@ def test_commas_that_may_be_decimals_are_told(write):
     (said,) = grouped.complaints
     assert said.startswith("ATTENTION: column 'a' has numbers with commas") and "--decimal ," in said
     mixed = read_table(write("a;b\n2,5;1\n7;2\n"), columns("a:r", "b:r"))
-    assert mixed.complaints[1].startswith("If a comma stands before the decimals")
+    assert "If a comma stands before the decimals" in mixed.complaints[0]
     with pytest.raises(InputError, match="--decimal ,"):
         read_table(write("a;b\n2,5;1\n3,25;2\n"), columns("a:r", "b:r"))
 
