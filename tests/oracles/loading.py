@@ -66,11 +66,6 @@ class MissingId(Exception):
     pass
 
 
-class Conflict(Exception):
-    def __init__(self, columns):
-        self.columns = columns
-
-
 def value_of(cell: str, column: Column) -> str:
     """A cell's or item's value, or ""."""
     value = cell.strip().replace(";", "<semicolon>").replace(":", "<colon>")
@@ -131,15 +126,6 @@ def load(headers: list[str], rows: list[list[str]], schema: Schema, secret: byte
             identities.append(keyed(secret, "subject", subject))
         seen[content] += 1
         records.append(ordered)
-    if not total:
-        conflicts = {
-            c.name
-            for r in records
-            for held, c in zip(r, schema.columns, strict=True)
-            if not c.is_multi_valued and len(held) > 1
-        }
-        if conflicts:
-            raise Conflict(conflicts)
     kept = [
         [
             _kept(secret, identity, held, c) if c.is_multi_valued else _standing(ranked, place)

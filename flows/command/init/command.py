@@ -22,7 +22,6 @@ from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
 from tasks.core.contracts.translation import read_contract
 from tasks.core.contracts.tried_rules import lookalike_words, lookalikes
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.recognition.persons import Candidate
 from tasks.core.recognition.said import WORDS, ProtectionName, SaidOfFile, parse_overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 from tasks.core.tables.header import InputFile, is_named_as_table
@@ -277,17 +276,16 @@ def _answers(
     subject: str | None,
 ) -> Answers:
     """Everything else that is asked."""
-    person = None if subject is None else _within(table, subject)
     protection: Any = asker.ask(
         Question(
             "Which protection: dp (a proof), k_anonymity or syndiffix (no proof)?",
             "--protection",
             "dp",
-            lambda answer: _require_protection(answer, person),
+            _require_protection,
         ),
         options.protection,
     )
-    _require_protection(protection, person)
+    _require_protection(protection)
     epsilon, releases, population = "1", "12", ""
     if protection == "dp":
         epsilon = asker.ask(
@@ -320,13 +318,6 @@ def _answers(
     )
 
 
-def _within(table: RecognisedTable, subject: str) -> Candidate:
-    """The person's column, with what differs within it among the columns of the release."""
-    found = table.candidate(subject)
-    used = {column.name for column in table.used(subject) if column.treatment.delimiter is None}
-    return replace(found, differ=tuple(name for name in found.differ if name in used))
-
-
 def _row_word(answer: str, subject: str | None) -> None:
     """Refuse a word for people where rows are protected, at once and not after all questions."""
     if subject is None and names_people(answer):
@@ -352,18 +343,10 @@ def _count(answer: str) -> None:
         )
 
 
-def _require_protection(answer: str, person: Candidate | None) -> None:
-    """Refuse k-anonymity where rows of a person differ: no run of it could be done."""
+def _require_protection(answer: str) -> None:
     if answer not in get_args(ProtectionName):
         raise ParameterError(
             f"{answer!r} is no protection: give one of {', '.join(get_args(ProtectionName))}."
-        )
-    if answer == "k_anonymity" and person is not None and person.differ:
-        shown = ", ".join(map(repr, person.differ[:3])) + (", ..." if len(person.differ) > 3 else "")
-        raise ParameterError(
-            f"Under k-anonymity all rows of a person must agree, but rows of one {person.name!r} differ "
-            f"in {shown}. Take --protection dp or syndiffix, which take the table as it is; or leave these "
-            "columns out (--column COLUMN=skip); or say --one-row-each: then a row is protected, no person."
         )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.recognition.cells import FEW, SeenColumn
-from tasks.core.recognition.functions import determines
 from tasks.core.recognition.header_words import meanings
 from tasks.core.recognition.subject_names import (
     NONE,
@@ -66,14 +65,12 @@ class Candidate:
         likely: the higher, the likelier.
         reason: why, in words.
         several: whether somebody has several rows.
-        differ: columns that differ between rows of the same value.
     """
 
     name: str
     likely: float
     reason: str
     several: bool
-    differ: tuple[str, ...] = ()
 
     @property
     def is_proposed(self) -> bool:
@@ -113,7 +110,7 @@ def _candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | 
     if fixed:
         shown = ", ".join(fixed[:3]) + (", ..." if len(fixed) > 3 else "")
         reason += f"; {shown} hardly ever differ{'s' if len(fixed) == 1 else ''} within it"
-    return Candidate(cells.name, likely, reason, several, differing(cells, columns) if several else ())
+    return Candidate(cells.name, likely, reason, several)
 
 
 def _may_be_ids(cells: SeenColumn, named: int) -> bool:
@@ -221,12 +218,3 @@ def _rows_of_some(cells: SeenColumn) -> Flags:
     chosen = np.zeros(cells.distinct + 1, np.bool_)
     chosen[order[np.cumsum(cells.held[order]) <= _MOST_LOOKED_AT]] = True
     return chosen[cells.codes]
-
-
-def differing(cells: SeenColumn, columns: Sequence[SeenColumn]) -> tuple[str, ...]:
-    """The other columns that differ between rows of one value."""
-    return tuple(
-        each.name
-        for each in columns
-        if each.name != cells.name and each.filled and not determines(cells, each)
-    )

@@ -27,7 +27,7 @@ from tasks.core.recognition.dialect import Dialect, recognise_dialect
 from tasks.core.recognition.functions import Follows, functions_of_others
 from tasks.core.recognition.numbers import has_decimal_comma
 from tasks.core.recognition.overrules import of_column, overruled
-from tasks.core.recognition.persons import Candidate, candidates, differing
+from tasks.core.recognition.persons import Candidate, candidates
 from tasks.core.recognition.promises import with_promises
 from tasks.core.recognition.said import Overrule, SaidOfFile
 from tasks.core.recognition.treatment import Recognised, Treatment
@@ -102,7 +102,7 @@ class RecognisedTable:
                 return candidate
         cells = next(cells for cells in self.cells if cells.name == known)
         several = bool((cells.held > 1).any())
-        return Candidate(known, 0.0, "you say so", several, differing(cells, self.cells) if several else ())
+        return Candidate(known, 0.0, "you say so", several)
 
     def with_overrules(self, said: Iterable[Overrule]) -> "RecognisedTable":
         """The same as a person corrects it; of several about one column each builds on the one before.

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tasks.core.arrays import Codes, Words
-from tasks.core.errors import InputError
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.coded_rows import CodedColumn, CodedRows, SingleCells
 from tasks.core.records.columns import Column, Schema
@@ -26,12 +25,12 @@ from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.multi_values import ItemCells
 from tasks.core.records.subjects import (
     Records,
+    count_other_values,
     join_cells,
     join_column,
     one_per_row,
     one_per_subject,
     row_hashes,
-    rows_in_conflict,
 )
 
 
@@ -70,7 +69,7 @@ def joined_records(
     Open columns keep all values that a row holds (see `with_held_values`).
 
     Raises:
-        InputError: a row without id, or values in conflict, where joining is not total.
+        InputError: a row without id, where joining is not total.
     """
     return _Joiner(rows, how, report_dropped).run()
 
@@ -134,16 +133,11 @@ class _Joiner:
         return contents_of(self._rows, self._how.schema, self._how.choices)
 
     def _joined(self, records: Records) -> list[list[Codes]]:
-        """For each column its slots, record by record.
-
-        Raises:
-            InputError: values in conflict, where joining is not total.
-        """
+        """For each column its slots, record by record."""
         joined: list[list[Codes]] = []
-        conflicts: dict[int, int] = {}
         choices, columns = self._how.choices, self._how.schema.columns
         hashes = row_hashes(records, self._contents(), choices)
-        for index, (column, coded) in enumerate(zip(columns, self._rows.columns, strict=True)):
+        for column, coded in zip(columns, self._rows.columns, strict=True):
             for found in dropped_by_reason(column.name, coded.dropped):
                 self._drop(found)
             if isinstance(coded, ItemCells):
@@ -155,40 +149,7 @@ class _Joiner:
                 codes, conflict = join_column(records, coded.codes, hashes)
                 slots = [codes]
                 if conflict:
-                    others = rows_in_conflict(records, coded.codes, codes)
-                    conflicts[index] = int(others[0])
-                    self._drop(DroppedCells(column.name, ANOTHER_VALUE, len(others)))
+                    others = count_other_values(records, coded.codes, codes)
+                    self._drop(DroppedCells(column.name, ANOTHER_VALUE, others))
             joined.append(slots)
-        if conflicts and not self._how.total:
-            raise self._in_conflict(conflicts)
         return joined
-
-    def _in_conflict(self, columns: dict[int, int]) -> InputError:
-        """The error about columns in which somebody has several values; a row of each, for the operator.
-
-        By position, as a header that nobody declared may come from the data.
-        """
-        where = _listed_positions([self._how.positions[index] + 1 for index in columns])
-        return InputError(
-            "A subject must have one value in each column that is not multi-valued, but some have several "
-            f"in {where} of the input. If a subject should have one row, correct the rows. If "
-            "subjects have several rows, merge those of each subject, or declare such columns in "
-            "multi_value_columns, or leave subject_id out, which then protects rows, not people. "
-            "Differential privacy takes the table as it is: one row of each subject counts.",
-            operator_detail="; ".join(
-                f"{self._how.schema.columns[index].name!r} has another value of its subject in "
-                f"{self._how.row_number(row)}"
-                for index, row in columns.items()
-            ),
-        )
-
-
-def _listed_positions(positions: list[int]) -> str:
-    """Of columns, from 1.
-
-    >>> _listed_positions([2, 5])
-    'columns 2 and 5'
-    """
-    if len(positions) == 1:
-        return f"column {positions[0]}"
-    return f"columns {', '.join(map(str, positions[:-1]))} and {positions[-1]}"

@@ -182,8 +182,8 @@ def join_cells(
     return list(slots), int(beyond)
 
 
-def rows_in_conflict(records: Records, codes: Codes, joined: Codes) -> Integers:
-    """Rows, ascending, that hold another value of a single-valued column than the one their subject has."""
+def count_other_values(records: Records, codes: Codes, joined: Codes) -> int:
+    """How many rows hold another value of a single-valued column than the one their subject has."""
     of_rows = np.repeat(joined, np.diff(records.starts))
     held = codes[records.rows]
-    return np.sort(records.rows[(held != 0) & (held != of_rows)])
+    return int(((held != 0) & (held != of_rows)).sum())

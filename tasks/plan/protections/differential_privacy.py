@@ -31,7 +31,6 @@ class DrawingPlan(ProtectionPlan):
             *_naming_notes(configuration, vintage),
             *([_SKIPS] if configuration.skips_unchanged else []),
             *counting_notes(configuration, schema),
-            *_one_row_notes(schema),
             *(f"ATTENTION: {said}" for said in cautions(claim)),
         ]
 
@@ -41,17 +40,6 @@ _SKIPS = (
     "the dates of the releases, and a missing vintage, tell whether the table changed. No noise hides "
     "that and no budget covers it; every release states it."
 )
-
-
-def _one_row_notes(schema: Schema) -> list[str]:
-    """What a count counts where a person may have several rows: said of every table, as it tells of none."""
-    if schema.subject_id is None or all(column.is_multi_valued for column in schema.columns):
-        return []
-    return [
-        f"One row counts of each person in {schema.subject_id!r} who has several, chosen by chance: a count "
-        "says how many people have a value in that row, not how many ever had it. A column in "
-        "multi_value_columns counts the items of all rows, as many as max_items says."
-    ]
 
 
 def _naming_notes(configuration: RunConfiguration, vintage: str) -> list[str]:

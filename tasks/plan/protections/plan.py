@@ -54,7 +54,7 @@ def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
 
 def counting_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
     """What is asked for without an effect, where combinations are counted."""
-    notes = drafted_notes(configuration)
+    notes = [*drafted_notes(configuration), *_one_row_notes(schema)]
     known = all(column.max_items for column in schema.columns)
     if known and configuration.reporting_length > schema.width:
         notes.append(
@@ -64,6 +64,17 @@ def counting_notes(configuration: RunConfiguration, schema: Schema) -> list[str]
     for key in configuration.unused_keys:
         notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))
     return notes
+
+
+def _one_row_notes(schema: Schema) -> list[str]:
+    """What a count counts where a person may have several rows: said of every table, as it tells of none."""
+    if schema.subject_id is None or all(column.is_multi_valued for column in schema.columns):
+        return []
+    return [
+        f"One row counts of each person in {schema.subject_id!r} who has several, chosen by chance: a count "
+        "says how many people have a value in that row, not how many ever had it. A column in "
+        "multi_value_columns counts the items of all rows, as many as max_items says."
+    ]
 
 
 def drafted_notes(configuration: RunConfiguration) -> list[str]:

@@ -258,14 +258,6 @@ def test_1_5_ids_that_differ_by_case_and_space_are_one_subject(table):
     assert table("id,A\nx,1\n X ,1\n", subject_id="id").number_of_records == 1
 
 
-def test_1_5_t10_all_columns_in_conflict_are_told_by_position_and_no_header_id_or_value(table):
-    text = f"id,A,B,C,D\n{CANARY},x,p,1,\ns2,x,q,2,u\n{CANARY},y,p,3,\nS2,x,q,2,{CANARY}\n"
-    [found] = refused(InputError, table, text, subject_id="id")
-    assert "in columns 2, 4 and 5 of the input" in found
-    assert not any(f"'{header}'" in found for header in "ABCD")
-    assert "multi_value_columns" in found and "s2" not in found.lower()
-
-
 def test_1_5_t10_an_empty_id_is_an_error(table):
     for empty in ("", " ", '" "'):
         [found] = refused(InputError, table, f"id,A\n1,{CANARY}\n{empty},y\n", subject_id="id")

@@ -1,6 +1,5 @@
 """The whole of loading against the slow obvious way, on small random tables."""
 
-import re
 import tempfile
 from pathlib import Path
 
@@ -122,13 +121,9 @@ def test_strict_loading_is_what_the_oracle_says(table):
         source = write(Path(folder) / "t.csv", headers, rows)
         try:
             expected = loading.load(headers, rows, schema, SECRET, total=False)
-        except (loading.MissingId, loading.Conflict) as problem:
-            with pytest.raises(InputError) as raised:
+        except loading.MissingId:
+            with pytest.raises(InputError, match="must have a subject id"):
                 encode(source, schema, options)
-            for name in getattr(problem, "columns", ()):
-                place = headers.index(name) + 1
-                assert re.search(rf"several in columns?[^.]* {place}\b", str(raised.value))
-                assert repr(name) not in str(raised.value)
             return
         if not rows:
             with pytest.raises(InputError, match="at least one record"):

@@ -177,4 +177,5 @@ def not_hidden_by_rounding(promise: Promise) -> list[str]:
         told.append(text.say("not_covered.assumed.first_rows", limit=whole(promise.record_limit)))
     if promise.unit == "subject":
         told.append(text.say("not_covered.assumed.one_id"))
+        told.append(text.say("not_covered.assumed.one_row"))
     return [*told, text.say("not_covered.assumed.public"), text.say("not_covered.assumed.outside")]

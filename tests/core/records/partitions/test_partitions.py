@@ -154,11 +154,10 @@ def test_where_joining_is_not_total_columns_of_items_may_have_no_cap(kind, limit
     both(source, schema, place, total=False, record_limit=limit)
 
 
-@pytest.mark.parametrize("change", [{"id": ""}, {"id": "p3", "sex": "m", "town": "Rome"}])
-def test_a_row_that_stops_the_whole_table_stops_its_partition(change, tmp_path):
+def test_a_row_that_stops_the_whole_table_stops_its_partition(tmp_path):
     found = one_each(100, 4)
     found[3] = found[3] | {"sex": "f", "town": "Lyon"}
-    found[76] = found[3] | change
+    found[76] = found[3] | {"id": ""}
     source = write(found, tmp_path, "csv")
     schema = Schema((Column("sex"), Column("town")), "id")
     place = PartitionPlace(4, PartStore(str(tmp_path / "parts")), "run")
