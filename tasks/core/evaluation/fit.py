@@ -72,7 +72,8 @@ class FitEvaluation:
 
     Attributes:
         one_way, two_way: mean expected error of columns and of measured pairs; None where there is none.
-        pairs: how many were measured.
+        pairs: how many were measured, of columns with one value.
+        measured_pairs, all_pairs: how many pairs of columns stand in a measured set, and of how many.
         guessed: how many of them had no signal above noise and chance.
         tables: each measured set, columns first.
         unreleased: of each open column, what its values that were too rare to be released became.
@@ -84,6 +85,8 @@ class FitEvaluation:
     guessed: int
     tables: tuple[TableFit, ...]
     unreleased: tuple[UnreleasedValues, ...] = ()
+    measured_pairs: int = 0
+    all_pairs: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: plain numbers, texts, lists and dictionaries."""
@@ -142,6 +145,7 @@ class _Evaluation:
         longer = [self._table(table) for table in self._tables if len(table.columns) > 1]
         pairs = [found for found in longer if found.signal is not None]
         unreleased = unreleased_values(self._measurement, self._residuals)
+        measured_pairs, all_pairs = self._measurement.measured_pairs
         return FitEvaluation(
             one_way=_mean([found.expected_error for found in singles]),
             two_way=_mean([found.expected_error for found in pairs]),
@@ -149,6 +153,8 @@ class _Evaluation:
             guessed=sum(bool(found.is_guess) for found in pairs),
             tables=(*singles, *longer),
             unreleased=tuple(map(self._unreleased, unreleased)),
+            measured_pairs=measured_pairs,
+            all_pairs=all_pairs,
         )
 
     def _unreleased(self, found: Unreleased) -> UnreleasedValues:
