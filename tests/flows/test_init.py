@@ -349,6 +349,26 @@ def test_what_the_release_would_lose_is_told_with_what_keeps_it(
     assert "ATTENTION: 'joined'" not in capsys.readouterr().out, "at a larger epsilon months are kept"
 
 
+def test_a_wall_of_lost_columns_is_one_sentence_and_a_file_that_stays_with_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "wide.csv"
+    names = [f"answer{place}" for place in range(12)]
+    rows = [",".join(f"w{(row * (place + 3)) % 90:02}" for place in range(12)) for row in range(900)]
+    table.write_text("\n".join([",".join(names), *rows, ""]))
+    assert command.main(["init", str(table), "--output", str(tmp_path), "--yes", "--one-row-each"]) == 0
+    said = capsys.readouterr().out
+    (told,) = [line for line in said.splitlines() if "will likely be empty" in line]
+    assert told.startswith(
+        "ATTENTION: in the release, 12 columns will likely be empty ('answer0', 'answer1', "
+    )
+    assert told.count("a value needs about") == 1, "one example"
+    (listed,) = tmp_path.rglob("lost_columns.txt")
+    assert str(listed) in said and "sensitive" in listed.parts
+    assert (tmp_path / "workspace" / "sensitive").stat().st_mode & 0o777 == 0o700
+    assert len(listed.read_text().splitlines()) == 12
+
+
 def test_k_anonymity_needs_k_people_for_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["init", str(_members(tmp_path, 300)), "--output", str(tmp_path), "--yes"]
     arguments += ["--subject-id", "member", "--protection", "k_anonymity"]

@@ -72,9 +72,9 @@ def _few_pairs(parameters: WorkloadParameters, schema: Schema, records: int) -> 
     target = "" if parameters.target is None else " The target takes no part in this choice."
     return (
         f"ATTENTION: of {pairs:,} pairs of columns at most {parameters.most_pairs:,} are measured, and "
-        "likely few. A pair is measured only if its counts are farther from those of independent columns than the "
-        f"noise of {pairs:,} scores: by about {least:,} of {records:,} records. What the columns of all "
-        "other pairs have to do with each other is lost, even where one follows from the other."
+        "likely few. A pair is measured only if its counts are farther from those of independent columns "
+        f"than the noise of {pairs:,} scores: by about {least:,} of {records:,} records. What the columns of "
+        "all other pairs have to do with each other is lost, even where one follows from the other."
         f"{target} What helps: up to {most} columns (use_columns), of which all pairs are measured; naming "
         "the sets of columns that matter in workload; a larger epsilon."
     )
