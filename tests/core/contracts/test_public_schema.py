@@ -320,3 +320,12 @@ def test_edges_beyond_a_declared_limit_are_refused(edges: str, fault: str) -> No
 def test_limits_without_bins_are_refused() -> None:
     columns = LIMITED.replace("        customProperties: [{property: bins, value: [0, 18, 65]}]\n", "")
     assert "minimum and maximum need bins" in problems(contract_of(columns), ("person", "age"))[0]
+
+
+def test_faults_of_many_columns_are_one_sentence_each() -> None:
+    columns = "".join(f"      - {{name: n{place}, logicalType: number}}\n" for place in range(30))
+    (needed,) = problems(contract_of(columns), ("person", *(f"n{place}" for place in range(30))))
+    assert needed.startswith("30 columns hold numbers and need public bins: 'n0', 'n1', ")
+    absent, strange = problems(contract_of(columns), ("person", "n0", "n1", "a", "b"))
+    assert absent.startswith("The contract describes the columns 'n2', 'n3', ")
+    assert strange.startswith("Columns 4, 5 of the input are not in the contract")
