@@ -20,6 +20,7 @@ from tasks.core.evaluation.independence import PairNoise, deviation
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
 from tasks.core.fitting.targets import targets_of
+from tasks.core.synthesis.fitted import domain_to_fit
 from tasks.core.synthesis.unreleased import Unreleased, unreleased_values
 
 _HALF_NORMAL = (2 / np.pi) ** 0.5
@@ -138,7 +139,7 @@ class _Evaluation:
             for columns, held in counts.items()
         }
         self._held[()] = np.array(self._whole)
-        self._again = _estimated_again(self._domain, drawn, self._held, seed)
+        self._again = _estimated_again(domain_to_fit(measurement), drawn, self._held, seed)
 
     def found(self) -> FitEvaluation:
         singles = [self._table(table) for table in self._tables if len(table.columns) == 1]
@@ -197,8 +198,12 @@ def _estimated_again(
     for table in drawn:
         noise = generator.normal(0.0, table.variance**0.5, table.counts.shape)
         tables.append(NoisyTable(table.columns, held[table.columns] + noise, table.variance))
-    targets = targets_of(domain, tables)
-    return {target.columns: np.maximum(target.counts, 0.0) for target in targets.all}
+    estimated = {}
+    for target in targets_of(domain, tables).all:
+        impossible = domain.impossible_in(target.columns)
+        counts = target.counts if impossible is None else np.where(impossible, 0.0, target.counts)
+        estimated[target.columns] = np.maximum(counts, 0.0)
+    return estimated
 
 
 def _mean(errors: Sequence[float | None]) -> float | None:
