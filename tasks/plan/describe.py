@@ -20,6 +20,7 @@ from tasks.core.hints import did_you_mean
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.ledger.store import is_begun
+from tasks.core.listing import some_of
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
@@ -309,16 +310,20 @@ def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, .
 def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:
     """That a column may come out mostly empty, as values that decide it may be too rare to be released."""
     measured = schema.measured.columns
-    pairs = (
+    pairs = [
         (schema.columns[rule.column].name, measured[rule.decided_by].name)
         for rule in schema.derivations
         if rule.decided_by < len(measured) and measured[rule.decided_by].is_open
-    )
-    return tuple(
+    ]
+    if not pairs:
+        return ()
+    (decided, by), more = pairs[0], len(pairs) - 1
+    others = f" (So do {some_of([name for name, _ in pairs[1:]], 40)} from others.)" if more else ""
+    return (
         f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared. Values of {by!r} that "
         f"are too rare to be released are left empty, and {decided!r} with them: it may be empty in many "
-        f"records. Declare the domain of {by!r}, or drop the dependency: then {decided!r} itself is measured."
-        for decided, by in pairs
+        f"records. Declare the domain of {by!r}, or drop the dependency: then {decided!r} itself is "
+        f"measured.{others}",
     )
 
 

@@ -6,6 +6,8 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
+from tasks.core.listing import some_of
+from tasks.core.statement.column_totals import mostly_empty
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tasks.messages import tell
@@ -15,6 +17,7 @@ from tasks.public.release_files import write_json
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
+_MOST_NAMED = 40
 _TOO_MANY_FOR_NOISE = (
     "Most likely there are too many different values, each too rare to be told from noise: give numbers "
     "bins, cut dates to months or years (cut), or declare the list of values (domains)."
@@ -46,10 +49,13 @@ def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> l
     if not reported.attributes:
         return ["only the number of records is released: no value is held by enough of them."]
     held = {attribute.column for attribute in reported.attributes}
-    missing = [column.name for place, column in enumerate(bundle.schema().columns) if place not in held]
+    drawn = bundle.drawn()
+    told = mostly_empty(drawn) if drawn is not None else []  # of which another sentence tells
+    columns = enumerate(bundle.schema().columns)
+    missing = [c.name for place, c in columns if place not in held and c.name not in told]
     if not missing:
         return []
-    names = ", ".join(map(repr, missing))
+    names = some_of(missing, _MOST_NAMED)
     likeliest = _TOO_MANY_FOR_NOISE if is_noisy else _TOO_MANY_FOR_K
     return [
         f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "

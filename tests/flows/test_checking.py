@@ -287,4 +287,7 @@ def test_what_a_wide_table_is_asked_for_fits_into_memory(capsys: pytest.CaptureF
         assert tracemalloc.get_traced_memory()[1] < 150e6
     finally:
         tracemalloc.stop()
-    assert "depend on each other most (up to 1,000 of 44,850)" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "depend on each other most (up to 1,000 of 44,850)" in said
+    assert "ATTENTION: of 44,850 pairs of columns at most 1,000 are measured, and likely few." in said
+    assert "up to 45 columns (use_columns)" in said and "workload" in said and "larger epsilon" in said

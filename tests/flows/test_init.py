@@ -1,6 +1,7 @@
 """``marginalia init``: messy tables, each of which runs as drafted, and so does next month's."""
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -344,6 +345,26 @@ def test_what_the_release_would_lose_is_told_with_what_keeps_it(
     assert "ATTENTION: '" not in capsys.readouterr().out
     assert command.main([*arguments, "--epsilon", "16"]) == 0
     assert "ATTENTION: 'joined'" not in capsys.readouterr().out, "at a larger epsilon months are kept"
+
+
+def test_a_wall_of_lost_columns_is_one_sentence_and_a_file_that_stays_with_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "wide.csv"
+    names = [f"answer_{letter}" for letter in "abcdefghijkl"]
+    drawn = random.Random(1)
+    rows = [",".join(f"w{drawn.randrange(90):02}" for _ in names) for _ in range(900)]
+    table.write_text("\n".join([",".join(names), *rows, ""]))
+    assert command.main(["init", str(table), "--output", str(tmp_path), "--yes", "--one-row-each"]) == 0
+    said = capsys.readouterr().out
+    (told,) = [line for line in said.splitlines() if "will likely be empty" in line]
+    lost = int(told.removeprefix("ATTENTION: in the release, ").split()[0])
+    assert lost > 3 and f"{lost} columns will likely be empty ('answer_a', " in told
+    assert told.count("a value needs about") == 1, "one example"
+    (listed,) = tmp_path.rglob("lost_columns.txt")
+    assert str(listed) in said and "sensitive" in listed.parts
+    assert (tmp_path / "workspace" / "sensitive").stat().st_mode & 0o777 == 0o700
+    assert len(listed.read_text().splitlines()) >= lost
 
 
 def test_k_anonymity_needs_k_people_for_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,11 +3,12 @@
 import itertools
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.workload import workload_parameters
 from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors, planned
-from tasks.core.dp.workload.limits import chooses_pairs, number_of_named
+from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_score_scale
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.dp.workload.shares import MOST_TABLES
 from tasks.core.errors import ParameterError
@@ -45,6 +46,8 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
         else ""
     )
     print(f"\nThe run measures the number of records, every value of each column, {sets}{chosen}.")
+    if chooses_pairs(parameters, schema):
+        print(_few_pairs(parameters, schema, records))
     print("Below is the mean error of one count, in records and by the noise alone: of a value of one")
     print("column, of a cell of two columns, and of a cell of a measured set of three.\n")
     print("epsilon  workload                 1 column  2 columns  3 columns")
@@ -59,6 +62,22 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
     print(f"(These figures assume {records:,} records, {guess}values that are equally frequent.")
     print("With few records most of the budget goes to single values, with many to larger sets. Synthetic")
     print("records are fitted to all that is measured; a set that is not measured follows from the others.)")
+
+
+def _few_pairs(parameters: WorkloadParameters, schema: Schema, records: int) -> str:
+    """That of many columns few pairs are measured, and what to do about it."""
+    pairs, scale = schema.number_of_pairs, pair_score_scale(parameters, schema)
+    least = math.ceil(scale * NormalDist().inv_cdf(1 - 1 / pairs))
+    most = (math.isqrt(8 * parameters.most_pairs + 1) + 1) // 2
+    target = "" if parameters.target is None else " The target takes no part in this choice."
+    return (
+        f"ATTENTION: of {pairs:,} pairs of columns at most {parameters.most_pairs:,} are measured, and "
+        "likely few. A pair is measured only if its counts are farther from those of independent columns "
+        f"than the noise of {pairs:,} scores: by about {least:,} of {records:,} records. What the columns of "
+        "all other pairs have to do with each other is lost, even where one follows from the other."
+        f"{target} What helps: up to {most} columns (use_columns), of which all pairs are measured; naming "
+        "the sets of columns that matter in workload; a larger epsilon."
+    )
 
 
 def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:

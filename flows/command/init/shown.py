@@ -79,7 +79,8 @@ def promise_words(table: RecognisedTable, answers: Answers) -> str:
         return ""
     return (
         f"The contract promises what all but a few cells keep to: {'; '.join(said)}. A later cell that "
-        "doesn't stops nothing, but no record of a release will show it. Take out what is not always so."
+        "doesn't stops nothing, but no record of a release will show it. (A cell whose value was too rare to "
+        "be released can still come out empty.) Take out what is not always so."
     )
 
 

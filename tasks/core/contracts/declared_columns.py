@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks.core.contracts.contract import ContractColumn, Forbidden
+from tasks.core.listing import some_of
 from tasks.core.records.cell_reading import CellReading
 from tasks.core.records.columns import (
     Column,
@@ -110,7 +111,7 @@ class DeclaredColumn:
         kind = self.physical_type.removeprefix("dictionary<values=")
         return not kind or kind.startswith(_TEXT_TYPES)
 
-    def problems(self, *, under_dp: bool) -> list[str]:
+    def problems(self) -> list[str]:
         """What is wrong with the declarations, one sentence each."""
         subject = f"Column {self.name!r}"
         found = [f"{subject}: {problem}" for problem in (*self._value_problems(), *self.reading.problems)]
@@ -124,12 +125,12 @@ class DeclaredColumn:
             found.append(f"{subject} is multi-valued and can't be binned; remove its bins.")
         if self.given.max_items is not None and self.delimiter is None:
             found.append(f"{subject} is named in max_items, but is not in multi_value_columns; add it there.")
-        if under_dp and self.bins is None and self.domain is None and self.holds_numbers():
-            found.append(
-                f"{subject} holds numbers and needs public bins: give their edges in bins "
-                f'(such as "bins": {{{_quoted(self.name)}: [0, 10, 20]}}), or its values in domains.'
-            )
         return found
+
+    @property
+    def needs_bins(self) -> bool:
+        """Whether it holds numbers, and neither bins nor values are declared."""
+        return self.bins is None and self.domain is None and self.holds_numbers()
 
     def _value_problems(self) -> list[str]:
         given = self.given
@@ -223,8 +224,22 @@ def declared_column(
     return DeclaredColumn(name, given, promised or ContractColumn(name=name), described, physical_type)
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '\\"') + '"'
+def without_bins(names: Sequence[str]) -> list[str]:
+    """What is wrong with columns that need bins, in one sentence. Args: names: theirs; may be none."""
+    if not names:
+        return []
+    example = '"' + names[0].replace('"', '\\"') + '"'
+    one = len(names) == 1
+    holds = (
+        f"Column {names[0]!r} holds numbers and needs"
+        if one
+        else (f"{len(names)} columns hold numbers and need")
+    )
+    which = "" if one else f": {some_of(names, 40)}"
+    return [
+        f"{holds} public bins{which}: give their edges in bins "
+        f'(such as "bins": {{{example}: [0, 10, 20]}}), or {"its" if one else "their"} values in domains.'
+    ]
 
 
 def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[list[Column], list[str]]:

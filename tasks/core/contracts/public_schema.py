@@ -21,9 +21,10 @@ from typing import TypeVar
 
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.declared_columns import Given, declared_column, without_collisions
+from tasks.core.contracts.declared_columns import Given, declared_column, without_bins, without_collisions
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
+from tasks.core.listing import some_of
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import EVERY_COLUMN
@@ -135,7 +136,9 @@ def build_schema(
         )
         for position in names.used
     ]
-    problems = [problem for column in declared for problem in column.problems(under_dp=cap_required)]
+    problems = [problem for column in declared for problem in column.problems()]
+    if cap_required:
+        problems += without_bins([column.name for column in declared if column.needs_bins])
     problems += dict.fromkeys(filter(None, (column.number_format.problem for column in declared)))
     if not declared:
         problems.append("At least one column must be used, beside the subject id: check use_columns.")
@@ -282,17 +285,27 @@ class _Names:
         if self.contract is None:
             return
         wanted = {matching_name(name) for name in self.declared.use_columns}
-        for column in self.contract.columns:
-            key = matching_name(column.name)
-            if key not in self.positions and (not wanted or key in wanted):
-                self.problems.append(
-                    f"The contract describes the column {column.name!r}, which the input does not have: "
-                    "correct the name there, take it out, or list the columns to use in use_columns."
-                )
-        for position in self.used:
-            header = self.headers[position]
-            if header and self.contract.column(header) is None:
-                self.problems.append(
-                    f"Column {position + 1} of the input is not in the contract: describe it there, "
-                    "or list the columns to use in use_columns."
-                )
+        absent = [
+            column.name
+            for column in self.contract.columns
+            if (key := matching_name(column.name)) not in self.positions and (not wanted or key in wanted)
+        ]
+        if absent:
+            which = f"the column {absent[0]!r}" if len(absent) == 1 else f"the columns {some_of(absent, 40)}"
+            self.problems.append(
+                f"The contract describes {which}, which the input does not have: "
+                "correct the name there, take it out, or list the columns to use in use_columns."
+            )
+        headers = [(position + 1, self.headers[position]) for position in self.used]
+        strange = [place for place, header in headers if header and self.contract.column(header) is None]
+        if strange:
+            shown = ", ".join(map(str, strange))
+            which = (
+                f"Column {shown} of the input is"
+                if len(strange) == 1
+                else f"Columns {shown} of the input are"
+            )
+            self.problems.append(
+                f"{which} not in the contract: describe what is missing there, "
+                "or list the columns to use in use_columns."
+            )

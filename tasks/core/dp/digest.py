@@ -60,12 +60,13 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-#: Of a column, what was added to it later, and the value that means "as before"; None: any, as a vintage
-#: that was drawn under the earlier meaning is still that vintage.
+#: Of a column, what was added to it later, and the value that means "as before".
 _ADDED: dict[str, object] = {
-    "zero_is_binned": None,
     "number_format": PLAIN.as_declared(),
     "reading": asdict(AS_IT_STANDS),
+    "minimum": None,
+    "maximum": None,
+    "required": False,
 }
 
 
@@ -76,8 +77,9 @@ def _named(schema: Schema) -> Mapping[str, object]:
         del body["constraints"]
     for column, described in zip(body["columns"], schema.columns, strict=True):
         column["number_format"] = described.number_format.as_declared()
+        del column["zero_is_binned"]  # likewise one that was drawn when a 0 in bins was none
         for key, before in _ADDED.items():
-            if before is None or column[key] == before:
+            if column[key] == before:
                 del column[key]
     return body
 

@@ -20,6 +20,7 @@ from tasks.core.evaluation.independence import PairNoise, deviation
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
 from tasks.core.fitting.targets import targets_of
+from tasks.core.synthesis.fitted import domain_to_fit
 from tasks.core.synthesis.unreleased import Unreleased, unreleased_values
 
 _HALF_NORMAL = (2 / np.pi) ** 0.5
@@ -72,7 +73,8 @@ class FitEvaluation:
 
     Attributes:
         one_way, two_way: mean expected error of columns and of measured pairs; None where there is none.
-        pairs: how many were measured.
+        pairs: how many were measured, of columns with one value.
+        measured_pairs, all_pairs: how many pairs of columns stand in a measured set, and of how many.
         guessed: how many of them had no signal above noise and chance.
         tables: each measured set, columns first.
         unreleased: of each open column, what its values that were too rare to be released became.
@@ -84,6 +86,8 @@ class FitEvaluation:
     guessed: int
     tables: tuple[TableFit, ...]
     unreleased: tuple[UnreleasedValues, ...] = ()
+    measured_pairs: int = 0
+    all_pairs: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: plain numbers, texts, lists and dictionaries."""
@@ -135,13 +139,14 @@ class _Evaluation:
             for columns, held in counts.items()
         }
         self._held[()] = np.array(self._whole)
-        self._again = _estimated_again(self._domain, drawn, self._held, seed)
+        self._again = _estimated_again(domain_to_fit(measurement), drawn, self._held, seed)
 
     def found(self) -> FitEvaluation:
         singles = [self._table(table) for table in self._tables if len(table.columns) == 1]
         longer = [self._table(table) for table in self._tables if len(table.columns) > 1]
         pairs = [found for found in longer if found.signal is not None]
         unreleased = unreleased_values(self._measurement, self._residuals)
+        measured_pairs, all_pairs = self._measurement.measured_pairs
         return FitEvaluation(
             one_way=_mean([found.expected_error for found in singles]),
             two_way=_mean([found.expected_error for found in pairs]),
@@ -149,6 +154,8 @@ class _Evaluation:
             guessed=sum(bool(found.is_guess) for found in pairs),
             tables=(*singles, *longer),
             unreleased=tuple(map(self._unreleased, unreleased)),
+            measured_pairs=measured_pairs,
+            all_pairs=all_pairs,
         )
 
     def _unreleased(self, found: Unreleased) -> UnreleasedValues:
@@ -191,8 +198,12 @@ def _estimated_again(
     for table in drawn:
         noise = generator.normal(0.0, table.variance**0.5, table.counts.shape)
         tables.append(NoisyTable(table.columns, held[table.columns] + noise, table.variance))
-    targets = targets_of(domain, tables)
-    return {target.columns: np.maximum(target.counts, 0.0) for target in targets.all}
+    estimated = {}
+    for target in targets_of(domain, tables).all:
+        impossible = domain.impossible_in(target.columns)
+        counts = target.counts if impossible is None else np.where(impossible, 0.0, target.counts)
+        estimated[target.columns] = np.maximum(counts, 0.0)
+    return estimated
 
 
 def _mean(errors: Sequence[float | None]) -> float | None:

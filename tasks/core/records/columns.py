@@ -245,6 +245,9 @@ class Schema:
             described["number_format"] = column.number_format.as_declared()
             if column.reading == AS_IT_STANDS:
                 del described["reading"]
+            for key in ("minimum", "maximum", "required"):  # written where they say something
+                if described[key] is None or described[key] is False:
+                    del described[key]
         return json.dumps(body, sort_keys=True, ensure_ascii=False)
 
     @classmethod

@@ -75,8 +75,8 @@ def to_look_at(measurement: DrawnMeasurement) -> list[str]:
     """What there is to say of columns whose total is nothing or low, a sentence for all of a kind."""
     totals = column_totals(measurement)
     nothing = [total for total in totals if total.is_nothing]
+    empty = [place for place, total in enumerate(totals) if _is_empty(measurement, place, total)]
     lacking = [place for place, total in enumerate(totals) if total.is_nothing or total.is_low]
-    empty = [place for place in lacking if _is_empty(measurement, place, totals[place].expected)]
     rare = [place for place in lacking if place not in empty]
     zeros = [place for place in empty if _holds_zeros(measurement, place)]
     told = [_nothing_told(nothing)] if nothing else []
@@ -87,14 +87,19 @@ def to_look_at(measurement: DrawnMeasurement) -> list[str]:
     return told
 
 
-def _is_empty(measurement: DrawnMeasurement, place: int, half: float) -> bool:
-    """Whether half of the records or more seem to hold nothing that a value's rarity would explain."""
+def mostly_empty(measurement: DrawnMeasurement) -> list[str]:
+    """The columns in which half of the records or more seem to hold nothing, by released numbers."""
+    totals = column_totals(measurement)
+    return [total.name for place, total in enumerate(totals) if _is_empty(measurement, place, total)]
+
+
+def _is_empty(measurement: DrawnMeasurement, place: int, total: ColumnTotal) -> bool:
+    """Whether a column's values are few, and not because they are too rare to be published."""
     column, empties = measurement.schema.measured.columns[place], measurement.empties_of(place)
-    if not column.is_open:
-        return True
-    if empties is not None:
-        return empties >= half
-    return _holds_zeros(measurement, place)
+    if column.is_open and empties is not None:
+        return total.expected > 0 and empties >= total.expected
+    is_lacking = total.is_nothing or total.is_low
+    return is_lacking and (not column.is_open or _holds_zeros(measurement, place))
 
 
 def _nothing_told(nothing: list[ColumnTotal]) -> str:

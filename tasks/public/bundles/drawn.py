@@ -26,6 +26,7 @@ from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import to_look_at
 from tasks.core.statement.contract_verdicts import NoisyNumbers
 from tasks.core.statement.differential_privacy.statement import LedgerFacts, RunChoices, accounted_statement
+from tasks.core.statement.differential_privacy.words import some_pairs
 from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, MadeFrom, unit_of
 from tasks.version import code_version
 
@@ -151,8 +152,12 @@ class DrawnBundle(CountsBundle):
         return body
 
     def attentions(self) -> list[str]:
-        """Columns of which much was dropped, by released numbers."""
-        return to_look_at(self.measurement())
+        """Columns of which much was dropped, and how many pairs were not measured, by released numbers."""
+        measurement = self.measurement()
+        found = to_look_at(measurement)
+        if isinstance(measurement, WorkloadMeasurement) and measurement.pair_scores is not None:
+            found = [*some_pairs(*measurement.measured_pairs), *found]
+        return found
 
 
 def _least_records(configuration: RunConfiguration) -> int | None:

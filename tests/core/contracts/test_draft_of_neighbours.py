@@ -96,3 +96,21 @@ def test_a_draft_says_that_it_is_one_and_closes_no_list_that_only_the_table_know
     configuration, contract = DRAFTS[0]
     assert isinstance(configuration, dict) and configuration["drafted_from_table"] is True
     assert "Lyon" not in contract and "in this file" not in contract
+
+
+def test_a_draft_promises_what_hardly_a_cell_breaks_and_nothing_else() -> None:
+    rows = [list(row) for row in BASES[0]]
+    for row in rows[:40]:
+        row[HEADER.index("town")], row[HEADER.index("income")] = "", "-50"
+    (_, promised), (_, kept) = DRAFTS[0], drafted(rows)
+    described = {name: _described(promised, name) for name in HEADER[1:]}
+    assert all("required: true" in described[name] for name in ("sex", "age", "income", "town", "smoker"))
+    assert "required" not in described["note"], "half of its cells are empty"
+    assert all("minimum: 0" in described[name] for name in ("age", "income", "price"))
+    assert "required" not in _described(kept, "town") and "minimum" not in _described(kept, "income")
+    assert "never empty" not in promised and "A column is required where hardly a cell" in promised
+
+
+def _described(contract: str, name: str) -> str:
+    """What a contract says of one column."""
+    return contract.partition(f"- name: {name}\n")[2].partition("  - name: ")[0]

@@ -284,3 +284,48 @@ def test_a_star_says_that_zero_is_a_value_in_every_column() -> None:
     assert problems(sensitive_zeros=("*", "nowhere"))[0].startswith(
         "sensitive_zeros names the column 'nowhere'"
     )
+
+
+LIMITED = """\
+      - name: age
+        required: true
+        logicalType: integer
+        logicalTypeOptions: {minimum: 0, maximum: 120}
+        customProperties: [{property: bins, value: [0, 18, 65]}]
+"""
+
+
+def test_a_declared_limit_at_an_end_leaves_no_bin_beyond_it() -> None:
+    (age,) = schema(contract_of(LIMITED), ("person", "age")).columns
+    assert age.domain == ("[0,18)", "[18,65]", ">65") and age.open_ends == (">65",)
+    assert (age.minimum, age.maximum, age.required) == (0, 120, True)
+    (open_below,) = schema(
+        contract_of(LIMITED.replace("value: [0,", "value: [5,")), ("person", "age")
+    ).columns
+    assert open_below.domain is not None and open_below.domain[0] == "<5", "0 to 5 can be"
+
+
+@pytest.mark.parametrize(
+    ("edges", "fault"),
+    [
+        ("[-5, 18, 65]", "minimum is above the first edge"),
+        ("[0, 18, 140]", "maximum is below the last edge"),
+    ],
+)
+def test_edges_beyond_a_declared_limit_are_refused(edges: str, fault: str) -> None:
+    (found,) = problems(contract_of(LIMITED.replace("[0, 18, 65]", edges)), ("person", "age"))
+    assert fault in found
+
+
+def test_limits_without_bins_are_refused() -> None:
+    columns = LIMITED.replace("        customProperties: [{property: bins, value: [0, 18, 65]}]\n", "")
+    assert "minimum and maximum need bins" in problems(contract_of(columns), ("person", "age"))[0]
+
+
+def test_faults_of_many_columns_are_one_sentence_each() -> None:
+    columns = "".join(f"      - {{name: n{place}, logicalType: number}}\n" for place in range(30))
+    (needed,) = problems(contract_of(columns), ("person", *(f"n{place}" for place in range(30))))
+    assert needed.startswith("30 columns hold numbers and need public bins: 'n0', 'n1', ")
+    absent, strange = problems(contract_of(columns), ("person", "n0", "n1", "a", "b"))
+    assert absent.startswith("The contract describes the columns 'n2', 'n3', ")
+    assert strange.startswith("Columns 4, 5 of the input are not in the contract")

@@ -148,3 +148,23 @@ def test_cells_are_normalised_as_the_encoder_does(tmp_path: Path) -> None:
     numbers = {row["rule"]: row["number"] for row in judgement.counts.to_pylist()}
     assert numbers["remark: at most 3 distinct values"] == 1
     assert numbers["ward: at most 40 % empty"] == pytest.approx(100 / 3)
+
+
+LIMITED = """\
+      - name: age
+        logicalType: integer
+        logicalTypeOptions: {minimum: 0, maximum: 120}
+        customProperties: [{property: bins, value: [0, 18, 65]}, {property: negative, value: bookkeeping}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_within"), [("0", True), ("120", True), ("", True), ("(3)", False), ("121", False)]
+)
+def test_a_number_beyond_the_declared_limits_breaks_the_contract(
+    cell: str, is_within: bool, tmp_path: Path
+) -> None:
+    rows = ("1,30", "2,40", f"3,{cell}")
+    results = judged(write_table(tmp_path / "t.csv", rows, "person,age"), contract_of(LIMITED)).results
+    rule = "age: every number is at least 0 and at most 120"
+    assert [item.rule for item in results if not item.passed] == ([] if is_within else [rule])

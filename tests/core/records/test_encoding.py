@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,9 +14,10 @@ import pytest
 
 from tasks.core.errors import InputError, InternalError
 from tasks.core.queries import QueryResources
-from tasks.core.records.binning import bin_codes
+from tasks.core.records.binning import bin_codes, code_texts
 from tasks.core.records.coded import read_coded_records
 from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.records.dropped import REASONS
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading, marginals
@@ -386,3 +388,23 @@ def test_nothing_is_left_in_scratch(tmp_path):
     options = EncodingOptions(total=True, key=b"s", resources=QueryResources(scratch=scratch))
     table(tmp_path, T1, columns_of("A,B,C"), options=options)
     assert not list(scratch.iterdir())
+
+
+@pytest.mark.parametrize("other", [None, "unclear"])
+def test_a_number_beyond_a_declared_limit_is_no_value_or_other(other: str | None) -> None:
+    labels = bin_labels(EDGES, minimum=EDGES[0], maximum=EDGES[-1] + 1)
+    domain = labels if other is None else (*labels, other)
+    column = Column("A", domain=domain, bins=EDGES, other=other, minimum=EDGES[0], maximum=EDGES[-1] + 1)
+    texts = [
+        str(EDGES[0] - 0.5),
+        str(EDGES[0]),
+        str(EDGES[-1]),
+        str(EDGES[-1] + 0.5),
+        str(EDGES[-1] + 2),
+        "",
+        "-inf",
+    ]
+    found = code_texts(texts, column, duckdb.connect())
+    outside = 0 if other is None else len(domain)
+    assert found.codes.tolist() == [outside, 1, len(labels) - 1, len(labels), outside, 0, outside]
+    assert REASONS[found.reasons[0]] == ("outside the domain" if other is None else "")

@@ -56,15 +56,40 @@ def test_totals_add_up_what_was_measured_with_the_error_bar_of_the_sum() -> None
 
 def test_a_column_of_noise_alone_and_one_of_few_records_are_told_with_what_to_do() -> None:
     told = to_look_at(drawn([30, -20, 5, 0], [180, 210], [300, 150]))
-    assert told[0].startswith("The counts of 'income' add up to 15, which can't be told from nothing")
-    assert "± 79 in 95 of 100" in told[0]
-    advice = told[-1]
-    assert advice.startswith(
-        "The likeliest cause is too many different values for the noise: give numbers bins"
+    nothing, empty, rare = told
+    assert nothing.startswith("The counts of 'income' add up to 15, which can't be told from nothing")
+    assert "± 79 in 95 of 100" in nothing
+    assert empty.startswith("Mostly empty, by their counts: 'income', 'sex'.") and "decimal" in empty
+    assert rare.startswith("Less than half of the records hold a value that could be published of: 'town'.")
+    assert "too many different values for the noise: give numbers bins" in rare
+
+
+def test_no_declared_column_and_no_column_of_0_and_1_is_said_to_have_too_many_values() -> None:
+    """All of a declared column's values are counted, and what a 0 that means absence leaves is one."""
+    told = to_look_at(
+        drawn([60, 20, 5, 20], [480, 510], [90], values=(bin_labels(EDGES), ("f", "m"), ("1",)))
     )
-    assert advice.index("(domains)") < advice.index("sensitive_zeros")
-    assert told[1].startswith("The counts of 'sex', 'town' each add up to less than half of the records")
-    assert "decimal, thousands, bins" in told[2] and len(told) == 3
+    assert not any("too many different values" in sentence for sentence in told)
+    assert told[0].startswith("Mostly empty, by their counts: 'income', 'town'.")
+    assert told[1].startswith("A 0 counts as empty in 'town'")
+
+
+def test_a_wall_of_columns_is_one_sentence_with_an_example() -> None:
+    names = [f"c{place:02}" for place in range(30)]
+    schema = Schema(tuple(Column(name, domain=("v",)) for name in names))
+    level = dataclasses.replace(
+        drawn([0] * 4, [0] * 2, []).levels[0],
+        combinations=np.arange(30, dtype=np.uint32),
+        codes=np.ones((30, 1), np.uint32),
+        counts=np.full(30, 7),
+        survives=np.ones(30, np.bool_),
+    )
+    nothing, empty = to_look_at(
+        drawn([0] * 4, [0] * 2, [], schema=schema, levels=(level,), values=(("v",),) * 30)
+    )
+    assert nothing.startswith("The counts of 30 columns can't be told from nothing: 'c00', 'c01'")
+    assert "Those of 'c00' add up to 7, and noise" in nothing and "'c29'" in nothing
+    assert empty.count("'c29'") == 1
 
 
 def test_nothing_is_told_where_there_is_nothing_to_tell() -> None:
@@ -75,7 +100,8 @@ def test_nothing_is_told_where_there_is_nothing_to_tell() -> None:
 
 def test_a_sensitivity_below_the_width_lowers_what_is_expected() -> None:
     measurement = drawn([100, 50, 50, 20], [250, 210], [300])
-    assert "'income', 'sex', 'town'" in to_look_at(measurement)[0]
+    empty, rare = to_look_at(measurement)
+    assert "'income', 'sex'" in empty and "'town'" in rare
     level = dataclasses.replace(measurement.levels[0], sensitivity=1)  # of 3 values one is counted
     assert to_look_at(dataclasses.replace(measurement, levels=(level,))) == []
 

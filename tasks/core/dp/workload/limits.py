@@ -179,10 +179,10 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
         grid_scale(max(1, schema.width), shares.values * budget),
     ]
     if number_of_named(parameters, schema):
-        squares, largest = _worst_onces(parameters, schema)
+        _, largest = _worst_onces(parameters, schema)
         charge = shares.tables * budget
         if chooses_pairs(parameters, schema):
-            found.append(grid_scale(squares, parameters.pair_scores * charge))
+            found.append(pair_score_scale(parameters, schema))
             charge *= 1 - parameters.pair_scores
             found.append(grid_scale(largest, charge / parameters.most_pairs))
         found.append(grid_scale(largest, charge * least_share(_most_measured(parameters, schema))))
@@ -197,6 +197,13 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
 def chooses_pairs(parameters: WorkloadParameters, schema: Schema) -> bool:
     """Whether there are more pairs than are measured, so that some are chosen (W14); a public fact."""
     return parameters.tables is None and schema.number_of_pairs > parameters.most_pairs
+
+
+def pair_score_scale(parameters: WorkloadParameters, schema: Schema) -> Fraction:
+    """The noise scale of the scores that choose among pairs, at its largest; steps are not looked at."""
+    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    squares, _ = _worst_onces(parameters, schema)
+    return grid_scale(squares, parameters.pair_scores * parameters.shares.tables * budget)
 
 
 def _most_measured(parameters: WorkloadParameters, schema: Schema) -> int:

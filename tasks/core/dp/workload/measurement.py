@@ -6,7 +6,9 @@ last one fastest. Tables come in this order: length 1, those measured after it, 
 chosen by its score what was expected in it (M16), then what was allowed for noise and chance (c16).
 """
 
+import itertools
 import json
+import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -105,6 +107,14 @@ class WorkloadMeasurement:
     def signal(self) -> float:
         """How far the records stand above the noise, by which the shares of the budget go."""
         return self.parameters.signal(self.number_of_records, self.mu_squared)
+
+    @property
+    def measured_pairs(self) -> tuple[int, int]:
+        """How many pairs of columns stand together in a measured set, and how many pairs there are."""
+        pairs = {
+            pair for table in self.tables for pair in itertools.combinations(sorted({*table.columns}), 2)
+        }
+        return len(pairs), math.comb(len(self.cells), 2)
 
     @property
     def never_empty(self) -> tuple[int, ...]:

@@ -86,6 +86,8 @@ def fit_context(fit: Json, schema: Schema) -> Json:
         "one_way": _percent(fit["one_way"]),
         "two_way": _percent(fit["two_way"]),
         "pairs": fit["pairs"],
+        "measured_pairs": fit["measured_pairs"],
+        "all_pairs": fit["all_pairs"],
         "guessed": fit["guessed"],
         "guessed_names": guessed[:_NAMED],
         "guessed_more": max(0, len(guessed) - _NAMED),

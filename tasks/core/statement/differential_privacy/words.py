@@ -1,5 +1,6 @@
 """The privacy statement in plain words: the statement goes in, sentences for page and terminal come out."""
 
+import itertools
 import math
 from abc import abstractmethod
 from functools import cached_property
@@ -14,6 +15,13 @@ _TEXT = sentences_of("differential_privacy")
 def factor(epsilon: float) -> str:
     """e^epsilon: how many times as likely an outcome may be with a subject as without, rounded up."""
     return up(math.exp(epsilon) if epsilon < 700 else math.inf, 2)
+
+
+def some_pairs(measured: int, every: int) -> list[str]:
+    """That not all pairs of columns were measured, where that is so. Args: every: how many there are."""
+    if measured == every:
+        return []
+    return [_TEXT.say("published.some_pairs", measured=whole(measured), all=whole(every))]
 
 
 class NoisyWords(PlainWords):
@@ -195,4 +203,11 @@ class FittedWords(NoisyWords):
             told.append(
                 _TEXT.say("published.chosen", candidates=candidates, what=choice["what"], chosen=chosen)
             )
-        return [*told, _TEXT.say("published.fitted")]
+        return [*told, *self._some_pairs(), _TEXT.say("published.fitted")]
+
+    def _some_pairs(self) -> list[str]:
+        """How many of the pairs of columns were measured, where that is not all."""
+        together = [sorted({*table["columns"]}) for table in self.statement["tables"]]
+        pairs = {pair for names in together for pair in itertools.combinations(names, 2)}
+        columns = sum(column["noisy_total"] is not None for column in self.statement["columns"])
+        return some_pairs(len(pairs), math.comb(columns, 2))

@@ -59,3 +59,5 @@ def test_attributes_are_named_as_sds_names_them_and_those_not_released_are_told(
     assert told.startswith("report_visuals: 'Some' names values that the release does not hold")
     assert "Sex:x" not in told and "tram" not in told
     assert unreleased_told(layout(COLUMNS, Naming())) == []
+    twice = {"pages": found["pages"] * 3}
+    assert unreleased_told(twice) == [told], "once, on however many pages"

@@ -11,7 +11,15 @@ SCHEMA = Schema((Column("age"), Column("illness", delimiter=";", max_items=3)))
 def told(distance: float) -> str:
     """The distance of one column, as it is shown."""
     table = {"columns": ["age"], "expected_error": None, "distance": distance, "noise_distance": 0.5}
-    fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "unreleased": []}
+    fit = {
+        "one_way": None,
+        "two_way": None,
+        "pairs": 0,
+        "measured_pairs": 0,
+        "all_pairs": 3,
+        "guessed": 0,
+        "unreleased": [],
+    }
     return fit_context(fit | {"tables": [table | {"signal": None, "is_guess": None}]}, SCHEMA)["columns"][0][
         "distance"
     ]
@@ -30,7 +38,16 @@ def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> No
         {"column": "income", "share": 0.312, "written_as": "nothing"},
         {"column": "side", "share": 0.0, "written_as": "nothing"},
     ]
-    fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "tables": [], "unreleased": unreleased}
+    fit = {
+        "one_way": None,
+        "two_way": None,
+        "pairs": 0,
+        "measured_pairs": 0,
+        "all_pairs": 3,
+        "guessed": 0,
+        "tables": [],
+        "unreleased": unreleased,
+    }
     context = fit_context(fit, SCHEMA)
     assert context["replaced"] == ["home"]
     assert context["too_rare"] == "11\u202f%"
@@ -38,5 +55,14 @@ def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> No
 
 
 def test_columns_that_no_error_is_told_of_are_named() -> None:
-    fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "tables": [], "unreleased": []}
+    fit = {
+        "one_way": None,
+        "two_way": None,
+        "pairs": 0,
+        "measured_pairs": 0,
+        "all_pairs": 3,
+        "guessed": 0,
+        "tables": [],
+        "unreleased": [],
+    }
     assert fit_context(fit, SCHEMA)["left_out"] == ["illness"]
