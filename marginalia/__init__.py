@@ -238,14 +238,14 @@ def syndiffix(
         "aidcolumns": [ids] if isinstance(ids, str) else ids,
         "columns": [columns] if isinstance(columns, str) else columns,
         "dataset": dataset,
-        "date_formats": None if date_formats is None else dict(date_formats),
+        "date_formats": dict(date_formats) if isinstance(date_formats, Mapping) else date_formats,
     }
     options = {name: value for name, value in asked.items() if value is not None} | settings
     with Shown() as shown, tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "synthetic.parquet")
         ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
-    return alike(made, like.without(date_formats or ()), {})
+    return alike(made, like.without(tuple(date_formats or ())), {})
 
 
 @guarded

@@ -2,6 +2,7 @@
 
 import json
 import random
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -411,3 +412,31 @@ def test_what_codes_can_not_mean_is_refused(
     assert command.main([*arguments, "--subject-id", "member", "--value-names", said]) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "members.json").exists()
+
+
+def test_under_syndiffix_dates_are_drafted_whole_with_their_formats(tmp_path: Path) -> None:
+    days = [date(2024, 1, 1) + timedelta(days=place * 7 % 700) for place in range(300)]
+    rows = []
+    for place, day in enumerate(days):
+        paid, said, born = (days[place // step * 11 % 77] for step in (3, 7, 11))
+        rows.append(f"{day:%d/%m/%Y},{day:%Y-%m},{paid},{said:%d.%m.%Y},{1950 + place % 50}{born:-%m-04}")
+    (tmp_path / "t.csv").write_text("\n".join(["seen,month,paid,said,born", *rows]) + "\n", encoding="utf-8")
+    options = [
+        "--output",
+        str(tmp_path),
+        "--yes",
+        "--one-row-each",
+        "--protection",
+        "syndiffix",
+        "--header",
+        "yes",
+    ]
+    assert command.main(["init", str(tmp_path / "t.csv"), *options, "--column", "said=year"]) == 0
+    drafted = json.loads((tmp_path / "t.json").read_text())
+    assert drafted["date_formats"] == {"seen": ["%d/%m/%Y"], "month": ["%Y-%m"], "said": ["%d.%m.%Y"]}
+    assert drafted["syndiffix"]["columns"] == ["seen:t", "month:s", "paid:t", "said:s", "born:r"]
+    described = describe(from_flat(drafted))
+    table = read_table(described.source, described.synthesized.table)
+    assert [moment.date() for moment in table.columns["seen"].to_pylist()] == days and not table.complaints
+    assert table.columns["month"].to_pylist() == [f"{day:%Y-%m}" for day in days]
+    assert set(table.columns["said"].to_pylist()) == {"2024", "2025"}

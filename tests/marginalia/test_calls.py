@@ -231,19 +231,25 @@ def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
     tmp_path: Path, own_ledger: Path
 ) -> None:
     table = people()[["person", "age", "sex", "smoker"]]
-    made = marginalia.syndiffix(table, ids=["person"])
+    table["joined"] = [f"{1 + row % 28:02}/{1 + row % 3:02}/2026" for row in range(len(table))]
+    made = marginalia.syndiffix(table, ids=["person"], date_formats={"joined": "%d/%m/%Y"})
     assert made.dtypes["age"] == "int64" and made.dtypes["smoker"] == "bool"
+    assert set(made["joined"].dt.month) <= {1, 2, 3} and max(made["joined"].dt.day) > 12
     assert made["sex"].cat.ordered and made["sex"].cat.categories.tolist() == ["m", "f"]
     table.to_parquet(tmp_path / "people.parquet")
     output = tmp_path / "out.parquet"
     path = str(tmp_path / "people.parquet")
-    assert command.main(["syndiffix", path, "--aidcolumns", "person", "-o", str(output)]) == 0
+    more = ["--aidcolumns", "person", "--date-format", "joined=%d/%m/%Y", "-o", str(output)]
+    assert command.main(["syndiffix", path, *more]) == 0
     assert pq.read_table(output).to_pylist() == pa.Table.from_pandas(made).to_pylist()
     # Another name for the same columns is another salt, and refused as the command refuses it.
     with pytest.raises(marginalia.ParameterError, match="share one salt"):
         marginalia.syndiffix(table, ids=["person"], dataset="others")
     with pytest.raises(marginalia.ParameterError, match=r"low_treshold.*low_threshold"):
         marginalia.syndiffix(table, ids=["person"], low_treshold=4)
+    for wrong in ("joined=%Y", {"joined": 4}):
+        with pytest.raises(marginalia.ParameterError, match="date_formats= must hold texts by column"):
+            marginalia.syndiffix(table, date_formats=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -155,13 +155,10 @@ def _names_problem(name: str, value: object, columns: int) -> str:
     if name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column"):
         return "" if isinstance(value, str) else "must be a text: give one"
     if name == "date_formats":
-        formats = value.values() if isinstance(value, dict) else [None]
-        are_formats = all(isinstance(each, str) or _are_texts(each) for each in formats)
-        return (
-            ""
-            if are_formats
-            else 'must say how columns are written, such as {"visit": "%d/%m/%Y"}: give that'
-        )
+        formats = list(value.values()) if isinstance(value, dict) else [None]
+        if not all(isinstance(each, str) or _are_texts(each) for each in formats) or len(formats) > columns:
+            return 'must hold texts by column, such as {"visit": "%d/%m/%Y"}: give these'
+        return ""
     if not _are_texts(value):
         return "must be a list of texts: give the names of columns"
     assert isinstance(value, list)
