@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import marginalia
 from marginalia.tables import alike, as_found, parquet_of
 from tasks.core.records.columns import bin_labels
+from tasks.core.records.value_texts import text_of_values
 from tasks.core.tables.column_names import output_spelling
 from tests.marginalia.notebooks import TOKEN, people
 
@@ -28,20 +29,13 @@ def released(table: Any) -> pa.Table:
     arrow = pq.read_table(io.BytesIO(parquet_of(table)[0]))
     columns = {}
     for name in arrow.column_names:
-        one = pa.table({"v": arrow[name].cast(_plain(arrow[name].type))})
-        rows = _DUCKDB.sql("select cast(v as varchar) as text from one").to_arrow_table()["text"]
-        assert one.num_rows == len(rows)
+        rows = text_of_values(_DUCKDB, arrow[name].combine_chunks())
         texts = [None if text is None else output_spelling(text) or None for text in rows.to_pylist()]
         columns[output_spelling(name)] = pa.array(texts, pa.string())
     return pa.table(columns)
 
 
 _DUCKDB = duckdb.connect()
-_DUCKDB.execute("set timezone = 'UTC'")
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def back(table: Any, made: pa.Table | None = None) -> Any:
@@ -194,13 +188,11 @@ def test_the_index_is_no_column() -> None:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "values of several kinds": (pd.DataFrame({"a": [1], TOKEN: [[TOKEN, 7]]}).explode(TOKEN), "Column 2"),
     "a name twice": (
         pd.DataFrame([[1, TOKEN]], columns=[TOKEN, TOKEN]),
         "Column 2 of the table has the name of a column before it",
     ),
     "a name that is no text": (pd.DataFrame({7: [TOKEN]}), "Column 1"),
-    "complex numbers": (pd.DataFrame({TOKEN: [1j]}), "Column 1"),
     "no columns": (pd.DataFrame(), "must have columns"),
     "a list": ([TOKEN], "not list"),
     "a path": (TOKEN, "not str"),
@@ -220,7 +212,6 @@ def test_of_a_table_on_its_side_one_line_speaks_for_all_people(people: int) -> N
     names = [f"person{place}" for place in range(people)]
     table = pd.DataFrame({"person": names, "age": range(people)})
     for turned in (
-        table.set_index("person").assign(sex="f").T,
         table.T,
         table.T.set_axis(["x"] * people, axis=1),
     ):

@@ -57,12 +57,15 @@ class CellReading:
         date_formats: how dates are written, as strptime has it, the first that fits; none: ISO 8601.
         cut: what is left of a date (`CUTS`), or the age in full years (``age on 2026-01-01``); or how many
             characters are left of a code; empty: everything.
+        whole: the decimal mark of a column of whole numbers or of listed ones, whose cells may have zeros
+            behind it, as spreadsheets write them: they are dropped. Empty: such a cell is a text.
     """
 
     strip: str = ""
     missing: tuple[str, ...] = ()
     date_formats: tuple[str, ...] = ()
     cut: str = ""
+    whole: str = ""
 
     @property
     def problems(self) -> list[str]:
@@ -113,6 +116,8 @@ class CellReading:
         words = {word.strip().lower() for word in self.missing}
         found = [None if text is None else self._bare(text) for text in texts]
         found = ["" if text is not None and text.lower() in words else text for text in found]
+        if self.whole:
+            found = [None if text is None else without_fraction(text, self.whole) for text in found]
         if self.cut_length:
             found = [None if text is None else text[: self.cut_length] for text in found]
         if not self.holds_dates:
@@ -165,6 +170,26 @@ def moments_of(
         formats = with_abbreviations(formats)
     values = pa.array(texts, pa.string())
     return query_over(connection, "records/moments_of_texts", values, {"formats": list(formats)})
+
+
+def has_empty_fraction(text: str, decimal: str) -> bool:
+    """Whether a text is a whole number with zeros behind a decimal mark: one or two behind the other mark.
+
+    Three may be a group of thousands.
+
+    >>> [has_empty_fraction(text, ",") for text in ("2,00", "2.00", "2.000", "2", "2,5")]
+    [True, True, False, False, False]
+    """
+    other = "," if decimal == "." else "."
+    return re.fullmatch(rf".*[0-9](?:{re.escape(decimal)}0+|{re.escape(other)}0{{1,2}})", text) is not None
+
+
+def without_fraction(text: str, decimal: str) -> str:
+    """A whole number without zeros behind a decimal mark; any other text as it is."""
+    if not has_empty_fraction(text, decimal):
+        return text
+    bare = re.sub("[.,]0+$", "", text)
+    return "0" if bare == "-0" else bare
 
 
 def _frozen(value: object) -> Any:

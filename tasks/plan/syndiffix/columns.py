@@ -4,7 +4,7 @@ Configuration and the file's header go in; no row is read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -114,7 +114,8 @@ def _chosen(
         cut=table.cut,
     ).of(name)
     declared = declared_column(name, given, contract.column(name) if contract else None)
-    return ChosenColumn(name, settings.types.get(name), declared.number_format, declared.reading)
+    reading = replace(declared.reading, whole="")  # numbers come out as numbers
+    return ChosenColumn(name, settings.types.get(name), declared.number_format, reading)
 
 
 class _Matching:

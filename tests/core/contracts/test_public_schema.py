@@ -203,22 +203,8 @@ def test_a_declared_number_needs_bins_or_a_domain_under_dp(kind: str) -> None:
     assert build_schema(headers, Declarations(), contract, cap_required=False).columns[0].is_open
 
 
-@pytest.mark.parametrize("physical", ["float", "double", "halffloat", "decimal128(10, 2)"])
-def test_a_fractional_parquet_column_needs_bins_under_dp(physical: str) -> None:
-    with pytest.raises(ParameterError, match="bins"):
-        build_schema(["x"], Declarations(), cap_required=True, types=[physical])
-    text = contract_of("      - name: x\n")
-    assert build_schema(["person", "x"], Declarations(), text, cap_required=True, types=["int64", physical])
-    assert build_schema(["x"], Declarations(), cap_required=True, types=["int64"]).columns[0].is_open
-
-
 def test_rule_2_an_undeclared_text_column_is_never_refused() -> None:
     assert all(column.is_open for column in schema().columns)
-
-
-def test_a_physical_boolean_has_a_public_domain() -> None:
-    found = build_schema(["x"], Declarations(), cap_required=True, types=["bool"])
-    assert found.columns[0].domain == ("false", "true")
 
 
 def test_items_cannot_collide_with_another_columns_header() -> None:
@@ -248,12 +234,9 @@ def test_numbers_without_bins_are_named_and_accepted_under_k_anonymity() -> None
     contract = contract_of("      - {name: ward}\n      - {name: age, logicalType: integer}\n")
     headers = ("person", "ward", "age")
     found = build_schema(headers, Declarations(), contract, cap_required=False)
-    assert numbers_without_bins(found, headers, contract) == ["age"]
+    assert numbers_without_bins(found, contract) == ["age"]
     binned = build_schema(headers, Declarations(bins={"age": (0, 1)}), contract, cap_required=False)
-    assert numbers_without_bins(binned, headers, contract) == []
-    types = ("string", "double", "int64")
-    loose = build_schema(headers, Declarations(), cap_required=False, types=types)
-    assert numbers_without_bins(loose, headers, types=types) == ["ward"]
+    assert numbers_without_bins(binned, contract) == []
 
 
 @given(
