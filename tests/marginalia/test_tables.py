@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import io
+from contextlib import suppress
 from typing import Any
 
 import duckdb
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marginalia
+from marginalia.objects import array_of_objects
 from marginalia.tables import alike, as_found, parquet_of
 from tasks.core.records.columns import bin_labels
 from tasks.core.records.value_texts import text_of_values
@@ -126,6 +128,8 @@ def test_an_arrow_table_comes_back_with_its_schema() -> None:
             "moment": pa.array([MOMENT, None, MOMENT], pa.timestamp("ns", tz="Asia/Tokyo")),
             "price": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("-2.00")], pa.decimal128(9, 2)),
             "kind": pa.array(["x", None, "y"]).dictionary_encode(),
+            "bytes": pa.array([b" \xff\\x41<;: ", None, "é".encode()]),
+            "span": pa.array([datetime.timedelta(hours=-30, seconds=0.5), None, datetime.timedelta(0)]),
         }
     )
     found = back(table)
@@ -179,6 +183,105 @@ def test_of_a_release_of_others_texts_are_numbers_only_where_nothing_is_lost() -
         "age": "category",
         "none": "str",
     }
+
+
+def test_a_series_is_a_table_of_one_column() -> None:
+    file, like = parquet_of(pd.Series([1, 2], name="age"))
+    assert (
+        pq.read_table(io.BytesIO(file)).to_pydict()
+        == {"age": [1, 2]}
+        == {name: [1, 2] for name in like.columns}
+    )
+
+
+#: Of every kind that has a text, more than one of some.
+_OBJECTS: list[Any] = [
+    "a\ud800",
+    True,
+    np.bool_(False),
+    1,
+    -(2**63),
+    2**64,
+    10**37,
+    10**40,
+    -(10**400),
+    np.int8(5),
+    1.0,
+    -0.0,
+    0.5,
+    1e300,
+    1e-7,
+    float("inf"),
+    np.float32(0.1),
+    decimal.Decimal("1.50"),
+    decimal.Decimal("1E+3"),
+    1j,
+    2 + 0j,
+    decimal.Decimal("1E-60"),
+    decimal.Decimal("1E+60"),
+    datetime.datetime(1, 1, 1),
+    pd.Timestamp(1),
+    pd.Timestamp(0),
+    pd.Timestamp("2026-03-01", tz="Europe/Vienna"),
+    np.datetime64("2026", "Y"),
+    datetime.date(2026, 3, 1),
+    datetime.time(5, 6),
+    datetime.timedelta(hours=30),
+    pd.Timedelta(-1, "ns"),
+    np.timedelta64(5, "D"),
+    b"\xff",
+    bytearray(b"a"),
+    pd.Period("2026-01"),
+    pd.Interval(0, 1),
+]
+_MISSING: list[Any] = [
+    None,
+    pd.NA,
+    pd.NaT,
+    np.nan,
+    decimal.Decimal("NaN"),
+    np.datetime64("NaT"),
+    {"a": 1},
+    [1],
+    (1,),
+    np.array([1]),
+]
+
+
+def test_each_object_has_the_text_that_it_has_alone_and_what_has_none_is_missing() -> None:
+    held = [*_OBJECTS, *_MISSING]
+    texts = text_of_values(_DUCKDB, array_of_objects(held)).to_pylist()
+    alone = [text_of_values(_DUCKDB, array_of_objects([each])).to_pylist()[0] for each in held]
+    assert texts == alone
+    assert [text is None for text in texts] == [
+        each in range(len(_OBJECTS), len(held)) for each in range(len(held))
+    ]
+
+
+_NUMBERS = st.integers(-(10**37), 10**37) | st.floats(allow_nan=False) | st.floats(width=32, allow_nan=False)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(_NUMBERS, min_size=1, max_size=8))
+def test_a_number_has_one_text_in_all_types_that_hold_it_and_is_read_back_as_it_was(
+    numbers: list[Any],
+) -> None:
+    texts = text_of_values(_DUCKDB, array_of_objects(numbers)).to_pylist()
+    for number, text in zip(numbers, texts, strict=True):
+        holding = [pa.float16(), pa.float32(), pa.float64(), pa.int64(), pa.uint64(), pa.decimal128(38, 0)]
+        whole = number == number and abs(number) < 10**37 and number == int(number)
+        for kind in holding if whole else holding[:3]:
+            with suppress(pa.ArrowException, OverflowError):
+                made = pa.array(
+                    [decimal.Decimal(int(number)) if whole and kind == holding[-1] else number]
+                ).cast(kind)
+                if made.to_pylist()[0] == number:
+                    assert text_of_values(_DUCKDB, made).to_pylist() == [text], kind
+        if isinstance(number, int):
+            assert int(text) == number
+        else:
+            back_again = float(text)
+            assert back_again == number or np.float32(back_again) == np.float32(number) == number
 
 
 def test_the_index_is_no_column() -> None:

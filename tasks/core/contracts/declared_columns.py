@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks.core.contracts.contract import ContractColumn, Forbidden
-from tasks.core.records.cell_reading import CellReading, has_empty_fraction
+from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction
 from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
@@ -94,6 +94,8 @@ class DeclaredColumn:
         """Whether it is declared to hold some, none of them with zeros behind a decimal mark."""
         if self.bins is not None or self.given.date_formats or self.promised.date_formats:
             return False
+        if WHOLE in (self.given.cut, self.promised.cut):
+            return True
         listed = self.domain or ()
         if any(has_empty_fraction(value, self.number_format.decimal) for value in listed):
             return False

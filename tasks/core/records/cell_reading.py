@@ -27,6 +27,8 @@ from tasks.core.records.month_names import in_english, names_months, with_abbrev
 
 #: What is left of a date, as strftime writes it.
 CUTS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "hour": "%H"}
+#: What is left of a whole number: it without zeros behind a decimal mark.
+WHOLE = "whole"
 _AGE = re.compile(r"age on (\d{4}-\d{2}-\d{2})")
 _DAY, _MOMENT = "%Y-%m-%d", "%Y-%m-%d %H:%M:%S"
 #: What a format may hold: parts of dates and times, but no zone, as a date's day would depend on it.
@@ -56,7 +58,8 @@ class CellReading:
         missing: words that stand for a missing value; case doesn't count.
         date_formats: how dates are written, as strptime has it, the first that fits; none: ISO 8601.
         cut: what is left of a date (`CUTS`), or the age in full years (``age on 2026-01-01``); or how many
-            characters are left of a code; empty: everything.
+            characters are left of a code; or ``whole``, which takes zeros behind a decimal mark off whole
+            numbers; empty: everything.
         whole: the decimal mark of a column of whole numbers or of listed ones, whose cells may have zeros
             behind it, as spreadsheets write them: they are dropped. Empty: such a cell is a text.
     """
@@ -76,13 +79,14 @@ class CellReading:
             for format_ in self.date_formats
             if not _is_format(format_)
         ]
-        if self.cut and not (self.cut in CUTS or self.cut_length or self._reference_day):
+        if self.cut and not (self.cut in (*CUTS, WHOLE) or self.cut_length or self._reference_day):
             found.append(
-                f"cut must be {', '.join(CUTS)}, an age such as 'age on 2026-01-01', or the number of "
-                f"characters to keep, but is {self.cut!r}: give one of them."
+                f"cut must be {', '.join([*CUTS, WHOLE])}, an age such as 'age on 2026-01-01', or the number "
+                f"of characters to keep, but is {self.cut!r}: give one of them."
             )
-        if self.date_formats and self.cut_length:
-            found.append("date_formats are of dates, and a number in cut is of codes: keep one of the two.")
+        if self.date_formats and (self.cut_length or self.cut == WHOLE):
+            other = "a number in cut is of codes" if self.cut_length else "whole in cut is of numbers"
+            found.append(f"date_formats are of dates, and {other}: keep one of the two.")
         return found
 
     @property
@@ -107,7 +111,7 @@ class CellReading:
     @property
     def holds_dates(self) -> bool:
         """Whether cells are read as dates or times."""
-        return bool(self.date_formats) or (bool(self.cut) and not self.cut_length)
+        return bool(self.date_formats) or (self.cut in CUTS or self.is_age)
 
     def read(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[str | None]) -> ReadCells:
         """The cells, trimmed and read; never fails for a cell."""
@@ -116,8 +120,8 @@ class CellReading:
         words = {word.strip().lower() for word in self.missing}
         found = [None if text is None else self._bare(text) for text in texts]
         found = ["" if text is not None and text.lower() in words else text for text in found]
-        if self.whole:
-            found = [None if text is None else without_fraction(text, self.whole) for text in found]
+        if mark := self.whole or ("." if self.cut == WHOLE else ""):
+            found = [None if text is None else without_fraction(text, mark) for text in found]
         if self.cut_length:
             found = [None if text is None else text[: self.cut_length] for text in found]
         if not self.holds_dates:
@@ -181,7 +185,9 @@ def has_empty_fraction(text: str, decimal: str) -> bool:
     [True, True, False, False, False]
     """
     other = "," if decimal == "." else "."
-    return re.fullmatch(rf".*[0-9](?:{re.escape(decimal)}0+|{re.escape(other)}0{{1,2}})", text) is not None
+    return (
+        re.fullmatch(rf"[-+]?[0-9]+(?:{re.escape(decimal)}0+|{re.escape(other)}0{{1,2}})", text) is not None
+    )
 
 
 def without_fraction(text: str, decimal: str) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from tasks.core.contracts.public_schema import (
     numbers_without_bins,
 )
 from tasks.core.errors import ParameterError
+from tasks.core.records.binning import code_texts
 from tasks.core.records.columns import Schema
 from tests.oracles.contracts import HEAD, HEADER, contract_of
 
@@ -201,6 +203,38 @@ def test_a_declared_number_needs_bins_or_a_domain_under_dp(kind: str) -> None:
     assert schema(contract, headers, bins={"income": (0, 10)}).columns[0].bins == (0, 10)
     assert schema(contract, headers, domains={"income": ("1", "2")}).columns[0].domain == ("1", "2")
     assert build_schema(headers, Declarations(), contract, cap_required=False).columns[0].is_open
+
+
+@pytest.mark.parametrize(
+    ("domain", "decimal", "cells", "values"),
+    [
+        (
+            ("1", "2", "3"),
+            {},
+            ["1.0", "2.00", "1,00", "3", "1.5", "01", "v1.0"],
+            ["1", "2", "1", "3", "", "", ""],
+        ),
+        (("1", "2"), {"*": ","}, ["1,000", "2.0", "1.000"], ["1", "2", ""]),
+        (("1", "1.0"), {}, ["1.0", "1", "1.00"], ["1.0", "1", ""]),
+        (("a", "0"), {}, ["0.0", "-0.0", "a.0", "a"], ["0", "0", "", "a"]),
+        (None, {}, ["1.0", "1"], ["1.0", "1"]),
+    ],
+)
+def test_a_listed_whole_number_is_met_by_a_cell_with_zeros_behind_its_mark(
+    domain: tuple[str, ...] | None, decimal: dict[str, str], cells: list[str], values: list[str]
+) -> None:
+    declared = Declarations(domains={"x": domain} if domain else {}, decimal=decimal)
+    (column,) = build_schema(["x"], declared, cap_required=True).columns
+    found = code_texts(cells, column, duckdb.connect())
+    assert [("", *found.values)[code] for code in found.codes] == values
+
+
+@pytest.mark.parametrize("said", [{"cut": {"x": "whole"}}, {}])
+def test_zeros_are_dropped_of_a_column_that_is_said_to_hold_whole_numbers(said: dict[str, Any]) -> None:
+    contract = None if said else contract_of("      - {name: x, logicalType: integer}\n")
+    headers = ("x",) if said else ("person", "x")
+    (column,) = build_schema(headers, Declarations(**said), contract, cap_required=bool(said)).columns
+    assert code_texts(["7.0", "7", "7,00", "7.5"], column, duckdb.connect()).values == ("7", "7.5")
 
 
 def test_rule_2_an_undeclared_text_column_is_never_refused() -> None:
