@@ -60,7 +60,6 @@ def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:
         ParameterError: it is none, or has a column that Parquet can't hold; columns are named by position.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     frame = _as_frame(_framed(table))
     arrow = _arrow_of_frame(frame) if frame is not None else _arrow_of(_framed(table))
@@ -73,15 +72,34 @@ def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:
             if pa.types.is_dictionary(field.type)
         },
     )
+    return _written(arrow.replace_schema_metadata(None)), like
+
+
+def _written(arrow: "pa.Table") -> memoryview:
+    """A table as Parquet; columns that it can't hold go as their values, cell by cell."""
+    import pyarrow as pa
+
+    if (file := _parquet(arrow)) is not None:
+        return file
+    columns = {name: arrow[name] for name in arrow.column_names}
+    for name, column in columns.items():
+        if _parquet(pa.table({name: column})) is None:
+            columns[name] = array_of_objects(column.to_pylist())
+    if (file := _parquet(pa.table(columns))) is None:
+        raise ParameterError("The table holds a column that Parquet can't hold: convert it.")
+    return file
+
+
+def _parquet(arrow: "pa.Table") -> memoryview | None:
+    """A table as Parquet; None where a column can't be."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     file = io.BytesIO()
-    problem = ""
-    try:
-        pq.write_table(arrow.replace_schema_metadata(None), file)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        problem = f"The table holds a column that Parquet can't hold ({type(error).__name__}): convert it."
-    if problem:
-        raise ParameterError(problem)
-    return file.getbuffer(), like
+    with suppress(pa.ArrowException, TypeError, ValueError):
+        pq.write_table(arrow, file)
+        return file.getbuffer()
+    return None
 
 
 def _framed(table: Any) -> object:

@@ -194,6 +194,19 @@ def test_a_series_is_a_table_of_one_column() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["x", None])),
+        pa.DictionaryArray.from_arrays(pa.array([0, None], pa.uint32()), pa.array(["x"], pa.string_view())),
+        pa.RunEndEncodedArray.from_arrays([1, 2], pa.array(["x", None])),
+    ],
+    ids=["null category", "views", "runs"],
+)
+def test_what_parquet_cannot_hold_goes_cell_by_cell(column: pa.Array) -> None:
+    assert released(pa.table({"a": column})).to_pydict() == {"a": ["x", None]}
+
+
 #: Of every kind that has a text, more than one of some.
 _OBJECTS: list[Any] = [
     "a\ud800",

@@ -33,7 +33,8 @@ _ZEROS_BEHIND = r"(\.[0-9]*?)0+$"
 
 def is_list(kind: pa.DataType) -> bool:
     """Whether an Arrow type holds a list in each cell."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+    is_of = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(check(kind) for check in (*is_of, pa.types.is_list_view, pa.types.is_large_list_view))
 
 
 def is_mixed(kind: pa.DataType) -> bool:
