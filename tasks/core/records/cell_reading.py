@@ -118,6 +118,7 @@ class CellReading:
         if self == AS_IT_STANDS:
             return ReadCells(list(texts), np.zeros(len(texts), np.bool_))
         words = {word.strip().lower() for word in self.missing}
+        words |= {without_fraction(word, ".") for word in words}  # -9.0 is -9 where cells are typed
         found = [None if text is None else self._bare(text) for text in texts]
         found = ["" if text is not None and text.lower() in words else text for text in found]
         if mark := self.whole or ("." if self.cut == WHOLE else ""):

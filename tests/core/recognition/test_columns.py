@@ -406,7 +406,7 @@ def test_parquet_with_lists_booleans_dates_and_codes_is_recognised(tmp_path: Pat
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     found = {column.name: column.treatment for column in recognise_table(tmp_path / "t.parquet").columns}
     assert found["flag"].domain == ("false", "true")
-    assert found["weight"].bins is not None and found["weight"].reading.missing == ("-9.0",)
+    assert found["weight"].bins is not None and found["weight"].reading.missing == ("-9",)
     assert found["tags"].delimiter is not None
     assert found["visited"].reading.cut == "month"
 
