@@ -9,11 +9,13 @@ import io
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginalia.errors import ParameterError, StoredTableMismatch
+from marginalia.objects import array_of_objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _RESERVED = (("<semicolon>", ";"), ("<colon>", ":"))
 _NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _BIN = re.compile(rf"^(?:<({_NUMBER})|>({_NUMBER})|\[({_NUMBER}),{_NUMBER}[)\]])$", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\x([0-9A-F]{2})")
+_SPAN = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
 _MOST_PROBLEMS = 5
 _WHOLE = r"^-?(?:0|[1-9]\d{0,17})$"
 
@@ -55,16 +59,16 @@ def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:
     """A table as a Parquet file in memory, and what it looks like.
 
     Args:
-        table: a DataFrame, whose index is no column, or an Arrow table, or what Arrow takes for one.
+        table: a DataFrame, whose index is no column, or an Arrow table, or what Arrow takes for one; a series
+            is a table of one column.
 
     Raises:
         ParameterError: it is none, or has a column that Parquet can't hold; columns are named by position.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    frame = _as_frame(table)
-    arrow = _arrow_of_frame(frame) if frame is not None else _arrow_of(table)
+    frame = _as_frame(_framed(table))
+    arrow = _arrow_of_frame(frame) if frame is not None else _arrow_of(_framed(table))
     like = Like(
         columns={field.name: field for field in arrow.schema},
         dtypes=None if frame is None else dict(zip(frame.columns, frame.dtypes, strict=True)),
@@ -74,15 +78,39 @@ def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:
             if pa.types.is_dictionary(field.type)
         },
     )
+    return _written(arrow.replace_schema_metadata(None)), like
+
+
+def _written(arrow: "pa.Table") -> memoryview:
+    """A table as Parquet; columns that it can't hold go as their values, cell by cell."""
+    import pyarrow as pa
+
+    if (file := _parquet(arrow)) is not None:
+        return file
+    columns = {name: arrow[name] for name in arrow.column_names}
+    for name, column in columns.items():
+        if _parquet(pa.table({name: column})) is None:
+            columns[name] = array_of_objects(column.to_pylist())
+    if (file := _parquet(pa.table(columns))) is None:
+        raise ParameterError("The table holds a column that Parquet can't hold: convert it.")
+    return file
+
+
+def _parquet(arrow: "pa.Table") -> memoryview | None:
+    """A table as Parquet; None where a column can't be."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     file = io.BytesIO()
-    problem = ""
-    try:
-        pq.write_table(arrow.replace_schema_metadata(None), file)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        problem = f"The table holds a column that Parquet can't hold ({type(error).__name__}): convert it."
-    if problem:
-        raise ParameterError(problem)
-    return file.getbuffer(), like
+    with suppress(pa.ArrowException, TypeError, ValueError):
+        pq.write_table(arrow, file)
+        return file.getbuffer()
+    return None
+
+
+def _framed(table: Any) -> object:
+    """A series as a table of one column; anything else as it is."""
+    return table.to_frame() if hasattr(table, "to_frame") else table
 
 
 def _as_frame(table: object) -> "pd.DataFrame | None":
@@ -94,11 +122,11 @@ def _as_frame(table: object) -> "pd.DataFrame | None":
 def _arrow_of(table: object) -> "pa.Table":
     import pyarrow as pa
 
-    if isinstance(table, pa.Table):
-        arrow = table
-    elif hasattr(table, "__arrow_c_stream__"):
-        arrow = pa.table(table)
-    else:
+    arrow = table if isinstance(table, pa.Table) else None
+    if arrow is None and (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
+        with suppress(pa.ArrowException, TypeError, ValueError):
+            arrow = pa.table(table)
+    if arrow is None:
         raise ParameterError(
             f"The table must be a DataFrame or an Arrow table, not {type(table).__name__}: convert it, or "
             "read it first."
@@ -108,20 +136,10 @@ def _arrow_of(table: object) -> "pa.Table":
 
 
 def _arrow_of_frame(frame: "pd.DataFrame") -> "pa.Table":
-    """The columns, one by one, so that a problem is told by place and without a value."""
     import pyarrow as pa
 
     _require_names(list(frame.columns))
-    columns, places = {}, []
-    for place, name in enumerate(frame.columns, start=1):
-        try:
-            columns[name] = _arrow_of_series(frame[name])
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            places.append(place)
-    problem = "must hold values of one kind that Parquet knows, and does not: give it another dtype."
-    if places:
-        raise ParameterError(_of_columns(places, len(frame.columns), problem))
-    return pa.table(columns)
+    return pa.table({name: _arrow_of_series(frame[name]) for name in frame.columns})
 
 
 def _of_columns(places: list[int], of: int, problem: str) -> list[str]:
@@ -147,8 +165,24 @@ def _arrow_of_series(series: "pd.Series[Any]") -> "pa.Array":
         series = series.cat.rename_categories([str(each) for each in series.dtype.categories])
     elif _is_worded(series.dtype):
         series = series.astype("string")
-    array = pa.Array.from_pandas(series)
+    array: pa.Array | None = None
+    if not _holds_objects(series.dtype):
+        with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+            array = pa.Array.from_pandas(series)
+    if array is None:
+        array = array_of_objects(series.astype(object).tolist())
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _holds_objects(dtype: Any) -> bool:
+    """Whether Arrow would find a type for all of a column's values, and convert some of them to it."""
+    import pandas as pd
+
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return bool(pd.api.types.is_object_dtype(dtype))
+    categories = dtype.categories
+    texts = pd.api.types.infer_dtype(categories, skipna=False) in ("string", "empty")
+    return bool(pd.api.types.is_object_dtype(categories.dtype)) and not texts
 
 
 def _is_worded(dtype: Any) -> bool:
@@ -277,7 +311,13 @@ def _cast(
         return _ordered(inner, order, kind)
     if delimiter is not None and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         items = pc.split_pattern(column, delimiter)
-        return items.cast(kind)
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return items.cast(kind)
+        return items
+    if pa.types.is_string(column.type) and _is_binary(kind):
+        return _bytes(column).cast(kind)
+    if pa.types.is_string(column.type) and pa.types.is_duration(kind):
+        return _spans(column, kind)
     if pa.types.is_null(kind) and column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))])
     try:
@@ -286,6 +326,43 @@ def _cast(
         return column.cast(kind, safe=not pa.types.is_floating(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return _binned(column)
+
+
+def _is_binary(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _bytes(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Bytes from their texts, in which those that are no plain letter are escaped."""
+    import pyarrow as pa
+
+    def meant(text: str) -> bytes:
+        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text).encode("latin-1", "replace")
+
+    return pa.chunked_array(
+        [pa.array([None if t is None else meant(t) for t in column.to_pylist()], pa.binary())]
+    )
+
+
+def _spans(column: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
+    """Durations from their texts, as hours, minutes and seconds; as texts where one is something else."""
+    import pyarrow as pa
+
+    found = [None if text is None else _SPAN.fullmatch(text) for text in column.to_pylist()]
+    if any(match is None and text is not None for match, text in zip(found, column.to_pylist(), strict=True)):
+        return _binned(column)
+    micro = [None if match is None else _microseconds(match) for match in found]
+    return pa.chunked_array([pa.array(micro, pa.int64()).view(pa.duration("us")).cast(kind, safe=False)])
+
+
+def _microseconds(span: re.Match[str]) -> int:
+    sign, hours, minutes, seconds, fraction = span.groups()
+    total = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 10**6 + int(
+        (fraction or "").ljust(6, "0")
+    )
+    return -total if sign else total
 
 
 def _ordered(column: "pa.ChunkedArray", order: list[Any], kind: "pa.DataType") -> "pa.ChunkedArray":

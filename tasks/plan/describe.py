@@ -126,7 +126,6 @@ def describe(
         declarations(configuration, headers.names),
         contract,
         cap_required=plan.needs_caps,
-        types=headers.types,
         constrained=configuration.draws_workload,
     )
     held = held_schema(configuration, schema)
@@ -143,7 +142,7 @@ def describe(
         *_constraint_notes(contract, held),
         *_open_derivation_notes(schema),
         *_mark_notes(configuration, source),
-        *plan.notes_on_numbers(schema, headers, contract),
+        *plan.notes_on_numbers(schema, contract),
         *cluster_notes(configuration),
     )
     closed = (*header_notes(source), *plan.closed_notes)

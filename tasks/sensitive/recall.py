@@ -20,7 +20,6 @@ from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, describe
-from tasks.plan.input_file import input_file
 from tasks.plan.protections.plan import vintage_of
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import release_name
@@ -109,8 +108,7 @@ def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFact
     vintage = vintage_of(configuration, scheduled)
     for reservation in reversed(ledger.account(configuration.dataset).reservations):
         if reservation.name.vintage == vintage and reservation.phase in ("commit", "drawing"):
-            is_parquet = input_file(configuration, scheduled).is_parquet
-            for headers in _headers(ledger, reservation, configuration, is_parquet=is_parquet):
+            for headers in _headers(ledger, reservation, configuration):
                 with suppress(ParameterError):
                     described = describe(configuration, scheduled, headers)
                     if release_name(configuration, described) == reservation.name:
@@ -118,9 +116,7 @@ def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFact
     return None
 
 
-def _headers(
-    ledger: Ledger, reservation: Reservation, configuration: RunConfiguration, *, is_parquet: bool
-) -> Iterator[Headers]:
+def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfiguration) -> Iterator[Headers]:
     """Headers that the table of a release may have had, as far as they decide its name."""
     with suppress(OSError, ValueError, KeyError):
         schema = Schema.from_json(json.dumps(ledger.facts(reservation)["schema"]))
@@ -130,10 +126,6 @@ def _headers(
             known = set(map(matching_name, names))
             names += [name for name in _declared(configuration) if matching_name(name) not in known]
         yield Headers(tuple(names))
-        if is_parquet:
-            # A type decides a name where it is a truth value, and where it is no text.
-            truths = {column.name for column in schema.columns if column.domain == ("false", "true")}
-            yield Headers(tuple(names), tuple("bool" if name in truths else "int64" for name in names))
 
 
 def _declared(configuration: RunConfiguration) -> list[str]:

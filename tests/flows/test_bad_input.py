@@ -5,8 +5,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from flows.command import main as command
@@ -148,17 +146,6 @@ def test_a_row_that_cannot_be_read_is_refused_and_costs_nothing(
     assert len(lines) == 1 and words in lines[0], lines
     assert phases() == []
     assert releases(tmp_path) == []
-
-
-def test_numbers_without_bins_are_refused_with_the_advice_to_give_bins(
-    tmp_path: Path, own_ledger: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    path = configured(tmp_path, sensitive_microdata_path=str(tmp_path / "people.parquet"))
-    columns = list(zip(*pipeline.rows(10_000), strict=True))
-    table = pa.table(dict(zip(pipeline.HEADER, map(list, columns), strict=True)))
-    income = pa.array([float(number) for number in range(10_000)])
-    pq.write_table(table.append_column("income", income), tmp_path / "people.parquet")
-    refused(path, "'income' holds numbers and needs public bins: give their edges in bins", capfd)
 
 
 @pytest.mark.server

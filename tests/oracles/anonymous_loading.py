@@ -10,9 +10,7 @@ from tests.oracles import loading
 def load(source: InputFile, contract: Contract | None = None, record_limit=None, **declared):
     """Coded records under k-anonymity."""
     headers = source.headers
-    schema = build_schema(
-        headers.names, Declarations(**declared), contract, cap_required=False, types=headers.types
-    )
+    schema = build_schema(headers.names, Declarations(**declared), contract, cap_required=False)
     return encode(source, schema, EncodingOptions(total=False, key=b"k", record_limit=record_limit))
 
 

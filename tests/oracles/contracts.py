@@ -75,9 +75,7 @@ def write_table(path: Path, rows: tuple[str, ...], header: str = HEADER) -> Inpu
 def judged(source: InputFile, contract: Contract, declarations: Declarations | None = None) -> Validation:
     """The verdicts on a file."""
     headers = source.headers
-    schema = build_schema(
-        headers.names, declarations or Declarations(), contract, cap_required=False, types=headers.types
-    )
+    schema = build_schema(headers.names, declarations or Declarations(), contract, cap_required=False)
     with connect(threads=1) as connection:
         return validate(connection, source, schema, contract)
 

@@ -1,6 +1,8 @@
-"""One column of the public schema, from what configuration, contract and physical type declare of it.
+"""One column of the public schema, from what configuration and contract declare of it.
 
-Both may declare the same thing only if they say the same: there is no precedence to remember.
+The type that a Parquet file's column has says nothing: it is often inferred from all rows, and then one
+person's cell could change the schema, or stop the run (privacy.md, rules 2 and 6). Both may declare the same
+thing only if they say the same: there is no precedence to remember.
 """
 
 import re
@@ -9,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tasks.core.contracts.contract import ContractColumn, Forbidden
 from tasks.core.listing import some_of
-from tasks.core.records.cell_reading import CellReading
+from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction
 from tasks.core.records.columns import (
     Column,
     bin_labels,
@@ -21,9 +23,6 @@ from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: Items of one subject in a multi-valued column for which nobody declares a cap (privacy.md, rule 12).
 DEFAULT_MAX_ITEMS = 8
-
-_TEXT_TYPES = ("string", "large_string", "string_view")
-_FRACTIONAL_TYPES = ("halffloat", "float", "double", "decimal")
 
 
 @dataclass(frozen=True)
@@ -53,14 +52,12 @@ class DeclaredColumn:
         given: the configuration's declarations.
         promised: the contract's; an empty one where it doesn't describe the column.
         described: whether the contract describes the column.
-        physical_type: Arrow type of a Parquet column as text, or empty.
     """
 
     name: str
     given: Given
     promised: ContractColumn
     described: bool
-    physical_type: str = ""
 
     @property
     def bins(self) -> tuple[float, ...] | None:
@@ -74,19 +71,12 @@ class DeclaredColumn:
 
     @property
     def domain(self) -> tuple[str, ...] | None:
-        """Declared values; those of a physical boolean are public too."""
-        if self.given.domain is not None:
-            return self.given.domain
-        if self.promised.domain is not None:
-            return self.promised.domain
-        is_boolean = self.physical_type == "bool" and self.bins is None and self.delimiter is None
-        return ("false", "true") if is_boolean else None
+        """Declared values."""
+        return self.given.domain if self.given.domain is not None else self.promised.domain
 
     @property
     def number_format(self) -> NumberFormat:
-        """How numbers of the column are written; those of a typed Parquet column are not written."""
-        if not self.holds_text:
-            return PLAIN
+        """How numbers of the column are written."""
         given, promised = self.given, self.promised
         return NumberFormat(
             given.decimal or promised.decimal or PLAIN.decimal,
@@ -103,13 +93,21 @@ class DeclaredColumn:
             missing=given.missing_values or promised.missing_values or (),
             date_formats=given.date_formats or promised.date_formats or (),
             cut=given.cut or promised.cut or "",
+            whole=self.number_format.decimal if self._holds_whole_numbers else "",
         )
 
     @property
-    def holds_text(self) -> bool:
-        """Whether the cells are text, by physical type."""
-        kind = self.physical_type.removeprefix("dictionary<values=")
-        return not kind or kind.startswith(_TEXT_TYPES)
+    def _holds_whole_numbers(self) -> bool:
+        """Whether it is declared to hold some, none of them with zeros behind a decimal mark."""
+        if self.bins is not None or self.given.date_formats or self.promised.date_formats:
+            return False
+        if WHOLE in (self.given.cut, self.promised.cut):
+            return True
+        listed = self.domain or ()
+        if any(has_empty_fraction(value, self.number_format.decimal) for value in listed):
+            return False
+        is_number = self.promised.is_numeric or self.promised.logical_type == "boolean"
+        return is_number or any(re.fullmatch("-?[0-9]+", value) for value in listed)
 
     def problems(self) -> list[str]:
         """What is wrong with the declarations, one sentence each."""
@@ -130,7 +128,7 @@ class DeclaredColumn:
     @property
     def needs_bins(self) -> bool:
         """Whether it holds numbers, and neither bins nor values are declared."""
-        return self.bins is None and self.domain is None and self.holds_numbers()
+        return self.bins is None and self.domain is None and self.promised.is_numeric
 
     def _value_problems(self) -> list[str]:
         given = self.given
@@ -159,14 +157,6 @@ class DeclaredColumn:
         if self.given.delimiter is not None and single:
             differing.append("multi_value_columns")
         return differing
-
-    def holds_numbers(self) -> bool:
-        """By declared and physical type alone; no value is looked at."""
-        if self.described:
-            return self.promised.is_numeric or (
-                self.promised.logical_type != "string" and self.physical_type.startswith(_FRACTIONAL_TYPES)
-            )
-        return self.physical_type.startswith(_FRACTIONAL_TYPES)
 
     def column(self, searched: Sequence[Forbidden], *, cap_required: bool) -> Column:
         """The column, once its declarations agree.
@@ -212,16 +202,10 @@ class DeclaredColumn:
         return min(cap, len(domain)) if domain is not None else cap
 
 
-def declared_column(
-    name: str, given: Given, promised: ContractColumn | None, physical_type: str = ""
-) -> DeclaredColumn:
-    """Everything declared of the column with this (normalised) header.
-
-    >>> declared_column("smokes", Given(), None, physical_type="bool").domain
-    ('false', 'true')
-    """
+def declared_column(name: str, given: Given, promised: ContractColumn | None) -> DeclaredColumn:
+    """Everything declared of the column with this (normalised) header."""
     described = promised is not None
-    return DeclaredColumn(name, given, promised or ContractColumn(name=name), described, physical_type)
+    return DeclaredColumn(name, given, promised or ContractColumn(name=name), described)
 
 
 def without_bins(names: Sequence[str]) -> list[str]:

@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from tasks.core.contracts.rules import ContractRule
 from tasks.core.queries import bound_in, filled_query, identifier, query_text
 from tasks.core.records.cell_reading import AS_IT_STANDS
-from tasks.core.records.cells import is_list, numbers_of_texts, text_of_values
+from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.used_columns import column_positions
+from tasks.core.records.value_texts import is_list, texts_or_lists
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
 
@@ -122,23 +123,19 @@ def _texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Colum
     reading = AS_IT_STANDS if column is None else column.reading
     if reading != AS_IT_STANDS and column is not None:
         return _read_texts(connection, array, column)
-    if isinstance(array, pa.DictionaryArray):
-        array = array.dictionary_decode()
-    if is_list(array.type):
-        return array.cast(pa.list_(pa.string()))
-    return text_of_values(connection, array, column.value_format if column else None)
+    return _given_texts(connection, array, column)
+
+
+def _given_texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column | None) -> pa.Array:
+    about = column or Column("")
+    return texts_or_lists(connection, array, about.delimiter, about.value_format, about.number_format)
 
 
 def _read_texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column) -> pa.Array:
     """The same, distinct cells alone being read. What is no date stays, so that its type can be judged."""
-    if is_list(array.type):
-        array = array.cast(pa.list_(pa.string()))
-    else:
-        if isinstance(array, pa.DictionaryArray):
-            array = array.dictionary_decode()
-        array = text_of_values(connection, array, column.value_format)
-        if column.delimiter is not None:
-            array = pc.split_pattern(array, column.delimiter)
+    array = _given_texts(connection, array, column)
+    if column.delimiter is not None and not is_list(array.type):
+        array = pc.split_pattern(array, column.delimiter)
     cells = array.flatten() if is_list(array.type) else array
     distinct = cells.dictionary_encode()
     given = distinct.dictionary.to_pylist()

@@ -5,14 +5,13 @@ every problem at once. No value of the table is read, so a refusal here tells no
 
 Which numeric columns are refused without bins. Thousands of different numbers make thousands of rare
 values, so such a column needs public bins (or a declared domain). Under differential privacy whether a
-run stops must not depend on the values (privacy.md, rule 2), so only declared and physical types count:
-a column that the contract calls ``integer`` or ``number``, and a floating-point or decimal column of a
-Parquet file that the contract doesn't call ``string``. An undeclared column of a text file, or a whole
-number in Parquet (often a code), is taken as text: its rare values don't pass the threshold, which costs
-that column and nobody's privacy; ``marginalia init`` reads the values on request and drafts
-bins. Under k-anonymity no such column is refused: each number is a value of its own, as in SDS, and rare
-ones are not reported. `numbers_without_bins` names those that would better be binned, and a table judged
-by a strict contract is looked at as well (`contracts.profile.Profile.suggestions`).
+run stops must not depend on the values (privacy.md, rule 2), so only the contract counts: a column that it
+calls ``integer`` or ``number``. An undeclared column is taken as text, whatever its type in a Parquet file
+or a DataFrame, which may be inferred from all rows: its rare values don't pass the threshold, which costs
+that column and nobody's privacy; ``marginalia init`` reads the values on request and drafts bins. Under
+k-anonymity no such column is refused: each number is a value of its own, as in SDS, and rare ones are not
+reported. `numbers_without_bins` names those that would better be binned, and a table judged by a strict
+contract is looked at as well (`contracts.profile.Profile.suggestions`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -100,7 +99,6 @@ def build_schema(
     contract: Contract | None = None,
     *,
     cap_required: bool,
-    types: Sequence[str] | None = None,
     constrained: bool = False,
 ) -> Schema:
     """The public schema.
@@ -116,7 +114,6 @@ def build_schema(
         contract: the table's, or None.
         cap_required: True under differential privacy: every multi-valued column gets a cap, and numbers
             need bins. False: a column without a declared cap has none (``max_items`` 0).
-        types: for Parquet the Arrow type of each column as text.
         constrained: whether the release holds the contract's constraints.
 
     Raises:
@@ -132,7 +129,6 @@ def build_schema(
             names.headers[position],
             declarations.of(names.headers[position]),
             contract.column(names.headers[position]) if contract else None,
-            types[position] if types is not None else "",
         )
         for position in names.used
     ]
@@ -159,21 +155,14 @@ def build_schema(
     return with_constraints(schema, contract) if contract is not None and constrained else schema
 
 
-def numbers_without_bins(
-    schema: Schema,
-    headers: Sequence[str],
-    contract: Contract | None = None,
-    types: Sequence[str] | None = None,
-) -> list[str]:
-    """Open columns that hold numbers, by the types that `build_schema` was given: each number is a value."""
-    kinds = dict(zip(map(matching_name, headers), types or [""] * len(headers), strict=True))
-    found = []
-    for column in schema.columns:
-        promised = contract.column(column.name) if contract else None
-        declared = declared_column(column.name, Given(), promised, kinds[matching_name(column.name)])
-        if column.is_open and declared.holds_numbers():
-            found.append(column.name)
-    return found
+def numbers_without_bins(schema: Schema, contract: Contract | None = None) -> list[str]:
+    """Open columns that hold numbers, as the contract says: each number is a value."""
+    promised = contract.column if contract else lambda _name: None
+    return [
+        column.name
+        for column in schema.columns
+        if column.is_open and (found := promised(column.name)) is not None and found.is_numeric
+    ]
 
 
 class _Names:

@@ -29,7 +29,7 @@ from tasks.core.recognition.missing_words import code_numbers, missing_words
 from tasks.core.recognition.numbers import NumberColumn, leading_zeros, number_column
 from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, SOMEBODY, likeness
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised, Treatment
-from tasks.core.records.cell_reading import CellReading
+from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction, without_fraction
 
 #: With so few different numbers, each is a value of its own: whole ones, other ones, those of a category.
 _MOST_LISTED_WHOLE, _MOST_LISTED, _MOST_CATEGORIES = 20, 12, 60
@@ -88,6 +88,11 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
     """What a column is taken for."""
     if not cells.filled:
         return _left_out(cells, "empty", "no cell holds anything")
+    whole = _whole(cells)
+    if whole is not cells:
+        found = recognise_column(whole, context)
+        if found.treatment.bins is None:  # with bins it is read as numbers, as they are written
+            return _read_as_whole(found)
     words = _missing(cells)
     bare = cells.where(~words)
     if bare.filled < FEW:
@@ -110,6 +115,25 @@ def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
         treatment=found.treatment.with_missing(known),
         reason=f"{found.reason}; {_shown(cells, often)} stand for missing values",
     )
+
+
+def _whole(cells: SeenColumn) -> SeenColumn:
+    """The same rows without zeros behind the decimal marks of whole numbers, where hardly one is not whole.
+
+    So programs write whole numbers where some cells are empty: 0.0 and 1.0, or 2,00.
+    """
+    has_zeros = np.array([has_empty_fraction(text, ".") for text in cells.texts], np.bool_)
+    if cells.is_few(has_zeros) or not cells.is_few(cells.matching(r"[-+]?[0-9]*[.,][0-9]+") & ~has_zeros):
+        return cells
+    return cells.mapped(lambda texts: [without_fraction(text, ".") for text in texts])
+
+
+def _read_as_whole(found: Recognised) -> Recognised:
+    """The column, whose run drops the zeros as well; of declared values it knows that they are whole."""
+    treatment = found.treatment
+    if not treatment.is_used or treatment.domain is not None or treatment.reading.cut:
+        return found
+    return replace(found, treatment=replace(treatment, reading=replace(treatment.reading, cut=WHOLE)))
 
 
 def _with_spellings(found: Recognised, cells: SeenColumn, context: Context) -> Recognised:

@@ -6,7 +6,7 @@ public as a word: see `columns`.
 
 from dataclasses import dataclass, replace
 
-from tasks.core.records.cell_reading import AS_IT_STANDS, CUTS, CellReading
+from tasks.core.records.cell_reading import AS_IT_STANDS, CUTS, WHOLE, CellReading
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: What a number's cell is called that holds a word.
@@ -76,6 +76,8 @@ class Treatment:
             parts.append(f"cut to its first {reading.cut_length} characters")
         elif reading.cut in CUTS:
             parts.append(f"cut to the {reading.cut}")
+        elif reading.cut == WHOLE:
+            parts.append("without zeros behind the decimal mark")
         elif reading.cut:
             parts.append(f"turned into the {reading.cut.replace('age on', 'age in years on')}")
         return "; ".join(parts)

@@ -27,6 +27,8 @@ from tasks.core.tables.timestamps import is_format, written_moments
 
 #: What is left of a date, as strftime writes it.
 CUTS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "hour": "%H"}
+#: What is left of a whole number: it without zeros behind a decimal mark.
+WHOLE = "whole"
 _AGE = re.compile(r"age on (\d{4}-\d{2}-\d{2})")
 _DAY, _MOMENT = "%Y-%m-%d", "%Y-%m-%d %H:%M:%S"
 
@@ -53,13 +55,17 @@ class CellReading:
         missing: words that stand for a missing value; case doesn't count.
         date_formats: how dates are written, as strptime has it, the first that fits; none: ISO 8601.
         cut: what is left of a date (`CUTS`), or the age in full years (``age on 2026-01-01``); or how many
-            characters are left of a code; empty: everything.
+            characters are left of a code; or ``whole``, which takes zeros behind a decimal mark off whole
+            numbers; empty: everything.
+        whole: the decimal mark of a column of whole numbers or of listed ones, whose cells may have zeros
+            behind it, as spreadsheets write them: they are dropped. Empty: such a cell is a text.
     """
 
     strip: str = ""
     missing: tuple[str, ...] = ()
     date_formats: tuple[str, ...] = ()
     cut: str = ""
+    whole: str = ""
 
     @property
     def problems(self) -> list[str]:
@@ -70,13 +76,14 @@ class CellReading:
             for format_ in self.date_formats
             if not is_format(format_)
         ]
-        if self.cut and not (self.cut in CUTS or self.cut_length or self._reference_day):
+        if self.cut and not (self.cut in (*CUTS, WHOLE) or self.cut_length or self._reference_day):
             found.append(
-                f"cut must be {', '.join(CUTS)}, an age such as 'age on 2026-01-01', or the number of "
-                f"characters to keep, but is {self.cut!r}: give one of them."
+                f"cut must be {', '.join([*CUTS, WHOLE])}, an age such as 'age on 2026-01-01', or the number "
+                f"of characters to keep, but is {self.cut!r}: give one of them."
             )
-        if self.date_formats and self.cut_length:
-            found.append("date_formats are of dates, and a number in cut is of codes: keep one of the two.")
+        if self.date_formats and (self.cut_length or self.cut == WHOLE):
+            other = "a number in cut is of codes" if self.cut_length else "whole in cut is of numbers"
+            found.append(f"date_formats are of dates, and {other}: keep one of the two.")
         return found
 
     @property
@@ -101,15 +108,18 @@ class CellReading:
     @property
     def holds_dates(self) -> bool:
         """Whether cells are read as dates or times."""
-        return bool(self.date_formats) or (bool(self.cut) and not self.cut_length)
+        return bool(self.date_formats) or (self.cut in CUTS or self.is_age)
 
     def read(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[str | None]) -> ReadCells:
         """The cells, trimmed and read; never fails for a cell."""
         if self == AS_IT_STANDS:
             return ReadCells(list(texts), np.zeros(len(texts), np.bool_))
         words = {word.strip().lower() for word in self.missing}
+        words |= {without_fraction(word, ".") for word in words}  # -9.0 is -9 where cells are typed
         found = [None if text is None else self._bare(text) for text in texts]
         found = ["" if text is not None and text.lower() in words else text for text in found]
+        if mark := self.whole or ("." if self.cut == WHOLE else ""):
+            found = [None if text is None else without_fraction(text, mark) for text in found]
         if self.cut_length:
             found = [None if text is None else text[: self.cut_length] for text in found]
         if not self.holds_dates:
@@ -149,6 +159,28 @@ class CellReading:
     def of(cls, declared: Mapping[str, object]) -> "CellReading":
         """What `as_declared` said, with lists or tuples."""
         return cls(**{key: _frozen(value) for key, value in declared.items()})
+
+
+def has_empty_fraction(text: str, decimal: str) -> bool:
+    """Whether a text is a whole number with zeros behind a decimal mark: one or two behind the other mark.
+
+    Three may be a group of thousands.
+
+    >>> [has_empty_fraction(text, ",") for text in ("2,00", "2.00", "2.000", "2", "2,5")]
+    [True, True, False, False, False]
+    """
+    other = "," if decimal == "." else "."
+    return (
+        re.fullmatch(rf"[-+]?[0-9]+(?:{re.escape(decimal)}0+|{re.escape(other)}0{{1,2}})", text) is not None
+    )
+
+
+def without_fraction(text: str, decimal: str) -> str:
+    """A whole number without zeros behind a decimal mark; any other text as it is."""
+    if not has_empty_fraction(text, decimal):
+        return text
+    bare = re.sub("[.,]0+$", "", text)
+    return "0" if bare == "-0" else bare
 
 
 def _frozen(value: object) -> Any:

@@ -15,13 +15,12 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Codes, Flags, Floats, HalfWords, Integers
 from tasks.core.queries import query_over
 from tasks.core.records.coded import code_type
+from tasks.core.records.columns import Column
 from tasks.core.records.kernels import mark_codes
+from tasks.core.records.value_texts import holds_lists, is_list, texts_or_lists
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
-#: Seconds, from and below: years 1 to 9999, and the times of a day. All of them have a text in DuckDB.
-_MOMENTS, _TIMES_OF_DAY = (-62_135_596_800, 253_402_300_800), (0, 86_400)
 _INFINITE = "^[+-]?(?i:inf(inity)?)$"
-_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,12 @@ class CellCollector:
 
     Args:
         connection: where typed values become text.
-        value_format: strftime pattern for dates and timestamps, or None.
+        column: what is declared of it; None of ids.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, value_format: str | None = None) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, column: Column | None = None) -> None:
         self._connection = connection
-        self._value_format = value_format
+        self._column = Column("") if column is None else column
         self._dictionaries: list[pa.Array] = []
         self._used: list[Flags] = []
         self._parts: list[tuple[Codes, int, int]] = []
@@ -96,7 +95,7 @@ class CellCollector:
         encoded = self._encoded(array)
         dictionary, indices = encoded.dictionary, encoded.indices
         size = len(dictionary)
-        if not (self._dictionaries and _are_same(self._dictionaries[-1], dictionary)):
+        if not (self._dictionaries and self._dictionaries[-1].equals(dictionary)):
             self._dictionaries.append(dictionary)
             self._used.append(np.zeros(size + 1, dtype=np.bool_))
             self._size += size
@@ -117,83 +116,33 @@ class CellCollector:
         distinct, entries = _distinct(merged)
         used = np.zeros(len(distinct), dtype=np.bool_)
         used[entries[used_entries]] = True
-        texts = text_of_values(self._connection, distinct, self._value_format)
-        return RawColumn(texts, used, tuple(self._parts), entries)
+        cells = distinct if is_list(distinct.type) else self._texts(distinct)
+        return RawColumn(cells, used, tuple(self._parts), entries)
 
     def _encoded(self, array: pa.Array) -> pa.DictionaryArray:
-        """The batch as a dictionary array whose dictionary holds no null."""
-        if pa.types.is_null(array.type):
-            array = array.cast(pa.large_string())
+        """The batch as a dictionary array whose dictionary holds no null, and can be compared."""
         if isinstance(array, pa.DictionaryArray):
-            if not array.dictionary.null_count:
+            if not (array.dictionary.null_count or pa.types.is_string_view(array.dictionary.type)):
                 return array
-            array = array.dictionary_decode()
-        if is_list(array.type):
-            lists = _lists_of_text(self._connection, array)
+            array = self._texts(array)
+        if holds_lists(array.type, self._column.delimiter):
+            lists = self._texts(array).to_pylist()
             found: dict[tuple[str | None, ...], int] = {}
             rows = [None if cell is None else found.setdefault(tuple(cell), len(found)) for cell in lists]
             dictionary = pa.array([list(cell) for cell in found], pa.list_(pa.string()))
             return pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), dictionary)
+        if pa.types.is_null(array.type) or pa.types.is_nested(array.type):
+            return self._texts(array).dictionary_encode()
         try:
             return array.dictionary_encode()
         except pa.ArrowNotImplementedError:
-            return text_of_values(self._connection, array, self._value_format).dictionary_encode()
+            return self._texts(array).dictionary_encode()
 
-
-def _are_same(one: pa.Array, other: pa.Array) -> bool:
-    """Whether two dictionaries are; of floats never: 0.0 equals -0.0 there, which has another text."""
-    return not pa.types.is_floating(one.type) and bool(one.equals(other))
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds a list in each cell."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
-
-
-def text_of_values(
-    connection: duckdb.DuckDBPyConnection, values: pa.Array, value_format: str | None = None
-) -> pa.Array:
-    """Values as the text that DuckDB casts them to; NaN, null and times beyond year 9999 are null.
-
-    Raises:
-        pa.ArrowInvalid: text that isn't UTF-8, or a type that has no text.
-    """
-    kind = values.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        values.validate(full=True)
-        return _widened(values)
-    if is_list(kind):
-        return values
-    if pa.types.is_float16(kind):
-        values, kind = values.cast(pa.float32()), pa.float32()
-    values = _with_text(values)
-    name = "records/text_of_floats" if pa.types.is_floating(kind) else "records/text_of_values"
-    parameters: dict[str, object] = {}
-    if value_format and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-        name, parameters = "records/text_of_times", {"value_format": value_format}
-        if pa.types.is_timestamp(kind):  # of other units DuckDB formats nanoseconds, which end in 2262
-            values = values.cast(pa.timestamp("us", kind.tz), safe=False)
-    return query_over(connection, name, values, parameters).cast(pa.large_string())
-
-
-def _with_text(values: pa.Array) -> pa.Array:
-    """The same values, null where a time or duration is none that DuckDB could write.
-
-    One such value would stop the run, and so show that a record with it is there (privacy.md, rule 2).
-    """
-    kind = values.type
-    is_time = pa.types.is_time(kind)
-    if not (is_time or pa.types.is_timestamp(kind) or pa.types.is_duration(kind)):
-        return values
-    low, high = (end * _A_SECOND[kind.unit] for end in (_TIMES_OF_DAY if is_time else _MOMENTS))
-    numbers = values.view(pa.int32() if pa.types.is_time32(kind) else pa.int64())
-    # Nanoseconds in 64 bits never leave the range, whose ends don't fit them.
-    least, most = max(low, -(2**63)), min(high - 1, 2**63 - 1)
-    there = pc.and_(pc.greater_equal(numbers, least), pc.less_equal(numbers, most)).fill_null(False)
-    outside = ~there.to_numpy(zero_copy_only=False)
-    bare = numbers.fill_null(0).to_numpy().copy()
-    bare[outside] = 0  # DuckDB converts what lies under a null as well
-    return pa.array(bare, mask=outside).view(kind)
+    def _texts(self, array: pa.Array) -> pa.Array:
+        column = self._column
+        return texts_or_lists(
+            self._connection, array, column.delimiter, column.value_format, column.number_format
+        )
 
 
 def numbers_of_texts(
@@ -228,11 +177,3 @@ def _distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
     found: dict[tuple[str | None, ...], int] = {}
     entries = [found.setdefault(tuple(cell), len(found)) for cell in values.to_pylist()]
     return pa.array([list(cell) for cell in found], values.type), np.array(entries, dtype=np.int64)
-
-
-def _lists_of_text(connection: duckdb.DuckDBPyConnection, array: pa.Array) -> list[list[str | None] | None]:
-    lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    texts = text_of_values(connection, array.flatten()).to_pylist()
-    ends = np.cumsum(lengths)
-    cells = [texts[end - length : end] for end, length in zip(ends, lengths, strict=True)]
-    return [cell if there else None for cell, there in zip(cells, array.is_valid().to_pylist(), strict=True)]

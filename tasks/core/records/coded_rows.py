@@ -117,11 +117,9 @@ def _gathered(
     connection: duckdb.DuckDBPyConnection,
 ) -> list[RawColumn]:
     wanted = [str(position) for position in positions]
-    formats: dict[str, str | None] = {
-        name: column.value_format for name, column in zip(wanted, columns, strict=True)
-    }
+    described: dict[str, Column] = dict(zip(wanted, columns, strict=True))
     names = wanted if subject is None else [*wanted, str(subject)]
-    collectors = {name: CellCollector(connection, formats.get(name)) for name in names}
+    collectors = {name: CellCollector(connection, described.get(name)) for name in names}
     for batch in batches:
         for name, collector in collectors.items():
             collector.add(batch.column(batch.schema.get_field_index(name)))

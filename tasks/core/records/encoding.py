@@ -83,7 +83,7 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     if options.total and options.record_limit is not None:
         raise InternalError("Under differential privacy a limit on records is a sample drawn by tag.")
     measured = schema.measured
-    positions, subject = positions_in(source, schema)
+    positions, subject = positions_in(source, schema, total=options.total)
     joining = Joining(
         schema=measured,
         choices=KeyedChoices(options.key),
@@ -104,17 +104,19 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     return records
 
 
-def positions_in(source: InputFile, schema: Schema) -> tuple[list[int], int | None]:
+def positions_in(source: InputFile, schema: Schema, *, total: bool) -> tuple[list[int], int | None]:
     """Where the columns that are read are in the input, and the subject id.
 
-    A column that another one decides is not read.
+    A column that another one decides is not read. Where encoding is total, a nested cell has no text: one
+    person's could make its column nested.
 
     Raises:
-        InputError: a column is not there, or nested.
+        InputError: a column is not there; or, unless total, is nested.
     """
     measured = schema.measured
     positions, subject = column_positions(source, measured)
-    require_flat(source.headers, positions, measured.columns)
+    if not total:
+        require_flat(source.headers, positions, measured.columns)
     if subject in positions or len(set(positions)) < len(positions):
         raise InternalError(
             "Each column of the file must be used once, and the subject id never as an attribute."

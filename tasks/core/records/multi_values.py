@@ -15,6 +15,7 @@ from tasks.core.records.cells import RawColumn
 from tasks.core.records.coded import code_type
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import REASONS
+from tasks.core.records.value_texts import split_items
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,6 @@ class ItemCells:
         items = self.items.tolist()
         ends = self.starts.tolist()
         return [tuple(items[start:end]) for start, end in itertools.pairwise(ends)]
-
-
-def split_items(cell: str, delimiter: str) -> list[str]:
-    """The raw items of a cell; an empty delimiter splits into characters."""
-    return cell.split(delimiter) if delimiter else list(cell)
 
 
 def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> ItemCells:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.value_texts import MIXED
 from tasks.core.tables.header import Headers, InputFile
 
 
@@ -35,6 +36,8 @@ def require_flat(headers: Headers, positions: list[int], columns: tuple[Column, 
     problems = []
     for position, column in zip(positions, columns, strict=True):
         kind = headers.types[position] if headers.types is not None else ""
+        if kind.startswith(f"struct<{MIXED}"):
+            continue
         if "struct<" in kind or "map<" in kind or "union<" in kind or kind.count("list") > 1:
             problems.append(
                 f"Column {column.name!r} must hold values or lists of values, but is nested: flatten it."

@@ -6,7 +6,7 @@ Every statement has it, as each other sentence of one is about records prepared 
 from collections.abc import Collection
 
 from tasks.core.arrays import Json
-from tasks.core.records.cell_reading import CUTS, CellReading
+from tasks.core.records.cell_reading import CUTS, WHOLE, CellReading
 from tasks.core.records.columns import Column, Schema
 from tasks.core.sentences import sentences_of
 from tasks.core.tables.number_format import PLAIN
@@ -72,6 +72,8 @@ def _read(column: Column) -> list[str]:
         rules.append(_TEXT.say("preparation.rule.read.strip", column=name, characters=repr(reading.strip)))
     if reading.holds_dates:
         rules.append(_TEXT.say("preparation.rule.read.dates", column=name, kept=_kept(reading)))
+    elif reading.cut == WHOLE:
+        rules.append(_TEXT.say("preparation.rule.read.whole", column=name))
     elif reading.cut:
         rules.append(_TEXT.say("preparation.rule.read.cut", column=name, length=reading.cut))
     return rules

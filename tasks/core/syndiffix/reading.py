@@ -23,8 +23,8 @@ from tasks.core.arrays import Words
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.queries import connect
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
-from tasks.core.records.cells import text_of_values
 from tasks.core.records.dropped import NOT_A_DATE, NOT_OF_TYPE, REASONS, DroppedCells
+from tasks.core.records.value_texts import is_mixed, text_of_values
 from tasks.core.syndiffix.entities import row_contents
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.column_names import matching_name
@@ -213,7 +213,12 @@ def _cells(source: InputFile, positions: list[int]) -> dict[int, pa.Array]:
         return dict(zip(positions, map(_without_unused, arrays), strict=True))
     _require_sound(source, arrays)
     kinds = source.arrow_schema.types
-    return {position: array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)}
+    cells = {position: array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)}
+    with connect() as connection:
+        return {
+            position: text_of_values(connection, array).cast(pa.string()) if is_mixed(array.type) else array
+            for position, array in cells.items()
+        }
 
 
 def _require_sound(source: InputFile, arrays: list[pa.Array]) -> None:
@@ -352,11 +357,12 @@ def _typed_as_read(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
     reading = column.reading
     if pa.types.is_temporal(cells.type):  # a date that is none of a text is written in no format
         reading = replace(reading, date_formats=())
-    if not isinstance(cells, pa.DictionaryArray):
-        with connect() as connection:
-            cells = text_of_values(connection, cells).dictionary_encode()
-    given = cells.dictionary.cast(pa.string())
     with connect() as connection:
+        if isinstance(cells, pa.DictionaryArray):
+            given = text_of_values(connection, cells.dictionary, None, column.number_format)
+        else:
+            cells = text_of_values(connection, cells, None, column.number_format).dictionary_encode()
+            given = cells.dictionary
         read = reading.read(connection, given.to_pylist())
     texts = pa.DictionaryArray.from_arrays(cells.indices, pa.array([text or "" for text in read.texts]))
     found = _typed(replace(column, reading=AS_IT_STANDS), texts, has_types=False)

@@ -6,7 +6,6 @@ from tasks.configuration.model import LARGEST_RESOLUTION, RunConfiguration
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import numbers_without_bins
 from tasks.core.records.columns import Schema
-from tasks.core.tables.header import Headers
 from tasks.plan.protections.plan import ProtectionPlan, counting_notes
 
 #: Of 15 digits; a shorter seed can be found by trying.
@@ -28,9 +27,9 @@ class RoundingPlan(ProtectionPlan):
         """On what is asked for that protects little."""
         return [*_anonymity_notes(configuration, schema), *counting_notes(configuration, schema)]
 
-    def notes_on_numbers(self, schema: Schema, headers: Headers, contract: Contract | None) -> list[str]:
+    def notes_on_numbers(self, schema: Schema, contract: Contract | None) -> list[str]:
         """That rare ones are lost without bins."""
-        columns = numbers_without_bins(schema, headers.names, contract, headers.types)
+        columns = numbers_without_bins(schema, contract)
         if not columns:
             return []
         names = ", ".join(map(repr, columns))

@@ -7,7 +7,7 @@ from tasks.configuration.model import UNDATED, RunConfiguration
 from tasks.core.contracts.contract import Contract
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
-from tasks.core.tables.header import Headers, InputFile
+from tasks.core.tables.header import InputFile
 from tasks.plan.syndiffix.columns import Selection
 
 
@@ -42,7 +42,7 @@ class ProtectionPlan(ABC):
     ) -> list[str]:
         """Sentences that the person who runs it should read first."""
 
-    def notes_on_numbers(self, schema: Schema, headers: Headers, contract: Contract | None) -> list[str]:
+    def notes_on_numbers(self, schema: Schema, contract: Contract | None) -> list[str]:
         """The same on columns of numbers, said last."""
         return []
 

@@ -4,7 +4,7 @@ Configuration and the file's header go in; no row is read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tasks.core.contracts.public_schema import Declarations
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
+from tasks.core.records.cell_reading import WHOLE
 from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import with_ids
 from tasks.core.tables.column_names import matching_name
@@ -114,7 +115,10 @@ def _chosen(
         cut=table.cut,
     ).of(name)
     declared = declared_column(name, given, contract.column(name) if contract else None)
-    return ChosenColumn(name, settings.types.get(name), declared.number_format, declared.reading)
+    reading = declared.reading
+    if reading.cut != WHOLE:  # numbers come out as numbers
+        reading = replace(reading, whole="")
+    return ChosenColumn(name, settings.types.get(name), declared.number_format, reading)
 
 
 class _Matching:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from tasks.core.contracts.public_schema import (
     numbers_without_bins,
 )
 from tasks.core.errors import ParameterError
+from tasks.core.records.binning import code_texts
 from tasks.core.records.columns import Schema
 from tests.oracles.contracts import HEAD, HEADER, contract_of
 
@@ -203,22 +205,40 @@ def test_a_declared_number_needs_bins_or_a_domain_under_dp(kind: str) -> None:
     assert build_schema(headers, Declarations(), contract, cap_required=False).columns[0].is_open
 
 
-@pytest.mark.parametrize("physical", ["float", "double", "halffloat", "decimal128(10, 2)"])
-def test_a_fractional_parquet_column_needs_bins_under_dp(physical: str) -> None:
-    with pytest.raises(ParameterError, match="bins"):
-        build_schema(["x"], Declarations(), cap_required=True, types=[physical])
-    text = contract_of("      - name: x\n")
-    assert build_schema(["person", "x"], Declarations(), text, cap_required=True, types=["int64", physical])
-    assert build_schema(["x"], Declarations(), cap_required=True, types=["int64"]).columns[0].is_open
+@pytest.mark.parametrize(
+    ("domain", "decimal", "cells", "values"),
+    [
+        (
+            ("1", "2", "3"),
+            {},
+            ["1.0", "2.00", "1,00", "3", "1.5", "01", "v1.0"],
+            ["1", "2", "1", "3", "", "", ""],
+        ),
+        (("1", "2"), {"*": ","}, ["1,000", "2.0", "1.000"], ["1", "2", ""]),
+        (("1", "1.0"), {}, ["1.0", "1", "1.00"], ["1.0", "1", ""]),
+        (("a", "0"), {}, ["0.0", "-0.0", "a.0", "a"], ["0", "0", "", "a"]),
+        (None, {}, ["1.0", "1"], ["1.0", "1"]),
+    ],
+)
+def test_a_listed_whole_number_is_met_by_a_cell_with_zeros_behind_its_mark(
+    domain: tuple[str, ...] | None, decimal: dict[str, str], cells: list[str], values: list[str]
+) -> None:
+    declared = Declarations(domains={"x": domain} if domain else {}, decimal=decimal)
+    (column,) = build_schema(["x"], declared, cap_required=True).columns
+    found = code_texts(cells, column, duckdb.connect())
+    assert [("", *found.values)[code] for code in found.codes] == values
+
+
+@pytest.mark.parametrize("said", [{"cut": {"x": "whole"}}, {}])
+def test_zeros_are_dropped_of_a_column_that_is_said_to_hold_whole_numbers(said: dict[str, Any]) -> None:
+    contract = None if said else contract_of("      - {name: x, logicalType: integer}\n")
+    headers = ("x",) if said else ("person", "x")
+    (column,) = build_schema(headers, Declarations(**said), contract, cap_required=bool(said)).columns
+    assert code_texts(["7.0", "7", "7,00", "7.5"], column, duckdb.connect()).values == ("7", "7.5")
 
 
 def test_rule_2_an_undeclared_text_column_is_never_refused() -> None:
     assert all(column.is_open for column in schema().columns)
-
-
-def test_a_physical_boolean_has_a_public_domain() -> None:
-    found = build_schema(["x"], Declarations(), cap_required=True, types=["bool"])
-    assert found.columns[0].domain == ("false", "true")
 
 
 def test_items_cannot_collide_with_another_columns_header() -> None:
@@ -248,12 +268,9 @@ def test_numbers_without_bins_are_named_and_accepted_under_k_anonymity() -> None
     contract = contract_of("      - {name: ward}\n      - {name: age, logicalType: integer}\n")
     headers = ("person", "ward", "age")
     found = build_schema(headers, Declarations(), contract, cap_required=False)
-    assert numbers_without_bins(found, headers, contract) == ["age"]
+    assert numbers_without_bins(found, contract) == ["age"]
     binned = build_schema(headers, Declarations(bins={"age": (0, 1)}), contract, cap_required=False)
-    assert numbers_without_bins(binned, headers, contract) == []
-    types = ("string", "double", "int64")
-    loose = build_schema(headers, Declarations(), cap_required=False, types=types)
-    assert numbers_without_bins(loose, headers, types=types) == ["ward"]
+    assert numbers_without_bins(binned, contract) == []
 
 
 @given(

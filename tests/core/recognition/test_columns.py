@@ -42,6 +42,31 @@ def repeated(values: Sequence[object], rows: int = ROWS) -> list[object]:
     return [values[place % len(values)] for place in range(rows)]
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("smokes", ["0.0", "1.0", ""], "boolean"),
+        ("smokes", ["0,00", "1,00", "1,00", ""], "boolean"),
+        ("children", ["0.0", "1.0", "2.0", ""], "number, few values"),
+        ("children", ["0,00", "1,00", "2,00", "3"], "number, few values"),
+    ],
+)
+def test_whole_numbers_with_zeros_behind_the_mark_are_whole_numbers(
+    name: str, values: list[str], kind: str, tmp_path: Path
+) -> None:
+    found = one(tmp_path, name, repeated(values))
+    treatment = found.treatment
+    assert found.kind == kind and treatment.is_used
+    assert treatment.domain in (None, ("0", "1")) and treatment.bins is None
+    read = (treatment.domain is not None) or treatment.reading.cut == "whole"
+    assert read and not any("1.0" in text or "1,0" in text for text in treatment.domain or ())
+
+
+def test_numbers_with_a_fraction_beside_whole_ones_stay_what_they_are(tmp_path: Path) -> None:
+    found = one(tmp_path, "version", repeated(["1.0", "1.1", "2.0"]))
+    assert found.treatment.reading.cut == ""
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_messy_tables_are_taken_for_what_a_person_would_say(name: str, tmp_path: Path) -> None:
     messy = TABLES[name]
@@ -381,7 +406,7 @@ def test_parquet_with_lists_booleans_dates_and_codes_is_recognised(tmp_path: Pat
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     found = {column.name: column.treatment for column in recognise_table(tmp_path / "t.parquet").columns}
     assert found["flag"].domain == ("false", "true")
-    assert found["weight"].bins is not None and found["weight"].reading.missing == ("-9.0",)
+    assert found["weight"].bins is not None and found["weight"].reading.missing == ("-9",)
     assert found["tags"].delimiter is not None
     assert found["visited"].reading.cut == "month"
 

@@ -288,4 +288,4 @@ def test_a_table_without_records_is_an_error(table):
 def test_numbers_without_bins_are_values_even_where_the_contract_says_that_they_are_numbers(table):
     contract = contract_of("      - {name: ward}\n      - {name: age, logicalType: integer}\n")
     found = table("person,ward,age\n1,n,40\n2,n,40.0\n3,s,0\n", contract)
-    assert found.values == (("n", "s"), ("40", "40.0"))
+    assert found.values == (("n", "s"), ("40",))

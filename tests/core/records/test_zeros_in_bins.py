@@ -31,9 +31,7 @@ PARAMETERS = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
 def binned(path, *, total: bool, header: str = "income"):
     """How many records of a file are in each bin, from the first, after how many in none."""
     headers = InputFile(path).headers
-    schema = build_schema(
-        headers.names, Declarations(bins={header: EDGES}), cap_required=total, types=headers.types
-    )
+    schema = build_schema(headers.names, Declarations(bins={header: EDGES}), cap_required=total)
     codes = encode(InputFile(path), schema, EncodingOptions(total=total, key=b"k")).slots[0]
     return [codes.tolist().count(code) for code in range(5)]
 

@@ -129,7 +129,7 @@ def counted(path, delimiter=";", *, total=True, **declared):
     source = InputFile(path, delimiter=delimiter)
     headers = source.headers
     declarations = Declarations(bins={"income": EDGES}, **declared)
-    schema = build_schema(headers.names, declarations, cap_required=total, types=headers.types)
+    schema = build_schema(headers.names, declarations, cap_required=total)
     records = encode(source, schema, EncodingOptions(total=total, key=b"k"))
     codes = records.slots[[column.name for column in schema.columns].index("income")]
     return [codes.tolist().count(code) for code in range(6)]

@@ -55,7 +55,7 @@ def encode_partitions(
     Raises:
         InputError, ResourceLimit: as `encode` does.
     """
-    positions, subject = positions_in(source, schema)
+    positions, subject = positions_in(source, schema, total=options.total)
     plan = PartitionPlan(
         source=unopened(source),
         schema=schema,
