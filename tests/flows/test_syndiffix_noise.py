@@ -48,7 +48,8 @@ TRIED = {
     "max_weight": ["--clustering-maxweight", "1"],
     "merge_threshold": ["--clustering-thresh-merge", "0.5"],
     "solver_alpha": ["--clustering-solver-alpha", "0.1"],
-    "target_column": ["--ml-target", "age"],
+    "clustering": ["--clustering", "one"],
+    "ml_target": ["--ml-target", "age"],
     "drop_non_features": ["--ml-target", "age", "--ml-drop-non-features"],
 }
 ANEW = {"aidcolumns": ["--aidcolumns", "name"], "dataset": ["--dataset", "others"]}

@@ -27,6 +27,7 @@ from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.blob.build import require_size
+from tasks.core.syndiffix.clustering import target_of
 from tasks.core.syndiffix.reading import (
     ChosenColumn,
     parse_column,
@@ -185,7 +186,8 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
 
     for option in ("aidcolumns", "value_safe_columns", "main_features"):
         setattr(options, option, list(map(spelled, getattr(options, option))))
-    for option in ("target_column", "main_column"):
+    syndiffix_settings.spell_clustering(options, spelled)
+    for option in ("ml_target", "main_column"):
         if getattr(options, option) is not None:
             setattr(options, option, spelled(getattr(options, option)))
     if options.columns is not None:
@@ -226,7 +228,8 @@ def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
         tell(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
-        tell(left_out(left, len(left), str(options.target_column)))
+        target = target_of(syndiffix_settings.asked_clustering(options) or "default")
+        tell(left_out(left, len(left), str(target)))
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
