@@ -15,10 +15,11 @@ import fsspec
 import pyarrow.parquet as pq
 
 from flows.command.arguments import CommandParser
+from flows.command.notebook.published import describe_blob
 from flows.command.notebook.words import in_call
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
-from flows.command.syndiffix.command import synthesized
+from flows.command.syndiffix.command import build_blob_of, synthesized
 from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
@@ -90,6 +91,29 @@ def synthesize_table_of(request: dict[str, Any], table: bytes) -> dict[str, Any]
     hide_pandas_from_pyarrow()
     write_table(synthesized(_options(request["options"], table)), Path(request["output"]))
     return {}
+
+
+def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+    """Build a blob as ``marginalia syndiffix --blob`` does.
+
+    Args:
+        request: ``options`` as of `synthesize_table_of`; ``path``, of the blob; ``largest``, the columns of
+            its largest table, or None.
+        table: a Parquet file.
+
+    Returns:
+        As `describe_blob`.
+
+    Raises:
+        MarginaliaError: whatever stops the command.
+    """
+    hide_pandas_from_pyarrow()
+    options = _options(request["options"], table)
+    options.blob = Path(request["path"])
+    if request["largest"] is not None:
+        options.blob_largest = request["largest"]
+    build_blob_of(options)
+    return describe_blob(request, b"")
 
 
 class _Parser(CommandParser):

@@ -18,7 +18,9 @@ from tasks.core.syndiffix.settings import SETTINGS
 
 #: Arguments of `marginalia.protect` and `marginalia.syndiffix`, by the key or option that they stand for.
 PROTECT = {"noise_epsilon": "epsilon", "reporting_resolution": "k", "privacy.releases": "releases"}
-_SYNDIFFIX = {"aidcolumns": "ids"} | dict.fromkeys(("ml_target", "no_clustering", "clusters"), "clustering")
+_SYNDIFFIX = {"aidcolumns": "ids", "blob_largest": "largest"} | dict.fromkeys(
+    ("ml_target", "no_clustering", "clusters"), "clustering"
+)
 #: All of `protect` that are no keys by the same name.
 _ARGUMENTS = (*PROTECT.values(), "contract", "dataset", "output_dir", "subject_id", "vintage")
 _COMMAND = re.compile(r"(marginalia (?!syndiffix)[a-z]+ .*?(?=[.;)]?$|[.;)] ))")

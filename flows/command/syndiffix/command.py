@@ -106,6 +106,13 @@ def synthesized(options: argparse.Namespace) -> pa.Table:
     return made.result
 
 
+def build_blob_of(options: argparse.Namespace) -> None:
+    """A blob in the file that ``--blob`` names. Args: options: of the command. Raises: as `synthesized`."""
+    syndiffix_blob.require_buildable(options)
+    require_places(options)
+    _made(options, _asked(options), "id column (ids)")
+
+
 def _made(
     options: argparse.Namespace, asked: "_Asked", ids_key: str = "id column (--aidcolumns)"
 ) -> syndiffix_log.Run | None:
