@@ -20,14 +20,12 @@ from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.overrides import NO_SECRETS, overridden
 from tasks.core.errors import ParameterError
+from tasks.core.ledger.place import require_absolute
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.messages import tell
 from tasks.request import STAGES, reaches, scheduled_date
 from tasks.turns import in_turn
-
-#: Where relative paths of a deployment start.
-CHECKOUT = Path(__file__).resolve().parents[1]
 
 _UNNAMED = (
     "A run that is started by hand has no scheduled date, so you must name its vintage: start it again with "
@@ -60,8 +58,8 @@ def release(
     """Make one release of a configuration file.
 
     Args:
-        configuration: The configuration file. A relative path starts at the folder of Marginalia on the
-            machine of the worker.
+        configuration: The configuration file. Relative paths, here and in the file, start at the folder in
+            which this deployment was made.
         vintage: The name of this release, such as 2026-11. A name that has a release already returns that
             release. A new name is a new release and, under differential privacy, a new charge. Leave it empty
             where a schedule starts the run, whose date is then the name, or where the file names one.
@@ -91,7 +89,8 @@ def _asked(
     Raises:
         ParameterError: the file or the form can't be used; nothing was read of a table.
     """
-    place = CHECKOUT / configuration
+    require_absolute()
+    place = Path(configuration)
     body, scheduled = read_json(place), scheduled_date()
     label = vintage or scheduled
     changes = overridden({}, overrides) | ({"vintage": label} if label else {})

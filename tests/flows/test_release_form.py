@@ -37,6 +37,7 @@ def test_the_form_has_four_fields_each_with_a_description() -> None:
         {"configuration": "people.json", "last": "everything"},
         {"configuration": "people.json", "overrides": {"random_seed": 1}},
         {"configuration": "people.json", "overrides": {"SALT": 1}},
+        {"configuration": "people.json", "overrides": {"synthesis": 1, "own_seed": 1}},
         {"configuration": "people.json", "vintage": 2026},
         {"vintage": "2026-11"},
     ],
@@ -44,11 +45,13 @@ def test_the_form_has_four_fields_each_with_a_description() -> None:
 def test_the_server_refuses_what_no_run_could_use(filled: dict[str, Any]) -> None:
     validator = jsonschema.Draft202012Validator(FORM)
     assert list(validator.iter_errors(filled))
-    assert not list(validator.iter_errors({"configuration": "people.json", "overrides": {"epsilon": 1}}))
+    for key in ("epsilon", *ALLOWED):
+        assert not list(validator.iter_errors({"configuration": "people.json", "overrides": {key: 1}}))
 
 
 def test_what_may_be_overridden_is_named_as_in_a_file() -> None:
     assert set(ALLOWED) <= set(PLACES)
+    assert overridden({}, dict.fromkeys(ALLOWED, 1)) == dict.fromkeys(ALLOWED, 1)
 
 
 def test_overrides_take_the_place_of_keys() -> None:
