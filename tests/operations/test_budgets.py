@@ -43,7 +43,7 @@ class Hook:
 
     def heard(self, words: str) -> str:
         """Wait for a message with these words; the message."""
-        awaited(lambda: any(words in text for text in self.told), f"somebody is told {words!r}", 120)
+        awaited(lambda: any(words in text for text in self.told), f"somebody is told {words!r}")
         return next(text for text in self.told if words in text)
 
     def close(self) -> None:
