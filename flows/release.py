@@ -4,6 +4,7 @@ It reads the file when it runs, so the file stays where it is kept and reviewed,
 parameters. What it then does is the flow of the file's protection, or its batch, in the same run.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from tasks.core.ledger.place import require_absolute
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.messages import tell
-from tasks.request import STAGES, reaches, scheduled_date
+from tasks.request import FOLDER, STAGES, reaches, scheduled_date
 from tasks.turns import in_turn
 
 _UNNAMED = (
@@ -89,7 +90,7 @@ def _asked(
     Raises:
         ParameterError: the file or the form can't be used; nothing was read of a table.
     """
-    require_absolute()
+    _enter_folder()
     place = Path(configuration)
     body, scheduled = read_json(place), scheduled_date()
     label = vintage or scheduled
@@ -104,6 +105,22 @@ def _asked(
     settled = from_flat(body | changes)
     _require_named([settled])
     return settled
+
+
+def _enter_folder() -> None:
+    """Work where the deployment was made, if it was made by the command.
+
+    Raises:
+        ParameterError: that is not here, or the ledger would be another one there.
+    """
+    require_absolute()
+    try:
+        os.chdir(os.environ.get(FOLDER, "."))
+    except OSError as error:
+        raise ParameterError(
+            "The folder in which this deployment was made must be on the worker's machine, but "
+            f"{os.environ[FOLDER]} can't be entered ({error.strerror}). Deploy again where the worker can go."
+        ) from None
 
 
 def _require_named(configurations: Sequence[RunConfiguration]) -> None:

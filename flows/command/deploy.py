@@ -28,6 +28,7 @@ from tasks.configuration.overrides import without_secrets
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import BudgetExhausted, LateInput, ParameterError
 from tasks.progress import say
+from tasks.request import FOLDER
 from tasks.storage import Workspace
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     from prefect.client.schemas.objects import DeploymentSchedule
     from prefect.client.schemas.responses import DeploymentResponse
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 FLOW = "release"
 POOL = "marginalia"
 _FILE, _HASH, _SCHEDULE = "file:", "sha256:", "schedule:"
-_PULL = "prefect.deployments.steps.set_working_directory"
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -53,7 +54,7 @@ class Request:
         schedule: None where none is asked for.
         pool: of workers; None: that of the deployment, or the usual one.
         overwrite: whether what a person set is replaced.
-        folder: where relative paths of the file start, and runs work.
+        folder: where relative paths of the file start.
     """
 
     file: Path
@@ -279,11 +280,12 @@ def _merge_rest(kept: "DeploymentResponse", request: Request, merged: Merged) ->
         if now != wanted and (request.overwrite or is_lost):
             merged.changes[name] = wanted
     variables: dict[str, Any] = {} if request.overwrite else dict(kept.job_variables or {})
-    merged.changes["job_variables"] = variables | {"env": ENVIRONMENT | variables.get("env", {})}
+    environment = ENVIRONMENT | variables.get("env", {}) | {FOLDER: str(request.folder)}
+    merged.changes["job_variables"] = variables | {"env": environment}
     before = _folder_of(kept)
     if before != request.folder:
         merged.told.append(f"folder: relative paths start at {request.folder} now, no longer at {before}.")
-    merged.changes |= _code(request.folder)
+    merged.changes |= _code()
 
 
 def _differs(what: str, now: object, request: Request) -> str:
@@ -300,22 +302,22 @@ def _file_tags(file: Path) -> Iterable[str]:
 
 def _folder_of(kept: "DeploymentResponse") -> Path:
     """Where relative paths of a deployment start."""
-    steps = kept.pull_steps or []
-    return Path(next((str(step[_PULL]["directory"]) for step in steps if _PULL in step), "/"))
+    return Path((kept.job_variables or {}).get("env", {}).get(FOLDER, CHECKOUT))
 
 
-def _code(folder: Path) -> dict[str, Any]:
-    """What follows from the code and the folder: where a run works, the version, and the form."""
+def _code() -> dict[str, Any]:
+    """What follows from the checkout: where it is, its version, and the form."""
     from prefect.utilities.callables import parameter_schema
 
     from flows.release import release
     from tasks.version import code_version
 
+    step = {"prefect.deployments.steps.set_working_directory": {"directory": str(CHECKOUT)}}
     return {
         "version": code_version(),
         "entrypoint": "flows.release.release",
         "path": ".",
-        "pull_steps": [{_PULL: {"directory": str(folder)}}],
+        "pull_steps": [step],
         "parameter_openapi_schema": parameter_schema(release).model_dump_for_openapi(),
     }
 
@@ -338,10 +340,10 @@ def _make(client: "SyncPrefectClient", request: Request) -> None:
         schedules=schedules,
         paused=False,
         work_pool_name=pool,
-        job_variables={"env": ENVIRONMENT},
+        job_variables={"env": ENVIRONMENT | {FOLDER: str(request.folder)}},
         concurrency_limit=1,
         concurrency_options=ConcurrencyOptions(collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
-        **_code(request.folder),
+        **_code(),
     )
 
 

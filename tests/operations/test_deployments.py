@@ -37,7 +37,7 @@ def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date_where_it_w
     tmp_path: Path, worker: Installation
 ) -> None:
     anonymous_file(tmp_path, "by-itself", sensitive_microdata_path="people.csv", output_dir="out")
-    (tmp_path / "tasks").mkdir()  # of the operator: it has a name of ours, and must not be imported for it
+    (tmp_path / "tasks").mkdir()  # the operator's own, which must not be imported in place of ours
     (tmp_path / "tasks" / "__init__.py").write_text("raise AssertionError")
     schedule = ("--cron", "* * * * *", "--timezone", "Europe/Vienna")
     deployment = worker.deploy(Path("by-itself.json"), *schedule, folder=tmp_path)
