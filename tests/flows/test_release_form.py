@@ -113,6 +113,24 @@ def write(folder: Path, body: dict[str, Any]) -> str:
     return str(folder / "people.json")
 
 
+def test_a_run_works_in_the_folder_in_which_its_deployment_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("MARGINALIA_FOLDER", str(tmp_path))
+    (tmp_path / "people.json").write_text("{}")
+    with pytest.raises(ParameterError, match="sensitive_microdata_path"):  # so the file was found
+        release.fn("people.json")
+    monkeypatch.setenv("MARGINALIA_FOLDER", str(tmp_path / "gone"))
+    with pytest.raises(ParameterError, match="gone can't be entered"):
+        release.fn("people.json")
+    monkeypatch.setenv("MARGINALIA_LEDGER", "ledger")
+    with pytest.raises(ParameterError, match="MARGINALIA_LEDGER must be an absolute path"):
+        release.fn("people.json")
+
+
 @pytest.mark.server
 def test_a_run_by_hand_names_its_vintage_and_what_it_changes(
     tmp_path: Path, own_ledger: Path, prefect_server: str
