@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GATES = Path(__file__).parent / "gates"
 POOL = "operations"
 #: How long to wait for what must come: far beyond a slow machine's start of a server and of a run.
-SECONDS = 300
+SECONDS = 900
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 
