@@ -29,7 +29,7 @@ from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, Dec
 from tasks.public.bundles.drawn import DrawnBundle, ledger_facts
 from tasks.public.bundles.rounded import RoundedBundle
 from tasks.public.bundles.tables import TablesBundle
-from tasks.storage import MEASUREMENT, StoredTable, Workspace
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, vintage_in_name
 
 #: A protection's bundle, by the name of its regime in `name.json`; silence is the first one.
 KINDS: dict[str, type[Bundle]] = {
@@ -154,8 +154,8 @@ def find_measurement(
     if folder is not None:
         found = [Path(folder).absolute()]
     else:
-        pattern = f"{configuration.vintage}-*" if configuration.vintage else "*"
-        found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
+        found = sorted(home.glob("*"), key=lambda path: path.stat().st_mtime)
+        found = [path for path in found if configuration.vintage in (None, vintage_in_name(path))]
     found = [path for path in found if (path / NAME).is_file()]
     if not found:
         configuration.require_possible()
