@@ -29,14 +29,34 @@ _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 #: Also 34 years, 12+, -5% and 5e-3.
 _BEGINS_AS_NUMBER = re.compile(r"[-+<>≤≥(€$£~]*\s*[.,]?\d")
 _YEAR = re.compile(r"(?:18|19|20)\d\d")
-_BOOLEANS = frozenset("true false t f yes no y n ja nein oui non si".split())
+_BOOLEANS = frozenset(["true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "oui", "non", "si"])
 #: Such as tip_amount; such as lotsize, log.NIF, x1, Hunt(R).
 _JOINED = re.compile(r"[^\W_]+(?:_[^\W_]+)+")
 #: Such as 401k_active.
 _CODED = re.compile(r"\d+[^\W\d_]*(?:_[^\W\d_]+)+")
 _NAME = re.compile(r"[^\W\d]\w*(?:[.\-/:;$%()\[\]#]\w*)*")
 #: What may stand between words of a header.
-_BETWEEN = frozenset("of the in per at and e du de la le les der die das von am".split())
+_BETWEEN = frozenset(
+    [
+        "of",
+        "the",
+        "in",
+        "per",
+        "at",
+        "and",
+        "e",
+        "du",
+        "de",
+        "la",
+        "le",
+        "les",
+        "der",
+        "die",
+        "das",
+        "von",
+        "am",
+    ]
+)
 
 #: About the logarithm of how much likelier a cell is as a name than in a record. So much a line needs, and so
 #: much one cell gives at most: a word above fifty numbers.
