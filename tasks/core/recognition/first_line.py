@@ -50,9 +50,12 @@ _NOT_LISTED = 0.4
 _FEW, _OF_A_LIST = 10, 5
 #: A record that is told without a question needs so many others; so many years count up.
 _LEAST_RECORDS, _LEAST_YEARS = 3, 3
-#: At least this share of cells above texts has the shape of names; for each that is like a record's, so many
-#: are not.
-_LEAST_NAMES, _UNLIKE_EACH = 0.75, 4
+#: At least this share of cells above texts has the shape of names.
+_LEAST_NAMES = 0.75
+#: For each cell that is like a record's so many must be unlike it; fewer for a list that is named like one of
+#: its values, as hispanic may be.
+_UNLIKE_EACH, _UNLIKE_A_VALUE = 6, 3
+_STANDS_BELOW = "stands below itself"
 
 
 @dataclass(frozen=True)
@@ -82,14 +85,15 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
         for place in range(len(first))
     ]
     found = _told_of(first, columns)
-    against = Counter(each.against for each in found if each.against)
+    against = [each.against for each in found if each.against]
     if _is_record(found, columns, len(rest)):
         return FirstLine(False, "its cells are like those below it")
     weight = sum(each.weight for each in found)
     above_texts = [cell for cell, column in zip(first, columns, strict=True) if cell and not column.are_data]
     named = sum(map(_could_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
     unlike = sum(each.weight > 0 for each in found)
-    if weight >= _ENOUGH and named and "" not in first[1:] and _UNLIKE_EACH * against.total() <= unlike:
+    wanted = sum(_UNLIKE_A_VALUE if what == _STANDS_BELOW else _UNLIKE_EACH for what in against)
+    if weight >= _ENOUGH and named and "" not in first[1:] and unlike >= wanted:
         return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
     doubt = _doubt(found)
     return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
@@ -168,12 +172,12 @@ def _told_of(first: Sequence[str], columns: Sequence[_Column]) -> list[_Told]:
 def _told_of_cell(cell: str, column: _Column) -> _Told:
     is_known = is_header(cell)
     shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
-    if cell.casefold() in column.values:
-        return _Told(_LIKE_A_RECORD, "stands below itself")
     if (_BEGINS_AS_NUMBER.match(cell) and not _CODED.fullmatch(cell)) or "@" in cell:
         return _Told(_LIKE_A_RECORD, "begins as a number or date does" if "@" not in cell else "is an address")
     if is_missing_word(cell) and not is_known:
         return _Told(_LIKE_A_RECORD, "is a word for a missing value")
+    if cell.casefold() in column.values:
+        return _Told(_LIKE_A_RECORD, _STANDS_BELOW)
     if not column.held:
         return _Told(shape)
     if column.are_data or column.are_booleans:

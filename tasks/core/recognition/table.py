@@ -186,7 +186,7 @@ def recognise_table(
     rows = cells[0].rows if cells else 0
     return RecognisedTable(
         source=dialect.source,
-        reasons=dialect.reasons,
+        reasons=dialect.reasons | _nameless(dialect.source),
         columns=tuple(_with_follows(column, follows) for column in columns),
         candidates=tuple(candidates(cells)),
         follows=tuple(follows),
@@ -199,6 +199,13 @@ def recognise_table(
         doubt=dialect.doubt,
         first=dialect.first,
     )
+
+
+def _nameless(source: InputFile) -> dict[str, str]:
+    """What is said of columns without a name."""
+    places = [str(place) for place, name in enumerate(source.headers.names, start=1) if not name]
+    which = "column" if len(places) == 1 else "columns"
+    return {"nameless": f"{which} {', '.join(places)} left out: no name"} if places else {}
 
 
 def _with_follows(column: Recognised, follows: Sequence[Follows]) -> Recognised:

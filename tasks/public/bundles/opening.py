@@ -82,6 +82,8 @@ def _preparation(configuration: RunConfiguration) -> dict[str, object]:
         settings["encoding"] = configuration.input.encoding
     if configuration.input.quote != '"':
         settings["quote"] = configuration.input.quote
+    if configuration.input.escape:
+        settings["escape"] = configuration.input.escape
     if configuration.input.skip_lines:
         settings["skip_lines"] = configuration.input.skip_lines
     if path is not None and mode == "strict":
