@@ -54,7 +54,9 @@ def taken(table: pd.DataFrame, path: Path) -> Iterator[str]:
 def _taken(table: pd.DataFrame, path: Path, *, index: bool, header: bool) -> str:
     table.to_csv(path, index=index, header=header)
     found = recognise_dialect(path)
-    return "asked" if found.doubt else "names" if found.reasons["header"].startswith("the first") else "record"
+    return (
+        "asked" if found.doubt else "names" if found.reasons["header"].startswith("the first") else "record"
+    )
 
 
 def header_rates(files: Iterable[Path], tables: int) -> dict[str, float]:
@@ -64,7 +66,8 @@ def header_rates(files: Iterable[Path], tables: int) -> dict[str, float]:
         for _, table in zip(range(tables), real_tables(files), strict=False):
             counted.update(taken(table, Path(folder, "table.csv")))
     headers, records = (
-        sum(times for what, times in counted.items() if what.startswith(kind)) for kind in ("header", "record")
+        sum(times for what, times in counted.items() if what.startswith(kind))
+        for kind in ("header", "record")
     )
     return {
         "headers_asked_about": counted["header asked"] / headers,

@@ -29,14 +29,19 @@ _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 #: Also 34 years, 12+, -5% and 5e-3.
 _BEGINS_AS_NUMBER = re.compile(r"[-+<>≤≥(€$£~]*\s*[.,]?\d")
 _YEAR = re.compile(r"(?:18|19|20)\d\d")
-_BOOLEANS = frozenset("true false t f yes no y n ja nein oui non si".split())
+_BOOLEANS = frozenset(["true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "oui", "non", "si"])
 #: Such as tip_amount; such as lotsize, log.NIF, x1, Hunt(R).
 _JOINED = re.compile(r"[^\W_]+(?:_[^\W_]+)+")
 #: Such as 401k_active.
 _CODED = re.compile(r"\d+[^\W\d_]*(?:_[^\W\d_]+)+")
 _NAME = re.compile(r"[^\W\d]\w*(?:[.\-/:;$%()\[\]#]\w*)*")
 #: What may stand between words of a header.
-_BETWEEN = frozenset("of the in per at and e du de la le les der die das von am".split())
+_BETWEEN = frozenset(
+    [
+        *("of", "the", "in", "per", "at", "and", "e", "du", "de", "la"),
+        *("le", "les", "der", "die", "das", "von", "am"),
+    ]
+)
 
 #: About the logarithm of how much likelier a cell is as a name than in a record. So much a line needs, and so
 #: much one cell gives at most: a word above fifty numbers.
@@ -173,7 +178,9 @@ def _told_of_cell(cell: str, column: _Column) -> _Told:
     is_known = is_header(cell)
     shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
     if (_BEGINS_AS_NUMBER.match(cell) and not _CODED.fullmatch(cell)) or "@" in cell:
-        return _Told(_LIKE_A_RECORD, "begins as a number or date does" if "@" not in cell else "is an address")
+        return _Told(
+            _LIKE_A_RECORD, "begins as a number or date does" if "@" not in cell else "is an address"
+        )
     if is_missing_word(cell) and not is_known:
         return _Told(_LIKE_A_RECORD, "is a word for a missing value")
     if cell.casefold() in column.values:
@@ -189,7 +196,7 @@ def _told_of_cell(cell: str, column: _Column) -> _Told:
 
 
 def _is_record(found: Sequence[_Told], columns: Sequence[_Column], rows: int) -> bool:
-    """Whether each cell fits its column: those of numbers and dates do, and half of all; or all texts recur."""
+    """Whether cells fit their columns: all of numbers and dates and half of all; or all texts."""
     of_data = [told for told, column in zip(found, columns, strict=True) if column.are_data]
     alike = sum(bool(told.against) for told in found)
     if of_data:

@@ -135,17 +135,29 @@ HEADERS = {
     "above numbers": ("price,lotsize,bedrooms", [f"{9000 + 17 * i},{500 + i},{i % 5}" for i in range(60)]),
     "above numbers, few": ("gdpb,impo,expo", [f"0.{i},{i},{3 * i}" for i in range(1, 7)]),
     "above powers of ten": ("qx", [f"{i}.5e-05" for i in range(1, 60)]),
-    "above moments": ("who,when,kind", [f"p{i},2024-03-{1 + i % 28:02}T10:00:00,{'ab'[i % 2]}" for i in range(60)]),
+    "above moments": (
+        "who,when,kind",
+        [f"p{i},2024-03-{1 + i % 28:02}T10:00:00,{'ab'[i % 2]}" for i in range(60)],
+    ),
     "above booleans": ("coed,lunch,urban", ["TRUE,no,F", "FALSE,yes,T"] * 30),
     "one recurs": ("age,hispanic,bmi,wt", [f"{i},{['hispanic', 'not'][i % 2]},{i}.5,{i}" for i in range(60)]),
-    "a word for nothing": ("gear,carb,mpg,other,wt,hp,qsec", [f"{i},{i % 4},{i}.2,{i},2,3,4" for i in range(60)]),
+    "a word for nothing": (
+        "gear,carb,mpg,other,wt,hp,qsec",
+        [f"{i},{i % 4},{i}.2,{i},2,3,4" for i in range(60)],
+    ),
     "of pandas": (",gear,mpg", [f"{i},{i % 4},{i}.2" for i in range(60)]),
     "of pandas, named rows": (",gear,mpg", [f"Mazda RX{i},{i % 4},{i}.2" for i in range(60)]),
     "quoted": ('"gear","mpg"', [f'"{i % 4}","{i}.2"' for i in range(60)]),
     "of years": ("Country,1990,1991,1992", [f"{'ABCD'[i % 4]},{i}.2,{3 * i},{i / 7:.2f}" for i in range(60)]),
     "above codes alone": ("Mois,Manag,Use,Manure", ["M1,SF,U2,C4", "M2,BF,U1,C2", "M1,HF,U2,C2"] * 20),
-    "keywords": ("select,order,count,null,group by,a:b,x;y,where", ["a,b,a,b,a,b,a,a", "b,a,a,a,b,b,b,a"] * 50),
-    "with numbers": ("50s_x,401k_active,gear,mpg,wt,hp", [f"{i % 2},{i % 3},{i},{i},{i},{i}" for i in range(60)]),
+    "keywords": (
+        "select,order,count,null,group by,a:b,x;y,where",
+        ["a,b,a,b,a,b,a,a", "b,a,a,a,b,b,b,a"] * 50,
+    ),
+    "with numbers": (
+        "50s_x,401k_active,gear,mpg,wt,hp",
+        [f"{i % 2},{i % 3},{i},{i},{i},{i}" for i in range(60)],
+    ),
 }
 
 
