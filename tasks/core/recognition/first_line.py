@@ -97,8 +97,9 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
     above_texts = [cell for cell, column in zip(first, columns, strict=True) if cell and not column.are_data]
     named = sum(map(_could_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
     unlike = sum(each.weight > 0 for each in found)
+    is_told = unlike > 1 or any(map(is_header, first))  # an odd word alone may be a record's
     wanted = sum(_UNLIKE_A_VALUE if what == _STANDS_BELOW else _UNLIKE_EACH for what in against)
-    if weight >= _ENOUGH and named and "" not in first[1:] and unlike >= wanted:
+    if weight >= _ENOUGH and is_told and named and "" not in first[1:] and unlike >= wanted:
         return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
     doubt = _doubt(found)
     return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
@@ -147,6 +148,12 @@ class _Column:
         lengths = {len(other) for other in self.held}
         return not min(lengths) <= len(cell) <= max(lengths) or _form(cell) not in map(_form, self.held)
 
+    def is_coded_as(self, cell: str) -> bool:
+        """Whether most texts below it have its form, such as P0017."""
+        form = _form(cell)
+        alike = sum(held for other, held in self.held.items() if _form(other) == form)
+        return "0" in form and 2 * alike > self.rows
+
 
 @dataclass(frozen=True)
 class _Told:
@@ -190,6 +197,8 @@ def _told_of_cell(cell: str, column: _Column) -> _Told:
     if column.are_data or column.are_booleans:
         words = column.words if column.are_data else 0
         return _Told(min(_MOST, math.log((column.rows + 2) / (4 * words + 1))) + shape)
+    if column.is_coded_as(cell):
+        return _Told(_LIKE_A_RECORD, "has the form of those below it")
     unlike = _UNLIKE if column.is_unlike(cell) else _ALIKE
     listed = _NOT_LISTED if column.is_list else 0.0
     return _Told((unlike + listed if column.rows >= _FEW else min(unlike, 0.0)) + shape)
