@@ -53,6 +53,8 @@ _UNLIKE, _ALIKE = 0.5, -0.5
 _NOT_LISTED = 0.4
 #: Fewer records tell nothing of forms, lengths and lists; so many cells a value make a list.
 _FEW, _OF_A_LIST = 10, 5
+#: No cell of a record that is told without a question speaks so much for names.
+_OF_NO_RECORD = 1.0
 #: A record that is told without a question needs so many others; so many years count up.
 _LEAST_RECORDS, _LEAST_YEARS = 3, 3
 #: At least this share of cells above texts has the shape of names.
@@ -208,6 +210,8 @@ def _is_record(found: Sequence[_Told], columns: Sequence[_Column], rows: int) ->
     """Whether cells fit their columns: all of numbers and dates and half of all; or all texts."""
     of_data = [told for told, column in zip(found, columns, strict=True) if column.are_data]
     alike = sum(bool(told.against) for told in found)
+    if any(told.weight >= _OF_NO_RECORD for told in found):
+        return False
     if of_data:
         return all(told.weight <= 0 for told in of_data) and 2 * alike >= len(found)
     return rows >= _LEAST_RECORDS and alike == len(found)

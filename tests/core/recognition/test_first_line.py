@@ -182,6 +182,11 @@ def test_a_record_that_fits_every_column_is_asked_about_by_nobody() -> None:
     assert read_first_line(rows).doubt == "" and not read_first_line(rows).is_header
 
 
+def test_two_years_beside_a_word_of_headers_are_asked_about() -> None:
+    rows = [["Brazil", "80488", "213766"], ["Afghanistan", "745", "2666"], ["China", "212258", "1272915272"]]
+    assert read_first_line([["country", "1999", "2000"], *rows]).doubt
+
+
 def test_years_above_years_are_no_header() -> None:
     rows = [["Ann", str(1990 + i % 9), str(1991 + i % 9), str(1992 + i % 9)] for i in range(50)]
     assert not read_first_line(rows).is_header or read_first_line(rows).doubt
