@@ -116,6 +116,9 @@ class Input(Model):
         max_length=1,
         description="What stands around cells of a text that hold a delimiter.",
     )
+    escape: Annotated[str, Key("sensitive_microdata_escape")] = Field(
+        "", max_length=1, description="What precedes a quote inside a quoted cell; none: a second quote."
+    )
     skip_lines: Annotated[int, Key("sensitive_microdata_skip_lines")] = Field(
         0, ge=0, le=1000, description="Lines of a text file above its header, such as a title."
     )
@@ -193,6 +196,7 @@ class Input(Model):
 #: Keys of a table that are written only where they say something.
 _UNSAID = (
     "quote",
+    "escape",
     "skip_lines",
     "negative",
     "strip",
