@@ -244,6 +244,12 @@ def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
         marginalia.syndiffix(table, ids=["person"], dataset="others")
     with pytest.raises(marginalia.ParameterError, match=r"low_treshold.*low_threshold"):
         marginalia.syndiffix(table, ids=["person"], low_treshold=4)
+    # Names come back as they were, and a position is that of a column to synthesize.
+    renamed = table.rename(columns={"age": " age ", "sex": "'sex'"})
+    safe = marginalia.syndiffix(renamed, ids=["person"], value_safe_columns=[0, "smoker"])
+    assert list(safe.columns) == [" age ", "'sex'", "smoker"] and set(safe[" age "]) <= set(table["age"])
+    with pytest.raises(marginalia.ParameterError, match="count those that are synthesized from 0 to 2"):
+        marginalia.syndiffix(renamed, ids=["person"], value_safe_columns=[3])
 
 
 @pytest.mark.parametrize(

@@ -75,12 +75,27 @@ def _settled_columns(
 ) -> Microdata:
     """The rows, cells of these columns moved; the same where none is."""
     cells = dict(table.cells)
+    if not columns or not table.rows:
+        return table
+    places = {column: _places(basis.sources[column], each) for column, each in table.cells.items()}
+    example = _distinct(list(places.values()))
     for column in sorted(columns):
         source = basis.sources[column]
-        tolerance = 0.0 if _is_ranged(source) else _TO_MOVE * basis.difference_sd
-        cells[column] = _settled(source, cells[column], tolerance, generator)
+        # A value's count is the sum of those of all combinations that it is in, and each has its noise.
+        parts = np.bincount(places[column][example] + 1, minlength=len(source.weights.counts) + 1)[1:]
+        deviations = np.where(_is_ranged(source), 0.0, basis.difference_sd * np.sqrt((1 + parts) / 2))
+        cells[column] = _settled(source, cells[column], _TO_MOVE * deviations, generator)
     changed = any(cells[column] is not table.cells[column] for column in columns)
     return Microdata(table.rows, cells) if changed else table
+
+
+def _distinct(places: list[Integers]) -> Integers:
+    """A row of each combination of buckets."""
+    first, number = np.arange(1), np.zeros(len(places[0]), np.int64)
+    for place in places:
+        key = number * (int(place.max(initial=-1)) + 2) + place + 1
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first
 
 
 def _fitted(
@@ -110,7 +125,7 @@ def _places(source: CellSource, cells: DrawnCells) -> Integers:
 
 
 def _settled(
-    source: CellSource, cells: DrawnCells, tolerance: float, generator: np.random.Generator
+    source: CellSource, cells: DrawnCells, tolerance: Floats, generator: np.random.Generator
 ) -> DrawnCells:
     weights, start = source.weights, generator.random()
     if not len(weights.counts) or not len(cells.numbers):
@@ -129,10 +144,10 @@ def _settled(
     return _drawn_anew(source, cells, rows, to, generator)
 
 
-def _tolerated(found: Integers, wanted: Integers, tolerance: float) -> Integers:
+def _tolerated(found: Integers, wanted: Integers, tolerance: Floats) -> Integers:
     """What is found, but where it is farther from what is wanted; and as many in all as are wanted.
 
-    >>> _tolerated(np.array([70, 31, 0, 9]), np.array([60, 30, 10, 10]), tolerance=6.0).tolist()
+    >>> _tolerated(np.array([70, 31, 0, 9]), np.array([60, 30, 10, 10]), np.full(4, 6.0)).tolist()
     [60, 31, 10, 9]
     """
     target = np.where(np.abs(found - wanted) > tolerance, wanted, found)
