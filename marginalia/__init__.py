@@ -227,6 +227,7 @@ def syndiffix(
         date_formats: how dates are written in columns of texts, such as {"visit": "%d/%m/%Y"}, or several
             formats of which the first that fits is taken. Such columns come out as dates.
         settings: further ones (docs/syndiffix.md), such as ``target_column`` and ``low_threshold``.
+            ``value_safe_columns`` takes names, or positions among the columns to synthesize, from 0.
 
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix`` refuses.
@@ -241,11 +242,38 @@ def syndiffix(
         "date_formats": dict(date_formats) if isinstance(date_formats, Mapping) else date_formats,
     }
     options = {name: value for name, value in asked.items() if value is not None} | settings
+    if "value_safe_columns" in settings:
+        options["value_safe_columns"] = _named(settings["value_safe_columns"], asked, list(like.columns))
     with Shown() as shown, tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "synthetic.parquet")
         ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
-    return alike(made, like.without(tuple(date_formats or ())), {})
+    found = {_bare(name): name for name in like.columns}
+    names = {name: found.get(_bare(name), name) for name in made.column_names}
+    return alike(made, like.without(tuple(date_formats or ())), names)
+
+
+def _bare(name: str) -> str:
+    """A name without the blanks and quotes that the command takes off, in small letters."""
+    return name.strip(" \t\r\n'\"").lower()
+
+
+def _named(columns: object, asked: Mapping[str, Any], header: Sequence[str]) -> object:
+    """Columns by their names, where the reference also takes positions among those that are synthesized."""
+    if not isinstance(columns, list | tuple):
+        return [columns] if isinstance(columns, str) else columns
+    ids = {_bare(name) for name in asked["aidcolumns"] if isinstance(name, str)}
+    synthesized = asked["columns"] or [name for name in header if _bare(name) not in ids]
+    named = []
+    for column in columns:
+        is_place = isinstance(column, int) and not isinstance(column, bool)
+        if is_place and not 0 <= column < len(synthesized):
+            raise ParameterError(
+                f"value_safe_columns must name columns, or count those that are synthesized from 0 to "
+                f"{len(synthesized) - 1}, but has {column}: name the column."
+            )
+        named.append(synthesized[column] if is_place else column)
+    return named
 
 
 @guarded
