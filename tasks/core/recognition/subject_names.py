@@ -142,7 +142,9 @@ def _is_somebody(word: str) -> bool:
 
 
 def _says_id(words: list[str]) -> bool:
-    return any(word in _ID or word in _NUMBER for word in words) or any(map(_is_joined, words))
+    """Whether a word says id, or some number of whoever stands last: no number of customers' calls."""
+    is_number = words[-1] in _NUMBER or (_NUMBER & set(words) and _is_who(words[-1]))
+    return bool(is_number or _ID & set(words) or any(map(_is_joined, words)))
 
 
 def _is_joined(word: str) -> bool:
