@@ -5,7 +5,9 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
+from tasks.core.contracts.quality import TEXT_KINDS
 from tasks.core.contracts.translation import load_contract
+from tasks.core.records.columns import Column
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tasks.messages import tell
@@ -46,15 +48,25 @@ def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> l
     if not reported.attributes:
         return ["only the number of records is released: no value is held by enough of them."]
     held = {attribute.column for attribute in reported.attributes}
-    missing = [column.name for place, column in enumerate(bundle.schema().columns) if place not in held]
+    missing = [column for place, column in enumerate(bundle.schema().columns) if place not in held]
     if not missing:
         return []
-    names = ", ".join(map(repr, missing))
+    names = ", ".join(repr(column.name) for column in missing)
     likeliest = _TOO_MANY_FOR_NOISE if is_noisy else _TOO_MANY_FOR_K
     return [
         f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "
-        "sensitive_zeros and delimiters fit what the table holds."
+        f"sensitive_zeros and delimiters fit what the table holds{_rules(missing)}."
     ]
+
+
+def _rules(columns: list[Column]) -> str:
+    """The rule that may have emptied cells of these columns; whether it did is not told."""
+    identifiers = {pattern for _, patterns in TEXT_KINDS.values() for pattern in patterns}
+    if not any(identifiers & set(column.forbidden) for column in columns):
+        return ""
+    return (
+        ", and that the contract's rule noPersonalIdentifiers does not forbid it (dropped_cells.tsv says so)"
+    )
 
 
 def _judged(bundle: CountsBundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
