@@ -49,7 +49,7 @@ _PROPOSED = 2.0
 _BY_NAME = {
     WHOSE: (3.0, "its name says whose row it is"),
     SOME_ID: (2.0, "its name says id"),
-    SOMEBODY: (1.0, "its name is a word for somebody"),
+    SOMEBODY: (1.0, "its name may say whose row it is"),
     OF_SOMETHING: (0.0, "its name says an id of something"),
     NONE: (0.0, "its name says nothing"),
 }
