@@ -196,9 +196,11 @@ def recognise_table(
 
 
 def _not_of_a_person(column: Recognised, whose: Sequence[Candidate]) -> Recognised:
-    """A column that says whose row it is, or whose household's, is left out, whatever it holds."""
-    found = next((each for each in whose if each.name == column.name and each.is_proposed), None)
+    """What says whose row it is is left out, and so are numbers that may: binned they say nothing."""
+    found = next((each for each in whose if each.name == column.name), None)
     if found is None or not column.treatment.is_used:
+        return column
+    if not found.is_proposed and not column.kind.startswith("number"):
         return column
     return Recognised(column.name, "id", found.reason, Treatment(is_used=False))
 
