@@ -4,6 +4,7 @@ It reads the file when it runs, so the file stays where it is kept and reviewed,
 parameters. What it then does is the flow of the file's protection, or its batch, in the same run.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +21,12 @@ from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.overrides import NO_SECRETS, overridden
 from tasks.core.errors import ParameterError
+from tasks.core.ledger.place import require_absolute
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.messages import tell
-from tasks.request import STAGES, reaches, scheduled_date
+from tasks.request import FOLDER, STAGES, reaches, scheduled_date
 from tasks.turns import in_turn
-
-#: Where relative paths of a deployment start.
-CHECKOUT = Path(__file__).resolve().parents[1]
 
 _UNNAMED = (
     "A run that is started by hand has no scheduled date, so you must name its vintage: start it again with "
@@ -60,8 +59,8 @@ def release(
     """Make one release of a configuration file.
 
     Args:
-        configuration: The configuration file. A relative path starts at the folder of Marginalia on the
-            machine of the worker.
+        configuration: The configuration file. Relative paths, here and in the file, start at the folder in
+            which this deployment was made.
         vintage: The name of this release, such as 2026-11. A name that has a release already returns that
             release. A new name is a new release and, under differential privacy, a new charge. Leave it empty
             where a schedule starts the run, whose date is then the name, or where the file names one.
@@ -91,7 +90,8 @@ def _asked(
     Raises:
         ParameterError: the file or the form can't be used; nothing was read of a table.
     """
-    place = CHECKOUT / configuration
+    _enter_folder()
+    place = Path(configuration)
     body, scheduled = read_json(place), scheduled_date()
     label = vintage or scheduled
     changes = overridden({}, overrides) | ({"vintage": label} if label else {})
@@ -105,6 +105,22 @@ def _asked(
     settled = from_flat(body | changes)
     _require_named([settled])
     return settled
+
+
+def _enter_folder() -> None:
+    """Work where the deployment was made, if it was made by the command.
+
+    Raises:
+        ParameterError: that is not here, or the ledger would be another one there.
+    """
+    require_absolute()
+    try:
+        os.chdir(os.environ.get(FOLDER, "."))
+    except OSError as error:
+        raise ParameterError(
+            "The folder in which this deployment was made must be on the worker's machine, but "
+            f"{os.environ[FOLDER]} can't be entered ({error.strerror}). Deploy again where the worker can go."
+        ) from None
 
 
 def _require_named(configurations: Sequence[RunConfiguration]) -> None:

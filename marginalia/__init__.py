@@ -240,17 +240,21 @@ def syndiffix(
             [["age", "sex"], ["sex", "smoker"]]: each further list is stitched to the table of those before by
             the columns that both have.
         settings: further ones (docs/syndiffix.md), such as ``main_column`` and ``low_threshold``.
+            ``value_safe_columns`` takes names, or positions among the columns to synthesize, from 0.
 
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix`` refuses.
     """
     table, like = parquet_of(df)
-    options = _of_syndiffix(ids, columns, dataset, date_formats, {"clustering": clustering, **settings})
+    further = {"clustering": clustering, **settings}
+    options = _of_syndiffix(ids, columns, dataset, date_formats, further, list(like.columns))
     with Shown() as shown, tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "synthetic.parquet")
         ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
-    return alike(made, like.without(tuple(date_formats or ())), {})
+    found = {_bare(name): name for name in like.columns}
+    names = {name: found.get(_bare(name), name) for name in made.column_names}
+    return alike(made, like.without(tuple(date_formats or ())), names)
 
 
 def _of_syndiffix(
@@ -259,6 +263,7 @@ def _of_syndiffix(
     dataset: str | None,
     date_formats: Mapping[str, str | Sequence[str]] | None,
     settings: Mapping[str, Any],
+    header: Sequence[str],
 ) -> dict[str, Any]:
     """The command's options, as the other process takes them. Raises ParameterError."""
     if "aidcolumns" in settings:
@@ -269,7 +274,10 @@ def _of_syndiffix(
         "dataset": dataset,
         "date_formats": dict(date_formats) if isinstance(date_formats, Mapping) else date_formats,
     }
-    return {name: value for name, value in asked.items() if value is not None} | dict(settings)
+    options = {name: value for name, value in asked.items() if value is not None} | dict(settings)
+    if "value_safe_columns" in settings:
+        options["value_safe_columns"] = _named(settings["value_safe_columns"], asked, header)
+    return options
 
 
 @guarded
@@ -310,10 +318,10 @@ def build_blob(
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix --blob`` refuses.
     """
-    table, _ = parquet_of(df)
+    table, like = parquet_of(df)
     request = {
         "do": "build_blob",
-        "options": _of_syndiffix(ids, columns, dataset, date_formats, settings),
+        "options": _of_syndiffix(ids, columns, dataset, date_formats, settings, list(like.columns)),
         "path": str(_path_of(path)),
         "largest": largest,
     }
@@ -383,6 +391,29 @@ def stitch(left: "AnyTable", right: "AnyTable", *, shared: bool = True) -> "AnyT
         ask({**request, "output": str(output)}, both, shown)
         made = read_released(output)
     return alike(made, like.beside(further), {})
+
+
+def _bare(name: str) -> str:
+    """A name without the blanks and quotes that the command takes off, in small letters."""
+    return name.strip(" \t\r\n'\"").lower()
+
+
+def _named(columns: object, asked: Mapping[str, Any], header: Sequence[str]) -> object:
+    """Columns by their names, where the reference also takes positions among those that are synthesized."""
+    if not isinstance(columns, list | tuple):
+        return [columns] if isinstance(columns, str) else columns
+    ids = {_bare(name) for name in asked["aidcolumns"] if isinstance(name, str)}
+    synthesized = asked["columns"] or [name for name in header if _bare(name) not in ids]
+    named = []
+    for column in columns:
+        is_place = isinstance(column, int) and not isinstance(column, bool)
+        if is_place and not 0 <= column < len(synthesized):
+            raise ParameterError(
+                f"value_safe_columns must name columns, or count those that are synthesized from 0 to "
+                f"{len(synthesized) - 1}, but has {column}: name the column."
+            )
+        named.append(synthesized[column] if is_place else column)
+    return named
 
 
 @guarded

@@ -10,6 +10,10 @@ if TYPE_CHECKING:  # slow, and the command needs the names of the stages alone
 #: In order: a run that is asked to go up to one does every earlier one.
 STAGES = ("aggregate", "generate", "evaluate", "navigate")
 
+#: In the environment of a deployment's runs: the folder in which it was made, where relative paths start.
+#: They begin in the checkout, as Python imports from where it begins, and that folder may hold anything.
+FOLDER = "MARGINALIA_FOLDER"
+
 #: Beside the places that a run returns: the vintage whose release it is, where nothing new was made.
 UNCHANGED = "unchanged"
 

@@ -281,6 +281,15 @@ class RunWorkspace(Workspace):
         return self.root / zone / self.dataset / self.label
 
 
+def vintage_in_name(folder: Path) -> str:
+    """The vintage of ``<vintage>-<number>`` or ``<vintage>-<digest>``: all before the last hyphen.
+
+    >>> vintage_in_name(Path("2026-11")), vintage_in_name(Path("2026-11-1"))
+    ('2026', '2026-11')
+    """
+    return folder.name.rpartition("-")[0]
+
+
 def _folders(home: Path) -> list[Path]:
     """What a folder holds; nothing where it is not there or closed to this user."""
     try:

@@ -17,8 +17,8 @@ from tasks.core.navigation.over_time import DatedRelease, History, render_over_t
 from tasks.core.navigation.run_figures import public_settings, read_run
 from tasks.core.statement.syndiffix.statement import SYNDIFFIX_REGIME
 from tasks.progress import say
-from tasks.public.releases import all_releases, vintage_of_release
-from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
+from tasks.public.releases import all_releases
+from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, vintage_in_name
 
 
 def write_side_by_side(folders: Sequence[Path], output: Path) -> int:
@@ -64,9 +64,9 @@ def write_history(folders: Sequence[Path], output: Path) -> int:
     found = all_releases(home) if home.is_dir() else []
     by_vintage: dict[str, Path] = {}
     for place in found:  # of a vintage the newest that stands
-        taken = by_vintage.get(vintage_of_release(place))
+        taken = by_vintage.get(vintage_in_name(place))
         if taken is None or not _is_withdrawn(place) or _is_withdrawn(taken):
-            by_vintage[vintage_of_release(place)] = place
+            by_vintage[vintage_in_name(place)] = place
     if len(by_vintage) < 2:
         raise ParameterError(
             "Comparing over time needs the folder of a dataset's releases with two or more vintages, such as "
@@ -96,7 +96,7 @@ def _dated(place: Path) -> DatedRelease:
         counts = read_released_counts(place)
     return DatedRelease(
         name=place.name,
-        vintage=vintage_of_release(place),
+        vintage=vintage_in_name(place),
         protection=protection_told(described),
         settings=public_settings(place),
         errata=read_errata(place),

@@ -1,18 +1,18 @@
 """``marginalia deploy``: a configuration file goes in, one deployment of it on a Prefect server comes out.
 
-Deploying again renews what follows from the file and the code: version, form, hash of the file. What a person
-has set on the server's pages stays, and what differs is told. A schedule tells the two apart by a tag, which
-holds the schedule that the command made last:
+Relative paths of the file start where the command is called, as with ``run``: the deployment keeps that
+folder. Deploying again renews what follows from the file, the folder and the code: version, form, hash of
+what the file says. What a person has set on the server's pages stays, and what differs is told. A schedule
+tells the two apart by a tag, which holds the schedule that the command made last:
 
     the server has what the tag says      nobody changed it: what is asked for now takes its place
     the server has something else         a person did: it stays
 """
 
 import argparse
-import hashlib
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
@@ -24,8 +24,11 @@ from flows.command.dead_runs import ENVIRONMENT, mark_dead_runs
 from flows.command.run import on_server, page_of
 from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.overrides import without_secrets
+from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import BudgetExhausted, LateInput, ParameterError
 from tasks.progress import say
+from tasks.request import FOLDER
 from tasks.storage import Workspace
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ class Request:
         schedule: None where none is asked for.
         pool: of workers; None: that of the deployment, or the usual one.
         overwrite: whether what a person set is replaced.
+        folder: where relative paths of the file start.
     """
 
     file: Path
@@ -58,12 +62,12 @@ class Request:
     schedule: "DeploymentScheduleCreate | None"
     pool: str | None
     overwrite: bool
+    folder: Path
 
     @property
     def place(self) -> str:
-        """The file as a worker finds it: from the checkout where it lies in it."""
-        path = self.file.resolve()
-        return str(path.relative_to(CHECKOUT) if path.is_relative_to(CHECKOUT) else path)
+        """The file as a worker finds it."""
+        return str(self.file.resolve())
 
 
 @dataclass
@@ -90,7 +94,7 @@ def deploy(options: argparse.Namespace) -> int:
     configurations = require_deployable(options.configuration)
     name = name_of(options.name, options.configuration)
     schedule = schedule_of(options.cron, options.every, options.timezone, paused=options.paused)
-    request = Request(options.configuration, name, schedule, options.pool, options.overwrite)
+    request = Request(options.configuration, name, schedule, options.pool, options.overwrite, Path.cwd())
     is_local = server.configured_api_url() is None
     with on_server(Workspace.of(configurations[0]), verbose=False) as url:
         from prefect.client.orchestration import get_client
@@ -110,23 +114,25 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
 
     Raises:
         MarginaliaError: what ``check`` would refuse, but for an exhausted budget and a table that is not
-            there yet; or a path that a worker would look for elsewhere.
+            there yet; or a name that the form would not take.
     """
     from flows.command.check.report import report
     from tasks.batch.budget import require_budget
     from tasks.batch.file import is_batch, read_batch, require_inputs
 
+    if path.suffix != ".json":
+        raise ParameterError(
+            f"The configuration file must be named *.json, but it is {path.name}: rename it."
+        )
     body = read_json(path)
     if is_batch(body):
         asked = read_batch(path)
         found = [run.configuration for run in asked.runs]
-        _require_same_places(path, found)
         with _told_of_runs():
             require_inputs(asked)
             require_budget(found)
     else:
         found = [from_flat(body)]
-        _require_same_places(path, found)
         with _told_of_runs(), redirect_stdout(StringIO()):
             report(found[0])
     if any(each.vintage for each in found):
@@ -146,34 +152,6 @@ def _told_of_runs() -> Iterator[None]:
         say(f"ATTENTION: Runs of a new vintage will be refused. {error}")
     except LateInput as error:
         say(f"ATTENTION: The table could not be checked, as it is not there yet. {error}")
-
-
-def _require_same_places(path: Path, configurations: Sequence[RunConfiguration]) -> None:
-    """Refuse relative paths where a worker, which works in the checkout, would take them for others."""
-    if path.suffix != ".json":
-        raise ParameterError(
-            f"The configuration file must be named *.json, but it is {path.name}: rename it."
-        )
-    if Path.cwd() == CHECKOUT:
-        return
-    places = {
-        key: value
-        for each in configurations
-        for key, value in (
-            ("sensitive_microdata_path", each.input.path),
-            ("contract", each.input.contract),
-            ("output_dir", each.output_dir),
-        )
-        if value and "://" not in value and not Path(value).is_absolute()
-    }
-    if places:
-        raise ParameterError(
-            [
-                f"{key} must be an absolute path, or you must deploy in {CHECKOUT}: a worker works there, "
-                f"and would not find {value}. Write {Path(value).absolute()}."
-                for key, value in places.items()
-            ]
-        )
 
 
 def name_of(given: str | None, file: Path) -> str:
@@ -237,7 +215,7 @@ def _merge_parameters(kept: "DeploymentResponse", request: Request, merged: Merg
     if not request.overwrite and before is not None and before != request.place:
         if is_by_hand:
             merged.told.append(_differs("configuration", before, request))
-        elif (CHECKOUT / before).exists():
+        elif (_folder_of(kept) / before).exists():
             raise ParameterError(
                 f"The deployment {kept.name} is of another file, {before}. Give --name for a deployment of "
                 "its own, or --overwrite to put this file in place of the other."
@@ -302,7 +280,11 @@ def _merge_rest(kept: "DeploymentResponse", request: Request, merged: Merged) ->
         if now != wanted and (request.overwrite or is_lost):
             merged.changes[name] = wanted
     variables: dict[str, Any] = {} if request.overwrite else dict(kept.job_variables or {})
-    merged.changes["job_variables"] = variables | {"env": ENVIRONMENT | variables.get("env", {})}
+    environment = ENVIRONMENT | variables.get("env", {}) | {FOLDER: str(request.folder)}
+    merged.changes["job_variables"] = variables | {"env": environment}
+    before = _folder_of(kept)
+    if before != request.folder:
+        merged.told.append(f"folder: relative paths start at {request.folder} now, no longer at {before}.")
     merged.changes |= _code()
 
 
@@ -313,7 +295,14 @@ def _differs(what: str, now: object, request: Request) -> str:
 
 
 def _file_tags(file: Path) -> Iterable[str]:
-    return (_FILE + file.name, _HASH + hashlib.sha256(file.read_bytes()).hexdigest()[:12])
+    """Its name, and a hash of what it says without secrets: whoever sees the server could try all seeds."""
+    said = canonical(without_secrets(read_json(file)))
+    return (_FILE + file.name, _HASH + sha256_of(said)[:12])
+
+
+def _folder_of(kept: "DeploymentResponse") -> Path:
+    """Where relative paths of a deployment start."""
+    return Path((kept.job_variables or {}).get("env", {}).get(FOLDER, CHECKOUT))
 
 
 def _code() -> dict[str, Any]:
@@ -351,7 +340,7 @@ def _make(client: "SyncPrefectClient", request: Request) -> None:
         schedules=schedules,
         paused=False,
         work_pool_name=pool,
-        job_variables={"env": ENVIRONMENT},
+        job_variables={"env": ENVIRONMENT | {FOLDER: str(request.folder)}},
         concurrency_limit=1,
         concurrency_options=ConcurrencyOptions(collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
         **_code(),

@@ -9,7 +9,8 @@ from tasks.core.hints import located
 from tasks.core.metadata.errata import ERRATA, Erratum, Kind, read_errata, status_of, today
 from tasks.core.tables.storage_urls import refused_url, remote_url
 from tasks.progress import say
-from tasks.public.releases import COPIES, LATEST, MANIFEST, add_erratum, releases_of, vintage_of_release
+from tasks.public.releases import COPIES, LATEST, MANIFEST, add_erratum, releases_of
+from tasks.storage import vintage_in_name
 
 _LONGEST = 4000
 
@@ -77,7 +78,7 @@ def _tell_copies(place: Path, publish_to: str) -> None:
 def _require_release(place: Path) -> None:
     try:
         stated = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
-        is_release = place.name.startswith(f"{stated['vintage']}-")
+        is_release = vintage_in_name(place) == stated["vintage"]
     except (OSError, ValueError, KeyError, TypeError):
         is_release = False
     if not is_release:
@@ -103,9 +104,14 @@ def _label(name: str, place: Path) -> str:
         return ""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,119}", name):
         raise ParameterError("--replaced-by must be the name of a vintage or of a release: correct it.")
-    if name == place.name or (
-        name == vintage_of_release(place) and len(releases_of(place.parent, name)) == 1
-    ):
+    of_vintage = releases_of(place.parent, name)
+    if of_vintage and (place.parent / name).is_dir():
+        raise ParameterError(
+            f"--replaced-by must be one name, but {name} is a release of vintage "
+            f"{vintage_in_name(Path(name))!r} and a vintage, too. Give the vintage of the one, or a release "
+            f"of the other, such as {of_vintage[0].name}."
+        )
+    if name == place.name or (name == vintage_in_name(place) and len(of_vintage) == 1):
         raise ParameterError("A release can't be replaced by itself: name another with --replaced-by.")
     return name
 
@@ -114,7 +120,7 @@ def _tell_others(place: Path) -> None:
     """Other releases of the vintage: they may hold what was withdrawn."""
     standing = [
         each.name
-        for each in releases_of(place.parent, vintage_of_release(place))
+        for each in releases_of(place.parent, vintage_in_name(place))
         if status_of(read_errata(each)) != "withdrawn"
     ]
     if standing:
@@ -124,6 +130,4 @@ def _tell_others(place: Path) -> None:
             "has the same figures: withdraw that too, unless only the files of this one were wrong."
         )
     else:
-        say(
-            f"A later run of vintage {vintage_of_release(place)!r} is refused. Publish under another vintage."
-        )
+        say(f"A later run of vintage {vintage_in_name(place)!r} is refused. Publish under another vintage.")

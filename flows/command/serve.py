@@ -16,6 +16,7 @@ from pathlib import Path
 from flows.command import server
 from flows.command.processes import Process, started
 from tasks.core.errors import MarginaliaError, ParameterError
+from tasks.core.ledger.place import VARIABLE, ledger_place
 from tasks.progress import say
 
 #: How often a worker asks for runs: one that is due starts within so many seconds.
@@ -105,6 +106,7 @@ def _tell_running(worker: Worker, pool: str) -> int:
 def _start(pool: str, url: str) -> tuple["subprocess.Popen[bytes]", Worker]:
     environment = dict(os.environ) | server.OFFLINE
     environment |= {"PREFECT_API_URL": url, "PREFECT_WORKER_QUERY_SECONDS": str(QUERY_SECONDS)}
+    environment |= _own_folders()
     command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process"]
     # Started in the background, a process ignores SIGINT and so would the worker, which is ended by it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -116,6 +118,14 @@ def _start(pool: str, url: str) -> tuple["subprocess.Popen[bytes]", Worker]:
     part.write_text(json.dumps(asdict(worker)), encoding="utf-8")
     part.replace(_place())
     return process, worker
+
+
+def _own_folders() -> dict[str, str]:
+    """Those that the environment names start here, while each run works in the folder of its deployment."""
+    names = [name for name in ("MARGINALIA_CACHE", "MARGINALIA_SERVER") if os.environ.get(name)]
+    found = {name: str(Path(os.environ[name]).absolute()) for name in names}
+    ledger = ledger_place()
+    return found | ({VARIABLE: str(ledger)} if os.environ.get(VARIABLE) and isinstance(ledger, Path) else {})
 
 
 def _watch(process: "subprocess.Popen[bytes]", worker: Worker, *, is_ours: bool) -> None:

@@ -25,7 +25,7 @@ from tasks.configuration.protections.known import Protection
 from tasks.configuration.protections.settings import Asked
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.resources import Resources
-from tasks.configuration.sections import NO_KEY, Key, Model, OptionalUtility
+from tasks.configuration.sections import KEEPS_NAME, NO_KEY, Key, Model, OptionalUtility
 from tasks.configuration.shared_folders import BATCHES, LOGS, is_shared
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.errors import InternalError, ParameterError
@@ -92,7 +92,7 @@ WordsByColumn = Annotated[
 class Input(Model):
     """The table, and what is publicly known of it (sds.md section 1)."""
 
-    path: Annotated[str, Key("sensitive_microdata_path")] = Field(
+    path: Annotated[str, Key("sensitive_microdata_path"), KEEPS_NAME] = Field(
         min_length=1, description="The table: a CSV, TSV or Parquet file."
     )
 
@@ -115,6 +115,9 @@ class Input(Model):
         min_length=1,
         max_length=1,
         description="What stands around cells of a text that hold a delimiter.",
+    )
+    escape: Annotated[str, Key("sensitive_microdata_escape")] = Field(
+        "", max_length=1, description="What precedes a quote inside a quoted cell; none: a second quote."
     )
     skip_lines: Annotated[int, Key("sensitive_microdata_skip_lines")] = Field(
         0, ge=0, le=1000, description="Lines of a text file above its header, such as a title."
@@ -163,17 +166,22 @@ class Input(Model):
         description="What is left of cells, by column: year, month, day or hour of a date, 'age on "
         "2026-01-01', or a number of characters.",
     )
-    drafted_from_table: bool = Field(
+    drafted_from_table: Annotated[bool, KEEPS_NAME] = Field(
         False,
         description="Whether what is declared of the table was drafted by looking at it (marginalia init), "
         "and nobody has checked yet that all of it is publicly known; each release says so.",
     )
-    contract: str | None = Field(None, description="Path of the data contract.")
+    contract: Annotated[str | None, KEEPS_NAME] = Field(None, description="Path of the data contract.")
     contract_mode: Literal["repair", "strict"] = Field(
         "repair",
         description="strict: a table that breaks the contract stops the run. A file without the key means "
         "strict, but repair under differential privacy, where the statement names the choice of strict.",
     )
+
+    def reading(self) -> dict[str, Any]:
+        """All that decides how the table is read, but its place and contract: it names a release."""
+        aside = {name for name, field in type(self).model_fields.items() if KEEPS_NAME in field.metadata}
+        return self.model_dump(mode="json", exclude=aside, exclude_defaults=True)
 
     @model_serializer(mode="wrap")
     def _without_unsaid(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -188,6 +196,7 @@ class Input(Model):
 #: Keys of a table that are written only where they say something.
 _UNSAID = (
     "quote",
+    "escape",
     "skip_lines",
     "negative",
     "strip",
@@ -251,7 +260,7 @@ class RunConfiguration(Model):
     prefix: Label = Field("my", description="What the names of released files begin with.")
     output_dir: str = Field("./", min_length=1, description="The folder that all is written into.")
     input: Input = Field(description="The table, and what is publicly known of it.")
-    reporting_length: int = Field(3, description="-1: all lengths.")
+    reporting_length: int = Field(3, description="-1, or 0 as in SDS: all lengths.")
     reporting_resolution: int = Field(
         10,
         ge=1,
@@ -343,9 +352,9 @@ class RunConfiguration(Model):
     @field_validator("reporting_length")
     @classmethod
     def _some_length(cls, value: int) -> int:
-        if value < 1 and value != -1:
+        if value < -1:
             raise ValueError(f"must be at least 1, or -1 for all lengths; it is {value}")
-        return value
+        return value or -1
 
     @model_validator(mode="after")
     def _unit_is_what_is_protected(self) -> "RunConfiguration":

@@ -31,7 +31,7 @@ ALLOWED = (
     "cache_max_size",
 )
 #: Keys whose values may be secret: Prefect would keep them, readable for all who see its pages.
-SECRET_KEYS = re.compile("seed|salt|secret|password|token", re.IGNORECASE)
+SECRET_KEYS = re.compile("seed(?!ed)|salt|secret|password|token", re.IGNORECASE)
 #: A name and a password in an address.
 _CREDENTIALS = re.compile(r"://[^/\s]*@")
 
@@ -40,7 +40,7 @@ NO_SECRETS = {
     "propertyNames": {
         "not": {
             "description": "A key whose value may be secret. Put it into the configuration file.",
-            "pattern": "[sS][eE][eE][dD]|[sS][aA][lL][tT]",
+            "pattern": "[sS][eE][eE][dD](?![eE][dD])|[sS][aA][lL][tT]",
         }
     }
 }
@@ -59,6 +59,20 @@ def overridden(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
     if problems:
         raise ParameterError(problems)
     return flat | dict(overrides)
+
+
+def without_secrets(body: Any) -> Any:
+    """A file, or a part of one, without what may be secret, at whatever depth: what a hash may be shown of.
+
+    >>> without_secrets({"prefix": "a", "runs": [{"random_seed": 7, "name": "b"}]})
+    {'prefix': 'a', 'runs': [{'name': 'b'}]}
+    """
+    if isinstance(body, Mapping):
+        kept = {key: value for key, value in body.items() if not SECRET_KEYS.search(str(key))}
+        return {key: without_secrets(value) for key, value in kept.items()}
+    if isinstance(body, list):
+        return [without_secrets(each) for each in body]
+    return _CREDENTIALS.sub("://", body) if isinstance(body, str) else body
 
 
 def _problem(key: str, value: Any) -> str:

@@ -4,7 +4,6 @@ No file is read but the contract, for its constraints.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
@@ -41,14 +40,8 @@ def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> Ano
 
 
 def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dict[str, object]:
-    """SynDiffix's settings, and what the schema does not have: the columns' order, marks of all numbers."""
-    table = configuration.input
-    marks = {"decimal": table.decimal, "thousands": table.thousands, "negative": table.negative}
-    return {
-        **configuration.protection.model_dump(mode="json"),
-        "columns": list(configuration.input.use_columns),
-        **{key: declared for key, declared in marks.items() if declared},
-    }
+    """SynDiffix's settings."""
+    return configuration.protection.model_dump(mode="json")
 
 
 def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters | WorkloadParameters:
@@ -58,11 +51,11 @@ def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParam
     return dp_parameters(configuration, schema)
 
 
-def drawn_settings(configuration: RunConfiguration, schema: Schema) -> Mapping[str, object]:
+def drawn_settings(configuration: RunConfiguration, schema: Schema) -> DpParameters | Mapping[str, object]:
     """The same as what names the release (W20)."""
     parameters = drawn_parameters(configuration, schema)
     # A workload leaves out what its theorem fixes; parameters by lengths are named as they stand.
-    return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else asdict(parameters)
+    return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else parameters
 
 
 def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
@@ -86,7 +79,7 @@ def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParamete
         contribution=protection.contribution,
         percentile_percentage=protection.percentile_percentage,
         percentile_share=protection.percentile_proportion,
-        thresholds=_thresholds(protection, length),
+        thresholds=_thresholds(protection, asked, length),
         delta_factor=protection.delta_factor,
         record_limit=configuration.input.record_limit,
     )
@@ -104,13 +97,19 @@ def _sigma_proportions(given: Sequence[float] | str, asked: int, length: int) ->
     return tuple(given[:length])
 
 
-def _thresholds(protection: DifferentialPrivacy, length: int) -> ReleaseThresholds:
+def _thresholds(protection: DifferentialPrivacy, asked: int, length: int) -> ReleaseThresholds:
+    """Values of lengths that are asked for but that no record reaches are dropped."""
     given = protection.thresholds
     if isinstance(given, str):
         return ReleaseThresholds(
             "adaptive", threshold_values_named(given, length), THRESHOLD_VALUES["adaptive"]
         )
     default = THRESHOLD_VALUES[given.kind] if given.default is None else given.default
+    if asked == -1 and (beyond := [key for key in given.values if key > length]):
+        raise ParameterError(
+            f"noise_threshold_values is for lengths up to the number of columns ({length}); it has "
+            f"{beyond[0]}. Correct the key, or remove it."
+        )
     values = {key: value for key, value in given.values.items() if key <= length}
     return ReleaseThresholds(given.kind, values, default)
 

@@ -31,6 +31,8 @@ class Key:
 
 
 NO_KEY = Key("")
+#: On a field of the table that decides neither how it is read nor what is drawn of it.
+KEEPS_NAME = "a release keeps its name whatever the value"
 
 
 def keys_of(kind: type[BaseModel], section: str = "") -> dict[str, str]:

@@ -6,7 +6,7 @@ its name come out. Every problem with public facts is found here, before the led
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
@@ -226,22 +226,8 @@ def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Dec
     used, ids = table.use_columns, set(map(matching_name, configuration.ids))
     if not used and len(ids) > 1:
         used = tuple(name for name in headers if name and matching_name(name) not in ids)
-    return Declarations(
-        subject_id=table.subject_id,
-        use_columns=used,
-        multi_value_columns=dict(table.multi_value_columns),
-        sensitive_zeros=table.sensitive_zeros,
-        bins=dict(table.bins),
-        domains=dict(table.domains),
-        max_items=dict(table.max_items),
-        decimal=dict(table.decimal),
-        thousands=dict(table.thousands),
-        negative=dict(table.negative),
-        strip=dict(table.strip),
-        missing_values=dict(table.missing_values),
-        date_formats=dict(table.date_formats),
-        cut=dict(table.cut),
-    )
+    declared = {field.name: getattr(table, field.name) for field in fields(Declarations)}
+    return Declarations(**declared | {"use_columns": used})
 
 
 def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[str]:

@@ -69,7 +69,7 @@ def input_file(configuration: RunConfiguration, scheduled: str | None = None) ->
         path,
         delimiter=table.delimiter,
         quote=table.quote,
-        escape=table.quote,
+        escape=table.escape,
         header=table.header,
         encoding=table.encoding,
         skip_lines=table.skip_lines,

@@ -30,7 +30,7 @@ from tasks.core.statement.released_json import INDEX_KEYS, check_released_json
 from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.release_files import write_json
-from tasks.storage import Workspace
+from tasks.storage import Workspace, vintage_in_name
 
 MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
 #: Where the releases of a dataset were copied to (`tasks.public.copy`).
@@ -55,19 +55,14 @@ def releases_of(home: Path, vintage: str) -> list[Path]:
 
 def numbers(home: Path, vintage: str) -> list[int]:
     """The numbers of a vintage's releases."""
-    tails = [path.name.removeprefix(f"{vintage}-") for path in home.glob(f"{vintage}-*")]
+    tails = [path.name.rpartition("-")[2] for path in home.glob("*-*") if vintage_in_name(path) == vintage]
     return [int(tail) for tail in tails if tail.isdecimal()]
-
-
-def vintage_of_release(release: Path) -> str:
-    """The vintage that the name of a release's folder begins with."""
-    return release.name.rpartition("-")[0]
 
 
 def all_releases(home: Path) -> list[Path]:
     """Every release of a dataset, oldest vintage first."""
     found = [path for path in home.glob("[!.]*") if not path.is_symlink() and (path / MANIFEST).is_file()]
-    vintages = sorted({vintage_of_release(path) for path in found})
+    vintages = sorted({vintage_in_name(path) for path in found})
 
     def compared(one: str, other: str) -> int:
         return -1 if is_older(home, one, other) else int(is_older(home, other, one))
@@ -101,7 +96,7 @@ def point_latest(home: Path, place: Path, vintage: str) -> None:
         point_latest_to_newest(home)
         return
     linked = home / LATEST
-    newest = vintage_of_release(linked.resolve()) if linked.is_dir() else ""
+    newest = vintage_in_name(linked.resolve()) if linked.is_dir() else ""
     if newest and newest != vintage and is_older(home, vintage, newest):
         tell(f"latest still links to vintage {newest!r}, as that is newer than {vintage!r}.")
         return
@@ -146,7 +141,7 @@ def _entry(place: Path, dates: Mapping[str, str]) -> Json:
     errata = read_errata(place)
     return {
         "release": place.name,
-        "vintage": vintage_of_release(place),
+        "vintage": vintage_in_name(place),
         "released": dates.get(place.name) or _filed_on(place),
         "status": status_of(errata),
         "errata": [each.to_json() for each in errata],

@@ -5,8 +5,10 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
+from tasks.core.contracts.quality import TEXT_KINDS
 from tasks.core.contracts.translation import load_contract
 from tasks.core.listing import some_of
+from tasks.core.records.columns import Column
 from tasks.core.statement.column_totals import mostly_empty
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
@@ -52,15 +54,25 @@ def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> l
     drawn = bundle.drawn()
     told = mostly_empty(drawn) if drawn is not None else []  # of which another sentence tells
     columns = enumerate(bundle.schema().columns)
-    missing = [c.name for place, c in columns if place not in held and c.name not in told]
+    missing = [column for place, column in columns if place not in held and column.name not in told]
     if not missing:
         return []
-    names = some_of(missing, _MOST_NAMED)
+    names = some_of([column.name for column in missing], _MOST_NAMED)
     likeliest = _TOO_MANY_FOR_NOISE if is_noisy else _TOO_MANY_FOR_K
     return [
         f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "
-        "sensitive_zeros and delimiters fit what the table holds."
+        f"sensitive_zeros and delimiters fit what the table holds{_rules(missing)}."
     ]
+
+
+def _rules(columns: list[Column]) -> str:
+    """The rule that may have emptied cells of these columns; whether it did is not told."""
+    identifiers = {pattern for _, patterns in TEXT_KINDS.values() for pattern in patterns}
+    if not any(identifiers & set(column.forbidden) for column in columns):
+        return ""
+    return (
+        ", and that the contract's rule noPersonalIdentifiers does not forbid it (dropped_cells.tsv says so)"
+    )
 
 
 def _judged(bundle: CountsBundle, configuration: RunConfiguration, reported: Aggregates) -> Json:

@@ -8,7 +8,7 @@ committed release is returned whatever became of the table (privacy.md, rule 1).
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import ParameterError
@@ -19,7 +19,7 @@ from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.messages import tell
-from tasks.plan.describe import RunFacts, describe
+from tasks.plan.describe import RunFacts, declarations, describe
 from tasks.plan.protections.plan import vintage_of
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import release_name
@@ -130,21 +130,7 @@ def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfigu
 
 def _declared(configuration: RunConfiguration) -> list[str]:
     """Every column that the configuration declares something of, once."""
-    table = configuration.input
-    declared = (
-        *table.use_columns,
-        *table.multi_value_columns,
-        *table.sensitive_zeros,
-        *table.bins,
-        *table.domains,
-        *table.max_items,
-        *table.decimal,
-        *table.thousands,
-        *table.negative,
-        *table.strip,
-        *table.missing_values,
-        *table.date_formats,
-        *table.cut,
-    )
-    found = {matching_name(name): name for name in declared if name != EVERY_COLUMN}
+    said = declarations(configuration, ())
+    by_column = (getattr(said, field.name) for field in fields(said) if field.name != "subject_id")
+    found = {matching_name(name): name for names in by_column for name in names if name != EVERY_COLUMN}
     return list(found.values())

@@ -71,7 +71,7 @@ def test_without_execute_every_stage_runs_and_a_missing_stage_does_not(tmp_path:
 def test_problems_of_every_run_are_reported_at_once_with_its_name(tmp_path: Path) -> None:
     runs = {
         "a": [
-            {"name": "one", "reporting_length": 0},
+            {"name": "one", "reporting_length": -2},
             {"name": "two", "synthesis_mode": "seeded", "reporting_resolution": 0},
             {"reporting_length": 2},
             "three",
@@ -97,7 +97,7 @@ def test_problems_of_every_run_are_reported_at_once_with_its_name(tmp_path: Path
 
 def test_what_is_wrong_with_every_run_is_said_once(tmp_path: Path) -> None:
     runs = {"a": [{"name": "one"}, {"name": "two", "synthesis_mode": "seeded"}], "b": [{"name": "one"}]}
-    found = problems(tmp_path, runs=runs, base_config=BASE | {"reporting_length": 0})
+    found = problems(tmp_path, runs=runs, base_config=BASE | {"reporting_length": -2})
     assert [problem.partition(": ")[0] for problem in found] == ["base_config, in every run", "a/two"]
 
 

@@ -19,6 +19,8 @@ from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
 from tests.benchmarks.evaluating import evaluation_adult_r3
 from tests.benchmarks.fitted_beside import FIGURES as FITTED_FIGURES
+from tests.benchmarks.header_on_real_tables import FIGURES as HEADER_FIGURES
+from tests.benchmarks.init_on_real_tables import init_on_real_tables
 from tests.benchmarks.init_visits import FIGURES as INIT_FIGURES
 from tests.benchmarks.overhead import FIGURES as OVERHEAD_FIGURES
 from tests.benchmarks.page_in_browser import FIGURES as PAGE_FIGURES
@@ -178,7 +180,9 @@ FIGURES = (
     *FITTED_FIGURES,
     compile_kernels,
     *OVERHEAD_FIGURES,
+    *HEADER_FIGURES,
     *INIT_FIGURES,
+    init_on_real_tables,
     *PAGE_FIGURES,
     *SYNDIFFIX_FIGURES,
     syndiffix_relations,

@@ -72,12 +72,10 @@ def test_sds_template_is_read_unchanged() -> None:
     assert protection.sigma_proportions == (1.0, 0.5, 0.33, 0.25)
     assert protection.number_of_records_proportion == 0.005
     assert protection.thresholds.values == {2: 0.1, 3: 0.4, 4: 1.0}  # type: ignore[union-attr]
-    assert configuration.unused_keys == (
-        "cache_max_size",
-        "percentile_percentage",
-        "percentile_epsilon_proportion",
-    )
+    assert configuration.unused_keys == ("cache_max_size",)
     assert from_flat(SDS_TEMPLATE | {"privacy": {"accountant": "zcdp"}}).unused_keys == ("cache_max_size",)
+    chosen = from_flat(SDS_TEMPLATE | {"privacy": {"contribution": "schema"}}).unused_keys
+    assert set(chosen) == {"cache_max_size", "percentile_percentage", "percentile_epsilon_proportion"}
 
 
 def test_a_configuration_is_the_same_after_a_way_through_prefect() -> None:
@@ -100,6 +98,37 @@ def test_defaults_are_those_of_the_documents() -> None:
 def test_zcdp_means_the_percentile_as_in_sds() -> None:
     by_lengths = SMALLEST | {"synthesis_mode": "aggregate_seeded"}
     assert private(by_lengths | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
+
+
+@pytest.mark.parametrize(
+    "named", [{"percentile_percentage": 99}, {"percentile_epsilon_proportion": 0.01}, {}]
+)
+def test_a_file_that_names_sds_percentile_measures_contributions(named: dict[str, object]) -> None:
+    by_lengths = SMALLEST | {"synthesis_mode": "aggregate_seeded"}
+    assert private(by_lengths | named).contribution == ("profile" if named else "schema")
+    assert private(by_lengths | named | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
+    assert private(by_lengths | named | {"privacy": {"contribution": "schema"}}).contribution == "schema"
+    assert private(SMALLEST | named).contribution == "schema", "fitted records take no percentile"
+
+
+@pytest.mark.parametrize("where", ["outside", "privacy"])
+def test_a_delta_factor_runs_without_a_delta(where: str) -> None:
+    key = {"delta_factor": 2.5}
+    file = SDS_TEMPLATE | (key if where == "outside" else {"privacy": key, "delta_factor": None})
+    assert (private(file).delta_factor, private(file).delta) == (2.5, 1e-6)
+
+
+@pytest.mark.parametrize("word", ["ADAPTIVE", "Adaptive", "adaptive"])
+def test_words_of_sds_are_read_in_any_case(word: str) -> None:
+    thresholds = private(SDS_TEMPLATE | {"noise_threshold_type": word}).thresholds
+    assert thresholds.kind == "adaptive"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("file", [PLAIN, SDS_TEMPLATE | {"sigma_proportions": None}])
+def test_a_length_of_0_means_all_lengths_as_in_sds(file: dict[str, object]) -> None:
+    values = {"noise_threshold_values": {}} if "noise_threshold_values" in file else {}
+    all_lengths = from_flat(file | values | {"reporting_length": -1})
+    assert from_flat(file | values | {"reporting_length": 0}) == all_lengths
 
 
 def test_epsilon_may_stand_in_either_place_but_not_differ() -> None:
@@ -130,12 +159,6 @@ def test_null_is_a_key_left_out(key: str) -> None:
         ("value_seeded", "oversampling_tries", 1.5, "oversampling_tries must be a whole number, not 1.5."),
         ("row_seeded", "reporting_resolution", 0, "reporting_resolution must be at least 1, not 0."),
         ("row_seeded", "reporting_resolution", -10, "reporting_resolution must be at least 1, not -10."),
-        (
-            "row_seeded",
-            "reporting_length",
-            0,
-            "reporting_length must be at least 1, or -1 for all lengths; it is 0.",
-        ),
         (
             "row_seeded",
             "reporting_length",
@@ -223,7 +246,12 @@ def test_a_key_of_words_or_a_structure_is_judged_as_what_was_given() -> None:
 def test_all_problems_are_reported_at_once() -> None:
     text = problems(
         SMALLEST
-        | {"noise_epsilonn": 1, "reporting_length": 0, "privacy": {"delta": 2, "epsilom": 1}, "prefix": "a/b"}
+        | {
+            "noise_epsilonn": 1,
+            "reporting_length": -2,
+            "privacy": {"delta": 2, "epsilom": 1},
+            "prefix": "a/b",
+        }
     )
     for part in ("did you mean noise_epsilon?", "reporting_length", "delta", "privacy.epsilom", "prefix"):
         assert part in text
@@ -238,7 +266,6 @@ def test_all_problems_are_reported_at_once() -> None:
         ("noise_epsilon", float("inf"), "noise_epsilon"),
         ("delta", 0, "delta"),
         ("delta", 1, "delta"),
-        ("reporting_length", 0, "reporting_length"),
         ("reporting_length", -2, "reporting_length"),
         ("sigma_proportions", [1, 0, 1], "sigma_proportions"),
         ("noise_threshold_type", "magic", "noise_threshold_type"),
@@ -261,10 +288,12 @@ def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, p
     [
         ("sigma_proportions", [1, 1], "one number for each length (3)"),
         ("noise_threshold_values", {"1": 0.5}, "for lengths from 2"),
+        ("noise_threshold_values", {"22": 0.5}, "up to the reporting_length (3); it has 22. Correct the key"),
+        ("percentile_percentage", 0, "must be from 1 to 100, not 0: nobody would count for more than one"),
+        ("percentile_percentage", 101, "percentile_percentage must be at most 100, not 101."),
         ("weight_selection_percentile", 101, "weight_selection_percentile must be at most 100, not 101."),
         ("aggregate_seeded_counts_scale_factor", -1, "aggregate_seeded_counts_scale_factor must be more"),
         ("aggregate_seeded_target_number_of_records", -1, "aggregate_seeded_target_number_of_records must"),
-        ("delta_factor", 2, "delta_factor needs delta"),
     ],
 )
 def test_values_out_of_range_of_a_draw_by_lengths_are_refused_by_their_key(

@@ -420,76 +420,35 @@ def test_w20_what_is_written_down_is_read_back_with_the_same_digest(table: Path)
     )
 
 
-#: As the code of before fitted was the default named these releases (commit 3597bc2).
-BEFORE: dict[str, tuple[dict[str, Any], str]] = {
-    "the mode unset": ({}, "36df3df79018b28f6265fc995f414122d9b045778463cfced983cb2b315d1272"),
-    "the mode named": (
-        {"synthesis_mode": "aggregate_seeded"},
-        "36df3df79018b28f6265fc995f414122d9b045778463cfced983cb2b315d1272",
-    ),
-    "the mode unset, with keys of lengths": (
-        {
-            "sigma_proportions": [1.0, 0.5],
-            "noise_threshold_type": "adaptive",
-            "noise_threshold_values": {"2": 0.1},
-            "use_synthetic_counts": True,
-            "aggregate_seeded_target_number_of_records": 500,
-            "number_of_records_epsilon_proportion": 0.02,
-            "record_limit": 400,
-        },
-        "5300c5934452d1ab34a2683c9be360b515d1daae6ff4443d78cd442940e336fa",
-    ),
-    "zcdp": (
-        {"synthesis_mode": "aggregate_seeded", "privacy": {"accountant": "zcdp"}},
-        "7fe9cef112696e03d48fda4fbfca21abfef30efd07f606f735ff219c156b66ee",
-    ),
-    "the mode unset, with what fitted can't have": (
-        {"privacy": {"accountant": "zcdp"}},
-        "7fe9cef112696e03d48fda4fbfca21abfef30efd07f606f735ff219c156b66ee",
-    ),
-    "the mode unset, all lengths by profiles": (
-        {
-            "privacy": {"thresholds": "minimize", "contribution": "profile"},
-            "sigma_proportions": "long",
-            "reporting_length": -1,
-        },
-        "bd9077bcbf53f869f27fcf2383e722da5d6f7a3433c14fdfdc74cb9c6eb558e3",
-    ),
-    "all lengths by profiles": (
-        {
-            "synthesis_mode": "aggregate_seeded",
-            "privacy": {"thresholds": "minimize", "contribution": "profile"},
-            "sigma_proportions": "long",
-            "reporting_length": -1,
-        },
-        "bd9077bcbf53f869f27fcf2383e722da5d6f7a3433c14fdfdc74cb9c6eb558e3",
-    ),
-}
-BEFORE_ANONYMOUS = {
-    "row_seeded": "5dbe69cc6fd477b610601fec38c80d65d823029f95226ca1bd7f048a6a8d8f23",
-    "value_seeded": "b371428a5c3a3b646653737e2ab4f1f769b2a7353fd10be577538a4ec17fba2c",
-    "unseeded": "59e08bd7d642f8869fb90a38857ba615b416f7560c0ed9930ca82dddcceb522c",
-    "aggregate_seeded": "0a7b87979454522c41a6fbdf9a9cbd7fe3ea6dcbce580f96659d6d8afd707795",
+#: Files as they were written before fitted was the default.
+BEFORE: dict[str, dict[str, Any]] = {
+    "nothing said": {},
+    "keys of lengths": {
+        "sigma_proportions": [1.0, 0.5],
+        "noise_threshold_type": "adaptive",
+        "noise_threshold_values": {"2": 0.1},
+        "use_synthetic_counts": True,
+        "aggregate_seeded_target_number_of_records": 500,
+        "number_of_records_epsilon_proportion": 0.02,
+        "record_limit": 400,
+    },
+    "what fitted can't have": {"privacy": {"accountant": "zcdp"}},
+    "all lengths by profiles": {
+        "privacy": {"thresholds": "minimize", "contribution": "profile"},
+        "sigma_proportions": "long",
+        "reporting_length": -1,
+    },
 }
 
 
 @pytest.mark.parametrize("case", BEFORE)
-def test_w21_a_file_of_before_the_default_changed_is_known_by_the_name_it_had(case: str, table: Path) -> None:
-    changes, known = BEFORE[case]
-    configuration = from_flat(pipeline.flat(table, **({"privacy": {}} | changes)))
-    before = configuration.as_before()
-    assert (before is None) == ("synthesis_mode" in changes)
-    named = before or configuration
-    assert isinstance(named.synthesis, AggregateSeeded)
-    assert named.synthesis.use_synthetic_counts == changes.get("use_synthetic_counts", False)
-    assert configured_digest(named, describe(named).schema) == known
-
-
-@pytest.mark.parametrize("mode", BEFORE_ANONYMOUS)
-def test_w21_a_file_under_k_anonymity_has_the_name_it_had(mode: str, table: Path) -> None:
-    flat = pipeline.flat(table, synthesis_mode=mode)
-    for key in ("dp_aggregates", "noise_epsilon", "max_items", "privacy"):
-        del flat[key]
-    configuration = from_flat(flat)
-    assert configuration.as_before() is None
-    assert configured_digest(configuration, describe(configuration).schema) == BEFORE_ANONYMOUS[mode]
+def test_w21_a_file_of_before_the_default_changed_is_known_by_the_name_of_the_mode_it_meant(
+    case: str, table: Path
+) -> None:
+    flat = pipeline.flat(table, **({"privacy": {}} | BEFORE[case]))
+    before, named = from_flat(flat).as_before(), from_flat(flat | {"synthesis_mode": "aggregate_seeded"})
+    assert before is not None and named.as_before() is None
+    assert isinstance(before.synthesis, AggregateSeeded)
+    assert before.synthesis.use_synthetic_counts == BEFORE[case].get("use_synthetic_counts", False)
+    digests = {configured_digest(each, describe(each).schema) for each in (before, named)}
+    assert len(digests) == 1

@@ -55,7 +55,6 @@ def delta(value: float) -> dict[str, Any]:
         *[(epsilon(value), "noise_epsilon must be ") for value in (0, -1, math.nan, math.inf, -math.inf)],
         *[(delta(value), "privacy.delta must be ") for value in (0, 1, 2, -1e-6, math.nan, math.inf)],
         (epsilon(1e9), "epsilon"),
-        ({"reporting_length": 0}, "reporting_length must be at least 1, or -1 for all lengths; it is 0"),
         ({"reporting_length": -2}, "reporting_length must be at least 1, or -1 for all lengths; it is -2"),
         (
             BY_LENGTHS | {"sigma_proportions": [1.0]},

@@ -246,6 +246,32 @@ def test_lengths_that_hardly_anything_can_reach_are_told(
     assert not _warned(calm) and calm[-1] == "The configuration can be run."
 
 
+def test_of_many_columns_that_are_mostly_empty_it_is_told_what_helps(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"c{number}" for number in range(40)]
+    pipeline.write(tmp_path / "table.csv", [["0"] * 39 + ["1"]] * 50, names)
+    body = {
+        "sensitive_microdata_path": str(tmp_path / "table.csv"),
+        "output_dir": str(tmp_path / "out"),
+        "dp_aggregates": True,
+        "noise_epsilon": 4.0,
+        "synthesis_mode": "aggregate_seeded",
+    }
+    path = tmp_path / "configuration.json"
+
+    def checked(**more: object) -> str:
+        path.write_text(json.dumps(body | more))
+        assert command.main(["check", str(path)]) == 0
+        return capsys.readouterr().out
+
+    cure = '"privacy": {"contribution": "profile"}'
+    told = checked()
+    assert "the noise is for records of up to 9,880 combinations of 3 values" in told and cure in told
+    assert f"{cure} with the accountant gdp" in checked(privacy={"accountant": "zcdp"})
+    assert cure not in checked(percentile_percentage=99)
+
+
 @pytest.mark.parametrize("absent", ["table", "contract", "configuration"])
 def test_of_a_relative_path_it_is_told_where_it_was_looked_for(
     absent: str,

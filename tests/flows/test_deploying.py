@@ -15,7 +15,7 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule, RRuleSchedule
 
 from flows.command import main as command
-from flows.command.deploy import CHECKOUT, Request, merge, name_of, require_deployable
+from flows.command.deploy import Request, merge, name_of, require_deployable
 from flows.command.schedules import SLUG, fires_twice_a_day, next_time, schedule_of, words_of
 from tasks.core.errors import ParameterError
 from tests.flows import pipeline
@@ -110,12 +110,16 @@ def file(tmp_path: Path) -> Path:
 
 
 def request(file: Path, schedule: DeploymentScheduleCreate | None = None, **changes: Any) -> Request:
-    given = {"name": "people", "pool": None, "overwrite": False} | changes
+    given = {"name": "people", "pool": None, "overwrite": False, "folder": file.parent} | changes
     return Request(file=file, schedule=schedule, **given)
 
 
 def scheduled(kind: Any, slug: str | None = SLUG, *, active: bool = True) -> DeploymentSchedule:
     return DeploymentSchedule(id=uuid4(), schedule=kind, slug=slug, active=active)
+
+
+def working_in(folder: Path) -> dict[str, Any]:
+    return {"env": {"LANG": "C.UTF-8", "MARGINALIA_FOLDER": str(folder)}}
 
 
 def kept(file: Path, *schedules: DeploymentSchedule, **changes: Any) -> DeploymentResponse:
@@ -129,6 +133,7 @@ def kept(file: Path, *schedules: DeploymentSchedule, **changes: Any) -> Deployme
         "parameters": {"configuration": str(file)},
         "tags": tags,
         "work_pool_name": "marginalia",
+        "job_variables": working_in(file.parent),
         "global_concurrency_limit": {
             "id": uuid4(),
             "name": "x",
@@ -234,6 +239,32 @@ def test_a_file_that_a_person_chose_stays_and_one_that_moved_is_followed(file: P
     assert tag(moved, "sha256:") == "44136fa355b3"
 
 
+def test_a_deployment_works_in_the_folder_in_which_it_was_made_last(file: Path, tmp_path: Path) -> None:
+    same = merge(kept(file), request(file))
+    assert same.changes["job_variables"]["env"].items() >= working_in(tmp_path)["env"].items()
+    assert same.told == []
+    moved = merge(kept(file), request(file, folder=tmp_path / "other"))
+    assert moved.changes["job_variables"]["env"].items() >= working_in(tmp_path / "other")["env"].items()
+    assert moved.told == [
+        f"folder: relative paths start at {tmp_path / 'other'} now, no longer at {tmp_path}."
+    ]
+
+
+def test_a_tag_is_a_hash_of_what_the_file_says_but_for_what_is_secret(file: Path) -> None:
+    def hash_of(body: dict[str, Any]) -> str | None:
+        file.write_text(json.dumps(body))
+        return tag(merge(kept(file), request(file)), "sha256:")
+
+    plain = {"prefix": "people", "aggregate_seeded_target_number_of_records": 10}
+    assert hash_of(plain) != hash_of(plain | {"aggregate_seeded_target_number_of_records": 20})
+    assert hash_of(plain) == hash_of(plain | {"random_seed": 4711})
+    assert hash_of({"base_config": plain, "runs": {"a": [{"name": "b", "random_seed": 1}]}}) == hash_of(
+        {"base_config": plain | {"random_seed": 2}, "runs": {"a": [{"name": "b"}]}}
+    )
+    table = "s3://{}host/people.csv"
+    assert hash_of({"table": table.format("me:word@")}) == hash_of({"table": table.format("")})
+
+
 def test_a_name_that_another_file_has_is_refused(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "elsewhere" / "people.json"
     other.parent.mkdir()
@@ -245,17 +276,17 @@ def test_a_name_that_another_file_has_is_refused(file: Path, tmp_path: Path) -> 
 # ------------------------------------------------------------------ refused before a server is asked
 
 
-def test_a_relative_path_is_refused_where_a_worker_would_look_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_file_with_relative_paths_is_deployed_from_where_they_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
-    body = pipeline.anonymous(tmp_path, sensitive_microdata_path="people.csv")
+    body = pipeline.anonymous(tmp_path, sensitive_microdata_path="people.csv", output_dir="out")
     (tmp_path / "people.json").write_text(json.dumps(body))
     monkeypatch.chdir(tmp_path)
-    assert command.main(["deploy", "people.json"]) == 2
-    said = capsys.readouterr().err
-    assert "sensitive_microdata_path must be an absolute path" in said
-    assert str(CHECKOUT) in said and f"Write {tmp_path / 'people.csv'}." in said
+    (found,) = require_deployable(Path("people.json"))
+    assert found.input.path == "people.csv"
+    with pytest.raises(ParameterError, match=r"must be named \*\.json"):
+        require_deployable((tmp_path / "people.json").rename("people.txt"))
 
 
 def test_what_check_refuses_is_not_deployed(

@@ -440,3 +440,38 @@ def test_under_syndiffix_dates_are_drafted_whole_with_their_formats(tmp_path: Pa
     assert [moment.date() for moment in table.columns["seen"].to_pylist()] == days and not table.complaints
     assert table.columns["month"].to_pylist() == [f"{day:%Y-%m}" for day in days]
     assert set(table.columns["said"].to_pylist()) == {"2024", "2025"}
+
+
+#: Excel's line, names that differ in case, keywords and marks as names, backslashes, a word in two forms.
+_LETTERS, _HEAT = "aabbaab", ("hot", "mild", "cool", "dry")
+_SUMMERS = ("e\u0301te\u0301", "\u00e9t\u00e9")
+ODD = "sep=;\nSex;sex;select;a:b;;note\n" + "".join(
+    f'{"mf"[i % 2]};{i % 3};{_LETTERS[i % 7]};{i % 5 + 20};x;"{_SUMMERS[i % 2]} \\"{_HEAT[i % 4]}\\""' + "\n"
+    for i in range(ROWS)
+)
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_a_file_of_an_odd_form_is_read_as_it_was_drafted(protection: str, tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_text(ODD, encoding="utf-8")
+    said = [
+        "--header",
+        "yes",
+        "--one-row-each",
+        "--yes",
+        "--output",
+        str(tmp_path),
+        "--protection",
+        protection,
+    ]
+    assert command.main(["init", str(tmp_path / "odd.csv"), *said, "--vintage", "2026-01"]) == 0
+    configuration = of_month(tmp_path / "odd.json", 0)
+    if protection == "syndiffix":
+        described = describe(configuration)
+        table = read_table(described.source, described.synthesized.table).columns
+        assert table.column_names == ["Sex", "sex_2", "select", "a:b", "note"]
+        assert len(set(table.column("note").to_pylist())) == 4
+        return
+    found = records(configuration)
+    assert found.number_of_records == ROWS
+    assert [column.name for column in found.schema.columns] == ["Sex", "sex_2", "select", "a<colon>b", "note"]

@@ -37,6 +37,7 @@ def test_the_form_has_four_fields_each_with_a_description() -> None:
         {"configuration": "people.json", "last": "everything"},
         {"configuration": "people.json", "overrides": {"random_seed": 1}},
         {"configuration": "people.json", "overrides": {"SALT": 1}},
+        {"configuration": "people.json", "overrides": {"synthesis": 1, "own_seed": 1}},
         {"configuration": "people.json", "vintage": 2026},
         {"vintage": "2026-11"},
     ],
@@ -44,11 +45,13 @@ def test_the_form_has_four_fields_each_with_a_description() -> None:
 def test_the_server_refuses_what_no_run_could_use(filled: dict[str, Any]) -> None:
     validator = jsonschema.Draft202012Validator(FORM)
     assert list(validator.iter_errors(filled))
-    assert not list(validator.iter_errors({"configuration": "people.json", "overrides": {"epsilon": 1}}))
+    for key in ("epsilon", *ALLOWED):
+        assert not list(validator.iter_errors({"configuration": "people.json", "overrides": {key: 1}}))
 
 
 def test_what_may_be_overridden_is_named_as_in_a_file() -> None:
     assert set(ALLOWED) <= set(PLACES)
+    assert overridden({}, dict.fromkeys(ALLOWED, 1)) == dict.fromkeys(ALLOWED, 1)
 
 
 def test_overrides_take_the_place_of_keys() -> None:
@@ -108,6 +111,24 @@ def write(folder: Path, body: dict[str, Any]) -> str:
     pipeline.write(folder / "people.csv", pipeline.rows(100))
     (folder / "people.json").write_text(json.dumps(body))
     return str(folder / "people.json")
+
+
+def test_a_run_works_in_the_folder_in_which_its_deployment_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setenv("MARGINALIA_FOLDER", str(tmp_path))
+    (tmp_path / "people.json").write_text("{}")
+    with pytest.raises(ParameterError, match="sensitive_microdata_path"):  # so the file was found
+        release.fn("people.json")
+    monkeypatch.setenv("MARGINALIA_FOLDER", str(tmp_path / "gone"))
+    with pytest.raises(ParameterError, match="gone can't be entered"):
+        release.fn("people.json")
+    monkeypatch.setenv("MARGINALIA_LEDGER", "ledger")
+    with pytest.raises(ParameterError, match="MARGINALIA_LEDGER must be an absolute path"):
+        release.fn("people.json")
 
 
 @pytest.mark.server

@@ -7,7 +7,6 @@ import pytest
 
 from flows.command import main as command
 from tests.flows import pipeline
-from tests.oracles.german_credit import write_german_credit
 
 pytestmark = pytest.mark.server
 
@@ -102,17 +101,14 @@ def test_each_template_runs_with_only_its_paths_edited_and_writes_every_file_of_
         assert (exported / RECOUNTED).read_bytes() == (release / RECOUNTED).read_bytes()
 
 
-def test_german_credit_runs_with_one_command_after_its_download(
+def test_german_credit_runs_with_one_command_and_no_download(
     tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configuration = CONFIGURATIONS / "german_credit.json"
     body = json.loads(configuration.read_text())
-    for folder in ("data_contracts", "deployments"):
+    for folder in ("data", "data_contracts", "deployments"):
         (tmp_path / folder).symlink_to(pipeline.ROOT / folder)
     monkeypatch.chdir(tmp_path)
-    place = tmp_path / body["sensitive_microdata_path"]
-    place.parent.mkdir(parents=True)
-    write_german_credit(place)
     assert command.main(["run", str(configuration)]) == 0
     home = tmp_path / body["output_dir"] / "release" / body.get("dataset", body["prefix"])
     release = (home / "latest").resolve()

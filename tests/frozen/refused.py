@@ -11,7 +11,7 @@ from tests.frozen.trees import VISITS_TREES
 _BROKEN: dict[str, dict[str, Any]] = {
     "misspelt": PEOPLE_BODY | {"noise_epsilom": 1, "vintge": "1"},
     "several": PEOPLE_BODY
-    | {"reporting_length": 0, "noise_epsilon": -1, "delta": 2, "bins": {"age": [3, 1]}},
+    | {"reporting_length": -2, "noise_epsilon": -1, "delta": 2, "bins": {"age": [3, 1]}},
     "columns": PEOPLE_BODY | {"use_columns": ["person", "twon"], "target": "job", "bins": {"agee": [1, 2]}},
     "gone": PEOPLE_BODY | {"sensitive_microdata_path": "gone.csv"},
     "raw_mode": PEOPLE_BODY | {"synthesis_mode": "row_seeded"},

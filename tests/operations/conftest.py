@@ -22,7 +22,12 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 @pytest.fixture
 def worker(installation: Installation, tmp_path: Path) -> Iterator[Installation]:
-    """The installation with a ledger of this test's own; its worker is killed when the test ends."""
+    """The installation with a ledger of this test's own; when the test ends, so do its worker and schedules.
+
+    Else the next test's worker would do what this one left: runs that had to wait, and those of a schedule
+    that is still on, of a deployment that may have the name of the next one's.
+    """
     installation.environment["MARGINALIA_LEDGER"] = str(tmp_path / "ledger")
     yield installation
     installation.kill_worker()
+    installation.forget()

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GATES = Path(__file__).parent / "gates"
 POOL = "operations"
 #: How long to wait for what must come: far beyond a slow machine's start of a server and of a run.
-SECONDS = 300
+SECONDS = 900
 ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 
@@ -96,24 +96,39 @@ class Installation:
         """Kill the worker and the flows that it runs, all at once, as a loss of power does."""
         _kill(self._worker)
 
+    def forget(self) -> None:
+        """Delete all deployments, and all runs that are not over: a next worker has nothing of them to do."""
+        for each in self.post("/deployments/filter", {}):
+            self._told("DELETE", f"/deployments/{each['id']}", None)
+        going_on = {"flow_runs": {"state": {"type": {"not_any_": ENDED}}}}
+        for each in self.post("/flow_runs/filter", going_on):
+            self._told("DELETE", f"/flow_runs/{each['id']}", None)
+
     def close(self) -> None:
         """End everything."""
         self.kill_worker()
         self.stop_server()
 
-    def command(self, *arguments: str | Path, code: int = 0) -> str:
-        """Run ``marginalia``; what it said, on both streams. Args: code: the exit code that it must have."""
-        command = [sys.executable, "-m", "flows", *map(str, arguments)]
+    def command(self, *arguments: str | Path, code: int = 0, folder: Path = ROOT) -> str:
+        """Run ``marginalia``; what it said, on both streams.
+
+        Args:
+            arguments: what is typed.
+            code: the exit code that it must have.
+            folder: where it is called.
+        """
+        command = [Path(sys.executable).with_name("marginalia"), *map(str, arguments)]
         done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
+            command, cwd=folder, env=self.environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def deploy(self, configuration: Path, *options: str) -> str:
-        """Deploy a configuration; the deployment's id."""
+    def deploy(self, configuration: Path, *options: str, folder: Path = ROOT) -> str:
+        """Deploy a configuration; the deployment's id. Args: folder: where the command is called."""
         name = configuration.stem
-        self.command("deploy", configuration, "--pool", POOL, "--name", name, "--overwrite", *options)
+        told = ("deploy", configuration, "--pool", POOL, "--name", name, "--overwrite", *options)
+        self.command(*told, folder=folder)
         return str(self.get(f"/deployments/name/release/{name}")["id"])
 
     def run(self, deployment: str, environment: dict[str, str] | None = None, **parameters: Any) -> str:

@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from tasks.core.tables.header import InputFile
 from tests.benchmarks.data import generated_codes
 from tests.flows import pipeline
 from tests.flows.processes import Run, assert_whole
-from tests.operations.clusters import in_a_flow, running_cluster
+from tests.operations.clusters import RunningCluster, in_a_flow, running_cluster
 from tests.operations.faulty_storage import faulty_storage
 from tests.operations.hosts import HOME, hosts, reached_from_hosts
 
@@ -43,6 +44,8 @@ pytestmark = [
     pytest.mark.usefixtures("own_ledger", "prefect_server"),
 ]
 RUNS = 20
+#: So a part sees two losses at most, and survives seven: a step has six parts.
+PARTS_A_LOSS = 15
 #: Ten million take five minutes: `MARGINALIA_ROWS_ON_HOSTS=10000000`.
 ROWS_ON_HOSTS = int(os.environ.get("MARGINALIA_ROWS_ON_HOSTS", "50000"))
 
@@ -73,31 +76,46 @@ def counted(path: Path, folder: Path, workers: Any) -> str:
     return digest.hexdigest()
 
 
+class Losing(Cluster):
+    """A cluster that loses a worker at a random moment after every few parts that were done.
+
+    Its losses keep pace with its work. By the clock, a machine under load would lose workers faster than new
+    ones start, and every part would be given up, as it should be.
+    """
+
+    def __init__(self, running: RunningCluster) -> None:
+        super().__init__(running.address, 0)
+        self._running, self._done = running, 0
+        self.kills: list[threading.Timer] = []
+        self.killed: list[bool] = []
+
+    def each(self, name: str, work: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
+        for found in super().each(name, work, parts):
+            self._done += 1
+            if self._done % PARTS_A_LOSS == 0:
+                self.kills.append(threading.Timer((self._done * 7919 % 97) / 97, self._kill, [self._done]))
+                self.kills[-1].start()
+            yield found
+
+    def _kill(self, seed: int) -> None:
+        self.killed.append(self._running.kill_some_worker(seed))
+
+
 def test_twenty_runs_whose_workers_are_killed_at_random_are_identical(tmp_path: Path) -> None:
     path = table(tmp_path / "table.parquet", 200_000)
     found, killed = [], []
     with running_cluster(tmp_path / "cluster", 3) as running:
-        ended = threading.Event()
-
-        def kill_now_and_then() -> None:
-            number = 0
-            while not ended.wait(1.0 + 3.0 * ((number * 7919) % 97) / 97):
-                killed.append(running.kill_some_worker(number))
-                number += 1
 
         def job() -> None:
-            with Cluster(running.address, 0) as cluster:
+            with Losing(running) as cluster:
                 list(cluster.each("start", abs, range(6)))
-                killing = threading.Thread(target=kill_now_and_then)
-                killing.start()
-                try:
-                    for number in range(RUNS):
-                        folder = tmp_path / str(number)
-                        folder.mkdir()
-                        found.append(counted(path, folder, cluster))
-                finally:
-                    ended.set()
-                    killing.join()
+                for number in range(RUNS):
+                    folder = tmp_path / str(number)
+                    folder.mkdir()
+                    found.append(counted(path, folder, cluster))
+                for kill in cluster.kills:
+                    kill.join()
+                killed.extend(cluster.killed)
 
         in_a_flow(job)
     assert len(found) == RUNS and len(set(found)) == 1

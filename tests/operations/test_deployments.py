@@ -33,11 +33,15 @@ def runs(installation: Installation, deployment: str, *types: str) -> list[dict[
     return list(installation.post("/flow_runs/filter", asked))
 
 
-def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date(
+def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date_where_it_was_deployed(
     tmp_path: Path, worker: Installation
 ) -> None:
-    path = anonymous_file(tmp_path, "by-itself")
-    deployment = worker.deploy(path, "--every", "1m", "--timezone", "Europe/Vienna")
+    anonymous_file(tmp_path, "by-itself", sensitive_microdata_path="people.csv", output_dir="out")
+    (tmp_path / "tasks").mkdir()  # the operator's own, which must not be imported in place of ours
+    (tmp_path / "tasks" / "__init__.py").write_text("raise AssertionError")
+    schedule = ("--cron", "* * * * *", "--timezone", "Europe/Vienna")
+    deployment = worker.deploy(Path("by-itself.json"), *schedule, folder=tmp_path)
+    awaited(lambda: runs(worker, deployment, "SCHEDULED"), "runs are scheduled")
     worker.start_worker()
 
     def done() -> list[dict[str, Any]]:
@@ -49,7 +53,7 @@ def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date(
     made = releases(tmp_path, "by-itself")
     date = run["expected_start_time"][:10]
     assert f"{date}-1" in made and run["name"] == f"by-itself-{date}"
-    said = worker.command("deploy", path, "--pool", POOL)
+    said = worker.command("deploy", "by-itself.json", "--pool", POOL, folder=tmp_path)
     assert f"A worker must run for that, and one of the pool {POOL} does." in said
     # What a run's process writes when it is taken down does not bury the worker's log.
     assert "nanobind" not in (worker.folder / "worker.log").read_text()
@@ -144,7 +148,7 @@ def test_ten_redeployments_with_changes_on_both_sides_lose_nothing_that_a_person
         home, {"parameters": now["parameters"] | {"last": "evaluate", "overrides": {"reporting_length": 2}}}
     )
     before = set(now["tags"])
-    path.write_text(path.read_text().replace("{", "{ ", 1))
+    path.write_text(path.read_text().replace("{", '{"report_title": "People", ', 1))
     now = deploy()
     assert now["parameters"] == {
         "configuration": str(path),

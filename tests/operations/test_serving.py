@@ -49,9 +49,12 @@ def served(log: Path) -> "tuple[subprocess.Popen[bytes], serve.Worker]":
     return process, worker
 
 
-def test_the_life_of_server_and_worker(own_place: Path, tmp_path: Path) -> None:
+def test_the_life_of_server_and_worker(
+    own_place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One life for all claims: each start costs ten seconds of CPU."""
     log = tmp_path / "serve.log"
+    monkeypatch.setenv("MARGINALIA_LEDGER", "a-ledger")
     process, worker = served(log)
     try:
         assert worker.pool == "marginalia" and server.is_running()
@@ -66,7 +69,10 @@ def test_the_life_of_server_and_worker(own_place: Path, tmp_path: Path) -> None:
         status = Path(f"/proc/{worker.pid}/status").read_text()
         ignored = int(next(line for line in status.splitlines() if line.startswith("SigIgn")).split()[1], 16)
         assert not ignored & 1 << (signal.SIGINT - 1)
-        assert b"PREFECT_WORKER_QUERY_SECONDS=2\0" in Path(f"/proc/{worker.pid}/environ").read_bytes()
+        environment = Path(f"/proc/{worker.pid}/environ").read_bytes()
+        assert b"PREFECT_WORKER_QUERY_SECONDS=2\0" in environment
+        # Its runs work in folders of their own: the ledger is where the command was called.
+        assert f"MARGINALIA_LEDGER={ROOT / 'a-ledger'}\0".encode() in environment
         # `stop` ends both, and the first call with them.
         port = int((own_place / "port").read_text())
         assert marginalia("stop").stdout == "Stopped.\n"

@@ -198,7 +198,7 @@ def test_code_that_changes_between_two_runs_of_a_release_makes_another_one_from_
     assert_whole(tmp_path, "recoded")
     assert unfinished(tmp_path) == []
     said = "made anew from the measurement of an earlier run: nothing was drawn and nothing was charged"
-    awaited(lambda: any(said in line for line in worker.logs(again)), "the run's log says so", 60)
+    awaited(lambda: any(said in line for line in worker.logs(again)), "the run's log says so")
 
 
 def test_a_purge_that_a_schedule_starts_removes_what_is_too_old(tmp_path: Path, worker: Installation) -> None:

@@ -10,8 +10,16 @@ def score(sizes, v, q):
 
 def exponential_mechanism(scores, epsilon, sensitivity):
     """Probabilities proportional to exp(epsilon u / (2 sensitivity)), as logarithms."""
+    return weighed_mechanism(scores, [1] * len(scores), epsilon, sensitivity)
+
+
+def weighed_mechanism(scores, weights, epsilon, sensitivity):
+    """The same times public weights."""
     best = max(scores)
-    exponents = [epsilon * float(u - best) / (2 * float(sensitivity)) for u in scores]
+    exponents = [
+        epsilon * float(u - best) / (2 * float(sensitivity)) + math.log(weight)
+        for u, weight in zip(scores, weights, strict=True)
+    ]
     total = math.log(math.fsum(math.exp(e) for e in exponents))
     return [e - total for e in exponents]
 

@@ -91,7 +91,7 @@ class Statement:
 
     def applied_delta(self):
         factor, n = self.chosen["delta_factor"], self.body["noisy_count"]["value"]
-        return min(self.delta, mpf(factor) / (n * mp.log(n))) if factor is not None and n > 2 else self.delta
+        return min(self.delta, 1 / (mpf(factor) * n)) if factor is not None and n >= 1 else self.delta
 
     def planned(self, delta):
         """The constants of the accountant for one delta."""
@@ -216,6 +216,11 @@ class Statement:
         if self.chosen["contribution"] == "percentile":
             self.put(name + "epsilon", self.applied["percentile"])
             self.put(name + "epsilon_charged", self.nominal["percentile"])
+            choices = [1]
+            while choices[-1] < most:
+                choices.append(min(most, math.ceil(Fraction(7, 5) * choices[-1])))
+            for i, choice in enumerate(choices):
+                self.put(f"{name}choices.{i}", choice)
         if self.chosen["contribution"] == "profile":
             applied, nominal = (1 / mp.sqrt(plan["bound"]) for plan in (self.applied, self.nominal))
             self.put(name + "sigma", applied)

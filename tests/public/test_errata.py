@@ -171,3 +171,17 @@ def test_the_text_is_read_back_as_it_was_said() -> None:
     said = [Erratum("2026-11-30", "corrected", "A: *b* | c"), Erratum("2026-12-01", "withdrawn", "d", "e 1")]
     text = errata_markdown("people", "2026-11", "2026-11-1", said)
     assert [each.groupdict()["text"] for each in errata._ENTRY.finditer(text)] == ["A: *b* | c", "d"]
+
+
+def test_what_replaces_a_release_is_asked_where_a_name_is_a_release_and_a_vintage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"2026-{number}" for number in range(1, 12)]
+    home = released(tmp_path / "people", *names, "2026-11-1")
+    for place in ("2026-10", "2026-11"):
+        assert tell(home / place, "--withdraw", "wrong", "--replaced-by", "2026-11") == 2
+        said = " ".join(capsys.readouterr().err.split())
+        assert "2026-11 is a release of vintage '2026' and a vintage, too" in said and "2026-11-1" in said
+        assert not read_errata(home / place)
+    assert tell(home / "2026-11", "--withdraw", "wrong", "--replaced-by", "2026-11-1") == 0
+    assert "Replaced by: 2026-11-1" in (home / "2026-11" / ERRATA).read_text()

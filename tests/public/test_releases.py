@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tasks.public.releases import is_older, point_latest
+from tasks.public.releases import MANIFEST, all_releases, is_older, numbers, point_latest, releases_of
 
 
 def released(home, name, moment):
@@ -46,3 +46,16 @@ def test_a_link_to_what_is_gone_is_made_anew(tmp_path):
     place = released(tmp_path, "2026-1", 1000)
     point_latest(tmp_path, place, "2026")
     assert (tmp_path / "latest").resolve() == place
+
+
+def test_the_eleventh_release_of_a_year_is_none_of_its_november(tmp_path):
+    names = [f"2026-{number}" for number in range(1, 12)] + ["2026-11-1", "2026-11-2", "2026-1-1"]
+    for moment, name in enumerate(names):
+        (released(tmp_path, name, moment) / MANIFEST).write_text("{}")
+    assert sorted(numbers(tmp_path, "2026-11")) == [1, 2]
+    assert sorted(numbers(tmp_path, "2026")) == list(range(1, 12))
+    assert releases_of(tmp_path, "2026")[0].name == "2026-11"
+    assert sorted(path.name for path in all_releases(tmp_path)) == sorted(names)
+    point_latest(tmp_path, tmp_path / "2026-11", "2026")
+    point_latest(tmp_path, tmp_path / "2026-11-2", "2026-11")
+    assert (tmp_path / "latest").resolve().name == "2026-11-2"

@@ -56,7 +56,7 @@ MORE: tuple[dict[str, Any], ...] = (
 
 def grid() -> Iterator[Any]:
     """All of mode, schema, delta_factor and threshold; the other settings by turns."""
-    every = itertools.product(MODES, SCHEMAS, (None, 1e-3, 10.0), THRESHOLDS)
+    every = itertools.product(MODES, SCHEMAS, (None, 1e4, 0.01), THRESHOLDS)
     for number, ((accountant, contribution), schema, factor, thresholds) in enumerate(every):
         settings = {"epsilon": (8.0, 3.0)[number % 2], "delta": 1e-5} | MORE[number % len(MORE)]
         settings |= {"accountant": accountant, "contribution": contribution, "delta_factor": factor}
@@ -116,7 +116,7 @@ def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_use
 
 def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
     """A thousandth more or less of any number that is not an input is a difference."""
-    settings = {"epsilon": 8.0, "delta": 1e-5, "reporting_length": 2, "delta_factor": 1e-3}
+    settings = {"epsilon": 8.0, "delta": 1e-5, "reporting_length": 2, "delta_factor": 1e4}
     for accountant, contribution in (("gdp", "profile"), ("zcdp", "percentile")):
         asked = DpParameters(**settings, accountant=accountant, contribution=contribution)  # type: ignore[arg-type]
         _, body = stated(ledger, "mixed, several items", asked, subject=False)
@@ -125,7 +125,7 @@ def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
 
 def test_the_sums_that_were_wrong_with_a_delta_factor(ledger: Ledger) -> None:
     """What was published once: a threshold of another delta, charges of .0625 in a whole of .0969."""
-    asked = DpParameters(4.0, 1e-5, 2, delta_factor=1e-3)
+    asked = DpParameters(4.0, 1e-5, 2, delta_factor=1e4)
     _, body = stated(ledger, "open", asked, subject=True)
     claim, first = body["guarantee"], body["levels"][0]
     assert claim["delta_applied"] < claim["delta"] / 10

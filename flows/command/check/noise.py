@@ -31,6 +31,8 @@ _MOST_SHARED = 1 / 4
 _LARGER = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 #: From this share on it is most of the records.
 _OFTEN = 0.5
+#: From so many combinations of one record on it is told what helps where few records hold as many.
+_MANY_COMBINATIONS = 1000
 #: As many values as a column is left with where fewer are tried, and how many columns are named.
 _FEW_VALUES, _MOST_NAMED = 10, 5
 
@@ -143,12 +145,32 @@ def level_warnings(configuration: RunConfiguration, found: Estimate, width: int)
         width: the most attributes of a record.
     """
     lost = [level for level in found.levels if _is_lost(level, found.records, width)]
+    cure = _cure_of_many_combinations(configuration, found)
     if not lost:
-        return []
+        return [f"note: {each}" for each in cure]
     shorter = min(level.length for level in lost) - 1
     short = f"reporting_length {shorter} (now {configuration.reporting_length}), " if shorter else ""
     advice = f"{short}a larger epsilon, fewer columns (use_columns), or bins and domains of fewer values"
-    return [*(f"ATTENTION: {_lost_words(level, found)}" for level in lost), f"What helps: {advice}."]
+    return [*(f"ATTENTION: {_lost_words(level, found)}" for level in lost), f"What helps: {advice}.", *cure]
+
+
+def _cure_of_many_combinations(configuration: RunConfiguration, found: Estimate) -> list[str]:
+    """What helps where noise is for combinations that few records hold, such as of many 0/1 columns."""
+    most = max(found.levels, key=lambda level: level.sensitivity, default=None)
+    if (
+        most is None
+        or most.sensitivity < _MANY_COMBINATIONS
+        or configuration.privacy.contribution == "profile"
+    ):
+        return []
+    profile = '"privacy": {"contribution": "profile"}'
+    if configuration.privacy.accountant == "zcdp":
+        profile += " with the accountant gdp"
+    return [
+        f"the noise is for records of up to {most.sensitivity:,} combinations of {most.length} values. Where "
+        f"most cells are empty, or 0 that stands for absence, {profile} measures how many they hold, and "
+        '"synthesis_mode": "fitted" counts fewer combinations: both bring less noise.'
+    ]
 
 
 def _drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Drowned:

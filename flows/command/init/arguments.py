@@ -41,6 +41,9 @@ def _add_file(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--quote", metavar="SIGN", help="what stands around cells that hold a delimiter")
     group.add_argument(
+        "--escape", metavar="SIGN", help="what precedes a quote inside a cell, such as a backslash"
+    )
+    group.add_argument(
         "--skip-lines", type=int, metavar="N", help="lines of a text file above its header, such as a title"
     )
     group.add_argument(

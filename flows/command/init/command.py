@@ -132,7 +132,7 @@ def _configured(path: Path) -> InputFile | None:
         None,
         given.delimiter,
         quote=given.quote,
-        escape=given.quote,
+        escape=given.escape,
         header=given.header,
         encoding=given.encoding,
         skip_lines=given.skip_lines,
@@ -142,7 +142,7 @@ def _configured(path: Path) -> InputFile | None:
 def _said(options: argparse.Namespace) -> SaidOfFile:
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
     header = None if options.header is None else options.header == "yes"
-    return SaidOfFile(options.encoding, delimiter, options.quote, header, options.skip_lines)
+    return SaidOfFile(options.encoding, delimiter, options.quote, header, options.skip_lines, options.escape)
 
 
 def _proposed(table: RecognisedTable, options: argparse.Namespace) -> str | None:

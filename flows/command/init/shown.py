@@ -15,8 +15,11 @@ _PARTS = {
     "encoding": "encoding",
     "delimiter": "delimiter",
     "quote": "quote",
+    "escape": "escape",
     "title": "title",
     "header": "header",
+    "names": "LOOK",
+    "nameless": "LOOK",
     "form": "form",
     "dialect": "written",
 }
@@ -25,7 +28,7 @@ _PARTS = {
 def print_table(table: RecognisedTable, subject: str | None) -> None:
     """Print all of it. Args: subject: the column that says whose row it is, as far as it is known."""
     for part, reason in table.reasons.items():
-        print(f"  {_PARTS[part]:<10} {reason}")
+        print(f"  {_PARTS[part]:<10} {printable(reason)}")
     if table.comma:
         print("  decimals   commas: some numbers can't be read otherwise")
     more = ", the first of the file" if table.is_part else ""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, FiniteFloat
+from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from tasks.configuration.protections.settings import Asked, ProtectionSettings
 from tasks.configuration.sections import NO_KEY, Key, Model, PositiveNumber, keys_of
@@ -20,6 +20,21 @@ from tasks.core.dp.parameters import (
 
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 
+
+def _in_lower_case(value: object) -> object:
+    """As SDS reads its words."""
+    return value.lower() if isinstance(value, str) else value
+
+
+def _above_zero(value: object) -> object:
+    if value == 0 and not isinstance(value, bool):
+        raise ValueError(
+            "must be from 1 to 100, not 0: nobody would count for more than one combination of a length; "
+            "99 keeps all combinations of 99 % of people"
+        )
+    return value
+
+
 AccuracyWord = Literal["long", "balanced", "short"]
 FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
 
@@ -27,7 +42,7 @@ FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
 class Thresholds(Model):
     """Which combinations of two and more attributes are released (privacy.md 6.6, sds.md 3.5)."""
 
-    kind: Annotated[ThresholdName, Key("noise_threshold_type")] = Field(
+    kind: Annotated[ThresholdName, BeforeValidator(_in_lower_case), Key("noise_threshold_type")] = Field(
         ReleaseThresholds.kind,
         description="spurious bounds the share of combinations that nobody holds, adaptive is SDS's, fixed "
         "is a number of records.",
@@ -64,7 +79,9 @@ class DifferentialPrivacy(ProtectionSettings):
     )
     delta_factor: Annotated[PositiveNumber | None, Key("delta_factor"), Key("delta_factor", "privacy")] = (
         Field(
-            None, description="SDS's: delta is this divided by n ln n for the noisy n, and never above delta."
+            None,
+            description="SDS's: delta is 1 / (this times n) for the noisy n, and never above delta, which is "
+            "charged. None: delta itself.",
         )
     )
     accountant: Annotated[AccountantName, Key("accountant", "privacy")] = Field(
@@ -81,11 +98,13 @@ class DifferentialPrivacy(ProtectionSettings):
         "balanced", description="How lengths share the rest: a number each, or which of them are favoured."
     )
     contribution: Annotated[ContributionName, Key("contribution", "privacy")] = Field(
-        DpParameters.contribution, description="What sets how many combinations of one person are counted."
+        DpParameters.contribution,
+        description="What sets how many combinations of one person are counted. A file that names SDS's "
+        "percentile means profile, or percentile under zcdp.",
     )
-    percentile_percentage: int = Field(
+    percentile_percentage: Annotated[int, BeforeValidator(_above_zero)] = Field(
         DpParameters.percentile_percentage,
-        ge=0,
+        ge=1,
         le=100,
         description="Of people, if contribution is no schema.",
     )
@@ -143,10 +162,12 @@ class DifferentialPrivacy(ProtectionSettings):
         return found
 
     @classmethod
-    def complete(cls, given: dict[str, Any]) -> None:
-        """SDS's accountant counts contributions by SDS's percentile."""
+    def complete(cls, given: dict[str, Any], mode: str) -> None:
+        """A percentile that a file names is taken, and SDS's accountant always takes one."""
         if given.get("accountant", "gdp") == "zcdp":
             given.setdefault("contribution", "percentile")
+        elif mode != FITTED and not {"percentile_percentage", "percentile_proportion"}.isdisjoint(given):
+            given.setdefault("contribution", "profile")
 
     @classmethod
     def without_effect(cls, given: Mapping[str, Any], mode: str) -> frozenset[str]:
@@ -186,9 +207,7 @@ def _of_lengths(protection: DifferentialPrivacy, asked: Asked) -> list[str]:
                 f"sigma_proportions must have one number for each length ({length}); it has {numbers}."
             )
     if isinstance(protection.thresholds, Thresholds):
-        problems += _of_thresholds(protection.thresholds)
-    if protection.delta_factor is not None and "delta" not in asked.keys:
-        problems.append("delta_factor needs delta as well: the public bound that is claimed and charged.")
+        problems += _of_thresholds(protection.thresholds, length)
     if protection.contribution == "percentile" and protection.accountant != "zcdp":
         problems.append(
             "privacy.contribution percentile needs privacy.accountant zcdp; use profile under gdp."
@@ -200,9 +219,14 @@ def _of_lengths(protection: DifferentialPrivacy, asked: Asked) -> list[str]:
     return problems
 
 
-def _of_thresholds(thresholds: Thresholds) -> list[str]:
+def _of_thresholds(thresholds: Thresholds, length: int) -> list[str]:
     problems = []
     for key, value in thresholds.values.items():
+        if key > length != -1:
+            problems.append(
+                f"noise_threshold_values is for lengths up to the reporting_length ({length}); it has {key}. "
+                "Correct the key, or remove it."
+            )
         if key < 2:
             problems.append(
                 f"noise_threshold_values is for lengths from 2; it has {key}. "

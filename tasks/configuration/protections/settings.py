@@ -71,8 +71,8 @@ class ProtectionSettings(Model):
         return ["synthesis_mode syndiffix is a regime of its own: it can't be combined with another"]
 
     @classmethod
-    def complete(cls, given: dict[str, Any]) -> None:
-        """Add what follows from what is given."""
+    def complete(cls, given: dict[str, Any], mode: str) -> None:
+        """Add what follows from what is given and the mode of synthesis."""
 
     @classmethod
     def without_effect(cls, given: Mapping[str, Any], mode: str) -> frozenset[str]:

@@ -160,8 +160,8 @@ class _Translation:
                 for place, lower in enumerate(names)
                 for higher in names[place + 1 :]
             ]
-        for names in self._contract.empty_together:
-            columns = tuple(self._place(name) for name in names if self._has([name]))
+        for group in self._contract.empty_together:
+            columns = tuple(self._place(name) for name in group if self._has([name]))
             if len(columns) > 1:
                 constraints.append(EmptyTogether(columns))
         constraints += [

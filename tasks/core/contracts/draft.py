@@ -137,6 +137,8 @@ def _dialect(source: InputFile) -> dict[str, Any]:
     found: dict[str, Any] = {"sensitive_microdata_delimiter": source.delimiter}
     if source.quote != '"':
         found["sensitive_microdata_quote"] = source.quote
+    if source.escape != source.quote:
+        found["sensitive_microdata_escape"] = source.escape
     if source.skip_lines:
         found["sensitive_microdata_skip_lines"] = source.skip_lines
     if source.encoding != "utf-8":

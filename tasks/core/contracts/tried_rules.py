@@ -52,7 +52,7 @@ def lookalike_words(found: Sequence[Lookalike]) -> Iterator[str]:
             )
         else:
             cells = max(each.cells for each in of_column)
-            yield f"ATTENTION: {rule} empties {cells:,} cells of {column!r} that look like {looks}."
+            yield f"ATTENTION: {rule} empties what looks like {looks} in {column!r}: {cells:,} of its cells."
 
 
 def lookalikes(table: RecognisedTable, subject: str | None) -> list[Lookalike]:

@@ -303,10 +303,10 @@ def _planned(parameters: DpParameters, all_declared: bool, levels: int) -> Plan:
 
 
 def for_noisy_count(nominal: Plan, parameters: DpParameters, noisy_count: int) -> Plan:
-    """The plan after the count is drawn, with delta = min(delta_max, factor / (n ln n)) (rule 16).
+    """The plan after the count is drawn, with delta = min(delta_max, 1 / (factor n)) (rule 16).
 
     What is charged and claimed stays at delta_max, and so does the count; no other part becomes
-    cheaper. Without a ``delta_factor``, or from a count of at most e, the plan is unchanged.
+    cheaper. Without a ``delta_factor``, or from a count below 1, the plan is unchanged.
     """
     smaller = applied_delta(parameters, noisy_count)
     if smaller >= parameters.delta:
@@ -323,11 +323,15 @@ def for_noisy_count(nominal: Plan, parameters: DpParameters, noisy_count: int) -
 
 
 def applied_delta(parameters: DpParameters, noisy_count: int) -> float:
-    """min(delta_max, factor / (n ln n)), rounded down; delta_max without a factor or where n <= e."""
-    if parameters.delta_factor is None or noisy_count <= 2:
+    """min(delta_max, 1 / (factor n)), rounded down; delta_max without a factor or where n < 1.
+
+    >>> applied_delta(DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2, delta_factor=10.0), 200_000)
+    5e-07
+    """
+    if parameters.delta_factor is None or noisy_count < 1:
         return parameters.delta
     with precision(_BITS) as mp:
-        delta = exact_number(parameters.delta_factor) / (noisy_count * mp.log(noisy_count))
+        delta = 1 / (exact_number(parameters.delta_factor) * noisy_count)
         return float_below(mp.mpf(min(delta, exact_number(parameters.delta))))
 
 

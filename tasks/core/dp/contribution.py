@@ -11,8 +11,15 @@ and its quality matters only for which tuples are lost.
 
 The exponential mechanism for a percentile of the number of combinations a subject has.
 
-In: a histogram of sizes (sensitive) and public parameters. Out: one integer of the public range
-1..M, with the budget eps_Q of pure differential privacy (privacy.md G1, G2, C4, rule 18).
+In: a histogram of sizes (sensitive) and public parameters. Out: one of a few public candidates, with the
+budget eps_Q of pure differential privacy (privacy.md G1, G2, C4, rule 18).
+
+Above the largest size in the table all candidates score the same, so a draw from all sizes would mostly end
+in that void. Two public things keep it out: a candidate is two fifths larger than the one before
+(`size_candidates`), and weighs less the more noise it brings, by a power of it (`STEEPNESS`). Neither costs
+anything. P(v) = w(v) e(v) / sum of w e with e(v) = exp(eps_Q u(v) / (2 D)), D the score's sensitivity. With a
+record more or less each e changes by a factor within exp(+-eps_Q / 2), and w by none, so numerator and sum
+each change within that factor, and P(v) within exp(+-eps_Q), for any public w > 0.
 """
 
 import math
@@ -33,67 +40,94 @@ from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
 
 
-def scores(sizes_histogram: Sequence[int], q: Fraction, largest: int) -> list[Fraction]:
-    """u(v) = -|#{s <= v} - q n| for v = 1..M.
+def size_candidates(most: int) -> list[int]:
+    """Sizes from 1 to a public bound, each about two fifths larger than the one before.
+
+    >>> size_candidates(40)
+    [1, 2, 3, 5, 7, 10, 14, 20, 28, 40]
+    """
+    found = [1]
+    while found[-1] < most:
+        found.append(min(most, -(-7 * found[-1] // 5)))
+    return found
+
+
+#: A candidate v weighs v^-3/2. Less would leave too many draws in the void, more would drop what few records
+#: tell of: their scores are close together.
+STEEPNESS = Fraction(3, 2)
+
+
+def scores(sizes_histogram: Sequence[int], q: Fraction, candidates: Sequence[int]) -> list[Fraction]:
+    """u(v) = -|#{s <= v} - q n| for each candidate v.
 
     One record more or less moves #{s <= v} by 0 or 1 and q n by q, hence u by at most max(q, 1 - q)
-    whatever the sizes are, those above M included.
+    whatever the sizes are, those above all candidates included.
 
     Of ten people two hold one item, five hold two, three hold three. Two items are nearest to the median:
 
-    >>> [int(score) for score in scores([0, 2, 5, 3], q=Fraction(1, 2), largest=4)]
+    >>> [int(score) for score in scores([0, 2, 5, 3], q=Fraction(1, 2), candidates=[1, 2, 3, 4])]
     [-3, -2, -5, -5]
 
     Args:
         sizes_histogram: entry s is the number of records with size s, s = 0, 1, ...
         q: the quantile aimed at, 0..1.
-        largest: M >= 1, a public bound.
+        candidates: public, each at least 0.
     """
-    counts = [int(count) for count in sizes_histogram]
-    goal = q * sum(counts)
-    below = list(accumulate(counts[: largest + 1])) or [0]
-    below += below[-1:] * (largest + 1 - len(below))
-    return [-abs(count - goal) for count in below[1:]]
+    below = list(accumulate(map(int, sizes_histogram))) or [0]
+    goal, last = q * below[-1], len(below) - 1
+    return [-abs(below[min(size, last)] - goal) for size in candidates]
 
 
 class PercentileLaw:
-    """P(v) proportional to exp(eps_Q u(v) / (2 max(q, 1 - q))) over v = 1..M."""
+    """P(v) proportional to v^-steepness exp(eps_Q u(v) / (2 max(q, 1 - q))) over public candidates v."""
 
-    centre = 1
+    centre = 0
 
     def __init__(
-        self, sizes_histogram: Sequence[int], q: Fraction | float, epsilon: float, largest: int
+        self,
+        sizes_histogram: Sequence[int],
+        q: Fraction | float,
+        epsilon: float,
+        candidates: Sequence[int],
+        steepness: Fraction = STEEPNESS,
     ) -> None:
-        """Raises InternalError unless 0 <= q <= 1, epsilon > 0 and M >= 1."""
-        self._q, self._epsilon = Fraction(q), Fraction(epsilon)
-        if not 0 <= self._q <= 1 or self._epsilon <= 0 or largest < 1:
-            raise InternalError(
-                "A percentile needs 0 <= q <= 1, epsilon > 0 and a largest value of at least 1."
-            )
-        self._scores = scores(sizes_histogram, self._q, largest)
+        """Raises InternalError unless 0 <= q <= 1, epsilon > 0 and all candidates, ascending, are >= 1."""
+        self._q, self._epsilon, self._steepness = Fraction(q), Fraction(epsilon), steepness
+        self._candidates = candidates
+        if not 0 <= self._q <= 1 or self._epsilon <= 0 or not candidates or candidates[0] < 1:
+            raise InternalError("A percentile needs 0 <= q <= 1, epsilon > 0 and candidates of at least 1.")
+        self._scores = scores(sizes_histogram, self._q, candidates)
         self._sums: dict[int, list[Mpf]] = {}
 
     def probabilities(self, bits: int) -> list[Mpf]:
-        """P(1), ..., P(M) to at least ``bits`` bits."""
+        """That of each candidate, to at least ``bits`` bits."""
         with precision(bits + GUARD_BITS) as mp:
             # Relative to the best score no exponent is positive and one is 0.
             best, rate = max(self._scores), self._epsilon / (2 * max(self._q, 1 - self._q))
-            weight = {u: mp.exp(exact_number(rate * (u - best))) for u in set(self._scores)}
-            total = mp.fsum(weight[u] for u in self._scores)
-            return [weight[u] / total for u in self._scores]
+            steepness = exact_number(self._steepness)
+            weights = [
+                mp.exp(exact_number(rate * (u - best))) / mp.power(v, steepness)
+                for v, u in zip(self._candidates, self._scores, strict=True)
+            ]
+            total = mp.fsum(weights)
+            return [weight / total for weight in weights]
 
-    def floor_cdf(self, v: int, bits: int) -> int:
-        """floor(2^bits P(V <= v))."""
-        if v < 1 or v >= len(self._scores):
-            return 0 if v < 1 else 1 << bits
+    def floor_cdf(self, place: int, bits: int) -> int:
+        """floor(2^bits P(V <= the candidate at a place))."""
+        if place < 0 or place >= len(self._scores) - 1:
+            return 0 if place < 0 else 1 << bits
         with precision(bits + GUARD_BITS) as mp:
             if bits not in self._sums:
                 self._sums[bits] = list(accumulate(self.probabilities(bits)))
-            return int(mp.floor(mp.ldexp(self._sums[bits][v - 1], bits)))
+            return int(mp.floor(mp.ldexp(self._sums[bits][place], bits)))
 
 
 def draw_percentile(
-    sizes_histogram: Sequence[int], q: Fraction | float, epsilon: float, largest: int, stream: WordSource
+    sizes_histogram: Sequence[int],
+    q: Fraction | float,
+    epsilon: float,
+    candidates: Sequence[int],
+    stream: WordSource,
 ) -> int:
     """Draw the percentile: epsilon-DP for adding or removing one record; exact to better than 2^-160.
 
@@ -101,15 +135,17 @@ def draw_percentile(
         sizes_histogram: entry s is the number of records with size s, s = 0, 1, ... (int64 works too).
         q: the quantile aimed at, 0..1; ``Fraction(percentage, 100)``.
         epsilon: eps_Q > 0.
-        largest: M >= 1, a public bound on the answer.
+        candidates: public, ascending, each at least 1: the answer is one of them.
         stream: one word is taken, or five and more at a tie.
     """
-    return draw_one(PercentileLaw(sizes_histogram, q, epsilon, largest), stream)
+    return candidates[draw_one(PercentileLaw(sizes_histogram, q, epsilon, candidates), stream)]
 
 
 Sensitivity = npt.NDArray[np.uint32]
 #: The most bins of a profile (rule 12).
 PROFILE_BINS = 32
+#: How many standard deviations of its noise a share of records lies above what it is compared with.
+_CLEARLY = 3
 #: An odd constant that takes the sequences of different lengths apart.
 _LENGTH_STEP = 0xD1B54A32D192ED03
 
@@ -167,12 +203,13 @@ def from_profile(
     """Delta_k as the percentile of a noisy histogram of candidates a record (privacy.md 6.4).
 
     Every bin gets noise, empty ones too; one record is in one bin, so the histogram's sensitivity is 1.
-    From the top down, the first bin above whose lower end lie more than (100 - percentage) % of the
-    noisy total gives Delta_k, its upper edge: noise in the tail makes it too large rather than too small.
+    From the top down, the first bin above whose lower end lie clearly more than (100 - percentage) % of the
+    noisy total gives Delta_k, its upper edge. Clearly is by three standard deviations of the noise in both:
+    a large bound costs all counts, and noise in thirty empty bins would often make one.
 
-        upper edges      2     4     8    16
+        upper edges      2     4     8    16         noise of standard deviation 1
         noisy counts    900    80    15     3        of 998 records, 1 % are about 10
-        from the top    998    98    18     3        18 are more: Delta_k = 8
+        from the top    998    98    18     3        18 are more by 8, clearly above 3 * 1.4: Delta_k = 8
 
     Entry s of ``sizes`` is the number of records that hold s candidates, s = 0, 1, ...
     """
@@ -180,8 +217,10 @@ def from_profile(
     bins = np.zeros(len(edges), np.int64)
     np.add.at(bins, np.searchsorted(edges, np.arange(len(sizes))), sizes)
     noisy = bins + law.draw(stream, len(edges))
-    tails = np.cumsum(noisy[::-1])[::-1]
-    beyond = np.flatnonzero(tails * 100 > (100 - percentage) * max(int(noisy.sum()), 0))
+    tails, left = np.cumsum(noisy[::-1])[::-1], np.arange(len(edges))
+    share = (100 - percentage) / 100
+    spread = np.sqrt((1 - share) ** 2 * (len(edges) - left) + share**2 * left) * float(law.scale)
+    beyond = np.flatnonzero(tails - share * max(int(noisy.sum()), 0) > _CLEARLY * spread)
     return bounds.clamp(int(edges[beyond[-1]]) if len(beyond) else 1)
 
 
@@ -189,8 +228,8 @@ def from_percentile(
     sizes: Integers, bounds: Bounds, percentage: int, epsilon: float, stream: WordSource
 ) -> int:
     """Delta_k by the exponential mechanism over 1..C(W, k) (C4); ``sizes`` is as in `from_profile`."""
-    aim = Fraction(percentage, 100)
-    return bounds.clamp(draw_percentile(sizes.tolist(), aim, epsilon, bounds.most, stream))
+    aim, candidates = Fraction(percentage, 100), size_candidates(bounds.most)
+    return bounds.clamp(draw_percentile(sizes.tolist(), aim, epsilon, candidates, stream))
 
 
 def needed_tags(tags: Words | None) -> Words:

@@ -1,4 +1,4 @@
-"""The digest that names a draw: the public configuration that touches what is counted or the noise on it.
+"""The digest that names a release: all public settings that decide how its table is read or what is drawn.
 
 Names are made of JSON of one spelling, and so is the ledger's chain.
 """
@@ -6,44 +6,32 @@ Names are made of JSON of one spelling, and so is the ledger's chain.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import MISSING, Field, fields, is_dataclass
 
 from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.records.cell_reading import AS_IT_STANDS
 from tasks.core.records.columns import Schema
-from tasks.core.tables.number_format import PLAIN
 
-#: Of the regimes; SynDiffix's are its settings as they are.
+#: Of the regimes; a workload's and SynDiffix's are JSON values as they are.
 Parameters = DpParameters | AnonymityParameters | Mapping[str, object]
 
 
 def configuration_digest(
     schema: Schema,
     parameters: Parameters,
-    preparation: Mapping[str, object] | None = None,
+    reading: Mapping[str, object] | None = None,
 ) -> str:
-    """SHA-256 of the public configuration that touches what is counted or the noise on it.
+    """SHA-256 of all that decides how a table is read and what is drawn.
 
-    A whole number and the same number written as a fraction (1 and 1.0) are one. A setting that is
-    added to `Schema` or `DpParameters` later must be left out here where it has the value that means
-    "as before", or releases made before it would be drawn and charged again.
+    A whole number and the same number written as a fraction (1 and 1.0) are one.
 
     Args:
-        schema: the public schema.
+        schema: the public schema: of the table's header, the configuration and the contract.
         parameters: the release's parameters, the noise engine included.
-        preparation: other public settings that change what is counted (the dialect, the contract's
-            cell rules), JSON values; None and empty are the same.
+        reading: what else the configuration says of the reading, JSON values; None and empty are the same.
     """
-    return sha256_of(
-        canonical(
-            {
-                "schema": _plain(_named(schema)),
-                "parameters": _plain(parameters if isinstance(parameters, Mapping) else asdict(parameters)),
-                "preparation": _plain(dict(preparation or {})),
-            }
-        )
-    )
+    named = {"schema": schema, "parameters": parameters, "reading": dict(reading or {})}
+    return sha256_of(canonical(_plain(named)))
 
 
 def canonical(body: object) -> str:
@@ -60,30 +48,6 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-#: Of a column, what was added to it later, and the value that means "as before".
-_ADDED: dict[str, object] = {
-    "number_format": PLAIN.as_declared(),
-    "reading": asdict(AS_IT_STANDS),
-    "minimum": None,
-    "maximum": None,
-    "required": False,
-}
-
-
-def _named(schema: Schema) -> Mapping[str, object]:
-    body = asdict(schema)
-    del body["keeps_rows_whole"]  # a vintage that was drawn when columns chose for themselves is that vintage
-    if not schema.constraints:
-        del body["constraints"]
-    for column, described in zip(body["columns"], schema.columns, strict=True):
-        column["number_format"] = described.number_format.as_declared()
-        del column["zero_is_binned"]  # likewise one that was drawn when a 0 in bins was none
-        for key, before in _ADDED.items():
-            if column[key] == before:
-                del column[key]
-    return body
-
-
 def _plain(value: object) -> object:
     """JSON in one spelling: numbers as text of a float where that is exact, keys as text."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
@@ -92,6 +56,9 @@ def _plain(value: object) -> object:
         return str(value)
     if isinstance(value, int | float):
         return {"number": repr(float(value) + 0.0)}
+    if is_dataclass(value) and not isinstance(value, type):
+        held = ((field, getattr(value, field.name)) for field in fields(value))
+        return {field.name: _plain(inner) for field, inner in held if not _says_nothing(field, inner)}
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -101,3 +68,18 @@ def _plain(value: object) -> object:
     raise TypeError(
         f"The configuration that names a release must be JSON; it holds a {type(value).__name__}."
     )
+
+
+def _says_nothing(field: "Field[object]", value: object) -> bool:
+    """Whether a field has its default, and that is nothing: one that is added later then changes no name.
+
+    A default that is a number or a word is named, as a later version may have another one.
+    """
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    return default is not MISSING and value == default and _is_nothing(default)
+
+
+def _is_nothing(value: object) -> bool:
+    if is_dataclass(value) and not isinstance(value, type):
+        return all(_says_nothing(field, getattr(value, field.name)) for field in fields(value))
+    return value is None or value is False or value in ("", (), {})

@@ -56,7 +56,7 @@ class DpParameters:
         percentile_share: gdp ``profile``: f of each histogram; zcdp: SDS's
             ``percentile_epsilon_proportion``.
         thresholds: the rule for lengths >= 2.
-        delta_factor: factor of rule 16, or None for a constant delta.
+        delta_factor: delta is 1 / (this n) for the noisy count n, at most ``delta`` (rule 16); or None.
         record_limit: the expected size of the sample of subjects, or None for all (rule 14).
         engine: ``aes``; ``insecure-seeded`` exists for tests and can't write a release.
     """

@@ -72,6 +72,21 @@ def ledger_place(password: str | None = None) -> Place:
     return Path(named).expanduser().absolute()
 
 
+def require_absolute() -> None:
+    """Refuse a ledger that is named from the working directory, where that is one of many.
+
+    Raises:
+        ParameterError: each folder would have a ledger and budgets of its own.
+    """
+    named = os.environ.get(VARIABLE, "/")
+    if not named.startswith(_SCHEMES) and not Path(named).expanduser().is_absolute():
+        raise ParameterError(
+            f"{VARIABLE} must be an absolute path where a worker runs deployments, and it is relative: each "
+            "works in a folder of its own, and would have a ledger there. Start the worker with an absolute "
+            "path."
+        )
+
+
 def local_folder(place: Place) -> Path:
     """The folder on this machine that nothing else may be put into: the ledger's, or what is kept of it."""
     return place if isinstance(place, Path) else _state() / "shared-ledgers"

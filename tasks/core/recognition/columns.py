@@ -176,8 +176,8 @@ def _ids_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
     likely = likeness(cells.name)
     if likely == NONE or cells.usual <= (_MOST_CODES if likely == OF_SOMETHING else _MOST_LISTED_WHOLE):
         return None
-    if likely == SOMEBODY and not cells.is_few(cells.matching(r"[0-9]+(?:[.,]0+)?")):
-        return None  # whole numbers under a word for somebody count them, unless rows say otherwise
+    if likely == SOMEBODY and not cells.is_few(cells.matching(r"[0-9]+(?:[.,'][0-9]+)*")):
+        return None  # numbers under a word for somebody count them, unless other columns follow from them
     if meanings(cells.name) & {"postcode", "code", "money", "share", "age", "date", "birth"}:
         return None
     return _left_out(cells, "id", f"its name says so, and it holds {cells.distinct:,} different texts")

@@ -7,6 +7,7 @@ says of a part stands.
 import codecs
 import csv
 import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from tasks.core.errors import InputError
 from tasks.core.recognition.first_line import FirstLine, is_data_cell, read_first_line
 from tasks.core.recognition.said import SaidOfFile
-from tasks.core.tables.column_names import Encoding
+from tasks.core.tables.column_names import Encoding, bare_name, matching_name
 from tasks.core.tables.header import InputFile
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -60,14 +61,22 @@ def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
     encoding, why_encoding = _encoding(plain) if said.encoding is None else (said.encoding, "you say so")
     source = plain.read_as(encoding=encoding)
     reasons = {"encoding": f"{encoding}: {why_encoding}"}
-    start = source.text().read(_SNIFFED_BYTES).decode("utf-8", errors="replace")
+    text = source.text()
+    start = text.read(_SNIFFED_BYTES).decode("utf-8", errors="replace")
     is_whole = len(start.encode()) < _SNIFFED_BYTES
     quote = said.quote or _quote(start)
-    delimiter, read = _delimiter(start, quote, said.delimiter or "", is_whole=is_whole)
-    above = _above(read) if said.skip_lines is None else said.skip_lines
-    records = [record.cells for record in read if record.line >= above] or [[""]]
+    known = said.delimiter or text.separator
+    delimiter, escape, read = _delimiter_and_escape(start, quote, known, said.escape, is_whole=is_whole)
+    for_excel = len(text.separator)  # its line is one of those above the table, where there are others
+    above = _above(read) if said.skip_lines is None else max(0, said.skip_lines - for_excel)
+    lines = [record for record in read if record.line >= above] or [_Record(0, [""])]
+    records = [record.cells for record in lines]
     reasons["delimiter"] = f"{_DELIMITERS.get(delimiter, repr(delimiter))}: " + (
-        "you say so" if said.delimiter else f"they split the first records into {len(records[0])} cells each"
+        "you say so"
+        if said.delimiter
+        else "the file's line for Excel says so"
+        if text.separator
+        else f"they split the first records into {len(records[0])} cells each"
     )
     if above:
         reasons["title"] = f"{above} lines above the table are left out: " + (
@@ -75,11 +84,45 @@ def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
         )
     if quote != '"':
         reasons["quote"] = f"{quote}: " + ("you say so" if said.quote else "it stands around cells")
+    if escape != quote:
+        why = "you say so" if said.escape else "it stands before quotes inside cells"
+        reasons["escape"] = f"{escape}: {why}"
     first = read_first_line(records) if said.has_header is None else FirstLine(said.has_header, "you say so")
     names = () if first.is_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
     reasons["header"] = f"{'the first line' if first.is_header else 'none'}: {first.why}"
-    found = source.read_as(delimiter=delimiter, quote=quote, escape=quote, header=names, skip_lines=above)
+    if first.is_header and len(lines) > 1 and (names := _told_apart(records[0])):
+        above = lines[1].line  # the names are declared in place of their line
+        reasons["names"] = f"some were the same but for case and blanks: they are now {', '.join(names)}"
+    found = source.read_as(
+        delimiter=delimiter,
+        quote=quote,
+        escape=escape,
+        header=names,
+        skip_lines=above and above + for_excel,
+    )
     return Dialect(found, reasons, first.doubt, tuple(records[0]))
+
+
+def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of columns of which some were the same, with numbers behind those; none if none were.
+
+    >>> _told_apart(["Sex", "sex", "sex_2"]), _told_apart(["sex", "", ""])
+    (('Sex', 'sex_3', 'sex_2'), ())
+    """
+    bare = [bare_name(name) for name in names]
+    given = Counter(map(matching_name, filter(None, bare)))
+    if all(times == 1 for times in given.values()):
+        return ()
+    seen: set[str] = set()
+    found = []
+    for name in bare:
+        numbered, number = name, 1
+        while name and matching_name(numbered) in (seen if number == 1 else seen | set(given)):
+            number += 1
+            numbered = f"{name}_{number}"
+        seen.add(matching_name(numbered))
+        found.append(numbered)
+    return tuple(found)
 
 
 def _encoding(plain: InputFile) -> tuple[Encoding, str]:
@@ -143,11 +186,22 @@ def _usual_width(records: Sequence[_Record]) -> int:
     return Counter(len(record.cells) for record in records).most_common(1)[0][0]
 
 
-def _delimiter(start: str, quote: str, said: str, *, is_whole: bool) -> tuple[str, list[_Record]]:
-    """What splits the first records into the same number of cells, the most; and these records."""
-    best, most = ([_Record(0, [""])], ","), 0.0
-    for delimiter in [said] if said else _DELIMITERS:
-        records = _records(start, quote, delimiter, is_whole=is_whole)
+def _delimiter_and_escape(
+    start: str, quote: str, delimiter: str, escape: str | None, *, is_whole: bool
+) -> tuple[str, str, list[_Record]]:
+    """What splits the first records into the same number of cells, the most; and these records.
+
+    Args:
+        start: of the file.
+        quote: around cells.
+        delimiter: as it is known; empty: it is found.
+        escape: as a person says it.
+        is_whole: whether that is all of the file.
+    """
+    best, most = (delimiter or ",", escape or quote, [_Record(0, [""])]), 0.0
+    signs = [escape] if escape else _possible_escapes(start, quote)
+    for one, sign in itertools.product([delimiter] if delimiter else _DELIMITERS, signs):
+        records = _records(start, quote, one, sign, is_whole=is_whole)
         if not records:
             continue
         usual = _usual_width(records)
@@ -155,16 +209,34 @@ def _delimiter(start: str, quote: str, said: str, *, is_whole: bool) -> tuple[st
         # Records that all agree beat any that don't; then the more cells, the better.
         worth = (agreeing == 1) * 10_000 + agreeing * 100 + min(usual, 90) if usual > 1 else 0.5
         if worth > most:
-            best, most = (records, delimiter), worth
-    return best[1], best[0]
+            best, most = (one, sign, records), worth
+    return best
 
 
-def _records(start: str, quote: str, delimiter: str, *, is_whole: bool) -> list[_Record]:
+def _possible_escapes(start: str, quote: str) -> list[str]:
+    r"""What may precede quotes inside cells.
+
+    >>> _possible_escapes(r"'it\'s'", "'"), _possible_escapes("'it''s'", "'")
+    (['\\'], ["'"])
+    """
+    if re.search(rf"\\{re.escape(quote)}[^\r\n{quote}{''.join(_DELIMITERS)}]", start):
+        return ["\\"]  # no cell could end there
+    return [quote, "\\"] if f"\\{quote}" in start else [quote]
+
+
+def _records(start: str, quote: str, delimiter: str, escape: str, *, is_whole: bool) -> list[_Record]:
     """The first records that aren't blank."""
     records: list[_Record] = []
     line = 0
+    doubled = escape == quote
     try:
-        reader = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter, quotechar=quote)
+        reader = csv.reader(
+            io.StringIO(start, newline=""),
+            delimiter=delimiter,
+            quotechar=quote,
+            doublequote=doubled,
+            escapechar=None if doubled else escape,
+        )
         for cells, _ in zip(reader, range(_SNIFFED_RECORDS), strict=False):
             records += [_Record(line, cells)] if any(cells) else []
             line = reader.line_num

@@ -29,14 +29,19 @@ _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 #: Also 34 years, 12+, -5% and 5e-3.
 _BEGINS_AS_NUMBER = re.compile(r"[-+<>≤≥(€$£~]*\s*[.,]?\d")
 _YEAR = re.compile(r"(?:18|19|20)\d\d")
-_BOOLEANS = frozenset("true false t f yes no y n ja nein oui non si".split())
+_BOOLEANS = frozenset(["true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "oui", "non", "si"])
 #: Such as tip_amount; such as lotsize, log.NIF, x1, Hunt(R).
 _JOINED = re.compile(r"[^\W_]+(?:_[^\W_]+)+")
 #: Such as 401k_active.
 _CODED = re.compile(r"\d+[^\W\d_]*(?:_[^\W\d_]+)+")
 _NAME = re.compile(r"[^\W\d]\w*(?:[.\-/:;$%()\[\]#]\w*)*")
 #: What may stand between words of a header.
-_BETWEEN = frozenset("of the in per at and e du de la le les der die das von am".split())
+_BETWEEN = frozenset(
+    [
+        *("of", "the", "in", "per", "at", "and", "e", "du", "de", "la"),
+        *("le", "les", "der", "die", "das", "von", "am"),
+    ]
+)
 
 #: About the logarithm of how much likelier a cell is as a name than in a record. So much a line needs, and so
 #: much one cell gives at most: a word above fifty numbers.
@@ -48,11 +53,16 @@ _UNLIKE, _ALIKE = 0.5, -0.5
 _NOT_LISTED = 0.4
 #: Fewer records tell nothing of forms, lengths and lists; so many cells a value make a list.
 _FEW, _OF_A_LIST = 10, 5
+#: No cell of a record that is told without a question speaks so much for names.
+_OF_NO_RECORD = 1.0
 #: A record that is told without a question needs so many others; so many years count up.
 _LEAST_RECORDS, _LEAST_YEARS = 3, 3
-#: At least this share of cells above texts has the shape of names; for each that is like a record's, so many
-#: are not.
-_LEAST_NAMES, _UNLIKE_EACH = 0.75, 4
+#: At least this share of cells above texts has the shape of names.
+_LEAST_NAMES = 0.75
+#: For each cell that is like a record's so many must be unlike it; fewer for a list that is named like one of
+#: its values, as hispanic may be.
+_UNLIKE_EACH, _UNLIKE_A_VALUE = 6, 3
+_STANDS_BELOW = "stands below itself"
 
 
 @dataclass(frozen=True)
@@ -82,14 +92,16 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
         for place in range(len(first))
     ]
     found = _told_of(first, columns)
-    against = Counter(each.against for each in found if each.against)
+    against = [each.against for each in found if each.against]
     if _is_record(found, columns, len(rest)):
         return FirstLine(False, "its cells are like those below it")
     weight = sum(each.weight for each in found)
     above_texts = [cell for cell, column in zip(first, columns, strict=True) if cell and not column.are_data]
     named = sum(map(_could_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
     unlike = sum(each.weight > 0 for each in found)
-    if weight >= _ENOUGH and named and "" not in first[1:] and _UNLIKE_EACH * against.total() <= unlike:
+    is_told = unlike > 1 or any(map(is_header, first))  # an odd word alone may be a record's
+    wanted = sum(_UNLIKE_A_VALUE if what == _STANDS_BELOW else _UNLIKE_EACH for what in against)
+    if weight >= _ENOUGH and is_told and named and "" not in first[1:] and unlike >= wanted:
         return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
     doubt = _doubt(found)
     return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
@@ -138,6 +150,12 @@ class _Column:
         lengths = {len(other) for other in self.held}
         return not min(lengths) <= len(cell) <= max(lengths) or _form(cell) not in map(_form, self.held)
 
+    def is_coded_as(self, cell: str) -> bool:
+        """Whether most texts below it have its form, such as P0017."""
+        form = _form(cell)
+        alike = sum(held for other, held in self.held.items() if _form(other) == form)
+        return "0" in form and 2 * alike > self.rows
+
 
 @dataclass(frozen=True)
 class _Told:
@@ -168,28 +186,32 @@ def _told_of(first: Sequence[str], columns: Sequence[_Column]) -> list[_Told]:
 def _told_of_cell(cell: str, column: _Column) -> _Told:
     is_known = is_header(cell)
     shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
-    if cell.casefold() in column.values:
-        return _Told(_LIKE_A_RECORD, "stands below itself")
     if (_BEGINS_AS_NUMBER.match(cell) and not _CODED.fullmatch(cell)) or "@" in cell:
         return _Told(
             _LIKE_A_RECORD, "begins as a number or date does" if "@" not in cell else "is an address"
         )
     if is_missing_word(cell) and not is_known:
         return _Told(_LIKE_A_RECORD, "is a word for a missing value")
+    if cell.casefold() in column.values:
+        return _Told(_LIKE_A_RECORD, _STANDS_BELOW)
     if not column.held:
         return _Told(shape)
     if column.are_data or column.are_booleans:
         words = column.words if column.are_data else 0
         return _Told(min(_MOST, math.log((column.rows + 2) / (4 * words + 1))) + shape)
+    if column.is_coded_as(cell):
+        return _Told(_LIKE_A_RECORD, "has the form of those below it")
     unlike = _UNLIKE if column.is_unlike(cell) else _ALIKE
     listed = _NOT_LISTED if column.is_list else 0.0
     return _Told((unlike + listed if column.rows >= _FEW else min(unlike, 0.0)) + shape)
 
 
 def _is_record(found: Sequence[_Told], columns: Sequence[_Column], rows: int) -> bool:
-    """Whether each cell fits its column: those of numbers and dates do, and half of all; or all texts recur."""
+    """Whether cells fit their columns: all of numbers and dates and half of all; or all texts."""
     of_data = [told for told, column in zip(found, columns, strict=True) if column.are_data]
     alike = sum(bool(told.against) for told in found)
+    if any(told.weight >= _OF_NO_RECORD for told in found):
+        return False
     if of_data:
         return all(told.weight <= 0 for told in of_data) and 2 * alike >= len(found)
     return rows >= _LEAST_RECORDS and alike == len(found)

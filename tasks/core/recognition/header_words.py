@@ -46,12 +46,11 @@ def names_a_person(name: str) -> bool:
     [True, True, True, False]
     """
     words = header_words(name)
-    joined = {*words, *map("".join, pairwise(words))}
-    if joined & _sections()["name"] - _NOT_ALWAYS_A_NAME:
+    names = _sections()["name"] - _NOT_ALWAYS_A_NAME
+    if names & set(map("".join, pairwise(words))):
         return True
-    return (
-        bool(joined & _sections()["contact"]) and set(words) <= _sections()["contact"] | _sections()[_BESIDE]
-    )
+    said = names | _sections()["contact"]
+    return bool(said & {*words, "".join(words)}) and set(words) <= said | _sections()[_BESIDE]
 
 
 def _is_one(word: str, known: frozenset[str]) -> bool:

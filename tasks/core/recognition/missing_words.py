@@ -40,6 +40,12 @@ _WORDS = frozenset(
         "#name?",
         "#num!",
         "keine angabe",
+        "k. a.",
+        "\\n",  # as databases write it
+        ":",  # as Eurostat does
+        "*",
+        "\u2013",
+        "\u2014",
     ]
 )
 #: The same where numbers and dates stand around them; elsewhere they may be an answer.
@@ -47,7 +53,6 @@ _AMONG_NUMBERS = _WORDS | {"none", "nil", "unknown", "unk"}
 #: Words by which somebody's record says that nothing is known, which no header says; none is ever drafted.
 _IN_RECORDS = _AMONG_NUMBERS | {
     *(
-        "k. a.",
         "ka",
         "n.v.",
         "n/v",

@@ -37,7 +37,7 @@ _SOME_LETTERS = 0.2
 _NUMBERED = r"[0-9]+(?:[.,]0+)?|[A-Za-z]{1,6}[-_ ]?[0-9]{2,}"
 _WHOLE = r"[0-9]+(?:[.,]0+)?"
 #: Ids of few digits run evenly over their range; of numbers that count something the small ones are common.
-_UNEVEN = 0.25
+_UNEVEN, _MOST_GAPS = 0.25, 4
 #: Of numbers that begin anew in each family so few are commoner than the one before.
 _SELDOM_RISES = 0.1
 #: Columns that measure or describe are told by their names.
@@ -48,7 +48,7 @@ _PROPOSED = 2.0
 _BY_NAME = {
     WHOSE: (3.0, "its name says whose row it is"),
     SOME_ID: (2.0, "its name says id"),
-    SOMEBODY: (1.0, "its name is a word for somebody"),
+    SOMEBODY: (1.0, "its name may say whose row it is"),
     OF_SOMETHING: (0.0, "its name says an id of something"),
     NONE: (0.0, "its name says nothing"),
 }
@@ -121,11 +121,15 @@ def _may_be_ids(cells: SeenColumn, named: int) -> bool:
     numbers = cells.matching(r"[-+]?[0-9]*[.,]?[0-9]+(?:[eE][-+]?[0-9]+)?")
     if cells.share(numbers & ~whole) > 1 - _FILLED:
         return False
-    if cells.share(whole) < _FILLED or named == SOME_ID:
-        return True
-    if named == WHOSE:
+    if named == WHOSE and cells.share(whole) > _FILLED:
         return not _begins_anew(cells, whole)
-    return _has_one_length(cells, whole) or _is_even(cells, whole)
+    return named >= SOMEBODY or _are_given_out(cells)
+
+
+def _are_given_out(cells: SeenColumn) -> bool:
+    """Whether whole numbers look given out one after the other, and not counted or measured; texts may be."""
+    whole = cells.matching(_WHOLE)
+    return cells.share(whole) < _FILLED or _has_one_length(cells, whole) or _is_even(cells, whole)
 
 
 def _begins_anew(cells: SeenColumn, whole: Flags) -> bool:
@@ -156,7 +160,7 @@ def _is_even(cells: SeenColumn, whole: Flags) -> bool:
     """Whether numbers run evenly from the lowest to the highest with few gaps, as a register's do."""
     numbers, held = _in_order(cells, whole)
     span = max(numbers[-1] - numbers[0], 1.0)
-    if span > 10 * cells.distinct:
+    if span > _MOST_GAPS * cells.distinct or held.max() > _MOST_GAPS * 2 * held.mean():
         return False
     risen, even = np.cumsum(held) / held.sum(), (numbers - numbers[0]) / span
     return bool(np.abs(risen - even).max() < _UNEVEN + held.max() / held.sum())
@@ -168,9 +172,9 @@ def _speaks(cells: SeenColumn, named: int, *, made: bool, fixed: int) -> bool:
     if named >= SOME_ID:
         return named == WHOSE or bool(fixed) or each <= _MOST_ROWS_EACH
     if named == SOMEBODY:
-        if repeated < FEW:
-            return cells.distinct >= _UNIQUE * cells.filled or each > 1.1
-        return bool(fixed) or _has_one_length(cells, cells.matching(".*"))
+        whole = cells.matching(_WHOLE)
+        is_told = cells.share(whole) < _FILLED or _has_one_length(cells, whole)
+        return bool(fixed) or is_told or (each <= 1 / _UNIQUE and _is_even(cells, whole))
     if repeated < FEW or each > _MOST_ROWS_EACH or cells.distinct < _FEWEST_UNNAMED:
         return False
     if named == OF_SOMETHING or made:

@@ -81,7 +81,7 @@ class Implication:
 
     def declared(self) -> Iterator[tuple[str, dict[str, object]]]:
         """What a contract says of it: a property of the table, and an entry of that."""
-        source = {self.source: list(self.values)}
+        source: dict[str, object] = {self.source: list(self.values)}
         yield "structuralZeros", source | {self.column: {"not": [self.text] if self.text else []}}
         if self.text and not self.is_filled:
             yield "structuralZeros", source | {self.column: [""]}

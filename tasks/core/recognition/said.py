@@ -27,6 +27,7 @@ class SaidOfFile:
     quote: str | None = None
     has_header: bool | None = None
     skip_lines: int | None = None
+    escape: str | None = None
 
 
 #: Each word, what follows its colon ("" for nothing), and what it means.

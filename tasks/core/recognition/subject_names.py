@@ -24,7 +24,7 @@ _WHO = _words_of(
     "utilisateur usuari household haushalt hogar menage hausholt case fall dossier expedient citizen "
     "burger einwohn inhabitant individu famil tenant mieter donor spender driver fahrer deelnem "
     "respond repondant rispondent encuestad pupil learner wearer guest resident worker staff salari abonn "
-    "adherent child woman player athlete contestant sportler spieler joueur jugador "
+    "adherent child woman player athlete contestant champion sportler spieler joueur jugador "
     "device vehicle usager beneficiar policyholder borrower taxpayer contribuable inquilin alunn apprentic "
     "medewerk klant potilas asiakas brukar elev пациент клиент"
 )
@@ -73,7 +73,7 @@ _NOBODY = _words_of(
 )
 #: What says that it is an id: whole words.
 _ID = _words_of(
-    "id ids idcode idnr idno idnum idnumber idperson uid uuid guid ident identifier identifiant "
+    "id ids uniqueid idcode idnr idno idnum idnumber idperson uid uuid guid ident identifier identifiant "
     "identificador identificativo identifikation ref reference referenz identification identyfikator "
     "kennung kennziffer kennzahl kennnummer schluessel schlussel key cle clave chiave pseudonym "
     "pseudonyme"
@@ -90,8 +90,10 @@ _COUNTED = {"of", "av", "van", "von", "der"}
 _OWN = _words_of(
     "pid patid ptid subjid usubjid hid hhid hhnr hhnum hhno empid memid indid mrn ssn bsn cpr nhs ahv svnr "
     "pnr persid persnr pernum personnummer pesel dni nie nif curp cpf cnp egn matrikel matrikelnummer "
-    "matricule upn uln nino"
+    "matricule upn uln nino vpnr hhidpn psid seqn"
 )
+#: What may stand beside a word for an id, and says no more of it.
+_PLAIN = _words_of("unique uniq anon anonymous anonymised pseudo personal internal external new old my the")
 #: The same, where a header holds no other word.
 _OWN_ALONE = _words_of("respondent person subject patient participant proband")
 
@@ -110,9 +112,9 @@ def likeness(name: str) -> int:
         return WHOSE
     if any(map(_is_who, words)) and _says_id(words):
         return NONE if _COUNTED & set(words) else WHOSE
-    if whole in _ID:
+    if whole in _ID or (_ID & set(words) and set(words) <= _ID | _PLAIN):
         return SOME_ID
-    if len(words) == 1 and _is_somebody(whole):
+    if whole in _NUMBER or (len(words) == 1 and _is_somebody(whole)):
         return SOMEBODY
     return OF_SOMETHING if _ID & set(words) or _COMPANY & set(words) else NONE
 
@@ -142,7 +144,9 @@ def _is_somebody(word: str) -> bool:
 
 
 def _says_id(words: list[str]) -> bool:
-    return any(word in _ID or word in _NUMBER for word in words) or any(map(_is_joined, words))
+    """Whether a word says id, or some number of whoever stands last: no number of customers' calls."""
+    is_number = words[-1] in _NUMBER or (_NUMBER & set(words) and _is_who(words[-1]))
+    return bool(is_number or _ID & set(words) or any(map(_is_joined, words)))
 
 
 def _is_joined(word: str) -> bool:

@@ -180,7 +180,7 @@ def recognise_table(
     rows = cells[0].rows if cells else 0
     return RecognisedTable(
         source=dialect.source,
-        reasons=dialect.reasons,
+        reasons=dialect.reasons | _nameless(dialect.source),
         columns=tuple(_with_follows(column, follows) for column in columns),
         candidates=tuple(whose),
         follows=tuple(follows),
@@ -196,11 +196,20 @@ def recognise_table(
 
 
 def _not_of_a_person(column: Recognised, whose: Sequence[Candidate]) -> Recognised:
-    """A column that says whose row it is, or whose household's, is left out, whatever it holds."""
-    found = next((each for each in whose if each.name == column.name and each.is_proposed), None)
+    """What says whose row it is is left out, and so are numbers that may: binned they say nothing."""
+    found = next((each for each in whose if each.name == column.name), None)
     if found is None or not column.treatment.is_used:
         return column
+    if not found.is_proposed and not column.kind.startswith("number"):
+        return column
     return Recognised(column.name, "id", found.reason, Treatment(is_used=False))
+
+
+def _nameless(source: InputFile) -> dict[str, str]:
+    """What is said of columns without a name."""
+    places = [str(place) for place, name in enumerate(source.headers.names, start=1) if not name]
+    which = "column" if len(places) == 1 else "columns"
+    return {"nameless": f"{which} {', '.join(places)} left out: no name"} if places else {}
 
 
 def _with_follows(column: Recognised, follows: Sequence[Follows]) -> Recognised:

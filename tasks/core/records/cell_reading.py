@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
+from unicodedata import normalize
 
 import duckdb
 import numpy as np
@@ -114,7 +115,7 @@ class CellReading:
         """The cells, trimmed and read; never fails for a cell."""
         if self == AS_IT_STANDS:
             return ReadCells(list(texts), np.zeros(len(texts), np.bool_))
-        words = {word.strip().lower() for word in self.missing}
+        words = {normalize("NFC", word.strip()).lower() for word in self.missing}
         words |= {without_fraction(word, ".") for word in words}  # -9.0 is -9 where cells are typed
         found = [None if text is None else self._bare(text) for text in texts]
         found = ["" if text is not None and text.lower() in words else text for text in found]

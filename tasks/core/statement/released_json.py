@@ -111,7 +111,7 @@ CONFIGURATION_KEYS = _words(
     contribution
     counts_scale_factor cut dataset dataset_is_named date_formats
     decimal default delimiter delta delta_factor domains
-    drafted_from_table drop_non_features encoding epsilon evaluate_sensitive further_ids header
+    drafted_from_table drop_non_features encoding epsilon escape evaluate_sensitive further_ids header
     hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     low_budget memory_limit_mb

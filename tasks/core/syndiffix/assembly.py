@@ -58,11 +58,13 @@ class StitchingBasis:
         forest: for names, intervals and the salt.
         sources: of each column's cells.
         entropies: of each column in bits, (d,): rows are divided by the plainest column first.
+        difference_sd: standard deviation of the difference of two counts of the same rows, in rows.
     """
 
     forest: Forest
     sources: Sequence[CellSource]
     entropies: Floats
+    difference_sd: float
 
     def ordered(self, columns: Sequence[int]) -> list[int]:
         """Columns by entropy, then number."""

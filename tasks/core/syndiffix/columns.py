@@ -12,10 +12,11 @@ as sensitive as the table.
 * Integers of any width, and decimals by their unscaled integers, are floats, less a base; in between stand
   128-bit integers in two's complement, as two words. They are exact where they lie within +-2^53, or within
   2^53 of each other: then the base, a multiple of 2^52, is subtracted, and the grid of intervals stays.
-  Elsewhere neighbours share their nearest float.
+  Elsewhere neighbours whose nearest float is one get floats side by side, and a list says what each stands
+  for: a value that may be shown comes out as it is.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from math import inf, nextafter
 from typing import Literal
@@ -276,6 +277,7 @@ class EncodedColumn:
         bounds: the least and the largest number that the output type holds.
         base: what was subtracted from integers.
         vocabulary: the distinct texts (V,), sorted; None unless the kind is string.
+        exact: the distinct values (V,) where floats don't tell them, and in tree units, sorted; else None.
     """
 
     name: str
@@ -286,6 +288,7 @@ class EncodedColumn:
     bounds: tuple[float, float]
     base: int = 0
     vocabulary: pa.Array | None = None
+    exact: tuple[pa.Array, Floats] | None = None
 
     @property
     def cell_type(self) -> pa.DataType:
@@ -316,6 +319,19 @@ class EncodedColumn:
             words = wide_integers_of_floats(np.rint(inside * scale)).plus(self.base)
             cells = array_of(words, missing, kind)
         return cells.cast(kind)
+
+    def with_own_values(self, cells: pa.Array, numbers: Floats, own: Flags) -> pa.Array:
+        """Decoded cells, those that are the column's own values exactly.
+
+        Args:
+            cells: (m,), as `decode` has them.
+            numbers: (m,), what they were decoded from.
+            own: (m,), which are no numbers drawn from a range.
+        """
+        if self.exact is None:
+            return cells
+        values, floats = self.exact
+        return pc.replace_with_mask(cells, own, values.take(np.searchsorted(floats, numbers[own])))
 
     def finished(self, cells: pa.Array) -> pa.Array:
         """Plain cells in the output type; a dictionary's entries in the order in which rows have them."""
@@ -406,11 +422,32 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     low, high = floats_within(lowest - base, highest - base)
     values = _with_nan(words.plus(-base).floats() / 10.0**scale, array)
     bounds = (low / 10.0**scale, high / 10.0**scale)
-    if not scale:
-        return EncodedColumn(name, "integer", values, output_type, (ValueGrid(),), bounds, base)
-    decimals = _decimals(values[present], min(scale, _MOST_DECIMALS))
-    grids = _decimal_grids(scale if decimals is None else decimals, scale)
-    return EncodedColumn(name, "real", values, output_type, grids, bounds)
+    column = EncodedColumn(name, "integer", values, output_type, (ValueGrid(),), bounds, base)
+    if scale:
+        decimals = _decimals(values[present], min(scale, _MOST_DECIMALS))
+        grids = _decimal_grids(scale if decimals is None else decimals, scale)
+        column = EncodedColumn(name, "real", values, output_type, grids, bounds)
+    return column if column.decode(values, ~present).equals(array) else _told_apart(column, array)
+
+
+def _told_apart(column: EncodedColumn, array: pa.Array) -> EncodedColumn:
+    """The column with floats of its own for values that share one: the next ones, in the values' order."""
+    coded = array.dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary)
+    ranks = np.empty(len(order), np.int64)
+    ranks[order.to_numpy()] = np.arange(len(order))
+    present = ~_missing(array)
+    held = ranks[coded.indices.drop_null().to_numpy()]
+    floats = np.empty(len(order))
+    floats[held] = column.values[present]
+    # Floats in the order of their bits: each at least one above the one before.
+    bits = floats.view(np.int64)
+    bits = np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
+    bits = np.maximum.accumulate(bits - np.arange(len(bits))) + np.arange(len(bits))
+    floats = np.where(bits < 0, np.iinfo(np.int64).min - bits, bits).view(np.float64)
+    values = column.values.copy()
+    values[present] = floats[held]
+    return replace(column, values=values, exact=(coded.dictionary.take(order), floats))
 
 
 def _encode_floats(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:

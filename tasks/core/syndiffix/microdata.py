@@ -103,7 +103,9 @@ def draw_cells(
     numbers[ranges] = nearest_values(drawn, source.values) if source.value_safe else drawn
     vocabulary = source.column.vocabulary
     if vocabulary is None or source.value_safe:
-        return DrawnCells(numbers, source.column.decode(numbers, missing))
+        own = ~missing & (single | source.value_safe)
+        decoded = source.column.decode(numbers, missing)
+        return DrawnCells(numbers, source.column.with_own_values(decoded, numbers, own))
     published = frozenset(source.weights.singular.tolist())
     texts = _starred(vocabulary, published, (low, high), numbers[ranges])
     places = np.where(missing, 0.0, numbers).astype(np.int64)

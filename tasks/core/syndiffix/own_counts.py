@@ -1,60 +1,163 @@
-"""Rows moved until each column has its own published counts again (syndiffix.md 7.3, #157).
+"""Rows fitted to what is published of each column alone (syndiffix.md 7.3, #157).
 
-In: the rows of a table, and what their columns' cells are drawn from. Out: the same rows, some cells drawn
-anew.
+In: the rows of a table, what their columns' cells are drawn from, and what is published of pairs of columns.
+Out: as many rows, some of them others' copies, some cells drawn anew.
 
 A tree of several columns suppresses more than one of a single column, most of all where few rows lie: it
 gives their places to what lies beside them, and a tail is lost. What a column's own tree published says how
-many rows belong where. Of a value or null that has rows enough, these stay. All other rows are lined up by
-the column and dealt out to what is missing, in order: so whoever is among the upper tenth stays there, and
-what columns have to do with each other is kept. Nothing is read but what is published of the column alone,
-and the rows themselves.
+many rows belong where. Both counts have noise, so only what exceeds it is mended, by what breaks least:
+
+    fit    cells that contradict a pair's own table change (`held_pairs`); then whole rows take the place of
+           others until counts fit (`row_weights`): no pair of values is made that no row has
+    move   where that is not enough, as of a value that no row has, cells move; then rows are fitted again
+    line   columns that are mostly ranges get all their counts: in a long tail each range lacks a little
+
+Of a value or null that has rows enough, those that move stay none. All other rows are lined up by the column
+and dealt out to what is missing, in order: so whoever is among the upper tenth stays there, and what columns
+have to do with each other is kept. Nothing is read but what is published, and the rows themselves.
 
     ages        20 to 40   40 to 60   60 to 80       all rows in the order of their ages:
-    found           7          3          0          the 6 youngest stay where they are, the seventh goes
-    wanted          6          3          1          to 40 to 60, and the oldest to 60 to 80
+    found          70         30          0          the 60 youngest stay where they are, the next go
+    wanted         60         30         10          to 40 to 60, and the oldest to 60 to 80
 """
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
+from tasks.core.syndiffix.buckets import Buckets
+from tasks.core.syndiffix.held_pairs import HeldPairs, without_contradictions
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
+from tasks.core.syndiffix.row_weights import chosen_rows
 
 _NOWHERE = -1
+#: Standard deviations of the difference of two counts, by which cells move or whole rows are exchanged.
+_TO_MOVE = 3.0
+_TO_EXCHANGE = 2.0
+
+Pairs = Mapping[tuple[int, int], Buckets]
 
 
-def keep_own_counts(table: Microdata, basis: StitchingBasis) -> Microdata:
-    """The rows, each column having in each of its own buckets the share of rows that it has by itself.
+def keep_own_counts(
+    table: Microdata, basis: StitchingBasis, pairs: Pairs = MappingProxyType({})
+) -> Microdata:
+    """As many rows, each column having in each of its own buckets as many as by itself, but for noise.
 
-    Twice the same table gives the same: a column's shares are rounded alike each time.
+    Args:
+        table: the rows.
+        basis: of what cells are drawn.
+        pairs: what is published of two columns, by their numbers, ascending.
     """
-    cells = {
-        column: _settled(basis.sources[column], cells, basis.generator("own counts", (column,)))
-        for column, cells in table.cells.items()
-    }
-    return Microdata(table.rows, cells)
+    generator = basis.generator("own counts", sorted(table.cells))
+    held = [HeldPairs.of(basis.sources, columns, buckets) for columns, buckets in pairs.items()]
+    ranged = {column for column in table.cells if _is_ranged(basis.sources[column])}
+    fitted = _fitted(table, basis, held, generator)
+    moved = _settled_columns(fitted, basis, table.cells.keys() - ranged, generator)
+    if moved is not fitted:
+        fitted = _fitted(moved, basis, held, generator)
+    return _settled_columns(fitted, basis, ranged, generator)
 
 
-def _settled(source: CellSource, cells: DrawnCells, generator: np.random.Generator) -> DrawnCells:
+def _is_ranged(source: CellSource) -> bool:
+    """Whether most rows of what is published of a column are in ranges."""
+    weights = source.weights
+    return bool(2 * weights.counts[weights.lower < weights.upper].sum() > weights.counts.sum())
+
+
+def _settled_columns(
+    table: Microdata, basis: StitchingBasis, columns: AbstractSet[int], generator: np.random.Generator
+) -> Microdata:
+    """The rows, cells of these columns moved; the same where none is."""
+    cells = dict(table.cells)
+    if not columns or not table.rows:
+        return table
+    places = {column: _places(basis.sources[column], each) for column, each in table.cells.items()}
+    example = _distinct(list(places.values()))
+    for column in sorted(columns):
+        source = basis.sources[column]
+        # A value's count is the sum of those of all combinations that it is in, and each has its noise.
+        parts = np.bincount(places[column][example] + 1, minlength=len(source.weights.counts) + 1)[1:]
+        deviations = np.where(_is_ranged(source), 0.0, basis.difference_sd * np.sqrt((1 + parts) / 2))
+        cells[column] = _settled(source, cells[column], _TO_MOVE * deviations, generator)
+    changed = any(cells[column] is not table.cells[column] for column in columns)
+    return Microdata(table.rows, cells) if changed else table
+
+
+def _distinct(places: list[Integers]) -> Integers:
+    """A row of each combination of buckets."""
+    first, number = np.arange(1), np.zeros(len(places[0]), np.int64)
+    for place in places:
+        key = number * (int(place.max(initial=-1)) + 2) + place + 1
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    return first
+
+
+def _fitted(
+    table: Microdata, basis: StitchingBasis, held: list[HeldPairs], generator: np.random.Generator
+) -> Microdata:
+    """Rows without cells that contradict a pair's table, and then others in their place until counts fit."""
+    if len(table.cells) < 2 or not table.rows:
+        return table
+    places = {column: _places(basis.sources[column], cells) for column, cells in table.cells.items()}
+    mended = without_contradictions(held, places, generator)
+    cells = {}
+    for column, before in table.cells.items():
+        rows = np.flatnonzero(mended[column] != places[column])
+        to = mended[column][rows]
+        cells[column] = _drawn_anew(basis.sources[column], before, rows, to, generator)
+    wanted = [basis.sources[column].weights.counts for column in cells]
+    tolerance = _TO_EXCHANGE * basis.difference_sd
+    rows = chosen_rows([mended[column] for column in cells], wanted, tolerance, generator)
+    return Microdata(table.rows, cells).take(rows)
+
+
+def _places(source: CellSource, cells: DrawnCells) -> Integers:
+    """Which of the column's own buckets each cell lies in."""
+    first, after = source.weights.buckets_over(cells.numbers, cells.numbers, source.top)
+    places: Integers = np.where(after > first, first, _NOWHERE)
+    return places
+
+
+def _settled(
+    source: CellSource, cells: DrawnCells, tolerance: Floats, generator: np.random.Generator
+) -> DrawnCells:
     weights, start = source.weights, generator.random()
     if not len(weights.counts) or not len(cells.numbers):
         return cells
-    wanted = _shared_out(weights.counts, len(cells.numbers), start)
-    first, after = weights.buckets_over(cells.numbers, cells.numbers, source.top)
-    places = np.where(after > first, first, _NOWHERE)
-    found = np.bincount(places[places >= 0], minlength=len(wanted))
+    places = _places(source, cells)
+    found = np.bincount(places[places >= 0], minlength=len(weights.counts))
+    single = weights.lower == weights.upper
+    shares = _shared_out(weights.counts, len(cells.numbers), start)
+    wanted = _tolerated(found, shares, tolerance)
     if (found == wanted).all():
         return cells
-    single = weights.lower == weights.upper
     missing = int(np.flatnonzero(single & (weights.lower == source.null_value)).max(initial=_NOWHERE))
     counts = _Counts(found, wanted, np.where(single, np.minimum(found, wanted), 0), missing)
     keys = _ordered_by(cells.numbers, cells.numbers == source.null_value, generator)
     rows, to = _moves(keys, places, counts, generator)
     return _drawn_anew(source, cells, rows, to, generator)
+
+
+def _tolerated(found: Integers, wanted: Integers, tolerance: Floats) -> Integers:
+    """What is found, but where it is farther from what is wanted; and as many in all as are wanted.
+
+    >>> _tolerated(np.array([70, 31, 0, 9]), np.array([60, 30, 10, 10]), np.full(4, 6.0)).tolist()
+    [60, 31, 10, 9]
+    """
+    target = np.where(np.abs(found - wanted) > tolerance, wanted, found)
+    lacking = int(wanted.sum() - target.sum())
+    # Those that are farthest from what is wanted give or take what is left over.
+    apart = np.maximum((wanted - target) * np.sign(lacking), 0)
+    order = np.argsort(-apart, kind="stable")
+    before = np.cumsum(apart[order]) - apart[order]
+    target[order] += np.sign(lacking) * np.clip(abs(lacking) - before, 0, apart[order])
+    return target
 
 
 @dataclass(frozen=True)
@@ -129,6 +232,8 @@ def _drawn_anew(
     source: CellSource, cells: DrawnCells, rows: Integers, to: Integers, generator: np.random.Generator
 ) -> DrawnCells:
     """Cells of which some rows' are drawn from other buckets, in the order of these rows within each."""
+    if not len(rows):
+        return cells
     lower, upper = source.weights.lower[to], source.weights.upper[to]
     fresh = draw_cells(source, lower, upper, generator)
     ascending = np.lexsort((fresh.numbers, to))

@@ -9,6 +9,7 @@ once however many tables need it.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from types import MappingProxyType
 
 import numpy as np
@@ -29,8 +30,9 @@ from tasks.core.syndiffix.dependence import (
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
 from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import Forest, ForestColumn, KnownTrees, column_numbers
-from tasks.core.syndiffix.hashing import generator_of
+from tasks.core.syndiffix.hashing import generator_of, hash_string
 from tasks.core.syndiffix.microdata import CellSource
+from tasks.core.syndiffix.noise_kernels import count_noise, secret
 from tasks.core.syndiffix.own_counts import keep_own_counts
 from tasks.core.syndiffix.settings import (
     AnonymizationParameters,
@@ -148,12 +150,16 @@ class Synthesizer:
 
     def draw(self, combination: ColumnNumbers, basis: StitchingBasis) -> Microdata:
         """Rows of one cluster's columns, ascending; not to be shown before they are stitched and shuffled."""
-        return keep_own_counts(draw_rows(self.forest.buckets(combination), combination, basis), basis)
+        rows = draw_rows(self.forest.buckets(combination), combination, basis)
+        pairs = {pair: self.forest.buckets(pair) for pair in combinations(combination, 2)}
+        return keep_own_counts(rows, basis, pairs)
 
     def stitched(self, clusters: Clusters, drawn: Sequence[Microdata], basis: StitchingBasis) -> pa.Table:
         """The synthetic table from the rows of all clusters, in the order of ``clusters.combinations``."""
-        # Where rows were lost or repeated in stitching, counts are no longer quite the columns' own.
-        table = shuffle(keep_own_counts(assemble(clusters, drawn, basis), basis), basis)
+        table = assemble(clusters, drawn, basis)
+        if clusters.derived:  # where rows were lost or repeated, counts are no longer quite the columns' own
+            table = keep_own_counts(table, basis)
+        table = shuffle(table, basis)
         found = [(self.columns[column], table.cells[column].values) for column in clusters.columns]
         return pa.table({column.name: column.finished(cells) for column, cells in found})
 
@@ -165,7 +171,19 @@ class Synthesizer:
             )
             for number, column in enumerate(self.columns)
         ]
-        return StitchingBasis(self.forest, sources, entropies(self.forest))
+        # Each of two counts has two layers of noise.
+        deviation = 2 * self.parameters.anonymization.layer_noise_sd * self._rows_per_entity()
+        return StitchingBasis(self.forest, sources, entropies(self.forest), deviation)
+
+    def _rows_per_entity(self) -> float:
+        """As many as a noisy count of rows and one of entities say."""
+        if not self.ids:
+            return 1.0
+        distinct = [np.unique(column[column > 0]) for column in self._hashes.T]
+        entities = min(distinct, key=len)
+        key, everybody = secret(self.parameters.anonymization), np.bitwise_xor.reduce(entities)
+        noise = count_noise(key, key.count_sd, np.uint64(hash_string("entities")), everybody)
+        return max(self.forest.buckets((0,)).rows / max(len(entities) + noise, 1.0), 1.0)
 
     def _is_safe(self, column: EncodedColumn) -> bool:
         return column.name in self.parameters.value_safe_columns

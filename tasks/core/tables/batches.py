@@ -12,10 +12,12 @@ holds the line, so it is dropped, the row's position going to the operator.
 
 import re
 import secrets
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -34,7 +36,8 @@ _ROW_NUMBER = re.compile(
 )
 _NOT_THE_DIALECT = (
     "Every record of the input must have as many cells as the header, and every quote must be closed; at "
-    "least one record is not so. Check the delimiter, or repair the file."
+    "least one record is not so. Check the delimiter, say what precedes a quote inside a cell if it is no "
+    "second quote (sensitive_microdata_escape), or repair the file."
 )
 _NOT_THE_DECLARED_HEADER = (
     "Every record of the input must have as many cells as sensitive_microdata_header has names, and every "
@@ -101,6 +104,7 @@ def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) ->
         batch = None
         try:
             batch = next(batches, None)
+            batch = None if batch is None else _composed(batch)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             row = _ROW_NUMBER.match(str(error))
             detail = f"row {row[1]}{_numbering(source)}" if row else ""
@@ -111,6 +115,37 @@ def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) ->
         if batch is None:
             return
         yield batch
+
+
+def _composed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same with each text in Unicode's form NFC: one word is one value, however its marks are stored."""
+    columns = [_composed_cells(column) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _composed_cells(cells: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(cells.type):
+        composed = _composed_cells(cells.dictionary)
+        return cells if composed is cells.dictionary else composed.take(cells.indices).dictionary_encode()
+    if _is_text(getattr(cells.type, "value_type", pa.null())):  # a list's
+        if _is_ascii(cells.flatten()):
+            return cells
+        items = [item and [_composed_text(text) for text in item] for item in cells.to_pylist()]
+        return pa.array(items, cells.type)
+    if not _is_text(cells.type) or _is_ascii(cells):
+        return cells
+    try:
+        return pc.utf8_normalize(cells, form="NFC")
+    except pa.ArrowInvalid:
+        return cells  # no text in UTF-8: whoever reads it says so
+
+
+def _composed_text(text: str | None) -> str | None:
+    return text and unicodedata.normalize("NFC", text)
+
+
+def _is_ascii(texts: pa.Array) -> bool:
+    return pc.all(pc.string_is_ascii(texts)).as_py() is not False
 
 
 def _sentence(source: InputFile, error: Exception) -> str:

@@ -1,5 +1,6 @@
 """How a file's text is encoded, and how its column names and values are spelled in the outputs."""
 
+import unicodedata
 from typing import Literal
 
 #: How the text of a file may be encoded.
@@ -9,12 +10,12 @@ _RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
 
 
 def output_spelling(text: str) -> str:
-    """A header or value as the outputs spell it: trimmed, ``;`` and ``:`` replaced (sds.md 1.3).
+    """A header or value as the outputs spell it: trimmed, in NFC, ``;`` and ``:`` replaced (sds.md 1.3).
 
     >>> output_spelling(" Lyon; station: north ")
     'Lyon<semicolon> station<colon> north'
     """
-    text = text.strip()
+    text = unicodedata.normalize("NFC", text.strip())
     for reserved, replacement in _RESERVED:
         text = text.replace(reserved, replacement)
     return text
@@ -26,7 +27,7 @@ def bare_name(text: str) -> str:
     >>> bare_name(" 'age' "), bare_name("O'Brien's")
     ('age', "O'Brien's")
     """
-    text = text.strip()
+    text = unicodedata.normalize("NFC", text.strip())
     while len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1].strip()
     return text

@@ -69,7 +69,7 @@ class InputFile:
         format: ``csv`` (any delimiter) or ``parquet``; taken from the path's ending where it is None.
         delimiter: one ASCII character; by the ending where it is left out: a tab for TSV, else a comma.
         quote: one ASCII character.
-        escape: what precedes a quote inside a quoted cell: the quote itself, or one other character.
+        escape: what precedes a quote inside a quoted cell; the quote itself where it is left out.
         header: the column names of a text file whose first line is already a record; none: the first
             line is the header.
         encoding: of a text file.
@@ -80,7 +80,7 @@ class InputFile:
     format: Literal["csv", "parquet"] | None = None
     delimiter: str = ""
     quote: str = '"'
-    escape: str = '"'
+    escape: str = ""
     header: tuple[str, ...] = ()
     encoding: Encoding = "utf-8"
     skip_lines: int = 0
@@ -89,6 +89,8 @@ class InputFile:
         """Raises ParameterError where the dialect is not one, or a Parquet file is given one of text."""
         if not self.delimiter:
             object.__setattr__(self, "delimiter", "\t" if self._suffix in _TAB_SUFFIXES else ",")
+        if not self.escape:
+            object.__setattr__(self, "escape", self.quote)
         for name in ("delimiter", "quote", "escape"):
             value = getattr(self, name)
             if len(value) != 1 or not value.isascii() or value in "\r\n\0":
@@ -189,7 +191,7 @@ class InputFile:
             )
 
     def text(self) -> TextBytes:
-        """The bytes of a text file from the first one on, without the lines above the header, in UTF-8."""
+        """The bytes of a text file in UTF-8, without the lines above the header."""
         return TextBytes(self.opened, self.compression, self.encoding, self.skip_lines)
 
     @cached_property
@@ -392,11 +394,12 @@ def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
     source = InputFile(path, encoding=encoding)
     if source.is_parquet or source.delimiter == "\t":
         return source
+    text = source.text()
     try:
-        start = source.text().read(_SNIFFED_BYTES)
+        start = text.read(_SNIFFED_BYTES)
     except (OSError, UnicodeDecodeError):
         return source  # the header says what is wrong
-    return source.read_as(delimiter=_delimiter(start.decode("utf-8", errors="replace")))
+    return source.read_as(delimiter=text.separator or _delimiter(start.decode("utf-8", errors="replace")))
 
 
 def _delimiter(start: str) -> str:

@@ -2,12 +2,14 @@
 
 A path goes in; readers of its bytes come out, each with a place of its own in the same open file. So
 header, hash and rows are of one file, whatever is moved over its path meanwhile. Text arrives as UTF-8
-without a byte-order mark, decompressed on the way, a block at a time: nothing is unpacked to disk.
+without a byte-order mark and without Excel's line ``sep=;``, decompressed on the way, a block at a time:
+nothing is unpacked to disk.
 """
 
 import hashlib
 import io
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +28,8 @@ COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 #: Bytes of UTF-8 that one character takes at most.
 _BYTES_A_CHARACTER = 4
 _MARK = b"\xef\xbb\xbf"
+#: The first line by which Excel is told what separates cells.
+_SEPARATOR = re.compile(rb'"?sep=([ -~\t])"?\r?\n', re.IGNORECASE)
 
 
 class OpenedFile:
@@ -114,7 +118,7 @@ class FileReader(io.RawIOBase):
 
 
 class TextBytes:
-    """The text of a file as UTF-8 bytes, without a byte-order mark, block by block.
+    """The text of a file as UTF-8 bytes, without a byte-order mark and Excel's line, block by block.
 
     `read` raises UnicodeDecodeError where bytes are no text in the encoding (but leaves UTF-8 to be
     judged by whoever parses it), and OSError without a number where the compressed stream is damaged.
@@ -123,13 +127,15 @@ class TextBytes:
     def __init__(
         self, file: OpenedFile, compression: Compression | None, encoding: Encoding, skip_lines: int = 0
     ) -> None:
-        """Args: skip_lines: so many lines at its beginning are left out."""
+        """Args: skip_lines: so many lines at its beginning are left out; Excel's is one of them."""
         self._raw, self._size, self._skip_lines = file.reader(), max(file.size, 1), skip_lines
         source: Any = self._raw
         if compression is not None:
             source = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), compression)
         self._read: Callable[[int], bytes] = source.read
         self._is_first, self._rest = True, b""
+        #: What Excel's line says, as soon as it was read; empty without one.
+        self.separator = ""
         if encoding != "utf-8":
             self._read = _transcoded(source.read, encoding)
 
@@ -144,7 +150,7 @@ class TextBytes:
         while lacking > 0 and (data := self._read(lacking)):
             if self._is_first:
                 self._is_first = False
-                data = data.removeprefix(_MARK)
+                data = self._without_marks(data.removeprefix(_MARK))
             if self._skip_lines:
                 data = self._below(data)
             parts.append(data)
@@ -152,6 +158,14 @@ class TextBytes:
         whole = b"".join(parts)
         self._rest = whole[size:]  # of a character that did not fit
         return whole[:size]
+
+    def _without_marks(self, data: bytes) -> bytes:
+        """The first block without Excel's line, where that is no line that is left out anyway."""
+        told = _SEPARATOR.match(data)
+        if told is None:
+            return data
+        self.separator = told[1].decode("ascii")
+        return data if self._skip_lines else data[told.end() :]
 
     def _below(self, data: bytes) -> bytes:
         """What stands below the lines that are left out."""

@@ -18,18 +18,18 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from tasks.configuration.model import Input, RunConfiguration
+from tasks.configuration.model import RunConfiguration
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.hashes import folder_sha256
 from tasks.core.hints import located
 from tasks.core.records.columns import Schema
-from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, DeclaredInput, declared_input
+from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, declared_input
 from tasks.public.bundles.drawn import DrawnBundle, ledger_facts
 from tasks.public.bundles.rounded import RoundedBundle
 from tasks.public.bundles.tables import TablesBundle
-from tasks.storage import MEASUREMENT, StoredTable, Workspace
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, vintage_in_name
 
 #: A protection's bundle, by the name of its regime in `name.json`; silence is the first one.
 KINDS: dict[str, type[Bundle]] = {
@@ -63,36 +63,25 @@ def _read(folder: Path) -> Bundle:
     return KINDS[regime](folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
 
 
-def _said(declared: DeclaredInput) -> DeclaredInput:
-    """What is not a default: a measurement of before a key was added says nothing of it."""
-    silent = Input(path="?").model_dump(mode="json")
-    return {key: value for key, value in declared.items() if key not in silent or value != silent[key]}
-
-
-def _preparation(configuration: RunConfiguration) -> dict[str, object]:
-    """Public settings beside schema and parameters that change what is counted, or what is told of it.
+def _reading(configuration: RunConfiguration) -> dict[str, object]:
+    """What decides how the table is read, and what is told of it, beside schema and parameters.
 
     That a strict contract was kept is told of the very table that was drawn from, so another contract is
-    another release: two of them over one draw would tell two facts for one charge.
+    another release: two of them over one draw would tell two facts for one charge. One that repairs is in
+    the schema as far as it decides what is drawn; where nothing is drawn once, all of it names the release.
     """
-    path = configuration.input.contract
-    mode = configuration.input.contract_mode if path is not None else "repair"
-    settings: dict[str, object] = {"delimiter": configuration.input.delimiter, "contract_mode": mode}
-    if configuration.input.encoding != "utf-8":  # named only where it is another: older names stay
-        settings["encoding"] = configuration.input.encoding
-    if configuration.input.quote != '"':
-        settings["quote"] = configuration.input.quote
-    if configuration.input.skip_lines:
-        settings["skip_lines"] = configuration.input.skip_lines
-    if path is not None and mode == "strict":
-        settings["contract"] = load_contract(Path(path)).meaning
-    return settings
+    table, reading = configuration.input, configuration.input.reading()
+    if table.contract is None:
+        reading.pop("contract_mode", None)
+    elif table.contract_mode == "strict" or not configuration.protection.is_drawn_once:
+        reading["contract"] = load_contract(Path(table.contract)).meaning
+    return reading
 
 
 def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
-    """Of every public setting that touches what is measured."""
+    """Of every public setting that decides how the table is read or what is drawn."""
     found = KINDS[configuration.protection.regime].parameters(configuration, schema)
-    return configuration_digest(schema, found, _preparation(configuration))
+    return configuration_digest(schema, found, _reading(configuration))
 
 
 def as_measured(
@@ -126,7 +115,7 @@ def require_made_as_configured(
                 "other settings of protection",
                 not same_regime or configured_digest(configuration, bundle.schema()) != bundle.digest,
             ),
-            ("another contract or other declarations of its input", _said(declared) != _said(bundle.input)),
+            ("another contract or other declarations of its input", declared != bundle.input),
         )
         if differs
     ]
@@ -154,8 +143,8 @@ def find_measurement(
     if folder is not None:
         found = [Path(folder).absolute()]
     else:
-        pattern = f"{configuration.vintage}-*" if configuration.vintage else "*"
-        found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
+        found = sorted(home.glob("*"), key=lambda path: path.stat().st_mtime)
+        found = [path for path in found if configuration.vintage in (None, vintage_in_name(path))]
     found = [path for path in found if (path / NAME).is_file()]
     if not found:
         configuration.require_possible()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.errors import LedgerError
+from tasks.core.errors import LedgerError, ParameterError
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Whereabouts
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.ledger.place import exclusive, is_held, ledger_place
+from tasks.core.ledger.place import exclusive, is_held, ledger_place, require_absolute
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import gdp_charge, ledger_for, release
 
@@ -93,3 +93,16 @@ def test_a_lock_excludes_also_within_one_process(tmp_path: Path) -> None:
     other.join(20)
     assert entered.is_set()
     assert not is_held(lock)
+
+
+def test_a_ledger_of_the_working_directory_is_refused_where_that_is_one_of_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for named in ("/srv/ledger", "~/ledger", "postgresql://me@database.example/ledger"):
+        monkeypatch.setenv("MARGINALIA_LEDGER", named)
+        require_absolute()
+    monkeypatch.delenv("MARGINALIA_LEDGER")
+    require_absolute()
+    monkeypatch.setenv("MARGINALIA_LEDGER", "ledger")
+    with pytest.raises(ParameterError, match="MARGINALIA_LEDGER must be an absolute path"):
+        require_absolute()

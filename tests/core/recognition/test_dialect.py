@@ -125,3 +125,63 @@ def test_a_row_of_totals_is_told(tmp_path: Path) -> None:
     assert recognise_table(tmp_path / "t.csv").total == "Total"
     (tmp_path / "t.csv").write_text("name,town,age\nTotal,,43\nAna,Lyon,34\nBen,Nice,9\n")
     assert recognise_table(tmp_path / "t.csv").total == ""
+
+
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_line_that_tells_excel_the_delimiter_is_no_header(line: str, end: str, tmp_path: Path) -> None:
+    body = end.join([line, "town;price", "Lyon;1,5", "Nice;2,5", ""])
+    (tmp_path / "t.csv").write_bytes(("\ufeff" + body).encode())
+    found = recognise_dialect(tmp_path / "t.csv")
+    assert found.source.delimiter == ";" and found.source.headers.names == ("town", "price")
+    assert recognise_table(tmp_path / "t.csv").cells[1].texts == ("1,5", "2,5")
+
+
+def test_below_excel_s_line_a_title_is_left_out_with_it(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sep=;\nMembers;;\nname;town;age\nAna;Lyon;34\nBen;Nice;9\n")
+    found = recognise_dialect(tmp_path / "t.csv").source
+    assert (found.skip_lines, found.headers.names) == (2, ("name", "town", "age"))
+    said = recognise_dialect(tmp_path / "t.csv", SaidOfFile(skip_lines=2)).source
+    assert said.headers.names == ("name", "town", "age")
+
+
+@pytest.mark.parametrize("cell", [r"said \"hi\", left", r"a\"", r"\"", r"5\" x 7\""])
+def test_backslashes_before_quotes_are_found(cell: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("note,town\n" + f'"{cell}",Lyon\n"a, b",Nice\n' * 5)
+    found = recognise_table(tmp_path / "t.csv")
+    assert found.source.escape == "\\" and cell.replace("\\", "") in found.cells[0].texts
+
+
+@pytest.mark.parametrize("cell", ["C:\\dir\\", 'said ""hi""', r'a\""b', "\\"])
+def test_backslashes_that_stand_for_themselves_stay(cell: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("note,town\n" + f'"{cell}",Lyon\n"a, b",Nice\n' * 5)
+    found = recognise_table(tmp_path / "t.csv")
+    assert found.source.escape == '"' and cell.replace('""', '"') in found.cells[0].texts
+
+
+def test_names_that_differ_by_case_alone_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Sex,sex,SEX ,age\n" + "m,1,Trier,34\nf,0,Kiel,9\n" * 5)
+    found = recognise_table(tmp_path / "t.csv", SaidOfFile(has_header=True))
+    assert [column.name for column in found.columns] == ["Sex", "sex_2", "SEX_3", "age"]
+    assert found.rows == 10 and "Sex, sex_2, SEX_3" in found.reasons["names"]
+
+
+def test_a_column_without_a_name_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age,,grade\n1,x,C\n2,y,B\n")
+    assert recognise_table(tmp_path / "t.csv", SaidOfFile(has_header=True)).reasons["nameless"] == (
+        "column 2 left out: no name"
+    )
+
+
+def test_one_word_in_two_unicode_forms_is_one_value(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("cafe\u0301,town\n" + "e\u0301te\u0301,Lyon\n\u00e9t\u00e9,Nice\n" * 5)
+    found = recognise_table(tmp_path / "t.csv")
+    assert found.columns[0].name == "caf\u00e9" and found.cells[0].texts == ("\u00e9t\u00e9",)
+
+
+@pytest.mark.parametrize("word", ["\\N", ":", "*", "-", "\u2013", "\u2014", "k. A.", "k.A."])
+def test_a_word_for_nothing_among_numbers_is_a_missing_value(word: str, tmp_path: Path) -> None:
+    rows = "".join(f"{word if i % 9 == 0 else i % 70},{'fm'[i % 2]}\n" for i in range(400))
+    (tmp_path / "t.csv").write_text("age,sex\n" + rows)
+    column = recognise_table(tmp_path / "t.csv").columns[0]
+    assert column.kind == "age" and column.treatment.reading.missing == (word,)

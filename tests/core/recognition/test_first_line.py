@@ -1,11 +1,13 @@
 """A file without a header: whatever the first person's cells are, they must not become columns' names."""
 
+import random
 from pathlib import Path
 
 import pytest
 
 from flows.command import main as command
 from tasks.core.recognition.dialect import recognise_dialect
+from tasks.core.recognition.first_line import read_first_line
 
 ROWS = "".join(
     f"Ann {i},{18 + i % 60},{'fm'[i % 2]},{1000 + i},{['healthy', 'asthma'][i % 2]},Lyon\n"
@@ -126,3 +128,106 @@ def test_at_the_terminal_the_person_is_shown_the_line_and_asked(
     assert "Marta K | minor | n/a | HIV positive | 2004" in capsys.readouterr().out
     assert "column_2" in (tmp_path / "t_contract.yaml").read_text()
     assert command.main(["init", str(tmp_path / "t.csv"), "--output", str(tmp_path), "--overwrite"]) == 2
+
+
+#: Headers of real tables, of words that no list holds, each with some records below it.
+HEADERS = {
+    "above numbers": ("price,lotsize,bedrooms", [f"{9000 + 17 * i},{500 + i},{i % 5}" for i in range(60)]),
+    "above numbers, few": ("gdpb,impo,expo", [f"0.{i},{i},{3 * i}" for i in range(1, 7)]),
+    "above powers of ten": ("qx,lx", [f"{i}.5e-05,{i}e-7" for i in range(1, 60)]),
+    "above moments": (
+        "who,when,kind",
+        [f"p{i},2024-03-{1 + i % 28:02}T10:00:00,{'ab'[i % 2]}" for i in range(60)],
+    ),
+    "above booleans": ("coed,lunch,urban", ["TRUE,no,F", "FALSE,yes,T"] * 30),
+    "one recurs": ("age,hispanic,bmi,wt", [f"{i},{['hispanic', 'not'][i % 2]},{i}.5,{i}" for i in range(60)]),
+    "a word for nothing": (
+        "gear,carb,mpg,other,wt,hp,qsec",
+        [f"{i},{i % 4},{i}.2,{i},2,3,4" for i in range(60)],
+    ),
+    "of pandas": (",gear,mpg", [f"{i},{i % 4},{i}.2" for i in range(60)]),
+    "of pandas, named rows": (",gear,mpg", [f"Mazda RX{i},{i % 4},{i}.2" for i in range(60)]),
+    "quoted": ('"gear","mpg"', [f'"{i % 4}","{i}.2"' for i in range(60)]),
+    "of years": ("Country,1990,1991,1992", [f"{'ABCD'[i % 4]},{i}.2,{3 * i},{i / 7:.2f}" for i in range(60)]),
+    "above codes alone": ("Mois,Manag,Use,Manure", ["M1,SF,U2,C4", "M2,BF,U1,C2", "M1,HF,U2,C2"] * 20),
+    "keywords": (
+        "select,order,count,null,group by,a:b,x;y,where",
+        ["a,b,a,b,a,b,a,a", "b,a,a,a,b,b,b,a"] * 50,
+    ),
+    "with numbers": (
+        "50s_x,401k_active,gear,mpg,wt,hp",
+        [f"{i % 2},{i % 3},{i},{i},{i},{i}" for i in range(60)],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_a_header_is_in_no_doubt_where_records_could_hardly_be_so(kind: str, tmp_path: Path) -> None:
+    first, rows = HEADERS[kind]
+    (tmp_path / "t.csv").write_text("\n".join([first, *rows]) + "\n")
+    found = recognise_dialect(tmp_path / "t.csv")
+    assert (found.doubt, found.source.header) == ("", ())
+
+
+@pytest.mark.parametrize("kind", HEADERS)
+def test_without_its_header_no_record_of_such_a_table_is_taken_for_names(kind: str, tmp_path: Path) -> None:
+    _, rows = HEADERS[kind]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    found = recognise_dialect(tmp_path / "t.csv")
+    assert found.doubt or found.source.header
+
+
+def test_a_record_that_fits_every_column_is_asked_about_by_nobody() -> None:
+    rows = [[f"Ann {i}", str(18 + i % 60), "fm"[i % 2], str(1000 + i)] for i in range(50)]
+    assert read_first_line(rows).doubt == "" and not read_first_line(rows).is_header
+
+
+def test_two_years_beside_a_word_of_headers_are_asked_about() -> None:
+    rows = [["Brazil", "80488", "213766"], ["Afghanistan", "745", "2666"], ["China", "212258", "1272915272"]]
+    assert read_first_line([["country", "1999", "2000"], *rows]).doubt
+
+
+def test_years_above_years_are_no_header() -> None:
+    rows = [["Ann", str(1990 + i % 9), str(1991 + i % 9), str(1992 + i % 9)] for i in range(50)]
+    assert not read_first_line(rows).is_header or read_first_line(rows).doubt
+
+
+_NAMES = ("Ana", "Ben", "Eve", "Jo", "Li", "Mia", "Tom", "Uwe", "Zoe", "maria", "DE LA CRUZ", "O'Neil")
+_LISTS = (("f", "m"), ("healthy", "asthma", "diabetes"), ("Bonn", "Ulm", "Kiel"), ("yes", "no"), ("A1", "B2"))
+_ODD = ("", "n/a", "unknown", "minor", "diverse", "HIV positive", "see notes", "-", "twelve", "2024", "x")
+
+_PLAIN = {"minor", "diverse", "twelve", "x"}
+
+
+def _column(draw: random.Random, rows: int) -> list[str]:
+    kind = draw.randrange(7)
+    values = draw.choice(_LISTS)
+    makers = (
+        lambda: f"{draw.choice(_NAMES)} {draw.choice(_NAMES)}",
+        lambda: draw.choice(_NAMES),
+        lambda: draw.choice(values),
+        lambda: str(draw.randrange(90)),
+        lambda: f"{draw.lognormvariate(7, 1):.2f}",
+        lambda: f"20{draw.randrange(10, 25)}-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}",
+        lambda: f"P{draw.randrange(10**4):04}",
+    )
+    return [makers[kind]() for _ in range(rows)]
+
+
+def _headerless(draw: random.Random) -> list[list[str]]:
+    """Records, of which each cell of the first is odd with a chance of one in five."""
+    rows = draw.choice([1, 2, 5, 20, 80])
+    columns = [_column(draw, rows) for _ in range(draw.choice([1, 2, 3, 5, 8]))]
+    for column in columns:
+        column[0] = draw.choice(_ODD) if draw.random() < 0.2 else column[0]
+    return [list(record) for record in zip(*columns, strict=True)]
+
+
+@pytest.mark.parametrize("tables", [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_of_files_without_a_header_none_gives_names(tables: int) -> None:
+    draw = random.Random(tables)
+    for _ in range(tables):
+        records = _headerless(draw)
+        found = read_first_line(records)
+        passes = set(records[0]) <= _PLAIN  # nothing but the meaning of the words tells it
+        assert found.doubt or not found.is_header or passes, records[:3]

