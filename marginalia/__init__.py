@@ -365,9 +365,9 @@ def stitch(left: "AnyTable", right: "AnyTable", *, shared: bool = True) -> "AnyT
     >>> stitch(left, right).columns.tolist()
     ['age', 'sex', 'smoker']
 
-    It reads no raw table and draws nothing that is secret. So what comes out tells no more than the two tables
-    together, and is no better protected: give it synthetic tables alone. Relations between columns of one
-    table stay. Those between the two are kept only as far as the shared columns carry them.
+    It reads no raw table and draws nothing that is secret. So what comes out tells no more than the two
+    tables together, and is no better protected: give it synthetic tables alone. Relations between columns of
+    one table stay. Those between the two are kept only as far as the shared columns carry them.
 
     Args:
         left: a synthetic table.
