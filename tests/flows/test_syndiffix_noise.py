@@ -29,7 +29,7 @@ TRIED = {
     "value_safe_columns": ["--value-safe-columns", "zip"],
     "decimal": ["--columns", "age:i", "zip:i", "rent", "--decimal", ","],
     "thousands": ["--thousands", "'"],
-    "date_formats": ["--columns", "age:i", "zip:i", "rent", "--date-format", "rent=%d.%m.%Y"],
+    "date_formats": ["--columns", "age", "zip:i", "rent:r", "--date-format", "age=%H"],
     "encoding": ["--encoding", "latin-1"],
     "low_threshold": ["-lcf", "2"],
     "layer_sd": ["-thresh_sd", "2"],
