@@ -30,6 +30,7 @@ _OPTION = re.compile(r"(?<![\w'-])--?[a-z][\w-]*(?:/-[\w/-]+)*")
 _KEY = re.compile("|".join(rf"(?<![\w.'\"]){re.escape(key)}(?![\w'\"])" for key in PROTECT))
 _UNKNOWN = re.compile(r"(\w+) is not a key of the configuration: (.*)")
 _SENTENCES = (
+    ("--blob-largest 2", "largest=2"),
     ("set dp_aggregates to false for k-anonymity", "give k in place of epsilon for k-anonymity"),
     ("Remove the key.", "Leave it out."),
 )

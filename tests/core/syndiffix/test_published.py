@@ -49,6 +49,20 @@ def test_a_shared_stitch_has_as_many_rows_as_both_on_average_and_values_of_both(
     assert Counter(number % 2 for number in stitch_tables(*odd, "shared")["n"].to_pylist()) == {0: 50, 1: 50}
 
 
+def test_a_chain_of_tables_pairs_rows_by_their_rank_and_takes_each_shared_column_by_turns() -> None:
+    ranks = np.arange(12)
+    first = pa.table({"a": 20 + ranks, "b": 3 * ranks})
+    second = pa.table({"a": 40 + ranks, "c": 500 + ranks})  # of other values, in the same order
+    third = pa.table({"c": 600 + ranks, "d": -ranks})
+    chain = stitch_tables(stitch_tables(first, second, "shared"), third, "shared")
+    assert chain.column_names == ["a", "b", "c", "d"]
+    rows = sorted(chain.to_pylist(), key=lambda row: row["b"])
+    assert [(row["b"], row["d"]) for row in rows] == [(3 * rank, -rank) for rank in range(12)]
+    for name, (left, right) in {"a": (20, 40), "c": (500, 600)}.items():
+        owners = [row[name] - rank for rank, row in enumerate(rows)]
+        assert owners == [left, right] * 6
+
+
 def test_relations_within_each_table_stay_whole() -> None:
     found = stitch_tables(LEFT, RIGHT, "shared")
     assert not rows_of(found, "pay", "letter").keys() - rows_of(LEFT, "pay", "letter").keys()
