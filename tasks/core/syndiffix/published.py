@@ -113,7 +113,7 @@ def stitch_tables(left: pa.Table, right: pa.Table, owner: StitchOwner) -> pa.Tab
     found = {name: on_one_scale(name, [left[name], right[name]]) for name in shared}
     entropies = np.array([found[name].entropy if name in found else 0.0 for name in names])
     basis = PublicBasis(names, entropies, {names.index(name): found[name].interval for name in shared})
-    sides = [
+    one, other = (
         Microdata(
             table.num_rows,
             {
@@ -124,10 +124,10 @@ def stitch_tables(left: pa.Table, right: pa.Table, owner: StitchOwner) -> pa.Tab
             },
         )
         for place, table in enumerate((left, right))
-    ]
+    )
     stitch = tuple(names.index(name) for name in shared)
-    derived = tuple(number for number in sorted(sides[1].cells) if number not in stitch)
-    rows = shuffle(join_tables(*sides, DerivedCluster(owner, stitch, derived), basis), basis)
+    derived = tuple(number for number in sorted(other.cells) if number not in stitch)
+    rows = shuffle(join_tables(one, other, DerivedCluster(owner, stitch, derived), basis), basis)
     return pa.table({name: rows.cells[number].values for number, name in enumerate(names)})
 
 
