@@ -177,11 +177,9 @@ def has_empty_fraction(text: str, decimal: str) -> bool:
 
 
 def without_fraction(text: str, decimal: str) -> str:
-    """A whole number without zeros behind a decimal mark; any other text as it is."""
-    if not has_empty_fraction(text, decimal):
-        return text
-    bare = re.sub("[.,]0+$", "", text)
-    return "0" if bare == "-0" else bare
+    """A whole number without zeros behind a decimal mark, 0 without a sign; any other text as it is."""
+    bare = re.sub("[.,]0+$", "", text) if has_empty_fraction(text, decimal) else text
+    return "0" if bare in ("-0", "+0") else bare
 
 
 def _frozen(value: object) -> Any:
