@@ -281,6 +281,9 @@ def test_configuration_and_contract_must_agree():
         ("integer", "1.234", True),
         ("integer", '"1,5"', False),
         ("integer", "12.34", False),
+        ("integer", "90+", True),
+        ("number", '"<0,5"', True),
+        ("integer", "<90+", False),
     ],
 )
 def test_a_strict_contract_judges_numbers_with_their_marks(tmp_path, type, cell, holds):
