@@ -22,6 +22,7 @@ from tasks.core.recognition.edges import (
     TENTHS,
     chosen_edges,
     linear_edges,
+    with_limits,
 )
 from tasks.core.recognition.header_words import header_words, meanings, names_a_person
 from tasks.core.recognition.items import item_column
@@ -271,6 +272,8 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     if _is_serial(cells, found) and not said & {"money", "age", "year"}:
         return _left_out(cells, "number of a row", f"each of {cells.distinct} cells has its own whole number")
     kind, edges, reason = _kind_of_numbers(cells, found, real)
+    if any(found.limits):
+        edges = with_limits(edges, found.limits, found.numbers[real], cells.held[real], cells.margin)
     if _is_code(cells, found, real) and kind == "number":
         return None
     reading = CellReading(strip=found.strip, missing=missing)
@@ -289,7 +292,7 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     )
     if words:
         reason += f"; beside them words such as {_shown(cells, np.isnan(found.numbers))}"
-    doubt = ""
+    doubt = found.doubt
     if found.whole and not said & {"money", "contact"}:
         is_named = "date" in said or not _EVENTS.isdisjoint(header_words(cells.name))
         if counted := counted_moments(edges[0], edges[-1], is_named_date=is_named):
@@ -329,8 +332,8 @@ def _kind_of_numbers(
     if not found.whole and low >= 0 and high <= 1 and high > 0.3:
         return "share", TENTHS, f"fractions {span}"
     edges = chosen_edges(numbers, held, whole=found.whole, few=cells.margin)
-    if "money" in said or found.strip:
-        why = f"{found.strip} stands beside it" if found.strip else "its name says money"
+    if "money" in said or found.is_money:
+        why = f"{found.strip} stands beside it" if found.is_money else "its name says money"
         return "money", edges, f"{why}, and it is {span}"
     kind = "number"
     return kind, edges, f"{'whole ' if found.whole else ''}numbers {span}"

@@ -15,6 +15,8 @@ from tasks.core.recognition.cells import usual_ends
 from tasks.core.records.columns import bin_problems
 
 Edges = tuple[float, ...]
+#: Numbers that cells lie below, and above, without saying how far: <0.5 and 90+.
+Limits = tuple[tuple[float, ...], ...]
 
 AGE_BANDS: Edges = (0, 18, 25, 35, 45, 55, 65, 75, 85)
 CHILD_BANDS: Edges = (0, 1, 3, 6, 10, 14, 18)
@@ -121,6 +123,21 @@ def _without_zeros(numbers: Floats, held: Integers, *, whole: bool, few: int) ->
         if edges in possible and fullest(edges, numbers, held) <= max(most, commonest + _BESIDE):
             return edges
     return min(possible, key=lambda edges: fullest(edges, numbers, held))
+
+
+def with_limits(edges: Edges, limits: Limits, numbers: Floats, held: Integers, few: int) -> Edges:
+    """Edges with one at each limit; none beyond it where hardly a number is, but a first 0.
+
+    >>> with_limits((0, 18, 65, 100), ((), (90,)), np.array([20.0, 90]), np.array([30, 30]), 20)
+    (0, 18, 65, 90)
+    """
+    below, above = limits
+    found = sorted({*edges, *below, *above})
+    if above and held[numbers > max(above)].sum() < few:
+        found = [edge for edge in found if edge <= max(above)]
+    if below and held[numbers < min(below)].sum() < few:
+        found = [edge for edge in found if edge >= min(below) or edge == edges[0] == 0]
+    return _plain(found) if len(found) > 1 else edges
 
 
 def fullest(edges: Sequence[float], numbers: Floats, held: Integers) -> float:

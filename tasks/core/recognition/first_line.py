@@ -170,8 +170,8 @@ def _told_of(first: Sequence[str], columns: Sequence[_Column]) -> list[_Told]:
     seen: set[str] = set()
     found = []
     for place, (cell, column) in enumerate(zip(first, columns, strict=True)):
-        is_twice = cell.casefold() in seen and cell != ""
-        seen.add(cell.casefold())
+        is_twice = cell in seen and cell != ""  # names may differ in case alone
+        seen.add(cell)
         if is_twice:
             found.append(_Told(_LIKE_A_RECORD, "recurs in the line"))
         elif place in years:

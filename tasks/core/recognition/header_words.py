@@ -15,7 +15,9 @@ _WORDS = Path(__file__).with_name("header_words.toml")
 #: A word of this length or more may also be the beginning of a header's word.
 _LONG = 5
 #: The sections of words that say no meaning.
-_OTHER, _BESIDE = "other", "beside_contact"
+_OTHER, _BESIDE, _MADE = "other", "beside_contact", "made_of_money"
+#: What stands before a word of money whose logarithm a column holds: lnwage, log_income.
+_LOGS = ("l", "ln", "log")
 #: In French it is a number.
 _NOT_ALWAYS_A_NAME = {"nombre"}
 
@@ -34,9 +36,21 @@ def header_words(name: str) -> list[str]:
 
 @functools.cache
 def meanings(name: str) -> set[str]:
-    """The meanings (sections of the file) of which a header has a word, or begins or ends with a long one."""
+    """The meanings (sections of the file) of which a header has a word, or begins or ends with a long one.
+
+    >>> meanings("hourly wage"), meanings("ln_wage"), meanings("price index"), meanings("tax rate")
+    ({'money'}, set(), set(), {'share'})
+    """
     words = [re.sub(r"\d+$", "", word) for word in header_words(name)]
-    return {meaning for meaning, known in _known().items() if any(_is_one(word, known) for word in words)}
+    found = {meaning for meaning, known in _known().items() if any(_is_one(word, known) for word in words)}
+    return found - {"money"} if "share" in found or _is_made_of_money(words) else found
+
+
+def _is_made_of_money(words: list[str]) -> bool:
+    """Whether what is named is a logarithm or an index of money, and so none."""
+    money, made = _known()["money"], _sections()[_MADE]
+    logs = [word[len(log) :] for word in words for log in _LOGS if word.startswith(log)]
+    return not made.isdisjoint(words) or any(_is_one(word, money) for word in logs)
 
 
 def names_a_person(name: str) -> bool:
@@ -61,7 +75,9 @@ def _is_one(word: str, known: frozenset[str]) -> bool:
 
 @functools.cache
 def _known() -> dict[str, frozenset[str]]:
-    return {meaning: words for meaning, words in _sections().items() if meaning not in (_OTHER, _BESIDE)}
+    return {
+        meaning: words for meaning, words in _sections().items() if meaning not in (_OTHER, _BESIDE, _MADE)
+    }
 
 
 def other_header_words() -> frozenset[str]:

@@ -9,6 +9,7 @@ import re
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats
+from tasks.core.recognition.around_numbers import LETTER_FLAGS
 from tasks.core.recognition.cells import SeenColumn, usual_ends
 
 #: In small letters.
@@ -49,7 +50,9 @@ _WORDS = frozenset(
     ]
 )
 #: The same where numbers and dates stand around them; elsewhere they may be an answer.
-_AMONG_NUMBERS = _WORDS | {"none", "nil", "unknown", "unk"}
+_AMONG_NUMBERS = _WORDS | {"none", "nil", "unknown", "unk", "c"}  # c: confidential, as Eurostat has it
+#: A word of signs with a flag behind it, such as ": c".
+_FLAGGED = re.compile(rf"([:.\-]+) ?[{LETTER_FLAGS}]")
 #: Words by which somebody's record says that nothing is known, which no header says; none is ever drafted.
 _IN_RECORDS = _AMONG_NUMBERS | {
     *(
@@ -107,7 +110,10 @@ def is_missing_word(text: str) -> bool:
 def missing_words(cells: SeenColumn, *, among_numbers: bool = False) -> Flags:
     """Which texts stand for a missing value. Args: among_numbers: the others are numbers or dates."""
     known = _AMONG_NUMBERS if among_numbers else _WORDS
-    return np.array([text.lower() in known for text in cells.texts], np.bool_)
+    words = [text.lower() for text in cells.texts]
+    if among_numbers:
+        words = [match[1] if (match := _FLAGGED.fullmatch(word)) else word for word in words]
+    return np.array([word in known for word in words], np.bool_)
 
 
 def code_numbers(cells: SeenColumn, numbers: Floats) -> Flags:

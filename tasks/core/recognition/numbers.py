@@ -8,14 +8,26 @@ from dataclasses import dataclass, replace
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
 from tasks.core.arrays import Flags, Floats
+from tasks.core.recognition.around_numbers import BELOW_ZERO, around_numbers, bare
 from tasks.core.recognition.cells import SeenColumn, usual_number
+from tasks.core.recognition.edges import Limits
+from tasks.core.recognition.header_words import meanings
 from tasks.core.records.cells import numbers_of_texts
-from tasks.core.tables.number_format import BOOKKEEPING, PLAIN, NumberFormat
+from tasks.core.tables.number_format import (
+    BOOKKEEPING,
+    PLAIN,
+    NumberFormat,
+    sides_of_limits,
+    without_limits,
+)
 
 #: The share of filled cells that must be numbers, and how many different texts beside them are codes.
 _MOST_ARE, _FEW_CODES, _AT_LEAST = 0.95, 5, 0.5
+#: Of numbers, limits (90+) aside: with fewer, limits are the names of groups.
+_AT_LEAST_PLAIN = 0.2
 _FORMATS = (
     PLAIN,
     NumberFormat(","),
@@ -26,17 +38,10 @@ _FORMATS = (
     NumberFormat(".", "'"),
     NumberFormat(",", "'"),
 )
-#: What may stand around numbers: signs of currencies, their codes, a percent sign, some units.
-_SIGNS = "€$£¥₹%"
-_AROUND = re.compile(
-    r"(?P<before>[€$£¥₹]|EUR|USD|GBP|CHF|Fr\.)?\s*"
-    r"(?P<number>\([\d.,][\d.,' \u00a0\u202f\u2019]*\)|[-+]?[\d.,][\d.,' \u00a0\u202f\u2019]*?-?)\s*"
-    r"(?P<behind>[€$£¥₹%]|EUR|USD|GBP|CHF|Fr\.|kg|cm|km|mm|km/h|min|years|Jahre|ans)?"
-)
-#: What bookkeepers write of a number below zero.
-_BELOW_ZERO = re.compile(r"\([\d.,][\d.,' \u00a0\u202f\u2019]*\)|[\d.,][\d.,' \u00a0\u202f\u2019]*-")
+_CORRECT = "if that is wrong, correct decimal and thousands in"
 #: Groups of three digits behind a mark, which may be a mark of thousands or of decimals.
-_IN_THREES = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}(?:\{mark}\d{{3}})+") for mark in ".,"}
+_IN_THREES = {mark: re.compile(rf"\D*[1-9]\d{{0,2}}(?:\{mark}\d{{3}})+\D*") for mark in ".,"}
+_THOUSAND, _SHORT = re.compile(r"\D*[1-9]\d{0,2}\.\d{3}\D*"), re.compile(r"\D*\d{1,3}\D*")
 
 
 @dataclass(frozen=True)
@@ -46,27 +51,34 @@ class NumberColumn:
     Attributes:
         format: how they are written.
         strip: the characters that stand around them.
-        numbers: for each text its number; NaN: it is none.
+        is_money: whether a currency is among them.
+        numbers: for each text its number, of a limit (90+) that of the limit; NaN: it is none.
+        limits: numbers that more than a few cells lie below or above without saying how far.
         whole: whether all are whole.
+        doubt: what the person should look at; empty: nothing.
     """
 
     format: NumberFormat
     strip: str
+    is_money: bool
     numbers: Floats
+    limits: Limits
     whole: bool
+    doubt: str
 
 
 def has_decimal_comma(cells: SeenColumn) -> bool:
     """Whether most texts are numbers, and a comma before decimals is the only way to read some of them."""
-    bare = [_bare(text)[0] for text in cells.texts]
+    numbers = [bare(text)[0] for text in cells.texts]
     commas = [
         NumberFormat(",", "").plain_text(text) is not None
         and "," in text
         and _IN_THREES[","].fullmatch(text) is None
-        for text in bare
+        for text in numbers
     ]
     grouped = [
-        "." in text and "," in text and NumberFormat(",", ".").plain_text(text) is not None for text in bare
+        "." in text and "," in text and NumberFormat(",", ".").plain_text(text) is not None
+        for text in numbers
     ]
     needed = np.array(commas, np.bool_) | np.array(grouped, np.bool_)
     return not cells.is_few(needed) and cells.share(needed) >= 0.2
@@ -82,15 +94,11 @@ def number_column(
         cells: without words for missing values.
         comma: whether other columns of the table have commas before decimals.
     """
-    stripped = [_bare(text) for text in cells.texts]
-    strip = _strip(cells, [around for _, around in stripped])
-    texts = [
-        text if set(around) <= set(strip) else whole
-        for whole, (text, around) in zip(cells.texts, stripped, strict=True)
-    ]
+    around = around_numbers(cells)
+    texts = around.numbers
     best: tuple[float, NumberFormat] | None = None
     least = cells.margin / max(cells.filled, 1)
-    below = np.array([_BELOW_ZERO.fullmatch(text) is not None for text in texts], np.bool_)
+    below = np.array([BELOW_ZERO.fullmatch(text) is not None for text in texts], np.bool_)
     negative = "" if cells.is_few(below) else BOOKKEEPING
     for each in _ordered(cells, texts, comma=comma):
         number_format = replace(each, negative=negative)
@@ -100,31 +108,63 @@ def number_column(
             best = (share, number_format)
     if best is None:
         return None
-    numbers = numbers_of_texts(connection, texts, best[1])
+    array = pa.array(texts, pa.string())
+    at_limits = without_limits(array).to_pylist()
+    numbers = numbers_of_texts(connection, at_limits, best[1])
     finite = np.isfinite(numbers)
-    if not finite.any():
+    is_limit = np.logical_or(*sides_of_limits(array))
+    of_plain = cells.share(finite & ~is_limit)
+    if of_plain < _AT_LEAST_PLAIN:
         return None
     if best[0] < _MOST_ARE:
         others = usual_number(cells.held[~finite], cells.margin)
-        if best[0] < _AT_LEAST or others > _FEW_CODES:
+        if of_plain < _AT_LEAST or others > _FEW_CODES:
             return None
-    return NumberColumn(best[1], strip, numbers, cells.is_few(finite & (numbers != np.floor(numbers))))
-
-
-def _strip(cells: SeenColumn, around: list[str]) -> str:
-    """The signs that stand around more than a few numbers."""
-    signs = dict.fromkeys(sign for each in around for sign in each)
-    return "".join(
-        sign for sign in signs if not cells.is_few(np.array([sign in each for each in around], np.bool_))
+    return NumberColumn(
+        best[1],
+        around.strip,
+        around.is_money,
+        numbers,
+        _limits(cells, array, numbers),
+        cells.is_few(finite & (numbers != np.floor(numbers))),
+        _doubt(cells, texts, best[1], comma=comma),
     )
 
 
-def _bare(text: str) -> tuple[str, str]:
-    """A number without what stands around it, and that; any other text as it is."""
-    match = _AROUND.fullmatch(text)
-    if match is None:
-        return text, ""
-    return match["number"].strip(), (match["before"] or "") + (match["behind"] or "")
+def _limits(cells: SeenColumn, texts: pa.Array, numbers: Floats) -> Limits:
+    """Below which numbers, and above which, more than a few cells lie."""
+    return tuple(
+        tuple(
+            float(number)
+            for number in np.unique(numbers[side & np.isfinite(numbers)])
+            if not cells.is_few(side & (numbers == number))
+        )
+        for side in sides_of_limits(texts)
+    )
+
+
+def _may_be_thousands(cells: SeenColumn, texts: list[str]) -> bool:
+    """Whether a point stands before three digits, and no cell says whether these are decimals."""
+    has_point = np.array(["." in text for text in texts], np.bool_)
+    others = np.array(["." in text and _THOUSAND.fullmatch(text) is None for text in texts], np.bool_)
+    long = np.array([re.fullmatch(r"\D*\d{4,}\D*", text) is not None for text in texts], np.bool_)
+    return not cells.is_few(has_point) and cells.is_few(others) and cells.is_few(long)
+
+
+def _are_likely_thousands(cells: SeenColumn, texts: list[str]) -> bool:
+    """Whether such points stand between thousands: of money, or where smaller numbers have no decimals."""
+    short = np.array([_SHORT.fullmatch(text) is not None for text in texts], np.bool_)
+    return _may_be_thousands(cells, texts) and ("money" in meanings(cells.name) or not cells.is_few(short))
+
+
+def _doubt(cells: SeenColumn, texts: list[str], chosen: NumberFormat, *, comma: bool) -> str:
+    """What to say where points before three digits could be read in two ways."""
+    example = next((text for text in texts if _THOUSAND.fullmatch(text)), "")
+    if comma or chosen.thousands not in ("", ".") or not example or not _may_be_thousands(cells, texts):
+        return ""
+    joined = example.replace(".", "")
+    taken = f"for {joined}" if chosen.thousands else f"as it stands, not for {joined}"
+    return f"is {example} {joined}? No cell tells, and it is taken {taken}; {_CORRECT} the draft"
 
 
 def _ordered(cells: SeenColumn, texts: list[str], *, comma: bool) -> list[NumberFormat]:
@@ -138,7 +178,8 @@ def _ordered(cells: SeenColumn, texts: list[str], *, comma: bool) -> list[Number
         for mark in ".,"
     }
     likely = []
-    if comma and has_point and not has_comma and in_threes["."]:
+    is_grouped = comma or _are_likely_thousands(cells, texts)
+    if is_grouped and has_point and not has_comma and in_threes["."]:
         likely.append(NumberFormat(",", "."))
     if not comma and has_comma and not has_point and in_threes[","]:
         likely.append(NumberFormat(".", ","))

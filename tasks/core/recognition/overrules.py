@@ -13,7 +13,7 @@ from tasks.core.hints import did_you_mean
 from tasks.core.recognition.cells import SeenColumn
 from tasks.core.recognition.columns import Context, dates_treated, recognise_column
 from tasks.core.recognition.dates import date_column
-from tasks.core.recognition.edges import AGE_BANDS, chosen_edges
+from tasks.core.recognition.edges import AGE_BANDS, chosen_edges, with_limits
 from tasks.core.recognition.numbers import number_column
 from tasks.core.recognition.said import Overrule
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised, Treatment
@@ -120,6 +120,9 @@ def _binned(
         edges = chosen_edges(found.numbers[real], cells.held[real], whole=found.whole, few=cells.margin)
     if found is None:
         return replace(kept, bins=edges, other=NOT_A_NUMBER)
+    if not said.detail and any(found.limits):
+        real = np.isfinite(found.numbers)
+        edges = with_limits(edges, found.limits, found.numbers[real], cells.held[real], cells.margin)
     other = None if cells.is_few(np.isnan(found.numbers)) else NOT_A_NUMBER
     reading = replace(kept.reading, strip=found.strip)
     return replace(kept, bins=edges, number_format=found.format, reading=reading, other=other)

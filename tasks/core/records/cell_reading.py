@@ -12,7 +12,7 @@ is read (privacy.md, rule 6): a format that several cells were written in is dec
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -117,8 +117,7 @@ class CellReading:
             return ReadCells(list(texts), np.zeros(len(texts), np.bool_))
         words = {normalize("NFC", word.strip()).lower() for word in self.missing}
         words |= {without_fraction(word, ".") for word in words}  # -9.0 is -9 where cells are typed
-        found = [None if text is None else self._bare(text) for text in texts]
-        found = ["" if text is not None and text.lower() in words else text for text in found]
+        found = [None if text is None else self._bare(text, words) for text in texts]
         if mark := self.whole or ("." if self.cut == WHOLE else ""):
             found = [None if text is None else without_fraction(text, mark) for text in found]
         if self.cut_length:
@@ -136,9 +135,11 @@ class CellReading:
         """The same of an array of texts, as large strings."""
         return pa.array(self.read(connection, texts.to_pylist()).texts, pa.large_string())
 
-    def _bare(self, text: str) -> str:
+    def _bare(self, text: str, words: Set[str]) -> str:
+        """Without what stands around it; empty for one of the words, which may hold it, too."""
         text = text.strip()
-        return text.strip(self.strip + " \u00a0\u202f\t") if self.strip else text
+        bare = text.strip(self.strip + " \u00a0\u202f\t") if self.strip else text
+        return "" if text.lower() in words or bare.lower() in words else bare
 
     def _dates(self, connection: duckdb.DuckDBPyConnection, texts: list[str | None]) -> list[str | None]:
         """What is left of each text that is a date; None of any other."""
@@ -177,11 +178,9 @@ def has_empty_fraction(text: str, decimal: str) -> bool:
 
 
 def without_fraction(text: str, decimal: str) -> str:
-    """A whole number without zeros behind a decimal mark; any other text as it is."""
-    if not has_empty_fraction(text, decimal):
-        return text
-    bare = re.sub("[.,]0+$", "", text)
-    return "0" if bare == "-0" else bare
+    """A whole number without zeros behind a decimal mark, 0 without a sign; any other text as it is."""
+    bare = re.sub("[.,]0+$", "", text) if has_empty_fraction(text, decimal) else text
+    return "0" if bare in ("-0", "+0") else bare
 
 
 def _frozen(value: object) -> Any:

@@ -18,7 +18,7 @@ from tasks.core.records.coded import code_type
 from tasks.core.records.columns import Column
 from tasks.core.records.kernels import mark_codes
 from tasks.core.records.value_texts import holds_lists, is_list, texts_or_lists
-from tasks.core.tables.number_format import PLAIN, NumberFormat
+from tasks.core.tables.number_format import PLAIN, NumberFormat, sides_of_limits
 
 _INFINITE = "^[+-]?(?i:inf(inity)?)$"
 
@@ -151,17 +151,20 @@ def numbers_of_texts(
     """Each text as a number, NaN where it isn't one; never fails.
 
     A number is decimal digits with an optional sign, decimals and exponent in the given format, or ``inf``;
-    one too large for double precision is infinite.
+    one too large for double precision is infinite. A limit (<0.5, 90+) is the next number beyond it, so that
+    it falls into the right one of two bins.
 
     >>> numbers_of_texts(duckdb.connect(), ["34", "1.234,5", "-"], NumberFormat(",", ".")).tolist()
     [34.0, 1234.5, nan]
     """
     values = pa.array(texts, pa.string())
-    if number_format != PLAIN:
-        is_infinite = pc.match_substring_regex(values, _INFINITE)
-        values = pc.if_else(is_infinite, values, number_format.plain_texts(values))
-    numbers = query_over(connection, "records/numbers_of_texts", values, {})
-    return np.asarray(numbers.fill_null(float("nan")).to_numpy(zero_copy_only=False), dtype=np.float64)
+    is_infinite = pc.match_substring_regex(values, _INFINITE)
+    plain = pc.if_else(is_infinite, values, number_format.plain_texts(values))
+    found = query_over(connection, "records/numbers_of_texts", plain, {}).fill_null(float("nan"))
+    numbers = np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.float64)
+    below, above = sides_of_limits(values)
+    beyond = np.nextafter(numbers, np.where(below, -np.inf, np.inf))
+    return np.where(below | above, beyond, numbers)
 
 
 def _widened(values: pa.Array) -> pa.Array:

@@ -5,6 +5,11 @@
 >>> NumberFormat(negative=BOOKKEEPING).plain_texts(pa.array(["(120.00)", "1.5-", "-7", "(-7)"])).to_pylist()
 ['-120.00', '-1.5', '-7', None]
 
+A limit is a number, too:
+
+>>> PLAIN.plain_texts(pa.array(["<0.5", "90+", "≥ 90", "<90+"])).to_pylist()
+['0.5', '90', '90', None]
+
 Whoever makes the table declares it, for a table or for a column; nothing is found out from the cells, which
 would let one record change how another is read (privacy.md, rule 6).
 """
@@ -15,6 +20,8 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Flags
+
 #: In a declaration by column, all columns that it does not name.
 EVERY_COLUMN = "*"
 DECIMALS = (".", ",")
@@ -24,6 +31,24 @@ THOUSANDS = {"": "", ".": ".", ",": ",", " ": " \u00a0\u2009\u202f", "'": "'\u20
 #: How bookkeepers write what is below zero, beside a sign in front: (120.00) or 120.00-.
 BOOKKEEPING = "bookkeeping"
 _IS_BELOW_ZERO = r"^\(|-$"
+#: What a limit has around its number.
+_BELOW, _ABOVE = "^(?:<=?|≤) ?", r"^(?:>=?|≥) ?| ?\+$"
+_LIMIT = f"{_BELOW}|{_ABOVE}"
+
+
+def without_limits(texts: pa.Array) -> pa.Array:
+    """The number of each limit; any other text as it is."""
+    return pc.replace_substring_regex(texts, _LIMIT, "", max_replacements=1)
+
+
+def sides_of_limits(texts: pa.Array) -> tuple[Flags, Flags]:
+    """Which texts lie below a limit, and which above it: between two bins both 90+ and >90 are in the upper.
+
+    >>> [side.tolist() for side in sides_of_limits(pa.array(["<0.5", "90+", "90", None]))]
+    [[True, False, False, False], [False, True, False, False]]
+    """
+    below, above = (pc.match_substring_regex(texts, side).fill_null(False) for side in (_BELOW, _ABOVE))
+    return below.to_numpy(zero_copy_only=False), above.to_numpy(zero_copy_only=False)
 
 
 def canonical_thousands(mark: object) -> object:
@@ -37,6 +62,7 @@ class NumberFormat:
 
     A number is decimal digits with an optional sign, decimals and exponent. Between thousands it has either
     no mark or all of them: groups of three digits behind a first one of one to three, not beginning with 0.
+    Around it may be the signs of a limit: <, <=, >, >= (or one sign of these) before it, or + behind it.
 
     Attributes:
         decimal: one of `DECIMALS`.
@@ -70,12 +96,12 @@ class NumberFormat:
         """A regular expression of a whole number or fraction, for RE2 and Python, to be matched in full."""
         decimal = re.escape(self.decimal)
         amount = f"(?:{self._digits}(?:{decimal}[0-9]*)?|{decimal}[0-9]+)"
-        return self._with_negative(f"[+-]?{amount}(?:[eE][+-]?[0-9]+)?", amount)
+        return self._as_written(f"[+-]?{amount}(?:[eE][+-]?[0-9]+)?", amount)
 
     @property
     def whole_pattern(self) -> str:
         """The same of whole numbers alone."""
-        return self._with_negative(f"[+-]?{self._digits}", self._digits)
+        return self._as_written(f"[+-]?{self._digits}", self._digits)
 
     @property
     def _digits(self) -> str:
@@ -84,13 +110,15 @@ class NumberFormat:
             return "(?:[0-9]+)"
         return f"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{THOUSANDS[self.thousands]}][0-9]{{3}})+)"
 
-    def _with_negative(self, signed: str, amount: str) -> str:
-        return rf"(?:{signed}|\({amount}\)|{amount}-)" if self.negative else signed
+    def _as_written(self, signed: str, amount: str) -> str:
+        number = rf"(?:{signed}|\({amount}\)|{amount}-)" if self.negative else f"(?:{signed})"
+        return rf"(?:(?:(?:[<>]=?|[≤≥]) ?)?{number}|{number} ?\+)"
 
     def plain_text(self, text: str) -> str | None:
         """One number with a point and without marks between thousands; None for a text that is no number."""
         if re.fullmatch(self.pattern, text) is None:
             return None
+        text = re.sub(_LIMIT, "", text, count=1)
         if self.negative and re.search(_IS_BELOW_ZERO, text):
             text = f"-{text.strip('()-')}"
         plain = re.sub(f"[{THOUSANDS[self.thousands]}]", "", text) if self.thousands else text
@@ -103,7 +131,7 @@ class NumberFormat:
             texts: trimmed, string or large string.
         """
         is_number = pc.match_substring_regex(texts, f"^(?:{self.pattern})$")
-        numbers = pc.if_else(is_number, texts, pa.scalar(None, texts.type))
+        numbers = without_limits(pc.if_else(is_number, texts, pa.scalar(None, texts.type)))
         if self.negative:
             is_below = pc.match_substring_regex(numbers, _IS_BELOW_ZERO)
             bare = pc.replace_substring_regex(numbers, r"[()]|-$", "")

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.tables.number_format import PLAIN, NumberFormat
+from tasks.core.tables.number_format import PLAIN, NumberFormat, without_limits
 from tasks.core.tables.timestamps import parse_timestamps
 
 TypeLetter = Literal["b", "i", "r", "t", "s"]
@@ -52,7 +52,8 @@ def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = 
     >>> parse_as("b", pa.array(["True", " 0", "perhaps"])).to_pylist()
     [True, False, None]
 
-    Reals in the plain format may have a comma between thousands, as in the reference.
+    Reals in the plain format may have a comma between thousands, as in the reference. A limit (<0.5, 90+) is
+    its number.
     """
     trimmed = pc.utf8_trim_whitespace(texts)
     if letter == "s":
@@ -63,7 +64,7 @@ def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = 
         return pc.if_else(pc.or_(is_true, is_false), is_true, pa.scalar(None, pa.bool_()))
     if letter == "t":
         return parse_timestamps(trimmed)
-    numbers = _plain(trimmed, number_format)
+    numbers = without_limits(trimmed) if number_format == PLAIN else number_format.plain_texts(trimmed)
     if letter == "i":
         return _integers(numbers)
     return _reals(numbers, _GROUPED_REAL if number_format == PLAIN else _REAL)
@@ -73,7 +74,7 @@ def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.A
     """Distinct texts as cells of the first type that all have that aren't empty; an empty one is null.
 
     In this order: ISO 8601 timestamps, integers, reals (of which NaN and infinite ones are null), true and
-    false, texts. A needless zero makes all of them texts, as it is of a code:
+    false, texts. A needless zero makes all of them texts, as it is of a code, and so does a limit (90+):
 
     >>> parse_inferred(pa.array(["34", "", "7"])).to_pylist(), parse_inferred(pa.array(["01067"])).to_pylist()
     ([34, None, 7], ['01067'])
@@ -105,8 +106,10 @@ def is_infinite(texts: pa.Array) -> pa.Array:
 
 
 def _plain(texts: pa.Array, number_format: NumberFormat) -> pa.Array:
-    """Numbers of another format in the plain one, other texts null; in the plain one, texts as they are."""
-    return texts if number_format == PLAIN else number_format.plain_texts(texts)
+    """Numbers of another format in the plain one, other texts and limits null; texts of the plain one."""
+    if number_format == PLAIN:
+        return texts
+    return number_format.plain_texts(_where(pc.equal(without_limits(texts), texts), texts))
 
 
 def parse_each_way(texts: pa.Array) -> list[pa.Array]:

@@ -182,8 +182,9 @@ def test_what_stands_around_numbers_is_told_as_it_is_written(tmp_path: Path) -> 
 
 
 def test_a_sign_behind_a_value_parts_no_items(tmp_path: Path) -> None:
-    found = one(tmp_path, "band", repeated(["<18", "18-30", "31-50", "51+"]))
-    assert (found.kind, found.treatment.delimiter) == ("text", None)
+    for bands in (["<18", "18-30", "31-50", "51+"], ["<18", "18+"]):
+        found = one(tmp_path, "band", repeated(bands))
+        assert (found.kind, found.treatment.delimiter) == ("text", None)
 
 
 def test_several_formats_in_one_column_are_all_read(tmp_path: Path) -> None:
@@ -229,6 +230,12 @@ def test_days_over_many_years_are_cut_to_the_year_births_to_ages_and_moments_of_
         (lambda x: f"{x:,.0f} EUR", "EUR", (".", ",")),
         (lambda x: f"${x:,.2f}", "$", (".", ",")),
         (lambda x: f"{x:.1f} kg", "kg", (".", "")),
+        (lambda x: f"{x:.1f}m", "m", (".", "")),
+        (lambda x: f"{x:.1f} degrees".replace(".", ","), "degrees", (",", "")),
+        (lambda x: f"{x:.1f}µg/l", "µg/l", (".", "")),
+        (lambda x: f"{x:.1f}" + (" b" if x > 1000 else ""), "bcdefnprsuz", (".", "")),
+        (lambda x: f"{x:.1f}" + ("†" if x > 1000 else ""), "†‡*§", (".", "")),
+        (lambda x: f"{x:.1f}" + ("(p)" if x > 1000 else ""), "bcdefnprsuz()", (".", "")),
     ],
 )
 def test_numbers_are_found_as_they_are_written(cells, strip, marks, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -245,8 +252,58 @@ def test_points_in_threes_are_thousands_where_the_table_has_decimal_commas(tmp_p
         sold=[f"{place % 90 + 10}.{place % 1000:03}" for place in range(ROWS)],
     )
     assert found.column("sold").treatment.number_format.thousands == "."
+    assert not found.column("sold").doubt
     alone = one(tmp_path, "sold", [f"{place % 90 + 10}.{place % 1000:03}" for place in range(ROWS)])
-    assert alone.treatment.number_format.thousands == ""
+    assert alone.treatment.number_format.thousands == "" and "not for 10000;" in alone.doubt
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("salary", [f"{place % 9 + 1}.{place % 1000:03}" for place in range(ROWS)]),
+        ("sold", [f"{place % 9}.{place % 1000:03}".removeprefix("0.") for place in range(ROWS)]),
+    ],
+)
+def test_points_in_threes_are_likely_thousands_of_money_and_beside_whole_numbers(
+    name: str, cells: list[str], tmp_path: Path
+) -> None:
+    found = one(tmp_path, name, cells)
+    assert found.treatment.number_format == NumberFormat(",", ".") and found.treatment.bins is not None
+    assert found.treatment.bins[-1] == 10_000 and "it is taken for 1" in found.doubt
+
+
+def test_points_before_other_digits_are_decimals_without_doubt(tmp_path: Path) -> None:
+    for cells in ([f"{place / 1000:.3f}" for place in range(ROWS)], [place / 125 for place in range(ROWS)]):
+        found = one(tmp_path, "salary", cells)
+        assert found.treatment.number_format == NumberFormat() and not found.doubt
+
+
+def test_there_is_an_edge_at_a_limit_and_none_beyond(tmp_path: Path) -> None:
+    ages = ["90+" if place % 9 == 0 else 18 + place % 72 for place in range(ROWS)]
+    assert one(tmp_path, "age", ages).treatment.bins == (*AGE_BANDS, 90)
+    found = one(tmp_path, "crp", ["<0.5" if place % 9 == 0 else place / 50 + 0.5 for place in range(ROWS)])
+    assert found.treatment.bins is not None and found.treatment.bins[:2] == (0, 0.5)
+    assert found.treatment.other is None and found.treatment.number_format == NumberFormat()
+
+
+def test_several_units_or_letters_behind_each_number_are_never_taken_off(tmp_path: Path) -> None:
+    several = [f"{place} {'kg' if place % 2 else 'g'}" for place in range(ROWS)]
+    classes = [f"{place % 13}{'bcdef'[place % 5]}" for place in range(ROWS)]
+    for cells in (several, classes, repeated(["36 months", "60 months"])):
+        found = one(tmp_path, "held", cells).treatment
+        assert found.reading.strip == "" and found.bins is None
+
+
+def test_a_unit_is_no_money_and_neither_is_a_logarithm_of_money(tmp_path: Path) -> None:
+    kilograms = one(tmp_path, "load", [f"{place / 7:.1f} kg" for place in range(ROWS)])
+    logarithms = one(tmp_path, "ln_wage", [f"{place / 70:.2f}" for place in range(ROWS)])
+    assert (kilograms.kind, logarithms.kind) == ("number", "number")
+
+
+def test_a_flag_in_the_place_of_a_number_is_a_missing_value(tmp_path: Path) -> None:
+    cells = ["c" if place % 11 == 0 else "- c" if place % 12 == 0 else place for place in range(ROWS)]
+    found = one(tmp_path, "points", cells).treatment
+    assert found.reading.missing == ("- c", "c") and found.other is None
 
 
 @pytest.mark.parametrize("code", ["9999", "999", "-1", "-9"])

@@ -182,6 +182,14 @@ def test_a_record_that_fits_every_column_is_asked_about_by_nobody() -> None:
     assert read_first_line(rows).doubt == "" and not read_first_line(rows).is_header
 
 
+def test_names_that_differ_in_case_alone_are_names(tmp_path: Path) -> None:
+    rows = [f"{'mf'[i % 2]},{i % 2},{['Bonn', 'Ulm', 'Kiel', 'Trier'][i % 4]}" for i in range(600)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["Sex,sex,SEX", *rows]), encoding="utf-8")
+    found = recognise_dialect(path)
+    assert (found.doubt, found.source.headers.names) == ("", ("Sex", "sex_2", "SEX_3"))
+
+
 def test_two_years_beside_a_word_of_headers_are_asked_about() -> None:
     rows = [["Brazil", "80488", "213766"], ["Afghanistan", "745", "2666"], ["China", "212258", "1272915272"]]
     assert read_first_line([["country", "1999", "2000"], *rows]).doubt

@@ -226,3 +226,10 @@ def test_the_statement_says_how_cells_are_read() -> None:
 def test_reading_needs_no_cells_and_no_connection_of_its_own() -> None:
     with connect() as connection:
         assert CellReading(cut="month").read(connection, []).texts == []
+
+
+def test_a_word_for_a_missing_value_may_hold_what_is_taken_off_and_a_flag_alone_is_empty() -> None:
+    reading = CellReading(strip="bcepn", missing=("n/a", ":"))
+    with connect() as connection:
+        read = reading.read(connection, ["12.3 b", "5e", "N/A", ": c", "c", "7"])
+    assert read.texts == ["12.3", "5", "", "", "", "7"]

@@ -16,11 +16,13 @@ from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
 from tasks.core.queries import connect
+from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import numbers_of_texts
-from tasks.core.records.columns import Column, Schema
+from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import BOOKKEEPING, THOUSANDS, NumberFormat, canonical_thousands
+from tasks.core.tables.texts import parse_as, parse_inferred
 from tests.oracles.contracts import HEAD, contract_of, judged
 
 EDGES = (0.0, 100.0, 1000.0, 100000.0)
@@ -90,9 +92,15 @@ def test_a_space_stands_for_every_space_and_an_apostrophe_for_both():
 @given(
     st.sampled_from([NumberFormat(d, t) for d in ".," for t in THOUSANDS if d != t]),
     st.text(alphabet="0123456789.,' \u202f+-eE", max_size=9),
+    st.sampled_from(
+        [("", "")] * 4 + [(sign, "") for sign in ("<", ">= ", "≤", "≥", ">", "<= ")] + [("", "+")]
+    ),
 )
-def test_numbers_are_those_that_an_obvious_reader_reads(number_format, text):
+def test_numbers_are_those_that_an_obvious_reader_reads(number_format, text, limit):
     """The oracle takes a text apart at its marks, character by character."""
+    whole_text = limit[0] + text + limit[1]
+    if not limit[0]:
+        text = whole_text.removesuffix("+").removesuffix(" ") if whole_text.endswith("+") else whole_text
     family = THOUSANDS[number_format.thousands]
     body, _, exponent = text.lower().partition("e")
     is_number = "e" not in text.lower() or re.fullmatch("[+-]?[0-9]+", exponent) is not None
@@ -106,16 +114,38 @@ def test_numbers_are_those_that_an_obvious_reader_reads(number_format, text):
     if len(groups) > 1:
         is_number &= 1 <= len(groups[0]) <= 3 and groups[0][0] != "0"
         is_number &= all(len(group) == 3 for group in groups[1:])
-    [found] = read(number_format, text)
+    [found] = read(number_format, whole_text)
     assert (found is not None) == is_number
     if is_number:
         sign = -1 if text[0] == "-" else 1
         value = float(f"{digits or 0}.{fraction or 0}e{exponent or 0}")
         assert float(found) == sign * value
     pattern, whole_pattern = number_format.pattern, number_format.whole_pattern
-    assert (re.fullmatch(pattern, text) is not None) == is_number
+    assert (re.fullmatch(pattern, whole_text) is not None) == is_number
     whole_number = is_number and not mark and "e" not in text.lower()
-    assert (re.fullmatch(whole_pattern, text) is not None) == whole_number
+    assert (re.fullmatch(whole_pattern, whole_text) is not None) == whole_number
+
+
+@pytest.mark.parametrize("number_format", [NumberFormat(), GERMAN])
+def test_a_limit_falls_into_the_bin_on_its_side_of_the_edge(number_format):
+    """Of ages cut at 90, <18 is below 18 and 90+ above 89; what holds two limits or none is no number."""
+    column = Column(
+        "age", domain=bin_labels(edges := (0, 18, 90, 100)), bins=edges, number_format=number_format
+    )
+    labels = {"<18": "[0,18)", "<= 18": "[0,18)", "≤18": "[0,18)", "18": "[18,90)", "89": "[18,90)"}
+    labels |= dict.fromkeys([">90", ">= 90", "≥90", "90+", "90 +"], "[90,100]")
+    labels |= dict.fromkeys(["100+", ">100"], ">100") | {"100": "[90,100]", "<0": "<0"}
+    labels |= dict.fromkeys(["<90+", "+", "<", ">>90", "90++", "C+"])
+    with connect() as connection:
+        found = code_texts(list(labels), column, connection)
+    assert [found.values[code - 1] if code else None for code in found.codes] == list(labels.values())
+
+
+def test_the_reader_of_syndiffix_takes_limits_where_numbers_are_declared():
+    texts = pa.array(["<5", "90+", "≥ 7", "3"])
+    assert parse_as("r", texts).to_pylist() == parse_as("i", texts).to_pylist() == [5, 90, 7, 3]
+    assert parse_as("r", texts, GERMAN).to_pylist() == [5, 90, 7, 3]
+    assert parse_inferred(texts).to_pylist() == parse_inferred(texts, GERMAN).to_pylist() == texts.to_pylist()
 
 
 def test_infinity_is_a_number_in_every_format():
@@ -251,6 +281,9 @@ def test_configuration_and_contract_must_agree():
         ("integer", "1.234", True),
         ("integer", '"1,5"', False),
         ("integer", "12.34", False),
+        ("integer", "90+", True),
+        ("number", '"<0,5"', True),
+        ("integer", "<90+", False),
     ],
 )
 def test_a_strict_contract_judges_numbers_with_their_marks(tmp_path, type, cell, holds):
