@@ -28,13 +28,13 @@ from tasks.core.syndiffix.published import PublicBasis, on_one_scale
 from tasks.core.syndiffix.settings import MlClustering
 
 
-def read_blob(path: Path, columns: Sequence[str], target_column: str | None = None) -> pa.Table:
+def read_blob(path: Path, columns: Sequence[str], target: str | None = None) -> pa.Table:
     """The synthetic table of some columns, in the order asked for.
 
     Args:
         path: of the blob.
         columns: headers, each once.
-        target_column: which of them is to be predicted from the others: it is then with its features.
+        target: which of them is to be predicted from the others: it is then with its features.
 
     Raises:
         InputError: no file, or none that is a whole blob of this version.
@@ -43,16 +43,16 @@ def read_blob(path: Path, columns: Sequence[str], target_column: str | None = No
     """
     with BlobFile(path) as blob:
         ids = _numbers_of(columns, blob.header.columns.names)
-        if target_column is not None and target_column not in columns:
+        if target is not None and target not in columns:
             raise ParameterError(
-                f"The target must be among the columns asked for, and {target_column!r} is not: add it."
+                f"The target must be among the columns asked for, and {target!r} is not: add it."
             )
         exact = tuple(sorted(ids))
         if exact in blob.stored:
             table = blob.read(exact)
         else:
-            target = None if target_column is None else blob.header.columns.names.index(target_column)
-            table = _put_together(blob, exact, target)
+            place = None if target is None else blob.header.columns.names.index(target)
+            table = _put_together(blob, exact, place)
         return blob.restored(table.select(list(columns)))
 
 
