@@ -68,7 +68,8 @@ def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
     known = said.delimiter or text.separator
     delimiter, escape, read = _delimiter_and_escape(start, quote, known, said.escape, is_whole=is_whole)
     for_excel = len(text.separator)  # its line is one of those above the table, where there are others
-    above = _above(read) if said.skip_lines is None else max(0, said.skip_lines - for_excel)
+    given = said.skip_lines
+    above = _above(read) if given is None else given - min(for_excel, abs(given))
     lines = [record for record in read if record.line >= above] or [_Record(0, [""])]
     records = [record.cells for record in lines]
     reasons["delimiter"] = f"{_DELIMITERS.get(delimiter, repr(delimiter))}: " + (
@@ -80,7 +81,7 @@ def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
     )
     if above:
         reasons["title"] = f"{above} lines above the table are left out: " + (
-            "you say so" if said.skip_lines is not None else "few of their cells hold anything"
+            "you say so" if given is not None else "few of their cells hold anything"
         )
     if quote != '"':
         reasons["quote"] = f"{quote}: " + ("you say so" if said.quote else "it stands around cells")

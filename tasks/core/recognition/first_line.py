@@ -34,7 +34,7 @@ _BOOLEANS = frozenset(["true", "false", "t", "f", "yes", "no", "y", "n", "ja", "
 _JOINED = re.compile(r"[^\W_]+(?:_[^\W_]+)+")
 #: Such as 401k_active.
 _CODED = re.compile(r"\d+[^\W\d_]*(?:_[^\W\d_]+)+")
-_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/:;$%()\[\]#]\w*)*")
+_NAME = re.compile(r"[^\W\d]\w*(?:[.\-/:;$%()\[\]#?]\w*)*")
 #: What may stand between words of a header.
 _BETWEEN = frozenset(
     [
@@ -101,7 +101,8 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
     unlike = sum(each.weight > 0 for each in found)
     is_told = unlike > 1 or any(map(is_header, first))  # an odd word alone may be a record's
     wanted = sum(_UNLIKE_A_VALUE if what == _STANDS_BELOW else _UNLIKE_EACH for what in against)
-    if weight >= _ENOUGH and is_told and named and "" not in first[1:] and unlike >= wanted:
+    nameless = any(column.held and not cell for cell, column in zip(first[1:], columns[1:], strict=True))
+    if weight >= _ENOUGH and is_told and named and not nameless and unlike >= wanted:
         return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
     doubt = _doubt(found)
     return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
