@@ -17,6 +17,7 @@ from prefect import flow
 from flows.steps.publish import building_tables, publishing, releasing
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
+from tasks.core.syndiffix.clustering import target_of
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
@@ -233,7 +234,7 @@ def _tell(configuration: RunConfiguration, place: SynDiffixPlace, table: StoredT
         tell(is_empty(settings.parameters().anonymization.low_count_params.mean))
     left = [name for name in place.selection.columns if name not in made.schema.names]
     if left:
-        tell(left_out(_named(configuration, left), len(left), str(settings.target_column)))
+        tell(left_out(_named(configuration, left), len(left), str(target_of(settings.clustering))))
 
 
 def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]:

@@ -3,6 +3,9 @@
     protect      makes a release, as ``marginalia run`` does
     synthesize   the same, for its synthetic records alone
     syndiffix    a synthetic table by SynDiffix, as ``marginalia syndiffix`` makes it
+    build_blob   a file that answers questions about any columns later
+    open_blob    such a file
+    stitch       two synthetic tables as one
     evaluate     what a release is worth against the raw table: not to be shared
     open_release a release that somebody gave you
 
@@ -16,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marginalia.blob import OpenedBlob as Blob
 from marginalia.errors import (
     BudgetExhausted,
     ContractViolation,
@@ -31,7 +35,7 @@ from marginalia.errors import (
     guarded,
     misspelt,
 )
-from marginalia.process import ask
+from marginalia.process import NO_TABLE, ask
 from marginalia.release import Evaluation, opened, records_file
 from marginalia.release import OpenedRelease as Release
 from marginalia.shown import Shown
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from marginalia.tables import AnyTable
 
 __all__ = [
+    "Blob",
     "BudgetExhausted",
     "ContractViolation",
     "Evaluation",
@@ -54,9 +59,12 @@ __all__ = [
     "ResourceLimit",
     "StorageError",
     "StoredTableMismatch",
+    "build_blob",
     "evaluate",
+    "open_blob",
     "open_release",
     "protect",
+    "stitch",
     "syndiffix",
     "synthesize",
 ]
@@ -209,6 +217,7 @@ def syndiffix(
     columns: str | Sequence[str] | None = None,
     dataset: str | None = None,
     date_formats: Mapping[str, str | Sequence[str]] | None = None,
+    clustering: str | Mapping[str, str] | Sequence[Any] = "default",
     **settings: Any,
 ) -> "AnyTable":
     """A synthetic table by SynDiffix, which is not differentially private.
@@ -226,13 +235,37 @@ def syndiffix(
         dataset: the name that the salt is kept under, for ever the same; None: the command's own.
         date_formats: how dates are written in columns of texts, such as {"visit": "%d/%m/%Y"}, or several
             formats of which the first that fits is taken. Such columns come out as dates.
-        settings: further ones (docs/syndiffix.md), such as ``target_column`` and ``low_threshold``.
+        clustering: which columns are synthesized together: "default" (found out), "one" (all), "none" (each
+            alone), {"target": "smoker"} (the target with what predicts it), or lists of columns, such as
+            [["age", "sex"], ["sex", "smoker"]]: each further list is stitched to the table of those before by
+            the columns that both have.
+        settings: further ones (docs/syndiffix.md), such as ``main_column`` and ``low_threshold``.
             ``value_safe_columns`` takes names, or positions among the columns to synthesize, from 0.
 
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix`` refuses.
     """
     table, like = parquet_of(df)
+    further = {"clustering": clustering, **settings}
+    options = _of_syndiffix(ids, columns, dataset, date_formats, further, list(like.columns))
+    with Shown() as shown, tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "synthetic.parquet")
+        ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
+        made = read_released(output)
+    found = {_bare(name): name for name in like.columns}
+    names = {name: found.get(_bare(name), name) for name in made.column_names}
+    return alike(made, like.without(tuple(date_formats or ())), names)
+
+
+def _of_syndiffix(
+    ids: str | Sequence[str],
+    columns: str | Sequence[str] | None,
+    dataset: str | None,
+    date_formats: Mapping[str, str | Sequence[str]] | None,
+    settings: Mapping[str, Any],
+    header: Sequence[str],
+) -> dict[str, Any]:
+    """The command's options, as the other process takes them. Raises ParameterError."""
     if "aidcolumns" in settings:
         raise ParameterError("The columns that say whose row it is are given as ids: leave aidcolumns out.")
     asked = {
@@ -241,16 +274,123 @@ def syndiffix(
         "dataset": dataset,
         "date_formats": dict(date_formats) if isinstance(date_formats, Mapping) else date_formats,
     }
-    options = {name: value for name, value in asked.items() if value is not None} | settings
+    options = {name: value for name, value in asked.items() if value is not None} | dict(settings)
     if "value_safe_columns" in settings:
-        options["value_safe_columns"] = _named(settings["value_safe_columns"], asked, list(like.columns))
+        options["value_safe_columns"] = _named(settings["value_safe_columns"], asked, header)
+    return options
+
+
+@guarded
+def build_blob(
+    df: "AnyTable",
+    path: str | Path,
+    *,
+    ids: str | Sequence[str] = (),
+    columns: str | Sequence[str] | None = None,
+    dataset: str | None = None,
+    date_formats: Mapping[str, str | Sequence[str]] | None = None,
+    largest: int | None = None,
+    **settings: Any,
+) -> Blob:
+    """Build a file that answers questions about any columns later, without the table and without the salt.
+
+    >>> blob = build_blob(people, "people.sdxblob.zip", ids=["person"], columns=["age", "sex", "smoker"])
+    >>> blob.columns
+    ('age', 'sex', 'smoker')
+    >>> blob.read(["smoker", "age"]).columns.tolist()
+    ['smoker', 'age']
+
+    It holds a synthetic table of every set of one, two and three columns, and of each cluster of all. It is
+    as public as all of these together, and not differentially private.
+
+    Args:
+        df: the table.
+        path: of the file, which ends in ``.sdxblob.zip``; one that is there is replaced.
+        ids: as of `syndiffix`, like ``columns``, ``dataset`` and ``date_formats``.
+        columns: see there.
+        dataset: see there.
+        date_formats: see there.
+        largest: columns of its largest table (10); 2 leaves out sets of more than two, of which many columns
+            have too many.
+        settings: as of `syndiffix`, such as ``low_threshold`` and ``max_weight``; a target is named when it
+            is read.
+
+    Raises:
+        MarginaliaError: what the command ``marginalia syndiffix --blob`` refuses.
+    """
+    table, like = parquet_of(df)
+    request = {
+        "do": "build_blob",
+        "options": _of_syndiffix(ids, columns, dataset, date_formats, settings, list(like.columns)),
+        "path": str(_path_of(path)),
+        "largest": largest,
+    }
+    if largest is not None and (isinstance(largest, bool) or not isinstance(largest, int)):
+        raise ParameterError(f"largest must be a whole number, not {type(largest).__name__}.")
+    with Shown() as shown:
+        return Blob.of(ask(request, table, shown))
+
+
+@guarded
+def open_blob(path: str | Path) -> Blob:
+    """A blob in a file, such as somebody gave you; no ledger and no table is needed.
+
+    >>> blob = open_blob("people.sdxblob.zip")
+    >>> blob.read(["age", "sex", "smoker"], target="smoker").columns.tolist()
+    ['age', 'sex', 'smoker']
+
+    Args:
+        path: of the file.
+
+    Raises:
+        InputError: there is none, or it is no blob.
+    """
+    with Shown() as shown:
+        return Blob.of(ask({"do": "open_blob", "path": str(_path_of(path))}, NO_TABLE, shown))
+
+
+def _path_of(path: object) -> Path:
+    """Raises ParameterError."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"path must be the path of a file, not {type(path).__name__}.")
+    return Path(path).expanduser().absolute()
+
+
+@guarded
+def stitch(left: "AnyTable", right: "AnyTable", *, shared: bool = True) -> "AnyTable":
+    """Two synthetic tables as one: rows with like values of the columns that both have become one row.
+
+    >>> left = syndiffix(people, ids=["person"], columns=["age", "sex"])
+    >>> right = syndiffix(people, ids=["person"], columns=["age", "smoker"])
+    >>> stitch(left, right).columns.tolist()
+    ['age', 'sex', 'smoker']
+
+    It reads no raw table and draws nothing that is secret. So what comes out tells no more than the two
+    tables together, and is no better protected: give it synthetic tables alone. Relations between columns of
+    one table stay. Those between the two are kept only as far as the shared columns carry them.
+
+    Args:
+        left: a synthetic table.
+        right: another one, with at least one column of the same name.
+        shared: True: as many rows as both have on average, the shared columns' values by turns. False: each
+            row of the left one once, with its own values; to keep the right one's, swap them.
+
+    Raises:
+        ParameterError: they share no column, or one whose values are of another kind.
+    """
+    if not isinstance(shared, bool):
+        raise ParameterError(
+            "shared must be True or False: the tables are stitched by all columns that both have, so leave a "
+            "column out of one of them if it is not to count."
+        )
+    (first, like), (second, further) = parquet_of(left), parquet_of(right)
+    request = {"do": "stitch", "left_bytes": len(first), "owner": "shared" if shared else "left"}
     with Shown() as shown, tempfile.TemporaryDirectory() as folder:
-        output = Path(folder, "synthetic.parquet")
-        ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
+        output = Path(folder, "stitched.parquet")
+        both = memoryview(b"".join((first, second)))
+        ask({**request, "output": str(output)}, both, shown)
         made = read_released(output)
-    found = {_bare(name): name for name in like.columns}
-    names = {name: found.get(_bare(name), name) for name in made.column_names}
-    return alike(made, like.without(tuple(date_formats or ())), names)
+    return alike(made, like.beside(further), {})
 
 
 def _bare(name: str) -> str:

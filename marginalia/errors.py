@@ -23,7 +23,7 @@ def _loaded(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     for each in vars(module).values():
-        if isinstance(each, type):
+        if isinstance(each, type) and each.__module__ == module.__name__:  # its own, not what it imports
             each.__module__ = "marginalia"
     return module
 

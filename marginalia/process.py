@@ -26,6 +26,8 @@ _START = (
 )
 #: The most that is read of what is shown at once.
 _BYTES = 2**16
+#: In place of a table where none is handed over.
+NO_TABLE = memoryview(b"")
 #: How long one that has answered, or was interrupted, may take to end.
 _ENDING_SECONDS = 10
 #: How often a call that says nothing shows that it is at work.
@@ -37,7 +39,7 @@ def ask(request: dict[str, Any], table: memoryview, shown: Shown) -> dict[str, A
 
     Args:
         request: ``do`` and what goes with it.
-        table: a Parquet file.
+        table: a Parquet file, or `NO_TABLE`.
         shown: is given what there is to show.
 
     Raises:

@@ -48,6 +48,16 @@ class Like:
     dtypes: dict[str, Any] | None
     orders: dict[str, list[Any]]
 
+    def beside(self, other: "Like") -> "Like":
+        """The same with the other's further columns, where both are of one kind; others come as found."""
+        if self.dtypes is None or other.dtypes is None:
+            return replace(self, columns={**(other.columns if self.dtypes is None else {}), **self.columns})
+        return Like(
+            {**other.columns, **self.columns},
+            {**other.dtypes, **self.dtypes},
+            {**other.orders, **self.orders},
+        )
+
     def without(self, names: Collection[str]) -> "Like":
         """The same, but that columns of these names come out as they are found."""
         known = {name.strip().casefold() for name in names}
@@ -275,9 +285,17 @@ def as_found(made: "pa.Table") -> "AnyTable":
 
     Texts become numbers or truth values only where nothing is lost: ``01`` stays a text.
     """
+    return _known_or_arrow({name: _as_found(_plain(made[name])) for name in made.column_names})
+
+
+def as_typed(made: "pa.Table") -> "AnyTable":
+    """The same of one whose columns have types of their own: texts stay texts."""
+    return _known_or_arrow({name: made[name] for name in made.column_names})
+
+
+def _known_or_arrow(columns: Mapping[str, "pa.ChunkedArray"]) -> "AnyTable":
     import pyarrow as pa
 
-    columns = {name: _as_found(_plain(made[name])) for name in made.column_names}
     try:
         import pandas  # noqa: F401
     except ImportError:

@@ -9,8 +9,9 @@ from tasks.configuration.protections.syndiffix import SECTION_KEYS
 from tasks.configuration.synthesis import MODE_KEYS, SYNDIFFIX
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
+from tasks.core.syndiffix.clustering import clustering_problem, way_of
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
-from tasks.core.syndiffix.settings import CLUSTERING_KEYS
+from tasks.core.syndiffix.settings import unread_keys
 
 #: What makes no sense under SynDiffix, and why.
 REFUSED_BY_SYNDIFFIX: dict[str, str] = (
@@ -93,7 +94,7 @@ def apply_section(section: Any, given: FoundKeys) -> list[str]:
     section = {key: value for key, value in section.items() if key in SECTION_KEYS and value is not None}
     problems = _take_columns(section, given)
     _take_ids(given)
-    problems += _take_clustering(section)
+    problems += _without_effect(section)
     for key, value in section.items():
         given["protection", key] = value
     return problems
@@ -144,16 +145,15 @@ def _take_ids(given: FoundKeys) -> None:
         given["protection", "further_ids"] = ids[1:]
 
 
-def _take_clustering(section: dict[str, Any]) -> list[str]:
-    """Settle which way of clustering is meant; name what it does not read."""
-    implied = "ml" if "target_column" in section else "clusters" if "clusters" in section else "default"
-    chosen = section.setdefault("clustering", implied)
-    if not isinstance(chosen, str) or chosen not in CLUSTERING_KEYS:
-        return []  # the model says which there are
-    foreign = frozenset().union(*CLUSTERING_KEYS.values()) - CLUSTERING_KEYS[chosen]
+def _without_effect(section: dict[str, Any]) -> list[str]:
+    """Name what the way of clustering does not read."""
+    chosen = section.get("clustering", "default")
+    if clustering_problem(chosen):
+        return []  # the model says so
+    way = way_of(chosen)
     return [
-        f"syndiffix.{key} has no effect where syndiffix.clustering is {chosen}: remove it, or choose another "
+        f"syndiffix.{key} has no effect where syndiffix.clustering is {way}: remove it, or choose another "
         "clustering."
         for key in section
-        if key in foreign
+        if key in unread_keys(way)
     ]

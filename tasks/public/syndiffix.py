@@ -96,7 +96,6 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
         anonymization=parameters.anonymization,
         bucketization=parameters.bucketization,
         clustering=settings.clustering,
-        target=settings.target_column,
         value_safe_columns=settings.value_safe_columns,
         tables=len(_index(bundle)),
         earlier_releases=_earlier_releases(into.run, bundle),

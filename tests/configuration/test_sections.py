@@ -10,7 +10,7 @@ from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
 from tasks.configuration.syndiffix_file import REFUSED_BY_SYNDIFFIX
 from tasks.configuration.synthesis import ByTrees
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.syndiffix.clustering import ListedClusters
 from tasks.core.syndiffix.settings import (
     CLUSTERING_KEYS,
     AnonymizationParameters,
@@ -86,14 +86,14 @@ def test_every_option_reaches_the_core() -> None:
 @pytest.mark.parametrize(
     ("section", "expected"),
     [
-        ({"clustering": "single"}, SingleClustering()),
+        ({"clustering": "one"}, SingleClustering()),
         ({"clustering": "none"}, NoClustering()),
-        ({"target_column": "x", "drop_non_features": True}, MlClustering("x", True)),
+        ({"clustering": {"target": "x"}, "drop_non_features": True}, MlClustering("x", True)),
         (
-            {"clustering": "ml", "target_column": "x", "main_features": ["y"]},
+            {"clustering": {"target": "x"}, "main_features": ["y"]},
             MlClustering("x", main_features=("y",)),
         ),
-        ({"clusters": {"InitialCluster": [1, 0]}}, Clusters((1, 0))),
+        ({"clustering": [["b", "a"], ["a", "c"]]}, ListedClusters((("b", "a"), ("a", "c")))),
     ],
 )
 def test_clustering_follows_from_what_is_given(section: dict[str, object], expected: object) -> None:
@@ -133,11 +133,14 @@ def test_one_id_or_several_say_whose_a_row_is() -> None:
         ({"outlier_count": [5, 2]}, "the second at least the first"),
         ({"solver_alpha": 0}, "solver_alpha must be"),
         ({"clustering": "best"}, "syndiffix.clustering must be"),
-        ({"clustering": "ml"}, "needs target_column"),
-        ({"clustering": "clusters"}, "needs clusters as well"),
-        ({"clustering": "single", "main_column": "x"}, "syndiffix.main_column has no effect"),
-        ({"target_column": "x", "main_features": ["x"]}, "must differ"),
-        ({"clusters": {"Initial": [0]}}, "must be an object with InitialCluster"),
+        ({"clustering": {"aim": "x"}}, "syndiffix.clustering must be"),
+        ({"clustering": [["x"], [1]]}, "syndiffix.clustering must have in list 2 names of columns."),
+        ({"clustering": "one", "main_column": "x"}, "syndiffix.main_column has no effect"),
+        ({"clustering": [["x"]], "max_weight": 3}, "where syndiffix.clustering is lists"),
+        ({"main_features": ["x"]}, "syndiffix.main_features has no effect"),
+        ({"clustering": {"target": "x"}, "main_features": ["x"]}, "must differ"),
+        ({"target_column": "x"}, "syndiffix.target_column is not a key"),
+        ({"clusters": {"InitialCluster": [0]}}, "syndiffix.clusters is not a key"),
         ({"salt": "00"}, "syndiffix.salt is not a key"),
     ],
 )
@@ -169,11 +172,6 @@ def test_all_that_is_wrong_in_the_section_is_told_at_once() -> None:
         assert key in told, told
 
 
-def test_clusters_of_a_wrong_form_are_not_said_to_be_missing_as_well() -> None:
-    told = problems({"clusters": [[0, 1]]})
-    assert "syndiffix.clusters must be an object" in told and "needs clusters" not in told
-
-
 def test_a_section_without_the_mode_is_told_of_that_alone() -> None:
     with pytest.raises(ParameterError) as found:
         from_flat({"sensitive_microdata_path": "people.csv", "subject_id": ["a", "b"], "syndiffix": {}})
@@ -189,7 +187,8 @@ def test_a_section_without_the_mode_is_refused_and_beside_another_mode_unused() 
 
 
 def test_the_nested_form_is_read_back_and_mixes_no_regimes() -> None:
-    configuration = from_flat(SMALLEST | {"syndiffix": {"tables": [["a", "b"]], "columns": ["a:i", "b"]}})
+    section = {"tables": [["a", "b"]], "columns": ["a:i", "b"], "clustering": [["a"], ["a", "b"]]}
+    configuration = from_flat(SMALLEST | {"syndiffix": section})
     assert RunConfiguration.model_validate(configuration.model_dump(mode="json")) == configuration
     assert not {"reporting_length", "reporting_resolution", "output_forms"} & set(configuration.model_dump())
     assert "reporting_length" in from_flat(SMALLEST | {"synthesis_mode": "unseeded"}).model_dump()
@@ -200,7 +199,7 @@ def test_the_nested_form_is_read_back_and_mixes_no_regimes() -> None:
 
 def test_a_batch_of_trees_depends_on_nothing_but_trees() -> None:
     one = settings({"columns": ["a:i", "b"], "tables": "pairs", "value_safe_columns": ["b"]})
-    other = settings({"columns": ["a", "c"], "clustering": "single"})
+    other = settings({"columns": ["a", "c"], "clustering": "one"})
     assert one.for_trees(["a"]) == other.for_trees(["a"])
     assert one.for_trees(["a", "b"]) != other.for_trees(["a", "b"]), "b is safe in one of them"
     assert one.for_clusters(["a"]) != other.for_clusters(["a"])

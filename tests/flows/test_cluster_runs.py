@@ -132,7 +132,7 @@ def test_partitions_that_are_gone_are_made_anew(tmp_path: Path) -> None:
     [
         ({"tables": [["town", "age"], ["smoker"]]}, [10]),
         pytest.param({"clustering": "none"}, [], marks=pytest.mark.slow),
-        pytest.param({"clustering": "ml", "target_column": "smoker"}, [], marks=pytest.mark.slow),
+        pytest.param({"clustering": {"target": "smoker"}}, [], marks=pytest.mark.slow),
     ],
 )
 def test_workers_of_a_cluster_grow_the_trees_of_a_run_in_one_process(

@@ -132,7 +132,7 @@ def test_a_second_run_does_nothing_again_and_a_change_only_what_it_touches(
     subset = done(section=FEW)
     assert "type_columns" not in subset and "measure_dependence" not in subset
     assert made - {"type_columns", "measure_dependence"} < subset
-    assert "synthesize_cluster" not in done(section={**FEW, "clustering": "single"}), "the same cluster"
+    assert "synthesize_cluster" not in done(section={**FEW, "clustering": "one"}), "the same cluster"
     assert done(section={"solver_alpha": 0.02}) >= {"solve_clusters"}
     assert "type_columns" not in done(section={"low_threshold": 4})
     assert done(visits.rows(200)) >= made

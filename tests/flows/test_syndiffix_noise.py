@@ -29,6 +29,7 @@ TRIED = {
     "value_safe_columns": ["--value-safe-columns", "zip"],
     "decimal": ["--columns", "age:i", "zip:i", "rent", "--decimal", ","],
     "thousands": ["--thousands", "'"],
+    "date_formats": ["--columns", "age", "zip:i", "rent:r", "--date-format", "age=%H"],
     "encoding": ["--encoding", "latin-1"],
     "low_threshold": ["-lcf", "2"],
     "layer_sd": ["-thresh_sd", "2"],
@@ -48,7 +49,8 @@ TRIED = {
     "max_weight": ["--clustering-maxweight", "1"],
     "merge_threshold": ["--clustering-thresh-merge", "0.5"],
     "solver_alpha": ["--clustering-solver-alpha", "0.1"],
-    "target_column": ["--ml-target", "age"],
+    "clustering": ["--clustering", "one"],
+    "ml_target": ["--ml-target", "age"],
     "drop_non_features": ["--ml-target", "age", "--ml-drop-non-features"],
 }
 ANEW = {"aidcolumns": ["--aidcolumns", "name"], "dataset": ["--dataset", "others"]}

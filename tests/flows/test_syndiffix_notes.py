@@ -22,7 +22,7 @@ def with_gaps(rows):
 def test_the_flow_tells_of_a_new_salt_types_missing_ids_and_what_is_left_out(
     tmp_path, own_ledger, prefect_server, capfd
 ):
-    section = {"clustering": "ml", "target_column": "smoker", "drop_non_features": True}
+    section = {"clustering": {"target": "smoker"}, "drop_non_features": True}
     rows = with_gaps(visits.rows())
     release = pipeline.run(visits.prepared(tmp_path, rows, section))
     said = capfd.readouterr().err

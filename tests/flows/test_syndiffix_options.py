@@ -39,6 +39,7 @@ EVERY_OPTION = {
     "--value-safe-columns": "city age",
     "--ml-target": "city", "--ml_target": "city", "--dataset": "people", "--decimal": ",", "--thousands": "'",
     "--clusters": '{"InitialCluster":[1,0],"DerivedClusters":[]}',
+    "--clustering": '{"target":"city"}',
 }  # fmt: skip
 EVERY_FLAG = ["--no-clustering", "--verbose", "--dev"]
 
@@ -180,6 +181,37 @@ REFUSED = {
     "clusters' file": (["--clusters", "nowhere.json"], "nowhere.json"),
     "clusters' columns": (["--clusters", '{"InitialCluster":[0]}'], "every selected column"),
     "value-safe": (["--columns", "age", "--value-safe-columns", "city"], "'city'"),
+    "no clustering": (["--clustering", "single"], "clustering must be 'default', 'one', 'none', {"),
+    "clustering's JSON": (["--clustering", "[[age]]"], "clustering must be valid JSON"),
+    "clustering's numbers": (["--clustering", "[[0, 1]]"], "must have in list 1 names of columns."),
+    "clustering's owner": (
+        ["--clustering", '[["age"], {"columns": ["city"], "owner": "me"}]'],
+        "must have in list 2 names of columns, or such as",
+    ),
+    "clustering's slip": (
+        ["--columns", "age", "city", "--clustering", '[["age"], ["agee", "city"]]'],
+        "--clustering must name selected columns, and 'agee' is not one: did you mean 'age'?",
+    ),
+    "clustering's target": (
+        ["--columns", "age", "city", "--clustering", '{"target": "income"}'],
+        "--clustering must name selected columns, and 'income' is not one",
+    ),
+    "clustering that lacks a column": (
+        ["--columns", "age", "city", "income", "--clustering", '[["age", "city"]]'],
+        "every selected column in a list, and 3 of 3 (counted from 1) is in none",
+    ),
+    "clustering that adds nothing": (
+        ["--columns", "age", "city", "--clustering", '[["age", "city"], ["city"]]'],
+        "list 2 must add a column to those before",
+    ),
+    "clustering and the reference's": (
+        ["--clustering", "one", "--no-clustering"],
+        "--clustering or --no-clustering, not both",
+    ),
+    "clustering without effect": (
+        ["--clustering", "one", "--clustering-maxweight", "5"],
+        "--clustering-maxweight has no effect where --clustering is one",
+    ),
     "quotes": (["--syndiffix_args", "'"], "quote"),
     "a blob's size alone": (["--blob-largest", "2"], "--blob"),
     "no dataset": (["--dataset", ""], "must have a name"),
@@ -319,6 +351,21 @@ def chosen(arguments):
             MlClustering(0, max_weight=3.0, main_features=(2,)),
         ),
         (["--ml-target", "sex", "--ml-drop-non-features"], MlClustering(1, drop_non_features=True)),
+        (["--clustering", "default", "--clustering-maincolumn", "age"], DefaultClustering(main_column=0)),
+        (["--clustering", "one"], SingleClustering()),
+        (["--clustering", "none"], NoClustering()),
+        (
+            ["--clustering", '{"target": "sex"}', "--clustering-mainfeatures", "age"],
+            MlClustering(1, main_features=(0,)),
+        ),
+        (
+            ["--clustering", '[["age", "sex"], {"columns": ["sex", "0"], "owner": "right"}]'],
+            Clusters((0, 1), (DerivedCluster("right", (1,), (2,)),)),
+        ),
+        (
+            ["--clustering", '[["sex", "age"], ["0"]]'],
+            Clusters((1, 0), (DerivedCluster("shared", (), (2,)),)),
+        ),
         (["--ml-target", "sex", "--clustering-maxweight", "1"], MlClustering(1, max_weight=1.0)),
     ],
 )

@@ -32,6 +32,12 @@ def test_a_strict_contract_stops_the_run_before_anything_is_made(
         ({"columns": ["twon:s", "age"], "tables": [["aeg"]]}, {}, r"'twon'(.|\n)*'aeg'"),
         ({"columns": ["person", "town"]}, {}, "can't be synthesized"),
         ({"main_column": "household"}, {}, "must be among the selected columns"),
+        (
+            {"clustering": {"target": "twon"}},
+            {},
+            r"^syndiffix\.clustering .*did you mean the name of column \d",
+        ),
+        ({"clustering": [["TOWN", "household"]]}, {}, "'household' is not one(.|\n)*every selected column"),
         ({"tables": [["town", "household"]]}, {}, "must name columns that are synthesized"),
         ({"tables": [["town", "age"], ["age", "town"]]}, {}, "each set of columns once"),
         ({"value_safe_columns": ["household"]}, {}, "is not synthesized"),

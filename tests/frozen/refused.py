@@ -28,8 +28,7 @@ _BROKEN: dict[str, dict[str, Any]] = {
     "contract": PEOPLE_BODY | {"contract": "broken.yaml", "use_columns": []},
     "utility": PEOPLE_ANONYMOUS | {"evaluate_utility": {"target": "wrk"}},
     "trees": VISITS_TREES | {"reporting_length": 2, "random_seed": 1, "syndiffix": {"columns": ["twn:q"]}},
-    "trees_clusters": VISITS_TREES
-    | {"syndiffix": {"clustering": "clusters", "clusters": {"InitialCluster": [0]}}},
+    "trees_clusters": VISITS_TREES | {"syndiffix": {"clustering": [["town"], ["town"]]}},
     "workload": VISITS_BODY | {"workload": [["town", "town"], ["ward"]], "allocation": "most"},
     "worthless": PEOPLE_BODY | {"noise_epsilon": 1000, "delta": 0.1},
     "no_batch": {"base_config": PEOPLE_BODY, "runs": {"a/b": [{"name": "x", "epsilon": 1}, {}]}, "exec": {}},

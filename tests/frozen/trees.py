@@ -18,14 +18,12 @@ VISITS_TREES: dict[str, Any] = {
     "output_dir": "out",
     "bins": {"age": [0, 20, 40, 60]},
 }
-_CLUSTERS: dict[str, Any] = {
-    "InitialCluster": [0, 1],
-    "DerivedClusters": [
-        {"StitchOwner": "shared", "StitchColumns": [0], "DerivedColumns": [2]},
-        {"StitchOwner": "left", "StitchColumns": [1], "DerivedColumns": [3]},
-        {"StitchOwner": "right", "StitchColumns": [], "DerivedColumns": [4]},
-    ],
-}
+_CLUSTERS: list[Any] = [
+    ["town", "age"],
+    ["town", "income"],
+    {"columns": ["age", "visited"], "owner": "left"},
+    {"columns": ["smoker"], "owner": "right"},
+]
 _COLUMNS = VISITS_TREES["syndiffix"]["columns"]
 
 
@@ -38,17 +36,20 @@ _BATCH = {
     "runs": {
         "clusters": [
             _clustered("none", "1", clustering="none"),
-            _clustered("single", "6", clustering="single"),
-            _clustered("target", "2", clustering="ml", target_column="smoker", drop_non_features=True),
+            _clustered("one", "6", clustering="one"),
+            _clustered("target", "2", clustering={"target": "smoker"}, drop_non_features=True),
             _clustered("main", "3", main_column="age", value_safe_columns=["town"]),
-            _clustered("own", "4", clustering="clusters", clusters=_CLUSTERS),
+            _clustered("own", "4", clustering=_CLUSTERS),
             _clustered("loose", "5", low_threshold=2, layer_sd=0.5, layer_noise_sd=0.5, max_weight=4.0),
         ]
     },
 }
 
 _SYNDIFFIX = "syndiffix visits.csv --aidcolumns person"
-_FEW_CLUSTERS = {"InitialCluster": [0, 1], "DerivedClusters": _CLUSTERS["DerivedClusters"][:1]}
+_FEW_CLUSTERS = {
+    "InitialCluster": [0, 1],
+    "DerivedClusters": [{"StitchOwner": "shared", "StitchColumns": [0], "DerivedColumns": [2]}],
+}
 _OWN = f"'{json.dumps(_FEW_CLUSTERS)}'"
 
 SCENARIOS = {

@@ -251,7 +251,7 @@ def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
         with pytest.raises(marginalia.ParameterError, match="date_formats= must hold texts by column"):
             marginalia.syndiffix(table, date_formats=wrong)  # type: ignore[arg-type]
     # Names come back as they were, and a position is that of a column to synthesize.
-    renamed = table.rename(columns={"age": " age ", "sex": "'sex'"})
+    renamed = table.rename(columns={"age": " age ", "sex": "'sex'"}).drop(columns="joined")
     safe = marginalia.syndiffix(renamed, ids=["person"], value_safe_columns=[0, "smoker"])
     assert list(safe.columns) == [" age ", "'sex'", "smoker"] and set(safe[" age "]) <= set(table["age"])
     with pytest.raises(marginalia.ParameterError, match="count those that are synthesized from 0 to 2"):

@@ -130,3 +130,9 @@ def test_classes_are_the_project_s_own_by_name_and_know_no_module_tasks() -> Non
 def test_every_error_of_the_core_comes_over_from_the_other_process(kind: type) -> None:
     found = error_of(kind.__name__, ["one", "two"])
     assert type(found).__name__ == kind.__name__ and str(found) == "one\ntwo"
+
+
+def test_importing_it_renames_no_class_of_others() -> None:
+    from collections.abc import Callable, Iterable
+
+    assert {Callable.__module__, Iterable.__module__} == {"collections.abc"}

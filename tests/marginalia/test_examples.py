@@ -21,7 +21,10 @@ def test_examples_give_what_they_say(
     table = people()[["person", "age", "sex", "smoker"]]
     table["sex"] = table["sex"].astype(str)
     shown = 0
-    for name in ("protect", "synthesize", "syndiffix", "open_release", "evaluate"):
+    for name in (
+        *("protect", "synthesize", "syndiffix", "build_blob", "open_blob", "stitch"),
+        *("open_release", "evaluate"),
+    ):
         (test,) = doctest.DocTestFinder(recurse=False).find(
             getattr(marginalia, name), name, extraglobs={**vars(marginalia), "people": table}
         )

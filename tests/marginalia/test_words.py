@@ -8,7 +8,11 @@ SAID = {
     "--lcf-low-threshold must be at least 2.": "low_threshold= must be at least 2.",
     "Give -lcf once; -9 is a number.": "Give low_threshold= once; -9 is a number.",
     "name it in --aidcolumns or in --columns, not in both.": "name it in ids= or in columns=, not in both.",
-    "target_column or --no-clustering, not both.": "target_column or no_clustering=True, not both.",
+    "Leave out all of more than two columns (--blob-largest 2).": (
+        "Leave out all of more than two columns (largest=2)."
+    ),
+    "name the column with --ml-target.": "name the column with clustering=.",
+    "--no-clustering has no effect beside --verbose.": "clustering= has no effect beside verbose=True.",
     "noise_epsilon must be more than 0, not 0.": "epsilon must be more than 0, not 0.",
     "privacy.releases must be at least 1.": "releases must be at least 1.",
     "reporting_resolution must be a whole number.": "k must be a whole number.",

@@ -277,7 +277,6 @@ def test_every_setting_of_syndiffix_gives_another_name() -> None:
         "further_ids": ("household",),
         "types": {"age": "i"},
         "clustering": "one",
-        "clusters": {"initial_cluster": [0]},
         "tables": (("town", "age"),),
     }
     assert set(others) == set(SynDiffix.model_fields) - {"regime"}

@@ -18,6 +18,7 @@ from tasks.core.errors import InputError, MarginaliaError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
+from tasks.core.syndiffix.clustering import written
 from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.row_count import holds_no_record
 from tasks.ledger_place import kept_place
@@ -192,9 +193,8 @@ def _print_syndiffix(selection: Selection) -> None:
     print(f"The count of each group has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}.")
     print("A count of synthetic rows adds up many groups, so it may be off by much more.")
     asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
-    print(
-        f"Clustering: {settings.clustering}. One table of {_count(len(selection.columns), 'column')}{asked}."
-    )
+    table = _count(len(selection.columns), "column")
+    print(f"Clustering: {written(settings.clustering)}. One table of {table}{asked}.")
 
 
 def _print_levels(found: Estimate) -> None:

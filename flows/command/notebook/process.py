@@ -92,9 +92,16 @@ def _answering(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
         from flows.command.notebook.evaluation import evaluate_release
 
         return evaluate_release
-    from flows.command.notebook import runs
+    from flows.command.notebook import published, runs
 
-    return {"protect": runs.protect_table, "syndiffix": runs.synthesize_table_of}[what]
+    return {
+        "protect": runs.protect_table,
+        "syndiffix": runs.synthesize_table_of,
+        "build_blob": runs.build_blob_of_table,
+        "open_blob": published.describe_blob,
+        "read_blob": published.answer_of_blob,
+        "stitch": published.stitch_two,
+    }[what]
 
 
 def _described(error: MarginaliaError) -> dict[str, Any]:

@@ -7,7 +7,7 @@ such tables are in one place: a second dataset of it needs a written reason.
 
 import argparse
 import io
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,14 +15,16 @@ import fsspec
 import pyarrow.parquet as pq
 
 from flows.command.arguments import CommandParser
+from flows.command.notebook.published import describe_blob
 from flows.command.notebook.words import in_call
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
-from flows.command.syndiffix.command import synthesized
+from flows.command.syndiffix.command import build_blob_of, synthesized
 from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
+from tasks.core.syndiffix.clustering import clustering_problem, named_in, written
 from tasks.core.syndiffix.settings import SETTINGS
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.writing import write_table
@@ -91,6 +93,29 @@ def synthesize_table_of(request: dict[str, Any], table: bytes) -> dict[str, Any]
     return {}
 
 
+def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+    """Build a blob as ``marginalia syndiffix --blob`` does.
+
+    Args:
+        request: ``options`` as of `synthesize_table_of`; ``path``, of the blob; ``largest``, the columns of
+            its largest table, or None.
+        table: a Parquet file.
+
+    Returns:
+        As `describe_blob`.
+
+    Raises:
+        MarginaliaError: whatever stops the command.
+    """
+    hide_pandas_from_pyarrow()
+    options = _options(request["options"], table)
+    options.blob = Path(request["path"])
+    if request["largest"] is not None:
+        options.blob_largest = request["largest"]
+    build_blob_of(options)
+    return describe_blob(request, b"")
+
+
 class _Parser(CommandParser):
     """The command's, whose refusals are errors like all others."""
 
@@ -102,16 +127,16 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     """The command's options, with what was asked for in place of their defaults.
 
     Args:
-        asked: values by the options' own names: settings, and `_NAMES` and `_WAYS`.
+        asked: values by the options' own names: settings and `_NAMES`.
         table: a Parquet file.
 
     Raises:
         ParameterError: an option that is not known, or whose value is none.
     """
-    unknown = [name for name in asked if name not in (*SETTINGS, *_NAMES, *_WAYS)]
+    known = [*SETTINGS, *_NAMES]
+    unknown = [name for name in asked if name not in known]
     columns = len(pq.read_schema(io.BytesIO(table)).names)
     if unknown:
-        known = [*SETTINGS, *_NAMES, *_WAYS]
         raise ParameterError(
             [
                 f"syndiffix has no setting {name!r}: {did_you_mean(name, known, repr) or 'leave it out.'}"
@@ -130,14 +155,16 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     syndiffix_options.add_arguments(parser)
     words = [word for name, value in asked.items() if name not in named for word in _words(name, value)]
     options = parser.parse_args([in_memory(asked.get("dataset", syndiffix_options.DATASET), table), *words])
+    options.clustering = "default"  # never by the reference's other options
     for name, value in named.items():  # not as words: a column may be called --columns
-        setattr(options, name, _date_formats(value) if name == "date_formats" else value)
-    options.given = {**syndiffix_options.given(options), **{name: name for name in named}}
+        setattr(options, name, _AS_OPTIONS.get(name, _unchanged)(value))
+    options.given = {**syndiffix_options.given(options), **{name: name for name in ("clustering", *named)}}
     return options
 
 
-#: Options that name columns or a dataset, and ways of clustering, beside the settings.
-_NAMES, _WAYS = ("columns", "aidcolumns", "dataset", "date_formats"), ("no_clustering", "clusters")
+_TOO_MANY = "must name columns, and holds more texts than there are columns"
+#: Options that name columns or a dataset, beside the settings.
+_NAMES = ("columns", "aidcolumns", "dataset", "date_formats", "clustering")
 
 
 def _is_named(name: str) -> bool:
@@ -154,6 +181,12 @@ def _names_problem(name: str, value: object, columns: int) -> str:
     """
     if name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column"):
         return "" if isinstance(value, str) else "must be a text: give one"
+    if name == "clustering":
+        if problem := clustering_problem(value):
+            return problem
+        lists = value if isinstance(value, list) else []
+        sizes = [len(lists), *(len([*named_in((each,))]) for each in lists)]
+        return _TOO_MANY if max(sizes) > columns else ""
     if name == "date_formats":
         formats = list(value.values()) if isinstance(value, dict) else [None]
         if not all(isinstance(each, str) or _are_texts(each) for each in formats) or len(formats) > columns:
@@ -162,7 +195,7 @@ def _names_problem(name: str, value: object, columns: int) -> str:
     if not _are_texts(value):
         return "must be a list of texts: give the names of columns"
     assert isinstance(value, list)
-    return "" if len(value) <= columns else "must name columns, and holds more texts than there are columns"
+    return "" if len(value) <= columns else _TOO_MANY
 
 
 def _are_texts(value: object) -> bool:
@@ -178,6 +211,13 @@ def _date_formats(value: dict[str, str | list[str]]) -> list[str]:
     ]
 
 
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+#: What an option holds in place of an argument's value.
+_AS_OPTIONS: dict[str, Callable[[Any], Any]] = {"date_formats": _date_formats, "clustering": written}
+
 #: What a setting's value must be, in words, by its kind.
 _KINDS = {
     "whole": "a whole number",
@@ -189,13 +229,6 @@ _KINDS = {
 
 def _problem(name: str, value: object) -> str:
     """Why a value is none of its option; empty where it is. What it holds may be cells."""
-    if name not in SETTINGS:
-        is_right = isinstance(value, bool if name == "no_clustering" else str | dict)
-        return (
-            ""
-            if is_right
-            else f"must be {'True or False' if name == 'no_clustering' else 'JSON'}: correct it"
-        )
     kind = SETTINGS[name].kind
     is_right = {
         "whole": _is_number(value, int),
@@ -212,9 +245,7 @@ def _is_number(value: object, kind: Any) -> bool:
 
 def _words(name: str, value: object) -> list[str]:
     """An option as a command line has it; none where it says that a flag is off."""
-    option = SETTINGS[name].options[0] if name in SETTINGS else f"--{name.replace('_', '-')}"
+    option = SETTINGS[name].options[0]
     if isinstance(value, bool):
         return [option] if value else []
-    if isinstance(value, dict):
-        return [option, json.dumps(value)]
     return [option, *map(str, value if isinstance(value, list) else [value])]

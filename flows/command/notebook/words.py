@@ -18,7 +18,9 @@ from tasks.core.syndiffix.settings import SETTINGS
 
 #: Arguments of `marginalia.protect` and `marginalia.syndiffix`, by the key or option that they stand for.
 PROTECT = {"noise_epsilon": "epsilon", "reporting_resolution": "k", "privacy.releases": "releases"}
-_SYNDIFFIX = {"aidcolumns": "ids"}
+_SYNDIFFIX = {"aidcolumns": "ids", "blob_largest": "largest"} | dict.fromkeys(
+    ("ml_target", "no_clustering", "clusters"), "clustering"
+)
 #: All of `protect` that are no keys by the same name.
 _ARGUMENTS = (*PROTECT.values(), "contract", "dataset", "output_dir", "subject_id", "vintage")
 _COMMAND = re.compile(r"(marginalia (?!syndiffix)[a-z]+ .*?(?=[.;)]?$|[.;)] ))")
@@ -28,6 +30,7 @@ _OPTION = re.compile(r"(?<![\w'-])--?[a-z][\w-]*(?:/-[\w/-]+)*")
 _KEY = re.compile("|".join(rf"(?<![\w.'\"]){re.escape(key)}(?![\w'\"])" for key in PROTECT))
 _UNKNOWN = re.compile(r"(\w+) is not a key of the configuration: (.*)")
 _SENTENCES = (
+    ("--blob-largest 2", "largest=2"),
     ("set dp_aggregates to false for k-anonymity", "give k in place of epsilon for k-anonymity"),
     ("Remove the key.", "Leave it out."),
 )
@@ -76,5 +79,6 @@ def _options() -> dict[str, str]:
     for action in parser._actions:
         name = in_call(action.dest)
         for option in action.option_strings:
-            found[option] = f"{name}=True" if action.nargs == 0 else f"{name}="
+            is_flag = action.nargs == 0 and name == action.dest
+            found[option] = f"{name}=True" if is_flag else f"{name}="
     return found

@@ -188,8 +188,28 @@ def _add_protection_options(group: "argparse._ArgumentGroup") -> None:
 
 
 def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
-    _add_flag(group, "--no-clustering", help="synthesize all columns in one cluster")
-    group.add_argument("--clusters", action=_Once, metavar="JSON", help="the clusters, as JSON or its file")
+    group.add_argument(
+        "--clustering",
+        action=_Once,
+        metavar="HOW",
+        help="which columns are synthesized together: default (found out), one (all), none (each alone), "
+        """'{"target": "income"}', or lists of columns such as '[["age", "town"], ["town", "income"]]', """
+        "each stitched to those before by the columns that both have",
+    )
+    _add_flag(group, "--no-clustering", help="the reference's name of --clustering one")
+    group.add_argument(
+        "--clusters",
+        action=_Once,
+        metavar="JSON",
+        help="lists of columns in the reference's form, as JSON or its file",
+    )
+    group.add_argument(
+        "--ml-target",
+        "--ml_target",
+        action=_Once,
+        metavar="NAME",
+        help="column to predict: the reference's name of --clustering with a target",
+    )
     settings = {each.name: each for kind in (DefaultClustering, MlClustering) for each in settings_of(kind)}
     for setting in settings.values():
         _add_setting(group, setting)

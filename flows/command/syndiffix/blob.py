@@ -8,16 +8,18 @@ import argparse
 import pyarrow as pa
 
 from flows.command.syndiffix.arguments import given, spelled
+from flows.command.syndiffix.settings import asked_clustering
 from tasks.core.arrays import StepDone
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.blob.answers import read_blob
 from tasks.core.syndiffix.blob.build import write_blob
 from tasks.core.syndiffix.blob.file import ENDING, BlobFile, require_blob_name
+from tasks.core.syndiffix.clustering import target_of, way_of
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.progress import say
 
-_OF_BUILDING = ("output", "debug", "flow", "target_column", "main_features")
-_OF_ASKING = {"columns", "output", "target_column", "syndiffix_args", "dev"}
+_OF_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
+_OF_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
 
 
 def is_blob(options: argparse.Namespace) -> bool:
@@ -35,6 +37,11 @@ def require_buildable(options: argparse.Namespace) -> None:
     _refuse(
         "A blob is built for any later question", options, [n for n in _OF_BUILDING if getattr(options, n)]
     )
+    asked = asked_clustering(options) or "default"
+    if target_of(asked) is not None:
+        _refuse("A blob is built for any later question", options, ["clustering"])
+    if way_of(asked) == "none":
+        _refuse("A blob puts columns together by how they depend on each other", options, ["clustering"])
     if "sample_size" in given(options):
         _refuse("A blob's dependences are measured on all rows", options, ["sample_size"])
     if options.max_weight <= 1:
@@ -59,6 +66,9 @@ def answer(options: argparse.Namespace) -> pa.Table:
         ParameterError: options by which nothing in a blob can change; or see `read_blob`.
     """
     settled = sorted(given(options).keys() - _OF_ASKING)
+    target = target_of(asked_clustering(options) or "default")
+    if options.clustering is not None and target is None:
+        settled.append("clustering")
     _refuse("What is in a blob was settled when it was built", options, settled)
     path = options.table.expanduser()
     with BlobFile(path) as blob:
@@ -70,7 +80,7 @@ def answer(options: argparse.Namespace) -> pa.Table:
     if typed:
         bare = " ".join(item.rpartition(":")[0] if item in typed else item for item in columns)
         raise ParameterError(f"Types were settled when the blob was built: leave them out, --columns {bare}.")
-    return read_blob(path, columns, options.target_column)
+    return read_blob(path, columns, target)
 
 
 def _refuse(why: str, options: argparse.Namespace, names: list[str]) -> None:

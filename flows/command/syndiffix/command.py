@@ -27,6 +27,7 @@ from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.blob.build import require_size
+from tasks.core.syndiffix.clustering import target_of
 from tasks.core.syndiffix.reading import (
     ChosenColumn,
     parse_column,
@@ -103,6 +104,13 @@ def synthesized(options: argparse.Namespace) -> pa.Table:
     assert made is not None, "no blob is asked for"
     _tell_made(made, options)
     return made.result
+
+
+def build_blob_of(options: argparse.Namespace) -> None:
+    """A blob in the file that ``--blob`` names. Args: options: of the command. Raises: as `synthesized`."""
+    syndiffix_blob.require_buildable(options)
+    require_places(options)
+    _made(options, _asked(options), "id column (ids)")
 
 
 def _made(
@@ -185,7 +193,8 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
 
     for option in ("aidcolumns", "value_safe_columns", "main_features"):
         setattr(options, option, list(map(spelled, getattr(options, option))))
-    for option in ("target_column", "main_column"):
+    syndiffix_settings.spell_clustering(options, spelled)
+    for option in ("ml_target", "main_column"):
         if getattr(options, option) is not None:
             setattr(options, option, spelled(getattr(options, option)))
     if options.columns is not None:
@@ -226,7 +235,8 @@ def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
         tell(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
-        tell(left_out(left, len(left), str(options.target_column)))
+        target = target_of(syndiffix_settings.asked_clustering(options) or "default")
+        tell(left_out(left, len(left), str(target)))
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:

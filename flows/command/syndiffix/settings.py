@@ -4,32 +4,42 @@ In: options. Out: the settings of a configuration's section ``syndiffix``, and t
 """
 
 import argparse
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from flows.command.syndiffix.arguments import given, spelled
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.clusters import read_clusters, write_clusters
-from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, Clustering, MlClustering
+from tasks.core.syndiffix.clustering import (
+    Clustering,
+    Way,
+    lists_of,
+    named_in,
+    read_clustering,
+    way_of,
+    with_names,
+    written,
+)
+from tasks.core.syndiffix.clusters import read_clusters
+from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, MlClustering, unread_keys
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import DECIMALS, EVERY_COLUMN, THOUSANDS, canonical_thousands
 from tasks.progress import say
 
-#: Ways to ask for clusters that the reference puts in no order, each with those that it excludes.
+#: Ways to ask for clusters, each with those that it excludes; the reference puts its own in no order.
 _EXCLUDED = {
-    "target_column": ("no_clustering", "clusters", "main_column", "main_features"),
+    "clustering": ("ml_target", "no_clustering", "clusters"),
+    "ml_target": ("no_clustering", "clusters", "main_column", "main_features"),
     "no_clustering": ("clusters", "main_column", "main_features"),
 }
-#: The options that settle each way of clustering, beside which other ones of clustering have no effect.
-_SETTLED_BY: dict[Clustering, tuple[str, ...]] = {
-    "single": ("no_clustering",),
+#: The reference's options that settle each way, beside which other ones of clustering have no effect.
+_SETTLED_BY: dict[Way, tuple[str, ...]] = {
+    "one": ("no_clustering",),
     "none": ("max_weight",),
-    "clusters": ("clusters",),
-    "ml": ("target_column", "main_column", "main_features", "max_weight"),
+    "lists": ("clusters",),
+    "target": ("ml_target", "main_column", "main_features", "max_weight"),
 }
-_OF_CLUSTERING = frozenset({"no_clustering"}).union(*CLUSTERING_KEYS.values())
+_OF_CLUSTERING = frozenset({"no_clustering", "clusters", "ml_target"}).union(*CLUSTERING_KEYS.values())
 
 
 def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str, Any]:
@@ -53,40 +63,55 @@ def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str,
         raise ParameterError(problems)
     _require_selected(options, columns)
     _require_one_way(options, columns)
-    way, given_clusters = _way(options), {}
-    if options.clusters is not None:  # read also where another option leaves them without effect
-        clusters = read_clusters(options.clusters).require_all(len(columns))
-        given_clusters = {"clusters": json.loads(write_clusters(clusters))}
-    _tell_without_effect(options, way)
-    unread = _OF_CLUSTERING - CLUSTERING_KEYS[way]
-    section = {name: getattr(options, name) for name in SETTINGS if name not in unread}
-    section["clustering"] = way
-    if way == "clusters":
-        section |= given_clusters
-    if way == "ml" and options.target_column is None:
-        section["target_column"] = options.main_column
-    return section
+    # Read also where another option leaves them without effect.
+    lists = (
+        lists_of(read_clusters(options.clusters).require_all(len(columns)), columns)
+        if options.clusters
+        else None
+    )
+    clustering = asked_clustering(options) or _by_the_reference(options, lists)
+    way = way_of(clustering)
+    _require_room(options, way, len(columns))
+    _require_effect(options, way) if options.clustering is not None else _tell_without_effect(options, way)
+    section = {name: getattr(options, name) for name in SETTINGS if name not in unread_keys(way)}
+    return {**section, "clustering": clustering}
 
 
-def _way(options: argparse.Namespace) -> Clustering:
-    """How columns are divided into clusters, in the reference's order of precedence."""
-    if options.target_column is not None:
-        return "ml"
+def asked_clustering(options: argparse.Namespace) -> Clustering | None:
+    """What ``--clustering`` says, or the target that the reference's option names; None without both.
+
+    Raises:
+        ParameterError: it says nothing that is known.
+    """
+    if options.clustering is not None:
+        return read_clustering(options.clustering)
+    return None if options.ml_target is None else {"target": options.ml_target}
+
+
+def spell_clustering(options: argparse.Namespace, spelled_name: Callable[[str], str]) -> None:
+    """Put another spelling in place of the names of columns in ``--clustering``."""
+    if options.clustering is not None:
+        options.clustering = written(with_names(read_clustering(options.clustering), spelled_name))
+
+
+def _by_the_reference(options: argparse.Namespace, lists: Clustering | None) -> Clustering:
+    """How columns are divided by the reference's options, in its order of precedence."""
     if options.no_clustering:
-        return "single"
+        return "one"
     if options.max_weight <= 1:
         return "none"
-    if options.clusters is not None:
-        return "clusters"
-    return "ml" if options.main_features else "default"
+    if lists is not None:
+        return lists
+    return {"target": options.main_column} if options.main_features else "default"
 
 
 def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> None:
     """Refuse columns that clusters are asked for by and that are not selected. Raises ParameterError."""
     problems = []
-    for option in ("target_column", "main_column", "main_features"):
-        value = getattr(options, option) or ()
-        for name in [value] if isinstance(value, str) else value:
+    asked = () if options.clustering is None else tuple(named_in(read_clustering(options.clustering)))
+    for option in ("clustering", "ml_target", "main_column", "main_features"):
+        value = asked if option == "clustering" else getattr(options, option) or ()
+        for name in dict.fromkeys([value] if isinstance(value, str) else value):
             if name not in columns:
                 problems.append(
                     f"{spelled(options, option)} must name selected columns, and {name!r} is not one: "
@@ -113,22 +138,38 @@ def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> Non
                     f"Clusters must be asked for in one way: {spelled(options, way)} or "
                     f"{spelled(options, other)}, not both."
                 )
+    if options.clustering is not None:
+        return
     if options.main_features:
         if options.main_column is None:
             raise ParameterError("Main features need a main column: name it with --clustering-maincolumn.")
         MlClustering(options.main_column, main_features=tuple(options.main_features))  # checked, used or not
-    if options.drop_non_features and options.target_column is None:
+    if options.drop_non_features and options.ml_target is None:
         raise ParameterError(
             f"{spelled(options, 'drop_non_features')} needs a target: name the column with --ml-target."
         )
-    if options.blob is not None and options.no_clustering and len(columns) > options.blob_largest:
+
+
+def _require_room(options: argparse.Namespace, way: Way, columns: int) -> None:
+    """Refuse one cluster of more columns than a blob's largest table has. Raises ParameterError."""
+    if options.blob is not None and way == "one" and columns > options.blob_largest:
+        option = "no_clustering" if options.clustering is None else "clustering"
         raise ParameterError(
-            f"--no-clustering has no effect on a blob whose tables have up to {options.blob_largest} of "
-            f"{len(columns)} columns: leave it out, or raise --blob-largest."
+            f"{spelled(options, option)} has no effect on a blob whose tables have up to "
+            f"{options.blob_largest} of {columns} columns: leave it out, or raise --blob-largest."
         )
 
 
-def _tell_without_effect(options: argparse.Namespace, way: Clustering) -> None:
+def _require_effect(options: argparse.Namespace, way: Way) -> None:
+    """Refuse settings of other ways of clustering than the one that is asked for. Raises ParameterError."""
+    if unread := [spelled(options, name) for name in sorted(given(options).keys() & unread_keys(way))]:
+        raise ParameterError(
+            f"{', '.join(unread)} {'has' if len(unread) == 1 else 'have'} no effect where "
+            f"{spelled(options, 'clustering')} is {way}: leave that out, or choose another clustering."
+        )
+
+
+def _tell_without_effect(options: argparse.Namespace, way: Way) -> None:
     settled = _SETTLED_BY.get(way, _OF_CLUSTERING)
     if unread := sorted((given(options).keys() & _OF_CLUSTERING) - {*settled, "drop_non_features"}):
         by = ", ".join(spelled(options, option) for option in settled if option in given(options))

@@ -8,16 +8,16 @@ from collections.abc import Callable, Collection
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
 
 from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
 from tasks.configuration.protections.settings import Asked, ProtectionSettings
 from tasks.configuration.synthesis import MEASURING_KEYS, SYNDIFFIX
 from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.clustering import Clustering, clustering_problem, with_names
 from tasks.core.syndiffix.settings import (
     CLUSTERING_KEYS,
     SETTINGS,
-    Clustering,
     Setting,
     SynDiffixParameters,
     clustering_of,
@@ -42,6 +42,12 @@ def _in_range(setting: Setting) -> Callable[[Any], Any]:
         return value
 
     return check
+
+
+def _clustering(value: Any) -> Any:
+    if problem := clustering_problem(value):
+        raise ValueError(problem)
+    return with_names(value, str)  # as tuples: a strict model takes no lists from here on
 
 
 def _field(setting: Setting) -> tuple[Any, Any]:
@@ -75,8 +81,11 @@ class SynDiffix(_Settings):
     regime: Literal["syndiffix"] = "syndiffix"
     further_ids: tuple[str, ...] = Field((), description="Id columns beside subject_id.")
     types: dict[str, TypeLetter] = Field({}, description="Declared types by column; others are inferred.")
-    clustering: Clustering = Field("default", description="How columns are divided into clusters.")
-    clusters: dict[str, Any] | None = Field(None, description="The JSON of the reference's --clusters.")
+    clustering: Annotated[Clustering, BeforeValidator(_clustering)] = Field(
+        "default",
+        description="Which columns are synthesized together: default, one (all), none (each alone), "
+        '{"target": column}, or lists of columns.',
+    )
     tables: Literal["pairs"] | _ColumnSets = Field(
         (), description="Column sets that each get an accurate table of their own, or all pairs."
     )

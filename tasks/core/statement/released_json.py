@@ -72,8 +72,9 @@ SYNDIFFIX_STATEMENT_KEYS = _words(
     clustering code_version columns contract dataset drafted_from_table earlier_releases format guarantee
     holds ids key kind
     label layer_noise_sd layer_sd low_mean_gap low_threshold measurement_sha256 name not_covered outlier_count
+    owner
     parameters precision_limit_depth_threshold precision_limit_row_fraction private public_side_channels
-    range_low_threshold regime sentence singularity_low_threshold strict tables target_column top_count type
+    range_low_threshold regime sentence singularity_low_threshold strict tables target top_count type
     unit unused_keys value_safe vintage why
     """
 )
@@ -106,7 +107,7 @@ LINEAGE_KEYS = _words(
 #: The public configuration: what it holds was written by the operator, not read off the table.
 CONFIGURATION_KEYS = _words(
     """
-    accountant allocation bins cache_max_size cap check_looks_at_lines clustering clusters contract_mode
+    accountant allocation bins cache_max_size cap check_looks_at_lines clustering columns contract_mode
     contribution
     counts_scale_factor cut dataset dataset_is_named date_formats
     decimal default delimiter delta delta_factor domains
@@ -115,14 +116,14 @@ CONFIGURATION_KEYS = _words(
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     low_budget memory_limit_mb
     max_values merge_threshold missing_values mode multi_value_columns negative number_of_records_proportion
-    on_unchanged outlier_count output_forms
+    on_unchanged outlier_count output_forms owner
     oversampling_ratio oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion
     population precision_limit_depth_threshold precision_limit_row_fraction prefix protection quote
     random_seed
     range_low_threshold record_limit regime releases report reporting_length reporting_resolution
     resources sample_size sensitive_zeros sigma_proportions singularity_low_threshold skip_lines
     solver_alpha strip
-    subject_id synthesis tables target target_column target_number_of_records thousands threshold_delta_share
+    subject_id synthesis tables target target_number_of_records thousands threshold_delta_share
     thresholds title top_count types use_columns use_synthetic_counts value_safe_columns values vintage
     visuals weight_selection_percentile workload
     contact data_source description first_published license publication publisher purpose rationale region
@@ -178,7 +179,7 @@ _EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 #: Settings by the operator's own names: of columns, visuals, pages or lengths, all public. `@context` is a
 #: standard's, to the letter.
 _NAMED_BY_OPERATOR = _words(
-    "@context bins clusters cut date_formats "
+    "@context bins cut date_formats "
     "decimal domains max_items missing_values multi_value_columns negative pages strip thousands types "
     "value_names "
     "values visuals"

@@ -88,7 +88,7 @@ def solve_with_features(features: Sequence[int], entropies: Floats, parameters: 
 
 
 def _target(parameters: MlClustering) -> int:
-    return int(parameters.target_column)
+    return int(parameters.target)
 
 
 def _encode(column: Floats, is_text: bool) -> Floats:

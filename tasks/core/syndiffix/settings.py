@@ -6,14 +6,14 @@ Out: frozen parameters that are known to be usable. From the same fields follow 
 of both and what each says of itself. All is public but the salt, which is in no text of these parameters.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, astuple, dataclass, field, fields, replace
+from dataclasses import Field, astuple, dataclass, field, fields, replace
 from math import inf, isfinite, sqrt
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clusters import Clusters, read_clusters
+from tasks.core.syndiffix.clustering import Clustering, ListedClusters, Way, target_of, way_of
+from tasks.core.syndiffix.clusters import Clusters
 
 #: Columns of a blob's largest table, where the clusters of all columns need one of more than 3.
 LARGEST_STORED = 10
@@ -311,12 +311,13 @@ class MlClustering(Checked):
     ``main_features`` the features are selected.
 
     Attributes:
+        target: the column to predict.
         classifier_model: scikit-learn estimator that ranks features of a categorical target; a decision
             tree where there is none.
         regressor_model: the same for a numeric target.
     """
 
-    target_column: ColumnReference = _setting(MISSING, "--ml-target --ml_target", "column to predict")
+    target: ColumnReference
     drop_non_features: bool = _setting(
         False,
         "--ml-drop-non-features --ml_features_only",
@@ -334,22 +335,27 @@ class MlClustering(Checked):
     def further_problems(self) -> list[str]:
         """A column that is named twice."""
         features = self.main_features or ()
-        if len({self.target_column, *features}) == 1 + len(features):
+        if len({self.target, *features}) == 1 + len(features):
             return []
-        return ["Main features must differ from each other and from the main column: name each column once."]
+        return [
+            "Main features must differ from each other and from the main column or target: name each column "
+            "once."
+        ]
 
 
 @dataclass(frozen=True)
 class NoClustering:
-    """Every column alone, rows paired at random; the reference's ``--no-clustering`` is not this one."""
+    """Every column alone, rows paired at random."""
 
 
 @dataclass(frozen=True)
 class SingleClustering:
-    """All columns in one cluster: the reference's ``--no-clustering``."""
+    """All columns in one cluster."""
 
 
-ClusteringStrategy = DefaultClustering | MlClustering | NoClustering | SingleClustering | Clusters
+#: A strategy whose columns are ids.
+SolvableStrategy = DefaultClustering | MlClustering | NoClustering | SingleClustering | Clusters
+ClusteringStrategy = SolvableStrategy | ListedClusters
 
 
 @dataclass(frozen=True)
@@ -398,13 +404,12 @@ class SynDiffixParameters:
         )
 
 
-Clustering = Literal["default", "single", "none", "ml", "clusters"]
-_STRATEGIES: dict[Clustering, type[ClusteringStrategy]] = {
+_STRATEGIES: dict[Way, type[ClusteringStrategy]] = {
     "default": DefaultClustering,
-    "single": SingleClustering,
+    "one": SingleClustering,
     "none": NoClustering,
-    "ml": MlClustering,
-    "clusters": Clusters,
+    "target": MlClustering,
+    "lists": ListedClusters,
 }
 _KINDS_OF_PARAMETERS = (
     SuppressionParameters,
@@ -417,24 +422,28 @@ _KINDS_OF_PARAMETERS = (
 #: Every setting, by its name.
 SETTINGS = {each.name: each for kind in _KINDS_OF_PARAMETERS for each in settings_of(kind)}
 #: What each way of clustering reads beside what all read.
-CLUSTERING_KEYS: dict[Clustering, frozenset[str]] = {
+CLUSTERING_KEYS: dict[Way, frozenset[str]] = {
     way: frozenset(each.name for each in settings_of(kind)) for way, kind in _STRATEGIES.items()
-} | {"clusters": frozenset({"clusters"})}
+}
+
+
+def unread_keys(way: Way) -> frozenset[str]:
+    """What other ways of clustering read, and this one does not."""
+    return frozenset().union(*CLUSTERING_KEYS.values()) - CLUSTERING_KEYS[way]
 
 
 def clustering_of(settings: Mapping[str, Any]) -> ClusteringStrategy:
-    """How columns are divided into clusters: the way that ``clustering`` names, by what that one reads.
+    """How columns are divided into clusters: as ``clustering`` says, by what that way reads.
 
     Raises:
-        ParameterError: naming what is out of range or lacks.
+        ParameterError: naming what is out of range.
     """
-    way = settings.get("clustering", "default")
-    if way == "clusters":
-        if settings.get("clusters") is None:
-            raise ParameterError("clustering clusters needs clusters as well: which columns go together.")
-        return read_clusters(json.dumps(settings["clusters"]))
-    if way == "ml" and settings.get("target_column") is None:
-        raise ParameterError("clustering ml needs target_column as well: what is to be predicted.")
+    asked: Clustering = settings.get("clustering", "default")
+    way = way_of(asked)
+    if way == "target":
+        return _built(MlClustering, settings, target=target_of(asked))
+    if way == "lists":
+        return ListedClusters(asked)  # type: ignore[arg-type]
     return _built(_STRATEGIES[way], settings)
 
 
@@ -450,7 +459,7 @@ def _built(kind: type[T], settings: Mapping[str, Any], **further: object) -> T:
     return kind(**found, **further)
 
 
-def with_ids(strategy: ClusteringStrategy, columns: Sequence[str]) -> ClusteringStrategy:
+def with_ids(strategy: ClusteringStrategy, columns: Sequence[str]) -> SolvableStrategy:
     """The same strategy with ids for all columns that it names, for a table of such columns.
 
     Raises:
@@ -459,11 +468,13 @@ def with_ids(strategy: ClusteringStrategy, columns: Sequence[str]) -> Clustering
     match strategy:
         case DefaultClustering(main_column=main) if main is not None:
             return replace(strategy, main_column=_column_id("main_column", main, columns))
-        case MlClustering(target_column=target, main_features=features):
-            target = _column_id("target_column", target, columns)
+        case MlClustering(target=target, main_features=features):
+            target = _column_id("target", target, columns)
             if features is not None:
                 features = tuple(_column_id("main_features", feature, columns) for feature in features)
-            return replace(strategy, target_column=target, main_features=features)
+            return replace(strategy, target=target, main_features=features)
+        case ListedClusters():
+            return strategy.of(columns)
         case Clusters():
             return strategy.require_all(len(columns))
     return strategy

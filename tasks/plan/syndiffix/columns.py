@@ -17,6 +17,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.cell_reading import WHOLE
+from tasks.core.syndiffix.clustering import with_names
 from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import with_ids
 from tasks.core.tables.column_names import matching_name
@@ -171,9 +172,9 @@ def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
         key: tuple(map(each(key), getattr(settings, key)))
         for key in ("value_safe_columns", "main_features", "further_ids")
     }
-    for key in ("main_column", "target_column"):
-        name = getattr(settings, key)
-        update[key] = None if name is None else each(key)(name)
+    if settings.main_column is not None:
+        update["main_column"] = each("main_column")(settings.main_column)
+    update["clustering"] = with_names(settings.clustering, each("clustering"))
     # Among the columns that are used, so a name that is not there was told of.
     update["types"] = {match.known(name): letter for name, letter in settings.types.items()}
     if settings.tables != "pairs":

@@ -80,7 +80,7 @@ def test_a_column_that_is_named_once_by_name_and_once_by_position_is_refused():
         (DefaultClustering(main_column=3), "main_column"),
         (DefaultClustering(main_column=-1), "main_column"),
         (DefaultClustering(main_column=True), "main_column"),
-        (MlClustering("income"), "target_column"),
+        (MlClustering("income"), "target"),
         (MlClustering("age", main_features=("income",)), "main_features"),
     ],
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tasks.core.figures import near, whole
 from tasks.core.sentences import Sentences, sentences_of
+from tasks.core.syndiffix.clustering import Way
 from tasks.core.syndiffix.settings import MOST_TOGETHER
 
 _TEXT = sentences_of("syndiffix")
@@ -41,7 +42,7 @@ class SynDiffixPromise:
     noise_sd: float
     flattened: tuple[int, int]
     top: tuple[int, int]
-    clustering: str
+    clustering: Way
     columns: int
     value_safe: tuple[str, ...]
     texts: bool
@@ -139,6 +140,6 @@ def _many_tables(promise: SynDiffixPromise) -> str:
 
 def _clustering(promise: SynDiffixPromise) -> list[str]:
     together = promise.clustering == "default" and promise.columns <= MOST_TOGETHER
-    if together or promise.clustering not in ("default", "ml"):
+    if together or promise.clustering not in ("default", "target"):
         return []
     return [_TEXT.say(f"not_covered.clusters.{promise.clustering}")]

@@ -13,6 +13,7 @@ from tasks.core.statement.k_anonymity.statement import PLAIN_STATEMENT_FORMAT, C
 from tasks.core.statement.plain_words import PlainWords, Topic
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.statement.syndiffix import claims
+from tasks.core.syndiffix.clustering import Clustering, way_of
 from tasks.core.syndiffix.entities import unit_told
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters, by_name, count_sd
 
@@ -34,8 +35,7 @@ class SynDiffixFacts:
         columns: header and type of each released column.
         anonymization: thresholds and noise; the salt in it is not used.
         bucketization: how finely trees divide.
-        clustering: the name of the way in which columns were put together.
-        target: header of the column that clusters are for, if any.
+        clustering: which columns were put together, in the configuration's words.
         value_safe_columns: headers of columns whose values are public.
         tables: how many tables of fewer columns were released beside the one of all.
         earlier_releases: how many releases of the dataset with other content SynDiffix had made in this
@@ -52,8 +52,7 @@ class SynDiffixFacts:
     columns: Mapping[str, str]
     anonymization: AnonymizationParameters
     bucketization: BucketizationParameters
-    clustering: str = "default"
-    target: str | None = None
+    clustering: Clustering = "default"
     value_safe_columns: tuple[str, ...] = ()
     tables: int = 0
     earlier_releases: int = 0
@@ -74,7 +73,7 @@ class SynDiffixFacts:
             noise_sd=count_sd(self.anonymization.layer_noise_sd),
             flattened=(self.anonymization.outlier_count.lower, self.anonymization.outlier_count.upper),
             top=(self.anonymization.top_count.lower, self.anonymization.top_count.upper),
-            clustering=self.clustering,
+            clustering=way_of(self.clustering),
             columns=len(self.columns),
             value_safe=self.value_safe_columns,
             texts=any(kind == "string" for kind in self.columns.values()),
@@ -155,4 +154,4 @@ def _parameters(facts: SynDiffixFacts) -> Json:
     """By the names of the reference's port."""
     anonymization = facts.anonymization
     protection = by_name(anonymization.low_count_params, anonymization, facts.bucketization)
-    return {**protection, "clustering": facts.clustering, "target_column": facts.target}
+    return {**protection, "clustering": facts.clustering}

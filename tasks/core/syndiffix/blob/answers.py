@@ -6,7 +6,7 @@ has the same answer, to everybody.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,23 +19,22 @@ from tasks.core.syndiffix.assembly import Microdata, join_tables, shuffle
 from tasks.core.syndiffix.blob.build import solve_public
 from tasks.core.syndiffix.blob.file import BlobFile
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
-from tasks.core.syndiffix.columns import encode_column
 from tasks.core.syndiffix.dependence import ColumnRelations
 from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import column_numbers
-from tasks.core.syndiffix.hashing import generator_of
-from tasks.core.syndiffix.intervals import Interval, map_nulls
+from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.microdata import DrawnCells
+from tasks.core.syndiffix.published import PublicBasis, on_one_scale
 from tasks.core.syndiffix.settings import MlClustering
 
 
-def read_blob(path: Path, columns: Sequence[str], target_column: str | None = None) -> pa.Table:
+def read_blob(path: Path, columns: Sequence[str], target: str | None = None) -> pa.Table:
     """The synthetic table of some columns, in the order asked for.
 
     Args:
         path: of the blob.
         columns: headers, each once.
-        target_column: which of them is to be predicted from the others: it is then with its features.
+        target: which of them is to be predicted from the others: it is then with its features.
 
     Raises:
         InputError: no file, or none that is a whole blob of this version.
@@ -44,16 +43,16 @@ def read_blob(path: Path, columns: Sequence[str], target_column: str | None = No
     """
     with BlobFile(path) as blob:
         ids = _numbers_of(columns, blob.header.columns.names)
-        if target_column is not None and target_column not in columns:
+        if target is not None and target not in columns:
             raise ParameterError(
-                f"The target must be among the columns asked for, and {target_column!r} is not: add it."
+                f"The target must be among the columns asked for, and {target!r} is not: add it."
             )
         exact = tuple(sorted(ids))
         if exact in blob.stored:
             table = blob.read(exact)
         else:
-            target = None if target_column is None else blob.header.columns.names.index(target_column)
-            table = _put_together(blob, exact, target)
+            place = None if target is None else blob.header.columns.names.index(target)
+            table = _put_together(blob, exact, place)
         return blob.restored(table.select(list(columns)))
 
 
@@ -91,24 +90,6 @@ def _put_together(blob: BlobFile, columns: ColumnNumbers, target: int | None) ->
         features = select_features(values, is_text, strategy)
         clusters = solve_with_features(features, selected.entropies, strategy)
     return answer.table(clusters)
-
-
-@dataclass(frozen=True)
-class _PublicBasis:
-    """What rows are joined by: the published cells of what is joined, and public random numbers."""
-
-    names: Sequence[str]
-    entropies: Floats
-    intervals: Mapping[int, Interval]
-
-    def ordered(self, columns: Sequence[int]) -> list[int]:
-        return sorted(columns, key=lambda column: (self.entropies[column], column))
-
-    def interval(self, column: int) -> Interval:
-        return self.intervals[column]
-
-    def generator(self, purpose: str, columns: Sequence[int]) -> np.random.Generator:
-        return generator_of(b"", "blob", purpose, *(self.names[column] for column in columns))
 
 
 class _Answer:
@@ -177,7 +158,7 @@ class _Answer:
         return parts
 
     def _joined(
-        self, clusters: Clusters, tables: Mapping[ColumnNumbers, Microdata], basis: _PublicBasis
+        self, clusters: Clusters, tables: Mapping[ColumnNumbers, Microdata], basis: PublicBasis
     ) -> Microdata:
         """All clusters' rows, of those that aren't stored put together first."""
         rights = [
@@ -189,7 +170,7 @@ class _Answer:
             table = _stitched(table, right, cluster, tables, basis)
         return table
 
-    def _read(self, needed: Iterable[ColumnNumbers]) -> tuple[dict[ColumnNumbers, Microdata], _PublicBasis]:
+    def _read(self, needed: Iterable[ColumnNumbers]) -> tuple[dict[ColumnNumbers, Microdata], PublicBasis]:
         """Stored tables, the cells of each column as numbers of one scale, that of all of them."""
         read = {combination: self._blob.read(combination) for combination in sorted(needed)}
         cells: dict[ColumnNumbers, dict[int, DrawnCells]] = {combination: {} for combination in read}
@@ -198,26 +179,20 @@ class _Answer:
             parts = {combination: table[name] for combination, table in read.items() if column in combination}
             if not parts:
                 continue
-            encoded = encode_column(
-                name, pa.chunked_array([c for part in parts.values() for c in part.chunks])
-            )
-            mapped = map_nulls(encoded.values)
-            intervals[column], self._missing[column] = mapped.interval, mapped.null_value
-            if encoded.vocabulary is not None:
+            whole = on_one_scale(name, list(parts.values()))
+            intervals[column], self._missing[column] = whole.interval, whole.missing
+            if whole.is_text:
                 self._texts.add(column)
-            first = 0
-            for combination, part in parts.items():
-                numbers = mapped.values[first : first + len(part)]
-                cells[combination][column] = DrawnCells(numbers, part.combine_chunks())
-                first += len(part)
+            for combination, drawn in zip(parts, whole.parts, strict=True):
+                cells[combination][column] = drawn
         rows = {
             combination: Microdata(read[combination].num_rows, cells[combination]) for combination in read
         }
         return rows, self._basis(intervals)
 
-    def _basis(self, intervals: Mapping[int, Interval]) -> _PublicBasis:
+    def _basis(self, intervals: Mapping[int, Interval]) -> PublicBasis:
         header = self._blob.header
-        return _PublicBasis(header.columns.names, header.relations.entropies, intervals)
+        return PublicBasis(header.columns.names, header.relations.entropies, intervals)
 
 
 def _stitched(
@@ -225,7 +200,7 @@ def _stitched(
     right: Microdata,
     cluster: DerivedCluster,
     tables: Mapping[ColumnNumbers, Microdata],
-    basis: _PublicBasis,
+    basis: PublicBasis,
 ) -> Microdata:
     """Two tables stitched, each first to the stitch columns' own table, whose counts are the better ones."""
     own = tables.get(column_numbers(cluster.stitch))

@@ -134,7 +134,7 @@ def test_public_values_tables_and_earlier_releases_are_told() -> None:
 
 
 def test_attacks_that_have_nothing_to_attack_are_left_out() -> None:
-    names = [each.partition(":")[0] for each in attacks(columns={"age": "integer"}, clustering="single")]
+    names = [each.partition(":")[0] for each in attacks(columns={"age": "integer"}, clustering="one")]
     assert not {"Texts", "The choice of clusters", "Public values"} & set(names)
 
 
@@ -158,7 +158,9 @@ def test_a_missing_value_is_not_told_to_be_rare() -> None:
 
 def test_how_clusters_were_chosen_is_told() -> None:
     assert "with lower thresholds and without noise" in attack("The choice of clusters")
-    assert "how well they predict the target" in attack("The choice of clusters", clustering="ml")
+    assert "how well they predict the target" in attack(
+        "The choice of clusters", clustering={"target": "smoker"}
+    )
 
 
 def test_it_holds_allowed_keys_and_no_trace_of_the_salt() -> None:

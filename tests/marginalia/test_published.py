@@ -1,0 +1,203 @@
+"""Clusters by name, blobs and stitching as a notebook asks for them: whole calls."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import marginalia
+from tests.marginalia.notebooks import TOKEN
+
+
+def people(rows: int = 500) -> pd.DataFrame:
+    """Numbers that follow from each other, and texts that follow from nothing."""
+    draw = np.random.default_rng(2)
+    first = draw.integers(100, 200, rows)
+    second = first + draw.integers(200, 211, rows)
+    return pd.DataFrame(
+        {
+            "person": [TOKEN, *(f"p{place}" for place in range(1, rows))],
+            "first": first,
+            "second": second,
+            "real": second + draw.uniform(2, 4, rows),
+            "mark": pd.Categorical(
+                draw.choice(["x", "y", "z"], rows), categories=["z", "y", "x"], ordered=True
+            ),
+            "letter": draw.choice(["01", "02", "03"], rows),
+        }
+    )
+
+
+class World(NamedTuple):
+    """A table, two synthetic ones of some of its columns, and a blob of it."""
+
+    folder: Path
+    table: pd.DataFrame
+    left: pd.DataFrame
+    right: pd.DataFrame
+    blob: marginalia.Blob
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("published")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MARGINALIA_LEDGER", str(folder / "ledger"))
+        patch.chdir(folder)
+        table = people()
+
+        def some(*columns: str) -> pd.DataFrame:
+            return marginalia.syndiffix(table, ids="person", columns=columns)
+
+        blob = marginalia.build_blob(table, "people.sdxblob.zip", ids="person")
+        # Of other lengths, as two tables of one source seldom have as many rows.
+        right = some("first", "real", "letter").iloc[10:]
+        yield World(folder, table, some("first", "second", "mark"), right, blob)
+
+
+def pairs(table: pd.DataFrame, *columns: str) -> set[tuple[object, ...]]:
+    return set(table[list(columns)].itertuples(index=False, name=None))
+
+
+def test_the_left_table_keeps_its_rows_and_dtypes_where_nothing_is_shared(world: World) -> None:
+    found = marginalia.stitch(world.left, world.right, shared=False)
+    assert isinstance(found, pd.DataFrame)
+    assert found.columns.tolist() == ["first", "second", "mark", "real", "letter"]
+    asked = ["first", "second", "mark"]
+    assert found[asked].dtypes.equals(world.left.dtypes) and found["real"].dtype == "float64"
+    order = found["mark"].cat
+    assert order.ordered and order.categories.tolist() == ["z", "y", "x"]
+    assert sorted(pairs(found, *asked)) == sorted(pairs(world.left, *asked)) and len(found) == len(world.left)
+    assert pairs(found, "real", "letter") <= pairs(world.right, "real", "letter")
+    assert set(found["letter"]) == {"01", "02", "03"}
+
+
+def test_a_shared_stitch_lies_between_both_and_keeps_what_the_shared_column_carries(world: World) -> None:
+    found = marginalia.stitch(world.left, world.right)
+    assert len(world.right) < len(found) < len(world.left)
+    assert set(found["first"]) <= set(world.left["first"]) | set(world.right["first"])
+    assert np.corrcoef(found["second"], found["real"])[0, 1] > 0.95
+    assert found.equals(marginalia.stitch(world.left, world.right)), "no secret and no chance is in it"
+
+
+def test_arrow_tables_are_stitched_to_an_arrow_table() -> None:
+    schema = pa.schema([("key", pa.int16()), ("one", pa.string())])
+    left = pa.table({"key": [1, 2, None], "one": ["a", "b", "c"]}, schema)
+    right = pd.DataFrame({"key": [2.0, None, 1.0], "other": [2, 3, 1]})
+    found = marginalia.stitch(left, right, shared=False)
+    assert found.schema.field("key").type == pa.int16()
+    rows = sorted(found.to_pylist(), key=lambda row: row["one"])
+    assert [(row["key"], row["one"], row["other"]) for row in rows] == [
+        (1, "a", 1),
+        (2, "b", 2),
+        (None, "c", 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"right": pd.DataFrame({"other": [1]})}, "must share a column of the same name"),
+        ({"right": pd.DataFrame({"first": ["a"]})}, "'first' must hold values of one kind"),
+        ({"shared": ["first"]}, "shared must be True or False"),
+        ({"right": 3}, "must be a DataFrame or an Arrow table"),
+    ],
+)
+def test_what_cannot_be_stitched_is_told(change: dict[str, Any], told: str) -> None:
+    given: dict[str, Any] = {"left": pd.DataFrame({"first": [1]}), "right": pd.DataFrame({"first": [1]})}
+    with pytest.raises(marginalia.ParameterError, match=told):
+        marginalia.stitch(**given | change)
+
+
+def test_a_blob_is_asked_without_table_and_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(world.folder / "nowhere"))
+    blob = marginalia.open_blob("people.sdxblob.zip")
+    assert blob == world.blob and blob.path == world.folder / "people.sdxblob.zip"
+    assert blob.columns == ("first", "second", "real", "mark", "letter") and "person" in blob.protects
+    found = blob.read(["letter", "first", "mark"])
+    assert found.columns.tolist() == ["letter", "first", "mark"] and 450 < len(found) < 550
+    assert set(found["letter"]) <= {"01", "02", "03"}, "texts stay texts"
+    assert pd.api.types.is_integer_dtype(found["first"].dtype) and found["mark"].dtype == "category"
+    assert blob.read(target="real").columns.tolist() == [*blob.columns]
+    assert not (world.folder / "nowhere").exists()
+    assert TOKEN.encode() not in blob.path.read_bytes()
+
+
+def test_what_a_blob_does_not_have_is_told(world: World) -> None:
+    for asked, told in (
+        ({"columns": ["frist"]}, "did you mean 'first'"),
+        ({"columns": ["first", "first"]}, "each once"),
+        ({"columns": ["first"], "target": "real"}, "'real' is not: add it"),
+        ({"columns": [1]}, "must be a list of names"),
+    ):
+        with pytest.raises(marginalia.ParameterError, match=told):
+            world.blob.read(**asked)  # type: ignore[arg-type]
+    with pytest.raises(marginalia.InputError, match="there is none"):
+        marginalia.open_blob("other.sdxblob.zip")
+
+
+@pytest.mark.parametrize(
+    ("path", "settings", "told"),
+    [
+        ("people.zip", {}, "must end in .sdxblob.zip"),
+        ("b.sdxblob.zip", {"clustering": {"target": "real"}}, "doesn't go with clustering"),
+        ("b.sdxblob.zip", {"clustering": "none"}, "doesn't go with clustering"),
+        ("b.sdxblob.zip", {"clustering": "one", "largest": 3}, "or raise largest="),
+        ("b.sdxblob.zip", {"largest": "two"}, "largest must be a whole number"),
+        ("b.sdxblob.zip", {"lagest": 2}, "'lagest'"),
+        (3, {}, "must be the path of a file"),
+    ],
+)
+def test_a_blob_that_cannot_be_built_is_refused(
+    world: World, path: Any, settings: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(marginalia.ParameterError, match=told):
+        marginalia.build_blob(world.table, path, ids="person", **settings)
+    assert not list(world.folder.glob("b.*"))
+
+
+def test_clusters_are_asked_for_by_name(world: World) -> None:
+    table = world.table[["person", "first", "second", "real"]]
+
+    def correlation(clustering: Any) -> float:
+        found = marginalia.syndiffix(table, ids="person", clustering=clustering)
+        assert found.columns.tolist() == ["first", "second", "real"]
+        return float(np.corrcoef(found["first"], found["real"])[0, 1])
+
+    assert abs(correlation("none")) < 0.3  # rows are paired at random
+    assert correlation([["first", "second"], ["second", "real"]]) > 0.9
+    assert correlation({"target": "real"}) > 0.9
+    assert correlation("one") > 0.9
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"clustering": "single"}, "clustering= must be 'default', 'one', 'none'"),
+        ({"clustering": [["frist"]]}, "did you mean 'first'"),
+        ({"clustering": {"target": "frist"}}, "did you mean 'first'"),
+        ({"clustering": [["first"]]}, "every selected column in a list"),
+        ({"no_clustering": True}, "did you mean 'clustering'"),
+        ({"target_column": "real"}, "no setting 'target_column'"),
+        ({"clusters": {"InitialCluster": [0]}}, "no setting 'clusters'"),
+        ({"clustering": "one", "main_column": "first"}, "no effect where clustering is one"),
+        ({"main_features": ["first"]}, "no effect where clustering is default"),
+    ],
+)
+def test_clusters_that_cannot_be_meant_are_told(world: World, settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(marginalia.ParameterError, match=told):
+        marginalia.syndiffix(world.table, ids="person", **settings)
+
+
+def test_cells_in_place_of_names_are_not_told(world: World) -> None:
+    cells = world.table["person"].tolist()
+    for clustering in ([cells], [[cell] for cell in cells], [["first"], {"columns": cells, "owner": "left"}]):
+        with pytest.raises(
+            marginalia.ParameterError, match="holds more texts than there are columns"
+        ) as told:
+            marginalia.syndiffix(world.table, ids="person", clustering=clustering)
+        assert TOKEN not in str(told.value)
