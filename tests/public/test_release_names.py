@@ -80,6 +80,7 @@ CHANGED: Flat = {
     "sensitive_microdata_delimiter": ";",
     "sensitive_microdata_header": list(HEADER),
     "sensitive_microdata_quote": "'",
+    "sensitive_microdata_escape": "\\",
     "sensitive_microdata_skip_lines": 1,
     "encoding": "latin-1",
     "subject_id": "town",
