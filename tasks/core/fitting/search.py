@@ -250,7 +250,11 @@ def _copies(target: Target, start: int) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def fill(
-    tables: Tables, domain: Domain, targets: Sequence[Target], records: Ids, forbidden: np.float32
+    tables: Tables,
+    domain: Domain,
+    targets: Sequence[Target],
+    records: Ids,
+    forbidden: np.float32 = FORBIDDEN,
 ) -> None:
     """Set the gradient to w (count - target + 1/2) of the records' counts, that of forbidden cells apart."""
     start = 0

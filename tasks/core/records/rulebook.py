@@ -92,7 +92,7 @@ class CodeRule:
 class Rulebook:
     """All constraints of a schema but derivations, over one coding.
 
-    >>> from tasks.core.records.constraints import Condition
+    >>> from tasks.core.records.constraints import Condition, ImpossibleCombination
     >>> values = (("female", "male"), ("no", "yes"))
     >>> never = ImpossibleCombination((Condition(0, ("male",)), Condition(1, ("yes",))), repair="no")
     >>> schema = Schema((Column("sex", values[0]), Column("pregnant", values[1])), constraints=(never,))

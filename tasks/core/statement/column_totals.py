@@ -104,15 +104,16 @@ def _is_empty(measurement: DrawnMeasurement, place: int, total: ColumnTotal) -> 
 
 def _nothing_told(nothing: list[ColumnTotal]) -> str:
     first, names = nothing[0], [total.name for total in nothing]
-    about = {"total": whole(first.total), "half_width": up(first.half_width)}
+    total, half_width = whole(first.total), up(first.half_width)
     if len(names) == 1:
-        return _TEXT.say("look_at.nothing.one", columns=repr(first.name), **about)
+        return _TEXT.say("look_at.nothing.one", columns=repr(first.name), total=total, half_width=half_width)
     return _TEXT.say(
         "look_at.nothing.several",
         number=str(len(names)),
         columns=some_of(names, _MOST_NAMED),
         column=repr(first.name),
-        **about,
+        total=total,
+        half_width=half_width,
     )
 
 

@@ -20,6 +20,8 @@ from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.microdata import CellSource
 
 _ROUNDS = 3  # each changes at most one cell of a row
+#: Rows that a table must hold in all. Of one that lacks more, values go with others in suppressed rows.
+_NEARLY_ALL = 0.95
 _LEAST = 2  # rows of a pair; one that was drawn from fewer columns has one
 
 
@@ -55,9 +57,11 @@ class HeldPairs:
         counts = np.bincount(of_key, buckets.counts[single], len(keys)).astype(np.float64)
         keys, counts = keys[counts >= _LEAST], counts[counts >= _LEAST]
         known = []
-        for column, place, size in zip(columns, np.divmod(keys, max(sizes[1], 1)), sizes, strict=True):
-            held = np.bincount(place, weights=counts, minlength=size)
-            known.append((held > 0) & (held >= sources[column].weights.counts))
+        for side, place in enumerate(np.divmod(keys, max(sizes[1], 1))):
+            held = np.bincount(place, weights=counts, minlength=sizes[side])
+            own = sources[columns[side]].weights.counts
+            is_told = held.sum() >= _NEARLY_ALL * own.sum()
+            known.append((held > 0) & (held >= own) & is_told)
         return cls(columns, sizes[1], keys, counts, (known[0], known[1]))
 
     def holds(self, first: Integers, second: Integers) -> Flags:

@@ -55,8 +55,13 @@ def keep_own_counts(
         pairs: what is published of two columns, by their numbers, ascending.
     """
     generator = basis.generator("own counts", sorted(table.cells))
-    held = [HeldPairs.of(basis.sources, columns, buckets) for columns, buckets in pairs.items()]
     ranged = {column for column in table.cells if _is_ranged(basis.sources[column])}
+    # What a table of ranges lacks was suppressed more often than held by nobody.
+    held = [
+        HeldPairs.of(basis.sources, columns, buckets)
+        for columns, buckets in pairs.items()
+        if ranged.isdisjoint(columns)
+    ]
     fitted = _fitted(table, basis, held, generator)
     moved = _settled_columns(fitted, basis, table.cells.keys() - ranged, generator)
     if moved is not fitted:

@@ -73,7 +73,6 @@ def test_an_id_without_a_name_is_found_by_repetition_and_by_what_never_differs_i
     ]
     found = recognised(tmp_path / "t.csv", ("hash", "born in", "ward", "bed"), rows)
     assert proposed(found) == "hash"
-    assert found.candidates[0].differ == ("ward", "bed")
     assert "born in hardly ever differs within it" in found.candidates[0].reason
 
 
@@ -81,7 +80,7 @@ def test_a_column_that_a_person_names_is_taken_whatever_it_looks_like(tmp_path: 
     rows = [(place // 2, "ab"[place % 2]) for place in range(300)]
     found = recognised(tmp_path / "t.csv", ("licence", "town"), rows)
     assert proposed(found) is None
-    assert found.candidate("Licence ").several and found.candidate("licence").differ == ("town",)
+    assert found.candidate("Licence ").several
 
 
 def interviews(number: int = 400) -> list[tuple[object, ...]]:

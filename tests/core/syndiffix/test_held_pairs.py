@@ -45,8 +45,8 @@ def test_what_is_not_known_is_left_as_it_is():
 
 
 def test_of_several_partners_it_becomes_one_that_the_row_s_other_cells_go_with():
-    of_prices = held((0, 2), (0, 0, 10), (0, 2, 10), (1, 0, 10))
-    of_types = held((1, 2), (1, 2, 20), (0, 0, 9))
+    of_prices = held((0, 2), (0, 0, 10), (0, 2, 10), (1, 0, 10), (2, 1, 8))
+    of_types = held((1, 2), (1, 2, 20), (0, 0, 9), (0, 1, 8))
     assert mended([OF_NAMES, of_prices, of_types], [0] * 9, [1] * 9, [1] * 9)[2] == [2] * 9
 
 
@@ -55,3 +55,9 @@ def test_the_cell_in_most_contradictions_is_changed():
     of_prices = held((0, 2), (0, 2, 20), (1, 0, 10))
     of_types = held((1, 2), (1, 2, 20), (0, 0, 18))
     assert mended([OF_NAMES, of_prices, of_types], [1], [1], [2]) == [[0], [1], [2]]
+
+
+def test_a_table_that_lacks_many_rows_tells_nothing():
+    lacking = held((0, 1), (0, 1, 21), (1, 0, 11))  # of 38 rows six are in no pair
+    assert not any(known.any() for known in lacking.known)
+    assert mended([lacking], [0], [0]) == [[0], [0]]
