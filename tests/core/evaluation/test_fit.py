@@ -9,6 +9,7 @@ import pytest
 from tasks.core.dp.workload.observations import estimated_records, noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.evaluation.fit import evaluate_fit
+from tasks.core.statement.differential_privacy.words import some_pairs
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import coded_bits, default_shares, draw, parameters, people
 
@@ -103,3 +104,13 @@ def test_it_is_total_and_the_same_again(number):
     assert {each["columns"][0] for each in body["tables"]} <= {"sex", "home", "tongue"}
     several = [each for each in body["tables"] if "tongue" in each["columns"]]
     assert several and all(each["signal"] is None for each in several)
+
+
+def test_how_many_of_all_pairs_were_measured_is_told_and_a_longer_set_counts_its_pairs():
+    table = table_of(300, 1)
+    asked = parameters(tables=((0, 1), (1, 2, 3)), longer=LongerSets())
+    measured = draw(coded_bits(table), asked, 1)
+    found = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1)
+    assert (found.measured_pairs, found.all_pairs) == (4, 10)
+    assert some_pairs(4, 10)[0].startswith("4 of 10 pairs of columns were measured together.")
+    assert some_pairs(10, 10) == []
