@@ -32,7 +32,7 @@ def test_declared_dates_keep_their_months_and_others_are_not_read_as_dates(visit
     made = read(output)[1:]
     dates = [(date.fromisoformat(day), int(month)) for day, month in made if day]
     assert len(dates) >= 0.98 * len(made)
-    # Days are drawn from ranges, of which the outermost reach a little beyond the table's, by a salt of chance.
+    # Days are drawn from ranges, whose outermost reach a little beyond the table; the salt is random.
     assert sum(FIRST <= day < FIRST + timedelta(days=730) for day, _ in dates) > 0.95 * len(dates)
     assert sum(day.month == month for day, month in dates) > 0.6 * len(dates)
 
