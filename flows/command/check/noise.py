@@ -29,8 +29,6 @@ _OPEN_VALUES = 10
 _MOST_SHARED = 1 / 4
 #: Epsilons that are tried where the configured one is too small.
 _LARGER = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-#: From this share on it is most of the records.
-_OFTEN = 0.5
 #: From so many combinations of one record on it is told what helps where few records hold as many.
 _MANY_COMBINATIONS = 1000
 #: As many values as a column is left with where fewer are tried, and how many columns are named.
@@ -100,14 +98,14 @@ def dependency_notes(
     for decided, source in follows:
         error = errors.get((min(decided, source), max(decided, source)))
         wrong = 1.0 if error is None else error * sizes[source] * (sizes[decided] - 1) / 2 / records
-        often = "most" if wrong > _OFTEN else f"up to about {max(wrong, 0.001):.1%} of"
+        share = min(max(wrong, 0.001), 1)
         name, of = schema.columns[decided].name, schema.columns[source].name
         own = sum(decided in columns for columns in pairs)
         yield (
-            f"note: {name} seems to follow from {of}, and the contract does not say how. So {often} records "
-            f"would have a {name} that does not go with their {of}, and {own:,} of {len(pairs):,} pairs of "
-            f"columns are measured for it. Declare how it follows (functionalDependencies, or init with "
-            f"--declare {name}), or leave it out (use_columns)."
+            f"note: {name} seems to follow from {of}, and the contract does not say how. Up to about "
+            f"{share:.1%} of the records may then have a {name} that does not go with their {of}, and "
+            f"{own:,} of {len(pairs):,} pairs of columns are measured for it. Declare how it follows "
+            f"(functionalDependencies, or init with --declare {name}), or leave it out (use_columns)."
         )
 
 

@@ -205,6 +205,8 @@ def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[ObservedDependency]
         if follows.is_same or source.usual > _MOST_PAIRS or source.distinct * decided.distinct > _MOST_CELLS:
             continue
         table = _table(source, decided)[:-1]
+        if (table[:, :-1].sum(axis=1) - table[:, :-1].max(axis=1)).sum() > _strays(source.rows):
+            continue
         common = [
             (source.texts[place], decided.texts[row[:-1].argmax()] if row[:-1].max() > row[-1] else "")
             for place, row in enumerate(table)
