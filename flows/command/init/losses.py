@@ -16,8 +16,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.listing import some_of
 from tasks.core.recognition.lost_values import LostColumn, lost_columns, number_of_records
 from tasks.core.recognition.table import RecognisedTable
-from tasks.core.recognition.treatment import Recognised
-from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.records.columns import Schema
 from tasks.storage import Workspace
 
 #: So many columns have a sentence each; of more, so many are named in one.
@@ -96,17 +95,10 @@ def _least_count(table: RecognisedTable, answers: Answers, configuration: dict[s
     if answers.protection != "dp":
         return 0
     drafted = from_flat({key: value for key, value in configuration.items() if key != "contract"})
-    schema = Schema(tuple(map(_column, table.used(answers.subject))), answers.subject)
+    columns = (column.treatment.column(column.name) for column in table.used(answers.subject))
+    schema = Schema(tuple(columns), answers.subject)
     records = max(1, number_of_records(table, answers.subject))
     try:
         return planned_first_length(workload_parameters(drafted, schema), schema, records).threshold or 0
     except ParameterError:  # such as of too many columns: check tells it, with what helps
         return 0
-
-
-def _column(column: Recognised) -> Column:
-    """As much of a column as a threshold depends on."""
-    treatment = column.treatment
-    domain = treatment.domain if treatment.bins is None else bin_labels(treatment.bins)
-    items = treatment.cap if treatment.delimiter else 1
-    return Column(column.name, domain, treatment.bins, treatment.delimiter, items)

@@ -14,7 +14,6 @@ from tasks.core.recognition.edges import PERCENTS, TENTHS
 from tasks.core.recognition.treatment import Recognised, Treatment
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import numbers_of_texts
-from tasks.core.records.columns import Column, bin_labels
 
 
 def with_promises(found: Recognised, cells: SeenColumn, connection: duckdb.DuckDBPyConnection) -> Recognised:
@@ -48,19 +47,4 @@ def _within_limits(
 
 def _has_value(treatment: Treatment, cells: SeenColumn, connection: duckdb.DuckDBPyConnection) -> Flags:
     """Of each text whether a record that holds it has a value."""
-    limits = treatment.minimum, treatment.maximum
-    domain = treatment.domain if treatment.bins is None else bin_labels(treatment.bins, *limits)
-    if domain is not None and treatment.other is not None:
-        domain = (*domain, treatment.other)
-    column = Column(
-        cells.name,
-        domain,
-        treatment.bins,
-        zero_is_value=True,
-        other=treatment.other,
-        number_format=treatment.number_format,
-        reading=treatment.reading,
-        minimum=treatment.minimum,
-        maximum=treatment.maximum,
-    )
-    return code_texts(cells.texts, column, connection).codes > 0
+    return code_texts(cells.texts, treatment.column(cells.name), connection).codes > 0

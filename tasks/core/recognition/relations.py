@@ -18,7 +18,6 @@ from tasks.core.recognition.functions import functions_of_others
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised, Treatment
 from tasks.core.records.binning import code_texts
-from tasks.core.records.columns import Column, bin_labels
 
 #: Of a table of fewer rows a few are too many to leave out of account.
 _LEAST_ROWS = 10 * FEW
@@ -124,18 +123,7 @@ def _as_released(
     cells: SeenColumn, treatment: Treatment, connection: duckdb.DuckDBPyConnection
 ) -> SeenColumn:
     """The same rows with the values, or bins, that a release counts."""
-    bins = treatment.bins
-    domain = treatment.domain if bins is None else bin_labels(bins)
-    other = treatment.other
-    column = Column(
-        cells.name,
-        domain=domain if domain is None or other is None or other in domain else (*domain, other),
-        bins=bins,
-        other=other,
-        reading=treatment.reading,
-        number_format=treatment.number_format,
-        zero_is_value=True,
-    )
+    column = treatment.column(cells.name)
 
     def released(texts: list[str]) -> list[str]:
         coded = code_texts(texts, column, connection)
