@@ -475,3 +475,25 @@ def test_a_file_of_an_odd_form_is_read_as_it_was_drafted(protection: str, tmp_pa
     found = records(configuration)
     assert found.number_of_records == ROWS
     assert [column.name for column in found.schema.columns] == ["Sex", "sex_2", "select", "a<colon>b", "note"]
+
+
+def test_a_column_that_follows_is_offered_and_check_says_what_leaving_it_costs(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    regions = {"Ely": "east", "Deal": "south", "Rye": "south", "Looe": "west"}
+    towns = [*regions] * 100
+    rows = [f"{town},{regions[town]},{place % 7 % 2}" for place, town in enumerate(towns)]
+    (tmp_path / "t.csv").write_text("\n".join(["town,region,member", *rows]))
+    arguments = ["init", str(tmp_path / "t.csv"), "--output", str(tmp_path), "--yes", "--one-row-each"]
+    assert command.main(arguments) == 0
+    assert "region follows from town" in capsys.readouterr().out
+    assert command.main(["check", str(tmp_path / "t.json")]) == 0
+    said = capsys.readouterr().out
+    assert "note: region seems to follow from town" in said and "init with --declare region" in said
+    assert command.main([*arguments, "--overwrite", "--declare", "region"]) == 0
+    assert load_contract(tmp_path / "t_contract.yaml").functional_dependencies[0].values == regions
+    capsys.readouterr()
+    assert command.main(["check", str(tmp_path / "t.json")]) == 0
+    assert "seems to follow" not in capsys.readouterr().out
+    assert command.main([*arguments, "--overwrite", "--declare", "member"]) == 2
+    assert "'member' has none: give one of 'region', or all" in capsys.readouterr().err
