@@ -18,7 +18,13 @@ from flows.command.init.questions import Asker, Question
 from flows.command.init.relations import with_relations
 from flows.command.init.shown import print_columns, print_table, printable, promise_words
 from tasks.configuration.flat_file import from_flat, read_configuration
-from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
+from tasks.core.contracts.draft import (
+    Answers,
+    draft_configuration,
+    draft_contract,
+    file_names,
+    safe_name,
+)
 from tasks.core.contracts.translation import read_contract
 from tasks.core.contracts.tried_rules import lookalike_words, lookalikes
 from tasks.core.errors import InputError, ParameterError
@@ -248,7 +254,7 @@ def _kept(
 ) -> RecognisedTable:
     """The table as the person corrects it once more, where the release would lose most of a column."""
     while True:
-        configuration, _ = _drafted(folder, path, table, answers)
+        configuration = _drafted(folder, path, table, answers)
         least, lost = losses(table, answers, configuration)
         for sentence in loss_words(lost, least, answers):
             print(sentence)
@@ -353,7 +359,7 @@ def _require_protection(answer: str) -> None:
 def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -> None:
     """Write both files, and say what to do next."""
     configuration_file, contract_file = file_names(answers.dataset, folder)
-    configuration, contract = _drafted(folder, path, table, answers)
+    configuration, contract = _drafted(folder, path, table, answers), draft_contract(table, answers)
     from_flat(configuration)
     read_contract(contract, contract_file.name)
     folder.mkdir(parents=True, exist_ok=True)
@@ -378,11 +384,8 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
         print(f"Next month's file is found by its name: {input_path}. Change the vintage, and run again.")
 
 
-def _drafted(
-    folder: Path, path: Path, table: RecognisedTable, answers: Answers
-) -> tuple[dict[str, Any], str]:
-    """The configuration and the contract."""
-    return draft(
+def _drafted(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -> dict[str, Any]:
+    return draft_configuration(
         table,
         answers,
         input_path=str(_input_path(path, answers)),

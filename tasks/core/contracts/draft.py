@@ -85,10 +85,10 @@ def safe_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", letters).strip("_-")[:60] or "table"
 
 
-def draft(
+def draft_configuration(
     table: RecognisedTable, answers: Answers, *, input_path: str, contract_path: str, output_dir: str
-) -> tuple[dict[str, Any], str]:
-    """The draft.
+) -> dict[str, Any]:
+    """A flat configuration, see `tasks.configuration.flat_file`.
 
     Args:
         table: as it was recognised and corrected.
@@ -96,9 +96,6 @@ def draft(
         input_path: of the table, as a run is to find it; it may name the vintage.
         contract_path: where the contract will be, as a run is to find it.
         output_dir: the workspace.
-
-    Returns:
-        A flat configuration (see `tasks.configuration.flat_file`), and the contract's YAML.
     """
     used = table.used(answers.subject)
     configuration: dict[str, Any] = {"sensitive_microdata_path": input_path}
@@ -127,7 +124,7 @@ def draft(
         "prefix": answers.dataset,
         "output_dir": output_dir,
     }
-    return configuration, _contract(table, answers, used)
+    return configuration
 
 
 def _dialect(source: InputFile) -> dict[str, Any]:
@@ -208,8 +205,9 @@ def _protection(answers: Answers) -> dict[str, Any]:
     }
 
 
-def _contract(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> str:
-    name = answers.dataset
+def draft_contract(table: RecognisedTable, answers: Answers) -> str:
+    """The contract's YAML."""
+    used, name = table.used(answers.subject), answers.dataset
     described: dict[str, Any] = {"name": name}
     if answers.unit:
         whose = f", whose it is says {answers.subject}" if answers.subject else ""
@@ -309,9 +307,9 @@ def _notes(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> 
         yield f"Left out: {', '.join(map(repr, left))}."
     if any(column.treatment.is_required for column in used) and answers.protection == "dp":
         yield (
-            "A column is required where hardly a cell of the file is empty: then no record of a release is.\n"
-            "#   One that is empty all the same stops nothing. Take required out where an empty cell tells\n"
-            "#   something."
+            "A column is required where hardly a cell of the file is empty. In a release a record then has\n"
+            "#   a value there, unless it was too rare to be released. An empty cell stops nothing. Take\n"
+            "#   required out where an empty cell tells something."
         )
     if any(column.treatment.minimum is not None for column in used):
         yield "A minimum or maximum is what hardly a number lies beyond. One that does counts as empty."

@@ -227,7 +227,7 @@ def from_profile(
 def from_percentile(
     sizes: Integers, bounds: Bounds, percentage: int, epsilon: float, stream: WordSource
 ) -> int:
-    """Delta_k by the exponential mechanism over 1..C(W, k) (C4); ``sizes`` is as in `from_profile`."""
+    """Delta_k by the exponential mechanism over `size_candidates` (C4); ``sizes`` is as in `from_profile`."""
     aim, candidates = Fraction(percentage, 100), size_candidates(bounds.most)
     return bounds.clamp(draw_percentile(sizes.tolist(), aim, epsilon, candidates, stream))
 

@@ -139,7 +139,7 @@ class _Evaluation:
             for columns, held in counts.items()
         }
         self._held[()] = np.array(self._whole)
-        self._again = _estimated_again(domain_to_fit(measurement), drawn, self._held, seed)
+        self._again = _estimated_again(domain_to_fit(measurement, self._residuals), drawn, self._held, seed)
 
     def found(self) -> FitEvaluation:
         singles = [self._table(table) for table in self._tables if len(table.columns) == 1]

@@ -120,10 +120,15 @@ def wanted_number(measurement: WorkloadMeasurement, number: int | None) -> int:
     return max(0, measurement.number_of_records if number is None else number)
 
 
-def domain_to_fit(measurement: WorkloadMeasurement) -> Domain:
-    """The cells of the columns that were measured, and those that no record may be in."""
+def domain_to_fit(measurement: WorkloadMeasurement, residuals: Residuals | None = None) -> Domain:
+    """The cells of the columns that were measured, and those that no record may be in.
+
+    Args:
+        measurement: as drawn.
+        residuals: of its tables, where they are known.
+    """
     domain = domain_of(measurement.cells, measurement.schema)
-    residuals = Residuals(domain, noisy_tables(measurement))
+    residuals = residuals or Residuals(domain, noisy_tables(measurement))
     domain = without_replaced(domain, measurement, unreleased_values(measurement, residuals))
     untold = untold_groups(measurement, domain, residuals)
     return replace(domain, impossible=(*domain.impossible, *untold))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.core.contracts.draft import Answers, draft
+from tasks.core.contracts.draft import Answers, draft_contract
 from tasks.core.contracts.translation import read_contract
 from tasks.core.contracts.tried_rules import lookalike_words, lookalikes
 from tasks.core.queries import connect
@@ -34,7 +34,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> RecognisedTable:
 
 def drafted(table: RecognisedTable) -> tuple[dict[str, Any], str]:
     answers = Answers(None, "dp", "trade", "2026-11")
-    _, text = draft(table, answers, input_path="trade.csv", contract_path="c.yaml", output_dir="o")
+    text = draft_contract(table, answers)
     return yaml.safe_load(text)["schema"][0], text
 
 
