@@ -71,8 +71,8 @@ def _rules(columns: list[Column]) -> str:
     if not any(identifiers & set(column.forbidden) for column in columns):
         return ""
     return (
-        ", and that the contract's rule noPersonalIdentifiers forbids none of these values: dropped_cells.tsv "
-        "tells"
+        ", and that the contract's rule noPersonalIdentifiers forbids none of these values: "
+        "dropped_cells.tsv tells"
     )
 
 
