@@ -56,12 +56,7 @@ def keep_own_counts(
     """
     generator = basis.generator("own counts", sorted(table.cells))
     ranged = {column for column in table.cells if _is_ranged(basis.sources[column])}
-    # What a table of ranges lacks was suppressed more often than held by nobody.
-    held = [
-        HeldPairs.of(basis.sources, columns, buckets)
-        for columns, buckets in pairs.items()
-        if ranged.isdisjoint(columns)
-    ]
+    held = [HeldPairs.of(basis.sources, columns, buckets) for columns, buckets in pairs.items()]
     fitted = _fitted(table, basis, held, generator)
     moved = _settled_columns(fitted, basis, table.cells.keys() - ranged, generator)
     if moved is not fitted:
