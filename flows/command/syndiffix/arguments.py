@@ -32,6 +32,8 @@ DATASET = "command"
 class _Once(argparse.Action):
     """An option that may be given once."""
 
+    repeats = False
+
     def __call__(
         self,
         parser: argparse.ArgumentParser,
@@ -39,25 +41,23 @@ class _Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        if self.dest in given(namespace):
+        if self.dest in given(namespace) and not self.repeats:
             parser.error(f"{'/'.join(self.option_strings)} is given twice: give it once")
         namespace.given = {**given(namespace), self.dest: option_string}
-        setattr(namespace, self.dest, True if self.nargs == 0 else values)
+        setattr(namespace, self.dest, self._held(namespace, values))
+
+    def _held(self, namespace: argparse.Namespace, values: Any) -> object:
+        """What the namespace holds from now on."""
+        return True if self.nargs == 0 else values
 
 
-class _Every(argparse.Action):
+class _Every(_Once):
     """An option that may be given several times: all that they hold, one after the other."""
 
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: object,
-        option_string: str | None = None,
-    ) -> None:
-        assert isinstance(values, list)
-        namespace.given = {**given(namespace), self.dest: option_string}
-        setattr(namespace, self.dest, [*getattr(namespace, self.dest), *values])
+    repeats = True
+
+    def _held(self, namespace: argparse.Namespace, values: Any) -> object:
+        return [*getattr(namespace, self.dest), *values]
 
 
 def given(options: argparse.Namespace) -> Mapping[str, str]:

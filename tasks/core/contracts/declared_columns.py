@@ -14,8 +14,8 @@ from tasks.core.listing import some_of
 from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction
 from tasks.core.records.columns import (
     Column,
-    bin_labels,
     bin_problems,
+    declared_values,
     domain_problems,
     limit_problems,
 )
@@ -165,11 +165,8 @@ class DeclaredColumn:
             searched: what the contract forbids in it.
             cap_required: whether a multi-valued column without a declared cap gets the default one.
         """
-        limits = self.promised.minimum, self.promised.maximum
-        domain = bin_labels(self.bins, *limits) if self.bins is not None else self.domain
-        other = self.promised.other if domain is not None else None
-        if domain is not None and other is not None and other not in domain:
-            domain = (*domain, other)
+        promised = self.promised
+        domain = declared_values(self.domain, self.bins, promised.minimum, promised.maximum, promised.other)
         patterns = tuple(pattern for rule in searched for pattern in rule.patterns)
         return Column(
             name=self.name,
@@ -177,17 +174,15 @@ class DeclaredColumn:
             bins=self.bins,
             delimiter=self.delimiter,
             max_items=self._cap(domain, cap_required),
-            zero_is_value=self.given.zero_is_value
-            or bool(self.promised.zero_is_value)
-            or "0" in (domain or ()),
-            other=other,
-            value_format=self.promised.value_format,
+            zero_is_value=self.given.zero_is_value or bool(promised.zero_is_value) or "0" in (domain or ()),
+            other=promised.other if domain is not None else None,
+            value_format=promised.value_format,
             forbidden=patterns if domain is None else (),
             number_format=self.number_format if self._reads_numbers() else PLAIN,
             reading=self.reading,
-            minimum=limits[0],
-            maximum=limits[1],
-            required=self.promised.max_empty_percent == 0,
+            minimum=promised.minimum,
+            maximum=promised.maximum,
+            required=promised.max_empty_percent == 0,
         )
 
     def _reads_numbers(self) -> bool:

@@ -25,7 +25,7 @@ from tasks.core.contracts.contract import (
 )
 from tasks.core.contracts.odcs import CustomProperty, ElementPath, Problems
 from tasks.core.hints import did_you_mean
-from tasks.core.records.columns import Column, bin_labels, bin_problems
+from tasks.core.records.columns import Column, bin_problems, declared_values
 from tasks.core.records.constraints import OrderedScale
 from tasks.core.records.scales import Ends, ends_of_values
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
@@ -54,7 +54,7 @@ class NamedValues:
 def named_values(texts: Sequence[str], column: Column, *, is_numeric: bool) -> NamedValues:
     """The values that texts of a contract name.
 
-    >>> age = Column("age", domain=bin_labels((0, 18, 65)), bins=(0, 18, 65))
+    >>> age = Column("age", domain=declared_values(None, (0, 18, 65)), bins=(0, 18, 65))
     >>> named_values(["<18"], age, is_numeric=True).values
     ('<0', '[0,18)')
 
@@ -248,13 +248,10 @@ class KnownColumns:
 def _as_declared(column: ContractColumn) -> Column:
     """A contract's column as far as naming its values goes."""
     bins = column.bins if column.bins is not None and not bin_problems(column.bins) else None
-    limits = column.minimum, column.maximum
-    domain = bin_labels(bins, *limits) if bins is not None else (column.values or ())
-    other = () if column.other is None or column.other in domain else (column.other,)
     marks = NumberFormat(column.decimal or ".", column.thousands or "")
     return Column(
         column.name,
-        (*domain, *other),
+        declared_values(column.values or (), bins, column.minimum, column.maximum, column.other),
         bins,
         number_format=marks,
         minimum=column.minimum,

@@ -7,7 +7,7 @@ public as a word: see `columns`.
 from dataclasses import dataclass, replace
 
 from tasks.core.records.cell_reading import AS_IT_STANDS, CUTS, WHOLE, CellReading
-from tasks.core.records.columns import Column, bin_labels
+from tasks.core.records.columns import Column, declared_values
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: What a number's cell is called that holds a word.
@@ -85,14 +85,9 @@ class Treatment:
 
     def column(self, name: str) -> Column:
         """The column of a schema that a run makes of the draft."""
-        domain = self.domain
-        if self.bins is not None:
-            domain = bin_labels(self.bins, self.minimum, self.maximum)
-        if domain is not None and self.other is not None and self.other not in domain:
-            domain = (*domain, self.other)
         return Column(
             name,
-            domain,
+            declared_values(self.domain, self.bins, self.minimum, self.maximum, self.other),
             self.bins,
             self.delimiter,
             max_items=self.cap if self.delimiter else 1,

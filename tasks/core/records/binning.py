@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Bytes, Floats, HalfWords
 from tasks.core.records.cells import numbers_of_texts
-from tasks.core.records.columns import Column, bin_labels
+from tasks.core.records.columns import Column
 from tasks.core.records.dropped import FORBIDDEN, NOT_A_DATE, NOT_A_NUMBER, OUTSIDE
 from tasks.core.tables.column_names import output_spelling
 
@@ -124,10 +124,8 @@ def bin_codes(
 
 def _binned(values: list[str], numbers: Floats, column: Column) -> tuple[tuple[str, ...], HalfWords]:
     """The labels of bins, and the codes of texts that are numbers (NaN: it is none, and outside)."""
-    edges = column.bins or ()
-    limits = column.minimum, column.maximum
-    labels = column.domain if column.domain is not None else bin_labels(edges, *limits)
-    codes = bin_codes(numbers, edges, *limits)
+    labels = column.known_values or ()
+    codes = bin_codes(numbers, column.bins or (), column.minimum, column.maximum)
     if column.other in labels:
         outside = (codes == 0) & np.array([value != "" for value in values], dtype=np.bool_)
         codes[outside] = labels.index(column.other) + 1

@@ -50,6 +50,22 @@ def bin_labels(
     return (*below, *inner, *above)
 
 
+def declared_values(
+    values: tuple[str, ...] | None,
+    bins: tuple[float, ...] | None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    other: str | None = None,
+) -> tuple[str, ...] | None:
+    """The bins of a column, or else its listed values, and behind them what other ones are called.
+
+    >>> declared_values(None, (0, 18), minimum=0, other="unknown"), declared_values(None, None, other="else")
+    (('[0,18]', '>18', 'unknown'), None)
+    """
+    domain = bin_labels(bins, minimum, maximum) if bins is not None else values
+    return domain if domain is None or other is None or other in domain else (*domain, other)
+
+
 def domain_problems(values: tuple[str, ...]) -> list[str]:
     """What keeps a list of (normalised) values from being a domain."""
     if not values:
@@ -153,19 +169,19 @@ class Column:
         return self.zero_is_value or (self.bins is not None and self.zero_is_binned)
 
     @property
+    def known_values(self) -> tuple[str, ...] | None:
+        """Its values, in their order, where they are known before a row is read."""
+        return declared_values(None, self.bins, self.minimum, self.maximum) if self.is_open else self.domain
+
+    @property
     def open_ends(self) -> tuple[str, ...]:
         """The bins beyond the declared edges.
 
         >>> Column("age", domain=bin_labels((0, 18), minimum=0), bins=(0, 18), minimum=0).open_ends
         ('>18',)
         """
-        return (
-            ()
-            if self.bins is None
-            else tuple(
-                label for label in bin_labels(self.bins, self.minimum, self.maximum) if label[0] in "<>"
-            )
-        )
+        bins = () if self.bins is None else bin_labels(self.bins, self.minimum, self.maximum)
+        return tuple(label for label in bins if label[0] in "<>")
 
     @property
     def is_multi_valued(self) -> bool:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from tasks.core.queries import query_over
 from tasks.core.tables.number_format import PLAIN, NumberFormat
+from tasks.core.tables.texts import is_text
 
 #: A struct whose fields are all named so holds each cell in one of them: a column of several kinds of values.
 MIXED = "cells:"
@@ -68,7 +69,7 @@ def text_of_values(
     if pa.types.is_dictionary(kind):
         texts = text_of_values(connection, values.dictionary, value_format, number_format)
         return texts.take(values.indices)
-    if _is_text(kind):
+    if is_text(kind):
         values.validate(full=True)
         return values.cast(pa.large_string())
     if pa.types.is_null(kind) or pa.types.is_nested(kind):
@@ -84,10 +85,6 @@ def text_of_values(
             pa.large_string()
         )
     return _text_of_times(connection, values, value_format)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _is_binary(kind: pa.DataType) -> bool:

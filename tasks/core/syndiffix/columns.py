@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Flags, Floats, Integers, Words
 from tasks.core.errors import InputError
+from tasks.core.tables.texts import is_text
 from tasks.core.tables.writing import plain_type
 
 _DAY = 86_400
@@ -368,7 +369,7 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
         return _encode_floats(name, array, output_type)
     if is_moment(kind):
         return _encode_moments(name, array, output_type)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         return _encode_texts(name, array, output_type)
     raise _unfit(
         name,

@@ -16,7 +16,7 @@ from tasks.core.syndiffix import columns as moments
 from tasks.core.syndiffix import columns as whole_numbers
 from tasks.core.syndiffix.columns import plain_array
 from tasks.core.syndiffix.hashing import hash_entities, hash_string, salted_seed
-from tasks.core.tables.texts import parse_each_way
+from tasks.core.tables.texts import is_text, parse_each_way
 
 _TEXT = sentences_of("syndiffix")
 _NOTHING = 1  # the hash of a cell without a value
@@ -87,7 +87,7 @@ def _hash_column(column: pa.Array | pa.ChunkedArray) -> Words:
 def _hash_cells(array: pa.Array) -> Words | None:
     """Of each cell, (n, 2), what it says and how it is written; None of a type that isn't synthesized."""
     kind = array.type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if is_text(kind):
         coded = array.dictionary_encode()
         hashes = np.append(_hash_texts(coded.dictionary), np.full((1, 2), _NOTHING, np.uint64), axis=0)
         return np.asarray(hashes[coded.indices.fill_null(len(coded.dictionary)).to_numpy()])

@@ -36,6 +36,7 @@ from tasks.core.tables.texts import (
     MEANINGS,
     TypeLetter,
     is_infinite,
+    is_text,
     parse_as,
     parse_inferred,
 )
@@ -312,7 +313,7 @@ def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedC
     if has_types:
         if column.letter is None or ARROW_KINDS[column.letter](cells.type):
             return _with_likely_dates(cells, cells) if column.letter is None else _TypedCells(cells)
-        marks = column.number_format if _is_text(cells.type) else PLAIN
+        marks = column.number_format if _holds_text(cells.type) else PLAIN
         cells = _as_texts(column.name, cells).dictionary_encode()
     else:
         marks = column.number_format
@@ -336,7 +337,7 @@ def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedC
 
 def _with_likely_dates(array: pa.Array, cells: pa.Array) -> _TypedCells:
     """Cells whose type is their own or was found out; of texts, how many look like dates."""
-    if not _is_text(array.type):
+    if not _holds_text(array.type):
         return _TypedCells(array)
     if not isinstance(cells, pa.DictionaryArray):
         cells = cells.dictionary_encode()
@@ -380,9 +381,8 @@ def _commas(texts: pa.Array, parsed: pa.Array) -> tuple[bool, bool]:
     return bool(pc.any(with_comma).as_py()), bool(pc.any(is_read).as_py())
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+def _holds_text(kind: pa.DataType) -> bool:
+    return is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _id_texts(cells: pa.Array) -> pa.Array:

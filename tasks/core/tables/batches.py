@@ -26,6 +26,7 @@ from tasks.core.errors import InputError
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.header import InputFile, damaged_archive, undecodable
 from tasks.core.tables.source import TextBytes
+from tasks.core.tables.texts import is_text
 
 #: Bytes that are parsed at once: the longest record of a delimited file.
 _BLOCK_BYTES = 2**24
@@ -127,13 +128,21 @@ def _composed_cells(cells: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(cells.type):
         composed = _composed_cells(cells.dictionary)
         return cells if composed is cells.dictionary else composed.take(cells.indices).dictionary_encode()
-    if _is_text(getattr(cells.type, "value_type", pa.null())):  # a list's
+    if pa.types.is_struct(cells.type):
+        fields = cells.flatten()
+        composed = list(map(_composed_cells, fields))
+        if all(one is other for one, other in zip(composed, fields, strict=True)):
+            return cells
+        return pa.StructArray.from_arrays(composed, cells.type.names, mask=cells.is_null())
+    if is_text(getattr(cells.type, "value_type", pa.null())):  # a list's
         if _is_ascii(cells.flatten()):
             return cells
         items = [item and [_composed_text(text) for text in item] for item in cells.to_pylist()]
         return pa.array(items, cells.type)
-    if not _is_text(cells.type) or _is_ascii(cells):
+    if not is_text(cells.type) or _is_ascii(cells):
         return cells
+    if pa.types.is_string_view(cells.type):  # these have no kernel
+        cells = cells.cast(pa.large_string())
     try:
         return pc.utf8_normalize(cells, form="NFC")
     except pa.ArrowInvalid:
@@ -145,6 +154,8 @@ def _composed_text(text: str | None) -> str | None:
 
 
 def _is_ascii(texts: pa.Array) -> bool:
+    if pa.types.is_string_view(texts.type):  # these have no kernel
+        texts = texts.cast(pa.large_string())
     return pc.all(pc.string_is_ascii(texts)).as_py() is not False
 
 
@@ -163,7 +174,7 @@ def _parquet(
     source: InputFile, wanted: list[int], threads: int, progress: StageDone, rows: range | None
 ) -> Iterator[pa.RecordBatch]:
     schema = source.arrow_schema
-    texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
+    texts = [schema.names[index] for index in wanted if is_text(schema.types[index])]
     with pq.ParquetFile(source.opened.reader(), read_dictionary=texts, pre_buffer=False) as file:
         names = [schema.names[index] for index in wanted]
         rows = range(file.metadata.num_rows) if rows is None else rows
@@ -191,10 +202,6 @@ def _row_groups(metadata: pq.FileMetaData, rows: range) -> tuple[list[int], int]
             groups.append(group)
         row = after
     return groups, first
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _delimited(source: InputFile, wanted: list[int], progress: StageDone) -> Iterator[pa.RecordBatch]:

@@ -46,6 +46,11 @@ def type_letter(kind: pa.DataType) -> TypeLetter:
     return next((letter for letter in LETTERS if ARROW_KINDS[letter](kind)), "s")
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is of texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
 def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:
     """Texts, trimmed, as cells of a declared type; an empty one is null unless the type is text.
 

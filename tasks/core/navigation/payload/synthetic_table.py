@@ -21,6 +21,7 @@ from tasks.core.navigation.payload.release import Payload, named
 from tasks.core.navigation.payload.sample import in_page, records_told
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.syndiffix.bins import Bins, bins_of
+from tasks.core.tables.texts import is_text
 
 _KINDS = {"boolean": "category", "string": "category", "timestamp": "date"}
 #: Records are rows, whatever is protected.
@@ -56,7 +57,7 @@ def payload_of_table(page: TablePage) -> Payload:
 def held_cells(table: pa.Table, name: str) -> pa.ChunkedArray:
     """A column, in which an empty text is no value: a cell that was empty comes back as one."""
     cells = table[name]
-    if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
+    if not is_text(cells.type):
         return cells
     return pc.if_else(pc.equal(cells, ""), None, cells)
 

@@ -5,7 +5,7 @@ from functools import partial
 
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import Workers
-from tasks.core.records.columns import Column, bin_labels
+from tasks.core.records.columns import Column
 from tasks.core.records.partitions.pieces import Values, read_values
 
 #: Blocks whose values are united at a time.
@@ -15,7 +15,7 @@ _AT_A_TIME = 16
 def united_values(columns: Sequence[Column], texts: Sequence[StoredPart], workers: Workers) -> Values:
     """Of each column the declared values or its bins, or what a block has seen, in code-point order."""
     groups = [texts[start : start + _AT_A_TIME] for start in range(0, len(texts), _AT_A_TIME)]
-    known = [_known(column) for column in columns]
+    known = [column.known_values for column in columns]
     opened = tuple(values is None for values in known)
     seen: list[set[str]] = [set() for _ in columns]
     for united in workers.each("unite", partial(_values_of_blocks, opened), groups):
@@ -24,13 +24,6 @@ def united_values(columns: Sequence[Column], texts: Sequence[StoredPart], worker
     return tuple(
         tuple(sorted(own)) if values is None else values for values, own in zip(known, seen, strict=True)
     )
-
-
-def _known(column: Column) -> tuple[str, ...] | None:
-    """The values of a column that are known before a row is read, in their order."""
-    if column.domain is None and column.bins is not None:
-        return bin_labels(column.bins, column.minimum, column.maximum)
-    return column.domain
 
 
 def _values_of_blocks(opened: tuple[bool, ...], texts: Sequence[StoredPart]) -> list[set[str]]:
