@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tasks.core.contracts.draft import Answers, draft
+from tasks.core.contracts.draft import Answers, draft_configuration, draft_contract
 from tasks.core.recognition.table import recognise_table
 
 HEADER = ["person", "sex", "age", "income", "town", "region", "visited", "smoker", "answers", "price", "note"]
@@ -64,7 +64,10 @@ def drafted(rows: list[list[str]]) -> tuple[object, str]:
         table = recognise_table(path, today=TODAY)
     likely = next((each.name for each in table.candidates if each.is_proposed), None)
     answers = Answers(subject=likely, protection="dp", dataset="people", vintage="v")
-    return draft(table, answers, input_path="people.csv", contract_path="c.yaml", output_dir="out")
+    configuration = draft_configuration(
+        table, answers, input_path="people.csv", contract_path="c.yaml", output_dir="out"
+    )
+    return configuration, draft_contract(table, answers)
 
 
 BASES = {seed: people(300, seed) for seed in range(3)}
