@@ -46,19 +46,9 @@ _OLDEST, _YEARS = 125, (1850, 2150)
 _SHOWN, _LONGEST_MARK = 3, 8
 _EACH_BY_ITSELF = "and each is counted by itself: write them alike"
 #: Words of a header whose numbers may be days of something that happened.
-_EVENTS = {
-    *(
-        "visit",
-        "visited",
-        "admission",
-        "admitted",
-        "discharge",
-        "discharged",
-        "registered",
-        "joined",
-        "hired",
-    ),
-}
+_EVENTS = frozenset(
+    ["visit", "visited", "admission", "admitted", "discharge", "discharged", "registered", "joined", "hired"]
+)
 #: Long hexadecimal ids, accounts (IBAN), and long texts of letters and digits without a blank.
 _PROGRAMMED = (
     r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"

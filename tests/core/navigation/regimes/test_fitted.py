@@ -6,6 +6,17 @@ from tasks.core.navigation.regimes.fitted import fit_context
 from tasks.core.records.columns import Column, Schema
 
 SCHEMA = Schema((Column("age"), Column("illness", delimiter=";", max_items=3)))
+#: What is told of a fit without a table.
+FIT = {
+    "one_way": None,
+    "two_way": None,
+    "pairs": 0,
+    "measured_pairs": 0,
+    "all_pairs": 3,
+    "guessed": 0,
+    "tables": [],
+    "unreleased": [],
+}
 
 
 def told(distance: float) -> str:
@@ -38,31 +49,11 @@ def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> No
         {"column": "income", "share": 0.312, "written_as": "nothing"},
         {"column": "side", "share": 0.0, "written_as": "nothing"},
     ]
-    fit = {
-        "one_way": None,
-        "two_way": None,
-        "pairs": 0,
-        "measured_pairs": 0,
-        "all_pairs": 3,
-        "guessed": 0,
-        "tables": [],
-        "unreleased": unreleased,
-    }
-    context = fit_context(fit, SCHEMA)
+    context = fit_context(FIT | {"unreleased": unreleased}, SCHEMA)
     assert context["replaced"] == ["home"]
     assert context["too_rare"] == "11\u202f%"
     assert context["emptied"] == [{"name": "income", "share": "31\u202f%"}]
 
 
 def test_columns_that_no_error_is_told_of_are_named() -> None:
-    fit = {
-        "one_way": None,
-        "two_way": None,
-        "pairs": 0,
-        "measured_pairs": 0,
-        "all_pairs": 3,
-        "guessed": 0,
-        "tables": [],
-        "unreleased": [],
-    }
-    assert fit_context(fit, SCHEMA)["left_out"] == ["illness"]
+    assert fit_context(FIT, SCHEMA)["left_out"] == ["illness"]
