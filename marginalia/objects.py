@@ -2,6 +2,9 @@
 
 A list of objects goes in. An array of one type comes out where all are of one kind, and where they are of
 several a struct with a field a kind, of which each cell fills one. The run takes the text of either.
+
+No object stops the run, which would show that somebody has it: what can't be read, or has no text of a sane
+length, is missing.
 """
 
 import datetime
@@ -13,13 +16,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
     import pyarrow as pa
 
 #: How the run knows such a struct (`tasks.core.records.value_texts`).
 _MIXED = "cells:"
-_INTEGERS = range(-(2**63), 2**63)
-#: Whole numbers from here on are told as the nearest float is.
-_LONGEST = 10**38
+#: Numbers of so many digits before or behind the point are told as the nearest float is.
+_MOST_DIGITS = 38
 _LONGEST_SPAN = datetime.timedelta(days=10**7)
 
 
@@ -30,9 +33,29 @@ def array_of_objects(objects: Sequence[Any]) -> "pa.Array":
     if set(map(type, objects)) <= {str, type(None)}:
         with suppress(UnicodeEncodeError):
             return pa.array(objects, None if all(value is None for value in objects) else pa.string())
+    return _array_of_cells([_cell(value) for value in objects])
+
+
+def values_of(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
+    """The objects of an Arrow array; None where one is missing, or Python has none for it."""
+
+    def value_of(scalar: "pa.Scalar") -> Any:
+        try:
+            return scalar.as_py()
+        except (ValueError, OverflowError):
+            return None
+
+    try:
+        return array.to_pylist()  # type: ignore[no-any-return]
+    except (ValueError, OverflowError):
+        return [value_of(scalar) for scalar in array]
+
+
+def _array_of_cells(objects: list[tuple[str, Any]]) -> "pa.Array":
+    import pyarrow as pa
+
     cells: dict[str, list[Any]] = {}
-    for place, value in enumerate(objects):
-        kind, cell = _cell(value)
+    for place, (kind, cell) in enumerate(objects):
         if cell is not None:
             if kind not in cells:
                 cells[kind] = [None] * len(objects)
@@ -55,7 +78,8 @@ def _array(kind: str, cells: list[Any]) -> "pa.Array":
     import pyarrow as pa
 
     if kind == "list":
-        items = array_of_objects([item for cell in cells if cell is not None for item in cell])
+        kinds = [_cell(item) for cell in cells if cell is not None for item in cell]
+        items = _array_of_cells([("text", None) if kind == "list" else (kind, item) for kind, item in kinds])
         starts, start = [], 0
         for cell in cells:
             starts.append(None if cell is None else start)
@@ -80,21 +104,25 @@ def _array(kind: str, cells: list[Any]) -> "pa.Array":
 
 def _cell(value: Any) -> tuple[str, Any]:
     """An object's kind, and what stands for it; None where it is missing."""
-    make = _KINDS.get(type(value))
-    if make is None:
-        make = next((made for kind, made in _KINDS.items() if isinstance(value, kind)), _other)
-    return make(value)
+    try:
+        make = _KINDS.get(type(value))
+        if make is None:
+            make = next((made for kind, made in _KINDS.items() if isinstance(value, kind)), _other)
+        return make(value)
+    except Exception:  # whatever its own code does, or a time that no type holds
+        return "text", None
 
 
 def _text(value: str) -> tuple[str, Any]:
-    return "text", str(value).encode("utf-8", "replace").decode()
+    return "text", str.__str__(value).encode("utf-8", "replace").decode()
 
 
 def _integer(value: int) -> tuple[str, Any]:
-    if value in _INTEGERS:
-        return "int", int(value)
+    value = int(value)
+    if -(2**63) <= value < 2**63:
+        return "int", value
     try:
-        return ("text", str(int(value))) if abs(value) < _LONGEST else ("float", float(value))
+        return ("text", str(value)) if abs(value) < 10**_MOST_DIGITS else ("float", float(value))
     except OverflowError:
         return "float", math.inf if value > 0 else -math.inf
 
@@ -104,7 +132,10 @@ def _float(value: float) -> tuple[str, Any]:
 
 
 def _decimal(value: decimal.Decimal) -> tuple[str, Any]:
-    return ("number", value) if value.is_finite() else _float(math.nan if value.is_nan() else float(value))
+    if value.is_nan():
+        return "number", None
+    digits = max(value.adjusted() + 1, -value.as_tuple().exponent) if value.is_finite() else math.inf  # type: ignore[operator]
+    return ("number", value) if digits <= _MOST_DIGITS else _float(float(value))
 
 
 def _moment(value: datetime.datetime) -> tuple[str, Any]:
@@ -114,10 +145,7 @@ def _moment(value: datetime.datetime) -> tuple[str, Any]:
         value = value.to_pydatetime(warn=False)
     if value.utcoffset() is None:
         return "moment", value.replace(tzinfo=None)
-    try:
-        return "instant", value.astimezone(datetime.UTC)
-    except OverflowError:  # of the first or last day that there is
-        return "instant", None
+    return "instant", value.astimezone(datetime.UTC)
 
 
 def _span(value: datetime.timedelta) -> tuple[str, Any]:
@@ -154,18 +182,17 @@ def _other(value: Any) -> tuple[str, Any]:
     import numpy as np
 
     pandas = sys.modules.get("pandas")
-    if pandas is not None and (value is pandas.NA or value is pandas.NaT):
+    if (pandas is not None and (value is pandas.NA or value is pandas.NaT)) or value is np.ma.masked:
         return "text", None
     if isinstance(value, np.ndarray):
-        return "list", list(np.atleast_1d(value))
+        return ("list", list(value)) if value.ndim else _cell(value[()])
     if pandas is not None and isinstance(value, pandas.Series | pandas.Index):
         return "list", list(value)
     if pandas is not None and isinstance(value, np.datetime64 | np.timedelta64):
         made = pandas.Timestamp if isinstance(value, np.datetime64) else pandas.Timedelta
-        try:
-            return _cell(made(value))
-        except (ValueError, OverflowError):
-            return "text", None
+        return _cell(made(value))
+    if pandas is not None and isinstance(value, pandas.Interval):
+        return _interval(value)
     if isinstance(value, np.bool_):
         return "bool", bool(value)
     if isinstance(value, np.integer):
@@ -174,7 +201,13 @@ def _other(value: Any) -> tuple[str, Any]:
         return _float(float(value))
     if isinstance(value, np.complexfloating | complex) and not value.imag:
         return _float(float(value.real))
-    try:
-        return _text(str(value))
-    except Exception:  # whatever its own code does
-        return "text", None
+    return _text(str(value))
+
+
+def _interval(value: "pd.Interval[Any]") -> tuple[str, Any]:
+    """Its whole ends as integers: pandas makes floats of all where one interval is missing."""
+    ends = [
+        int(end) if isinstance(end, float) and end.is_integer() else end for end in (value.left, value.right)
+    ]
+    left, right = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
+    return _text(f"{left}{ends[0]}, {ends[1]}{right}")

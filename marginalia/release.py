@@ -38,7 +38,8 @@ class OpenedRelease:
 
     Attributes:
         folder: its files.
-        records: the synthetic records, with the dtypes of the table that was given.
+        records: the synthetic records, with the dtypes of the table that was given. These come from all
+            of its rows, so what is handed on is the folder.
         owner_notes: what the run said to the person at the terminal alone; it must stay on this machine.
         contract: the data contract's path, where `protect` was given one.
     """

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginalia.errors import ParameterError, StoredTableMismatch
-from marginalia.objects import array_of_objects
+from marginalia.objects import array_of_objects, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,7 @@ def _written(arrow: "pa.Table") -> memoryview:
     columns = {name: arrow[name] for name in arrow.column_names}
     for name, column in columns.items():
         if _parquet(pa.table({name: column})) is None:
-            columns[name] = array_of_objects(column.to_pylist())
+            columns[name] = array_of_objects(values_of(column))
     if (file := _parquet(pa.table(columns))) is None:
         raise ParameterError("The table holds a column that Parquet can't hold: convert it.")
     return file
@@ -172,11 +172,9 @@ def _arrow_of_series(series: "pd.Series[Any]") -> "pa.Array":
     if isinstance(series.dtype, pd.SparseDtype):
         series = series.astype(series.dtype.subtype)
     if isinstance(series.dtype, pd.CategoricalDtype) and _is_worded(series.dtype.categories.dtype):
-        series = series.cat.rename_categories([str(each) for each in series.dtype.categories])
-    elif _is_worded(series.dtype):
-        series = series.astype("string")
+        series = series.cat.rename_categories(_words(series.dtype.categories))
     array: pa.Array | None = None
-    if not _holds_objects(series.dtype):
+    if not (_holds_objects(series.dtype) or _is_worded(series.dtype)):
         with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
             array = pa.Array.from_pandas(series)
     if array is None:
@@ -202,6 +200,10 @@ def _is_worded(dtype: Any) -> bool:
     return isinstance(dtype, pd.IntervalDtype | pd.PeriodDtype)
 
 
+def _words(categories: "pd.Index[Any]") -> list[str]:
+    return array_of_objects(list(categories)).to_pylist()  # type: ignore[no-any-return]
+
+
 def _require_names(names: Sequence[object]) -> None:
     """Raises ParameterError unless all names are texts, each another one."""
     unnamed = [place for place, name in enumerate(names, start=1) if not isinstance(name, str)]
@@ -224,7 +226,7 @@ def _categories(column: "pa.ChunkedArray") -> list[Any]:
     """The values of a column of categories in their order, each once."""
     found: dict[Any, None] = {}
     for chunk in column.chunks:
-        found.update(dict.fromkeys(chunk.dictionary.to_pylist()))
+        found.update(dict.fromkeys(values_of(chunk.dictionary)))
     return list(found)
 
 
@@ -488,7 +490,8 @@ def _categorical(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
     found = pd.Series(column.to_pandas())
     if not isinstance(dtype, pd.CategoricalDtype):
         return found
-    known = {str(each): each for each in dtype.categories} if _is_worded(dtype.categories.dtype) else {}
+    categories = dtype.categories
+    known = dict(zip(_words(categories), categories, strict=True)) if _is_worded(categories.dtype) else {}
     values = [known.get(each, each) for each in found.cat.categories]
-    with_dtype = pd.Index(values, dtype=None if known else dtype.categories.dtype)
+    with_dtype = pd.Index(values, dtype=None if known else categories.dtype)
     return found.cat.rename_categories(with_dtype)

@@ -2,7 +2,9 @@
 
 import datetime
 import decimal
+import enum
 import io
+import unicodedata
 from contextlib import suppress
 from typing import Any
 
@@ -48,8 +50,10 @@ def back(table: Any, made: pa.Table | None = None) -> Any:
     )
 
 
-_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=5).filter(
-    lambda text: text == text.strip() and "<" not in text
+_TEXTS = (
+    st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=5)
+    .map(lambda text: unicodedata.normalize("NFC", text))
+    .filter(lambda text: text == text.strip() and "<" not in text)
 )
 _MOMENTS = st.datetimes(datetime.datetime(1800, 1, 1), datetime.datetime(2200, 1, 1))
 _COLUMNS: dict[str, Any] = {
@@ -207,6 +211,24 @@ def test_what_parquet_cannot_hold_goes_cell_by_cell(column: pa.Array) -> None:
     assert released(pa.table({"a": column})).to_pydict() == {"a": ["x", None]}
 
 
+class _Level(enum.IntEnum):
+    HIGH = 2**70
+
+
+class _Word(str):
+    def __str__(self) -> str:
+        raise ValueError("secret")
+
+
+class _Silent:
+    __repr__ = __str__ = _Word.__str__  # type: ignore[assignment]
+
+
+class _NoZone(datetime.tzinfo):
+    def utcoffset(self, _moment: datetime.datetime | None) -> datetime.timedelta:
+        raise ValueError("secret")
+
+
 #: Of every kind that has a text, more than one of some.
 _OBJECTS: list[Any] = [
     "a\ud800",
@@ -246,7 +268,22 @@ _OBJECTS: list[Any] = [
     bytearray(b"a"),
     pd.Period("2026-01"),
     pd.Interval(0, 1),
+    pd.Interval(0.0, 1.5, closed="left"),
+    pd.Interval(pd.Timestamp(0), pd.Timestamp(1)),
+    np.array(5),
+    _Level.HIGH,
+    _Word("a"),
+    decimal.Decimal("1e200000000"),
+    decimal.Decimal("-1e-200000000"),
+    decimal.Decimal("0.1000000000000000055511151231257827021181583404541015625"),
+    decimal.Decimal("Infinity"),
 ]
+_ITSELF: list[Any] = []
+_ITSELF.append(_ITSELF)
+_DEEP: list[Any] = []
+for _ in range(3000):
+    _DEEP = [_DEEP]
+
 _MISSING: list[Any] = [
     None,
     pd.NA,
@@ -258,6 +295,17 @@ _MISSING: list[Any] = [
     [1],
     (1,),
     np.array([1]),
+    np.array([[1]]),
+    np.ma.masked,
+    decimal.Decimal("sNaN"),
+    pd.Timestamp(np.datetime64("20000-01-01", "s")),
+    pd.Timedelta(np.timedelta64(2**60, "s")),
+    np.datetime64(2**62, "s"),
+    datetime.datetime(2026, 1, 1, tzinfo=_NoZone()),
+    datetime.datetime(1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=5))),
+    _Silent(),
+    _ITSELF,
+    _DEEP,
 ]
 
 
@@ -269,6 +317,43 @@ def test_each_object_has_the_text_that_it_has_alone_and_what_has_none_is_missing
     assert [text is None for text in texts] == [
         each in range(len(_OBJECTS), len(held)) for each in range(len(held))
     ]
+
+
+@pytest.mark.parametrize("held", [[_ITSELF], [_DEEP, ["a"]], [["a", [1], np.ma.masked, (2,)]]])
+def test_of_an_item_that_is_a_list_nothing_is_read(held: list[Any]) -> None:
+    array = array_of_objects(held)
+    items = text_of_values(_DUCKDB, array.flatten()).to_pylist()
+    assert [item for item in items if item] == ["a"] * ("a" in items)
+    assert parquet_of(pd.DataFrame({"x": held}))[0]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([0, 2**55], pa.timestamp("s")),
+        pa.array([0, 2**62], pa.timestamp("s", "UTC")),
+        pa.array([0, 2**59], pa.timestamp("ms")),
+        pa.array([0, 2**62], pa.timestamp("s")).dictionary_encode(),
+        pa.array([0, 2**55], pa.duration("s")),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_a_time_that_no_calendar_holds_is_missing_and_changes_no_other(column: pa.Array) -> None:
+    alone = released(pa.table({"x": column.slice(0, 1)}))["x"].to_pylist()
+    assert released(pa.table({"x": column}))["x"].to_pylist() == [*alone, None]
+    with suppress(pa.ArrowException, OverflowError, ValueError):  # what pandas itself can't hold
+        frame = pa.table({"x": column}).to_pandas()
+        assert released(frame)["x"].to_pylist()[:1] == alone
+
+
+@pytest.mark.parametrize("as_category", [True, False])
+@pytest.mark.parametrize("missing", [True, False])
+def test_a_missing_interval_changes_no_other(missing: bool, as_category: bool) -> None:
+    held = [pd.Interval(0, 5), pd.Interval(5, 10), *[np.nan] * missing]
+    column = pd.Series(pd.arrays.IntervalArray(held)).astype(*["category"] * as_category or ["interval"])
+    assert released(pd.DataFrame({"x": column}))["x"].to_pylist()[:2] == ["(0, 5]", "(5, 10]"]
+    if as_category:
+        assert list(back(pd.DataFrame({"x": column}))["x"][:2]) == held[:2]
 
 
 _NUMBERS = st.integers(-(10**37), 10**37) | st.floats(allow_nan=False) | st.floats(width=32, allow_nan=False)

@@ -18,9 +18,10 @@ from tasks.core.records.cell_reading import AS_IT_STANDS
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.used_columns import column_positions
-from tasks.core.records.value_texts import is_list, texts_or_lists
+from tasks.core.records.value_texts import texts_or_lists
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
+from tasks.core.tables.texts import is_list
 
 #: A column with more different numbers than this is better binned.
 MOST_UNBINNED_NUMBERS = 1000

@@ -15,9 +15,10 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
-from tasks.core.records.value_texts import is_list, text_of_values
+from tasks.core.records.value_texts import text_of_values
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
+from tasks.core.tables.texts import is_list
 
 #: So few rows decide nothing of a draft; how cells are written needs this share of the rows as well.
 FEW, _LEAST_SHARE = 20, 0.01

@@ -17,8 +17,9 @@ from tasks.core.queries import query_over
 from tasks.core.records.coded import code_type
 from tasks.core.records.columns import Column
 from tasks.core.records.kernels import mark_codes
-from tasks.core.records.value_texts import holds_lists, is_list, texts_or_lists
+from tasks.core.records.value_texts import holds_lists, texts_or_lists
 from tasks.core.tables.number_format import PLAIN, NumberFormat, sides_of_limits
+from tasks.core.tables.texts import is_list
 
 _INFINITE = "^[+-]?(?i:inf(inity)?)$"
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from tasks.core.queries import query_over
 from tasks.core.tables.number_format import PLAIN, NumberFormat
-from tasks.core.tables.texts import is_text
+from tasks.core.tables.texts import is_list, is_text
 
 #: A struct whose fields are all named so holds each cell in one of them: a column of several kinds of values.
 MIXED = "cells:"
@@ -30,12 +30,6 @@ _NUMBERS = f"{MIXED}number"
 _MOMENTS, _TIMES_OF_DAY = (-62_135_596_800, 253_402_300_800), (0, 86_400)
 _A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _ZEROS_BEHIND = r"(\.[0-9]*?)0+$"
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds a list in each cell."""
-    is_of = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    return any(check(kind) for check in (*is_of, pa.types.is_list_view, pa.types.is_large_list_view))
 
 
 def is_mixed(kind: pa.DataType) -> bool:

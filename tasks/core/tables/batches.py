@@ -12,10 +12,10 @@ holds the line, so it is dropped, the row's position going to the operator.
 
 import re
 import secrets
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
@@ -26,7 +26,7 @@ from tasks.core.errors import InputError
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.header import InputFile, damaged_archive, undecodable
 from tasks.core.tables.source import TextBytes
-from tasks.core.tables.texts import is_text
+from tasks.core.tables.texts import is_list, is_text
 
 #: Bytes that are parsed at once: the longest record of a delimited file.
 _BLOCK_BYTES = 2**24
@@ -119,7 +119,10 @@ def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) ->
 
 
 def _composed(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same with each text in Unicode's form NFC: one word is one value, however its marks are stored."""
+    """The same with each text in Unicode's form NFC: one word is one value, however its marks are stored.
+
+    A column's type is the same in all batches: its own, or large lists where it is of views of lists.
+    """
     columns = [_composed_cells(column) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
@@ -127,30 +130,37 @@ def _composed(batch: pa.RecordBatch) -> pa.RecordBatch:
 def _composed_cells(cells: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(cells.type):
         composed = _composed_cells(cells.dictionary)
-        return cells if composed is cells.dictionary else composed.take(cells.indices).dictionary_encode()
+        if composed is cells.dictionary:
+            return cells
+        return composed.take(cells.indices).dictionary_encode().cast(cells.type)
     if pa.types.is_struct(cells.type):
         fields = cells.flatten()
         composed = list(map(_composed_cells, fields))
         if all(one is other for one, other in zip(composed, fields, strict=True)):
             return cells
-        return pa.StructArray.from_arrays(composed, cells.type.names, mask=cells.is_null())
-    if is_text(getattr(cells.type, "value_type", pa.null())):  # a list's
-        if _is_ascii(cells.flatten()):
-            return cells
-        items = [item and [_composed_text(text) for text in item] for item in cells.to_pylist()]
-        return pa.array(items, cells.type)
+        return pa.StructArray.from_arrays(composed, fields=list(cells.type), mask=cells.is_null())
+    if is_list(cells.type):
+        items = cells.flatten()
+        composed = _composed_cells(items)
+        if pa.types.is_list_view(cells.type) or pa.types.is_large_list_view(
+            cells.type
+        ):  # which have no casts
+            return _lists_of(composed, cells)
+        return cells if composed is items else _lists_of(composed, cells).cast(cells.type)
     if not is_text(cells.type) or _is_ascii(cells):
         return cells
-    if pa.types.is_string_view(cells.type):  # these have no kernel
-        cells = cells.cast(pa.large_string())
+    texts = cells.cast(pa.large_string()) if pa.types.is_string_view(cells.type) else cells  # has no kernel
     try:
-        return pc.utf8_normalize(cells, form="NFC")
+        return pc.utf8_normalize(texts, form="NFC").cast(cells.type)
     except pa.ArrowInvalid:
         return cells  # no text in UTF-8: whoever reads it says so
 
 
-def _composed_text(text: str | None) -> str | None:
-    return text and unicodedata.normalize("NFC", text)
+def _lists_of(items: pa.Array, like: pa.Array) -> pa.Array:
+    """Lists as long as others, and null where they are, of consecutive items."""
+    lengths = like.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
+    return pa.LargeListArray.from_arrays(offsets, items, mask=like.is_null())
 
 
 def _is_ascii(texts: pa.Array) -> bool:

@@ -51,6 +51,12 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def is_list(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds a list in each cell."""
+    is_of = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(check(kind) for check in (*is_of, pa.types.is_list_view, pa.types.is_large_list_view))
+
+
 def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:
     """Texts, trimmed, as cells of a declared type; an empty one is null unless the type is text.
 
