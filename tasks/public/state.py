@@ -5,10 +5,10 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
-from tasks.core.contracts.quality import TEXT_KINDS
 from tasks.core.contracts.translation import load_contract
 from tasks.core.listing import some_of
 from tasks.core.records.columns import Column
+from tasks.core.records.identifiers import IDENTIFIER_PATTERNS
 from tasks.core.statement.column_totals import mostly_empty
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
@@ -67,8 +67,7 @@ def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> l
 
 def _rules(columns: list[Column]) -> str:
     """The rule that may have emptied cells of these columns; whether it did is not told."""
-    identifiers = {pattern for _, patterns in TEXT_KINDS.values() for pattern in patterns}
-    if not any(identifiers & set(column.forbidden) for column in columns):
+    if not any(IDENTIFIER_PATTERNS.intersection(column.forbidden) for column in columns):
         return ""
     return (
         ", and that the contract's rule noPersonalIdentifiers forbids none of these values: "

@@ -16,12 +16,12 @@ from typing import Any
 
 import yaml
 
-from tasks.core.contracts.quality import TEXT_KINDS
 from tasks.core.contracts.tried_rules import is_searched, lookalikes
 from tasks.core.recognition.said import ProtectionName
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
 from tasks.core.records.cell_reading import CellReading
+from tasks.core.records.identifiers import TEXT_KINDS
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import PLAIN
 

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Bytes, Floats, HalfWords
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column
-from tasks.core.records.dropped import FORBIDDEN, NOT_A_DATE, NOT_A_NUMBER, OUTSIDE
+from tasks.core.records.dropped import FORBIDDEN_PATTERN, IDENTIFIER, NOT_A_DATE, NOT_A_NUMBER, OUTSIDE
+from tasks.core.records.identifiers import IDENTIFIER_PATTERNS
 from tasks.core.tables.column_names import output_spelling
 
 
@@ -49,7 +50,8 @@ def code_texts(
     """
     read = column.reading.read(connection, texts)
     held = [present(text, column) for text in read.texts]
-    values = _allowed(held, column.forbidden)
+    rules = _rules_against(held, column.forbidden)
+    values = ["" if rule else value for value, rule in zip(held, rules.tolist(), strict=True)]
     if column.bins is not None:
         numbers = numbers_of_texts(connection, values, column.number_format)
         domain, codes = _binned(values, numbers, column)
@@ -60,9 +62,7 @@ def code_texts(
     reasons = np.zeros(len(texts), np.uint8)
     is_lost = (codes == 0) & np.array([value != "" for value in held], dtype=np.bool_)
     if is_lost.any():
-        is_forbidden = np.array([value == "" for value in values], dtype=np.bool_)
-        reasons[is_lost] = not_listed[is_lost]
-        reasons[is_lost & is_forbidden] = FORBIDDEN
+        reasons[is_lost] = np.where(rules, rules, not_listed)[is_lost]
     reasons[read.unread & (codes == 0)] = NOT_A_DATE
     return CodedTexts(domain, codes, reasons)
 
@@ -86,15 +86,17 @@ def present(text: str | None, column: Column) -> str:
     return "" if value == "0" and not column.keeps_zero else value
 
 
-def _allowed(values: list[str], forbidden: tuple[str, ...]) -> list[str]:
-    """The values; ``""`` where one of the patterns is found (RE2, as Arrow and DuckDB have it)."""
-    if not forbidden:
-        return values
-    array = pa.array(values, pa.large_string())
-    found = np.zeros(len(values), dtype=np.bool_)
-    for pattern in forbidden:
-        found |= pc.match_substring_regex(array, pattern).to_numpy(zero_copy_only=False)
-    return ["" if bad else value for value, bad in zip(values, found, strict=True)]
+def _rules_against(values: list[str], forbidden: tuple[str, ...]) -> Bytes:
+    """Of each value the rule, as a place in `REASONS`, of which a pattern is found in it; 0: of none.
+
+    The patterns are RE2's, as Arrow and DuckDB have it. Of two rules the one about identifiers is told.
+    """
+    rules = np.zeros(len(values), np.uint8)
+    array = pa.array(values if forbidden else [], pa.large_string())
+    for pattern in sorted(forbidden, key=IDENTIFIER_PATTERNS.__contains__):
+        found = pc.match_substring_regex(array, pattern).to_numpy(zero_copy_only=False)
+        rules[found] = IDENTIFIER if pattern in IDENTIFIER_PATTERNS else FORBIDDEN_PATTERN
+    return rules
 
 
 def bin_codes(

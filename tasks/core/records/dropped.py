@@ -12,8 +12,15 @@ from pathlib import Path
 from tasks.core.arrays import Integers
 
 #: Why a cell, or an item of one, is not counted; a code is a place in here.
-REASONS = ("", "forbidden", "not a number", "outside the domain", "not a date or time")
-FORBIDDEN, NOT_A_NUMBER, OUTSIDE, NOT_A_DATE = 1, 2, 3, 4
+REASONS = (
+    "",
+    "the rule noPersonalIdentifiers",
+    "the rule forbiddenPattern",
+    "not a number",
+    "outside the domain",
+    "not a date or time",
+)
+IDENTIFIER, FORBIDDEN_PATTERN, NOT_A_NUMBER, OUTSIDE, NOT_A_DATE = range(1, 6)
 BEYOND_THE_CAP = "beyond the cap"
 ANOTHER_VALUE = "another value of the same subject stands"
 BROKE_A_CONSTRAINT = "broke a constraint with another column"

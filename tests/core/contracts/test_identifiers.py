@@ -5,7 +5,8 @@ import re
 import duckdb
 import pytest
 
-from tasks.core.contracts.quality import TEXT_KINDS, pattern_problem
+from tasks.core.contracts.quality import pattern_problem
+from tasks.core.records.identifiers import TEXT_KINDS
 
 EXAMPLES = {
     "email": ["jane@x.org", "write to jane.doe+x@mail.example.co.uk today"],

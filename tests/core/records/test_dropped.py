@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.identifiers import EMAIL
 from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import NumberFormat
@@ -36,7 +37,7 @@ def test_every_reason_has_its_number(tmp_path: Path, total: bool) -> None:
         Column("ward", domain=("north", "south")),
         Column("region", domain=("east", "else"), other="else"),
         Column("remark", forbidden=("@",)),
-        Column("tags", delimiter="|", max_items=2, forbidden=("^x",)),
+        Column("tags", delimiter="|", max_items=2, forbidden=(*EMAIL, "^x")),
     )
     rows = [
         ["21,5", "north", "east", "fine", "a|b|c"],
@@ -44,14 +45,15 @@ def test_every_reason_has_its_number(tmp_path: Path, total: bool) -> None:
         ["", "", "", "", ""],
         ["n/a", "0", "nowhere", "0", "0|a"],
         ["0", "south", "east", "a@b", "a|b|c|d"],
-        ["0", "south", "east", "", "x1|x2|x1|d"],
+        ["0", "south", "east", "", "x1|x@y.z|x1|d"],
     ]
     source = write(tmp_path / "t.csv", [column.name for column in columns], rows)
     assert dropped(source, Schema(columns), total=total) == {
         ("income", "not a number"): 2,
         ("ward", "outside the domain"): 1,
-        ("remark", "forbidden"): 2,
-        ("tags", "forbidden"): 4,
+        ("remark", "the rule forbiddenPattern"): 2,
+        ("tags", "the rule forbiddenPattern"): 3,
+        ("tags", "the rule noPersonalIdentifiers"): 1,
         ("tags", "beyond the cap"): 3,
     }
 
@@ -114,5 +116,5 @@ def test_the_table_has_a_header_and_a_line_for_each(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     write_dropped([], path)
     assert path.read_text() == "column\treason\tcells\n" and not is_any_dropped(path)
-    write_dropped([DroppedCells("a\tb", "forbidden", 3)], path)
-    assert path.read_text() == 'column\treason\tcells\n"a\tb"\tforbidden\t3\n' and is_any_dropped(path)
+    write_dropped([DroppedCells("a\tb", "the cap", 3)], path)
+    assert path.read_text() == 'column\treason\tcells\n"a\tb"\tthe cap\t3\n' and is_any_dropped(path)
