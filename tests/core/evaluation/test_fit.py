@@ -112,5 +112,5 @@ def test_how_many_of_all_pairs_were_measured_is_told_and_a_longer_set_counts_its
     measured = draw(coded_bits(table), asked, 1)
     found = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1)
     assert (found.measured_pairs, found.all_pairs) == (4, 10)
-    assert some_pairs(4, 10)[0].startswith("4 of 10 pairs of columns were measured together.")
+    assert some_pairs(4, 10)[0].startswith("Pairs of columns that were measured together: 4 of 10.")
     assert some_pairs(10, 10) == []
