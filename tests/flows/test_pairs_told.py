@@ -26,7 +26,7 @@ def test_how_many_of_all_pairs_were_measured_stands_wherever_the_error_of_pairs_
     configuration = from_flat(
         {
             "sensitive_microdata_path": str(tmp_path / "answers.csv"),
-            "domains": dict.fromkeys(names, ["no", "yes"]),
+            "domains": {name: ["no", "yes"] for name in names},
             "dp_aggregates": True,
             "noise_epsilon": 1.0,
             "privacy": {"delta": 1e-6},

@@ -122,8 +122,6 @@ class Column:
         max_items: the largest number of items that one subject may hold; 0 is "no cap"
             (never under differential privacy).
         zero_is_value: whether the text ``0`` is declared to be a value; `keeps_zero` says whether it is one.
-        zero_is_binned: whether 0 is a number in a column with bins. It always is; False is only in the
-            schema of a release that was measured before that held.
         other: the declared value that stands for a value outside the domain; None: it becomes absent.
         value_format: strftime pattern of a typed date or timestamp, or None.
         forbidden: regular expressions (RE2 syntax, found anywhere in the normalised cell or item) of
@@ -141,7 +139,6 @@ class Column:
     delimiter: str | None = None
     max_items: int = 1
     zero_is_value: bool = False
-    zero_is_binned: bool = True
     other: str | None = None
     value_format: str | None = None
     forbidden: tuple[str, ...] = ()
@@ -166,7 +163,7 @@ class Column:
         >>> Column("smokes").keeps_zero, Column("age", bins=(0, 18, 65)).keeps_zero
         (False, True)
         """
-        return self.zero_is_value or (self.bins is not None and self.zero_is_binned)
+        return self.zero_is_value or self.bins is not None
 
     @property
     def known_values(self) -> tuple[str, ...] | None:
@@ -201,14 +198,11 @@ class Schema:
         columns: in file order, then those that other columns decide.
         subject_id: the column that says whose row it is, or None.
         constraints: what holds in every record of a fitted release; none elsewhere.
-        keeps_rows_whole: whether one row stands for a subject that has several (see `subjects`). It always
-            does; False is only in the schema of a release measured when columns chose for themselves.
     """
 
     columns: tuple[Column, ...]
     subject_id: str | None = None
     constraints: tuple[Constraint, ...] = ()
-    keeps_rows_whole: bool = True
 
     @cached_property
     def derivations(self) -> tuple[Derivation, ...]:
@@ -253,8 +247,6 @@ class Schema:
     def to_json(self) -> str:
         """Canonical JSON: equal schemas give equal text."""
         body = asdict(self)
-        if self.subject_id is None:  # without several rows there is nothing to keep
-            del body["keeps_rows_whole"]
         if not self.constraints:  # a schema without them is written as it always was
             del body["constraints"]
         for column, described in zip(self.columns, body["columns"], strict=True):
@@ -274,11 +266,9 @@ class Schema:
         for column in body["columns"]:
             for key in ("domain", "bins"):
                 column[key] = None if column[key] is None else tuple(column[key])
-            column["forbidden"] = tuple(column.get("forbidden", ()))
-            column.setdefault("zero_is_binned", False)
-            column["number_format"] = NumberFormat(**column.get("number_format", {}))
+            column["forbidden"] = tuple(column["forbidden"])
+            column["number_format"] = NumberFormat(**column["number_format"])
             column["reading"] = CellReading.of(column.get("reading", {}))
             columns.append(Column(**column))
         constraints = tuple(map(constraint_of, body.get("constraints", ())))
-        subject: str | None = body["subject_id"]
-        return cls(tuple(columns), subject, constraints, body.get("keeps_rows_whole", subject is None))
+        return cls(tuple(columns), body["subject_id"], constraints)

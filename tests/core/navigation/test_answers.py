@@ -79,18 +79,6 @@ def test_the_default_unit_is_german_on_a_german_page_however_it_was_said(unit: U
     assert "Personen" in told and not re.findall(r"\b(?:persons?|people)\b", told)
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_an_older_release_in_which_columns_chose_says_that_a_value_counts(language: str) -> None:
-    measurement, aggregates, _ = release(600)
-    old = replace(measurement, schema=replace(SCHEMA, keeps_rows_whole=False))
-    body = accounted_statement(old, ledger_facts(), "abc")
-    what, *_ = answers(render_page(ReportInputs(body, old.schema, aggregates, old)), language)
-    row, value = {"en": ("several rows", "several values"), "de": ("mehrere Zeilen", "mehrere Werte")}[
-        language
-    ]
-    assert value in what and row not in what
-
-
 def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected() -> None:
     _, _, neighbour = noisy(VISIT, unit="row")
     assert "What is protected is one row of the table (visit): a neighbour with several rows" in neighbour

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.constraints import Derivation, Ordering
+from tasks.core.records.constraints import Ordering
 from tasks.core.records.dropped import ANOTHER_VALUE, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.kernels import join_values
@@ -203,20 +203,11 @@ def test_without_a_total_draw_the_same_row_stands(tmp_path: Path) -> None:
     assert one == other
 
 
-#: The schema of a measurement of when each column chose for itself.
-OLD = (
-    '{"columns": [{"bins": null, "delimiter": null, "domain": null, "forbidden": [], "max_items": 1, "name": '
-    '"town", "number_format": {"decimal": ".", "thousands": ""}, "other": null, "value_format": null, '
-    '"zero_is_binned": true, "zero_is_value": false}], "subject_id": "person"}'
-)
 TOWNS = Schema((Column("town"),), "person")
 
 
-def test_a_vintage_that_was_drawn_before_is_stated_as_it_was_drawn() -> None:
-    old = Schema.from_json(OLD)
-    assert old == replace(TOWNS, keeps_rows_whole=False) and old.measured.keeps_rows_whole is False
-    assert "several different rows, one of them stands" in joining(TOWNS, "subject")
-    assert "may come from several rows" in joining(old, "subject")
+def test_the_statement_says_how_rows_become_a_record() -> None:
+    assert "several different rows, one of them stands" in joining("subject")
 
 
 def test_what_a_count_counts_is_said_of_people_and_wherever_a_column_has_one_value() -> None:
@@ -224,17 +215,5 @@ def test_what_a_count_counts_is_said_of_people_and_wherever_a_column_has_one_val
     plain, mixed = meaning(TOWNS, "subject")["meaning"], meaning(MIXED, "subject")["meaning"]
     assert "one row counts, which chance has chosen" in plain and "in any of their rows" in plain
     assert mixed.startswith(plain) and "items of all rows" in mixed and "items" not in plain
-    old = meaning(replace(TOWNS, keeps_rows_whole=False), "subject")["meaning"]
-    assert "one row counts" not in old and "as the one that counts" in old
     assert meaning(Schema((items,), "person"), "subject") == {}
     assert meaning(replace(TOWNS, subject_id=None), "row") == {}
-
-
-def test_a_schema_says_how_rows_were_kept_where_there_may_be_several() -> None:
-    derived = Derivation(1, 0, (("Ely", "north"),))
-    decided = Schema((*TOWNS.columns, Column("area", domain=("north",))), "person", (derived,))
-    for schema in (TOWNS, decided, replace(decided, keeps_rows_whole=False), replace(TOWNS, subject_id=None)):
-        assert Schema.from_json(schema.to_json()) == schema
-        assert schema.measured.keeps_rows_whole is schema.keeps_rows_whole
-    assert replace(TOWNS, keeps_rows_whole=False).to_json() != TOWNS.to_json()
-    assert "keeps_rows_whole" not in replace(TOWNS, subject_id=None).to_json()

@@ -43,18 +43,12 @@ class PrivateCounts(Regime):
             "factor": factor(self.statement["guarantee"]["epsilon"]) if is_private else "",
             "topics": self.words(self.statement).topics(),
             "conditions": self._conditions(),
-            "stands": self._stands(),
+            "one_row_stands": "meaning" in self.statement["contribution"],
             "has_items": any(column.is_multi_valued for column in self.inputs.schema.columns),
             "condition_sentences": conditions_of(self.statement) if is_private else [],
             "questions_source": SOURCE if is_private else "",
             "gauge": gauge_of(self.statement["ledger"]) if is_private else None,
         }
-
-    def _stands(self) -> str:
-        """What counts of somebody with several rows: a row or, in older releases, a value; empty: unsaid."""
-        if "meaning" not in self.statement["contribution"]:
-            return ""
-        return "row" if self.inputs.schema.keeps_rows_whole else "value"
 
     def _conditions(self) -> list[str]:
         """Why the promise does not hold whatever somebody knows: keys of the answers' sentences."""

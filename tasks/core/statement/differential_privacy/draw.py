@@ -99,12 +99,11 @@ def exactness(epsilon: float, sensitivities: Sequence[int], rule: str) -> Json:
     }
 
 
-def joining(schema: Schema, unit: str) -> str:
+def joining(unit: str) -> str:
     """How rows become records, each a function of one subject alone."""
     if unit == "row":
         return _TEXT.say("joining.rows")
-    kept = _TEXT.say("joining.whole_rows") if schema.keeps_rows_whole else _TEXT.say("joining.single_values")
-    return f"{_TEXT.say('joining.subjects')} {kept}"
+    return f"{_TEXT.say('joining.subjects')} {_TEXT.say('joining.whole_rows')}"
 
 
 def meaning(schema: Schema, unit: str) -> Json:
@@ -115,7 +114,7 @@ def meaning(schema: Schema, unit: str) -> Json:
     has_several = [column.is_multi_valued for column in schema.columns]
     if unit == "row" or all(has_several):
         return {}
-    told = _TEXT.say("meaning.whole_rows") if schema.keeps_rows_whole else _TEXT.say("meaning.single_values")
+    told = _TEXT.say("meaning.whole_rows")
     return {"meaning": f"{told} {_TEXT.say('meaning.several_items')}" if any(has_several) else told}
 
 

@@ -98,7 +98,7 @@ class FittedDraw(StatedDraw):
             "shares": _TEXT.say("fitted.shares"),
             "noise": noise_law(law, lattice, private=measurement.private),
             "contribution": {
-                "how": joining(measurement.schema, unit),
+                "how": joining(unit),
                 **meaning(measurement.schema, unit),
                 "rule": _TEXT.say("fitted.cells"),
                 "width": measurement.schema.measured.width,

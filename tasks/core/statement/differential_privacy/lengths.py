@@ -90,7 +90,7 @@ class LengthsDraw(StatedDraw):
             "contribution": {
                 "rule": self._bounded(),
                 "width": measurement.schema.width,
-                "how": joining(measurement.schema, unit),
+                "how": joining(unit),
                 **meaning(measurement.schema, unit),
             },
             "sampling": sample_of(limit, _TEXT.say("sampling.text_of_lengths")),
