@@ -144,9 +144,10 @@ class Rulebook:
             yield tuple(sorted(rule.columns)), np.transpose(broken, order)
 
     def is_possible(self, column: int, code: int) -> bool:
-        """Whether public facts leave a record with this code; other open columns are absent in it."""
+        """Whether a record can hold this code, whatever the values of open columns are."""
         together = next((group for group in self._groups if column in group), (column,))
-        return self._possible(together, {column: ((code,) if code != self._coding.absent[column] else ())})
+        row = {column: ((code,) if code != self._coding.absent[column] else ())}
+        return self._possible(together, row, self._any)
 
     @cached_property
     def resorts(self) -> dict[int, CodedRow] | None:
@@ -154,7 +155,7 @@ class Rulebook:
         found: dict[int, CodedRow] = {}
         for group in self._groups:
             row: CodedRow = {}
-            if not self._possible(group, row):
+            if not self._possible(group, row, self._sure):
                 return None
             found |= dict.fromkeys(group, row)
         return found
@@ -172,7 +173,9 @@ class Rulebook:
             groups = [group for group in groups if not group & joined] + [joined]
         return [tuple(sorted(group)) for group in groups]
 
-    def _possible(self, group: Sequence[int], row: CodedRow) -> bool:
+    def _possible(
+        self, group: Sequence[int], row: CodedRow, choices: Callable[[int], Iterator[tuple[int, ...]]]
+    ) -> bool:
         """Extend a row over a group of columns so that nothing is broken, in place; False if none can be."""
         left = [column for column in group if column not in row]
         ready = [rule for rule in self.rules if all(column in row for column in rule.columns)]
@@ -181,9 +184,9 @@ class Rulebook:
         if not left:
             return True
         column = left[0]
-        for codes in self._sure(column):  # one after the other, and back where nothing fits the rest
+        for codes in choices(column):  # one after the other, and back where nothing fits the rest
             row[column] = codes
-            if self._possible(group, row):
+            if self._possible(group, row, choices):
                 return True
             for later in left:
                 row.pop(later, None)
@@ -191,10 +194,12 @@ class Rulebook:
 
     def _sure(self, column: int) -> Iterator[tuple[int, ...]]:
         """What a column may hold by public facts alone: of an open one that is absence."""
+        return iter([()]) if self._schema.columns[column].is_open else self._any(column)
+
+    def _any(self, column: int) -> Iterator[tuple[int, ...]]:
         yield ()
-        if not self._schema.columns[column].is_open:
-            absent = self._coding.absent[column]
-            yield from ((code,) for code in range(len(self._coding.texts[column])) if code != absent)
+        absent = self._coding.absent[column]
+        yield from ((code,) for code in range(len(self._coding.texts[column])) if code != absent)
 
     def _held(self, column: int, slots: Ids) -> Iterator[Integers]:
         """The codes that records hold in a column, slot by slot; an empty one beside others is no code."""

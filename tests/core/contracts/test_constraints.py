@@ -213,6 +213,17 @@ def test_w22_constraints_that_leave_a_column_no_value_are_refused():
     assert "they leave none to 'work'" in found
 
 
+def test_open_columns_may_be_empty_together():
+    """Each can hold a value only where the others do, and what that is nobody knows yet."""
+    columns = tuple(Column(name) for name in ("payer", "class", "ward"))
+    contract = Contract(
+        id="c", name="c", version="1", status="active", table="t", subject_id=None,
+        columns=tuple(ContractColumn(name=c.name, logical_type="string") for c in columns),
+        empty_together=(("payer", "class", "ward"),),
+    )  # fmt: skip
+    assert len(with_constraints(Schema(columns), contract).constraints) == 1
+
+
 def test_w22_constraints_that_leave_no_record_are_refused():
     (found,) = faults(zeros="[{work: {not: []}, age: {not: []}}, {work: {not: []}, age: ['']}, "
                       "{work: [''], age: {not: []}}, {work: [''], age: ['']}]")  # fmt: skip
