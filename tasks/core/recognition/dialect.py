@@ -226,7 +226,7 @@ def _possible_escapes(start: str, quote: str) -> list[str]:
 
 
 def _records(start: str, quote: str, delimiter: str, escape: str, *, is_whole: bool) -> list[_Record]:
-    """The first records that aren't blank."""
+    """The first records that aren't blank, up to one whose quote is left open: reading the table tells it."""
     records: list[_Record] = []
     line = 0
     doubled = escape == quote
@@ -241,6 +241,6 @@ def _records(start: str, quote: str, delimiter: str, escape: str, *, is_whole: b
         for cells, _ in zip(reader, range(_SNIFFED_RECORDS), strict=False):
             records += [_Record(line, cells)] if any(cells) else []
             line = reader.line_num
-    except csv.Error:
-        return []
+    except csv.Error:  # a cell of enormous length
+        return records
     return records if is_whole or len(records) == _SNIFFED_RECORDS else records[:-1]

@@ -9,6 +9,7 @@ from tasks.core.errors import InputError
 from tasks.core.recognition.dialect import recognise_dialect
 from tasks.core.recognition.said import SaidOfFile
 from tasks.core.recognition.table import recognise_table
+from tasks.core.tables.batches import read_batches
 
 ROWS = [("name", "town", "age"), ("Ana", "Lyon, 3rd", "34"), ("Ben", "x|z", "9"), ("Eve", "", "71")]
 
@@ -71,6 +72,17 @@ def test_a_first_line_like_those_below_it_is_no_header(
         assert source.header == tuple(f"column_{place}" for place in range(1, len(lines[0].split(",")) + 1))
     said = SaidOfFile(has_header=not has_header)
     assert (recognise_dialect(tmp_path / "t.csv", said).source.header == ()) is not has_header
+
+
+def test_a_quote_that_is_left_open_early_hides_no_delimiter(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    lines = [f"{place},north,{place % 7}" for place in range(40_000)]
+    lines[30] = '30,"north,2'
+    path.write_text("\n".join(["id,ward,size", *lines]) + "\n")
+    found = recognise_dialect(path)
+    assert found.source.delimiter == "," and found.source.headers.names == ("id", "ward", "size")
+    with pytest.raises(InputError, match="every quote must be closed"):
+        list(read_batches(found.source, [0]))
 
 
 def test_single_quotes_are_found(tmp_path: Path) -> None:
