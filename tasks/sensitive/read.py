@@ -13,7 +13,7 @@ from tasks.configuration.sections import Model
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
-from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
+from tasks.core.records.dropped import DroppedCells, is_any_lost, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.file_state import changed_meanwhile
 from tasks.core.tables.header import InputFile
@@ -45,7 +45,7 @@ def tell_dropped(run: RunWorkspace, configuration: RunConfiguration, read: Store
             f"ATTENTION: {path} lists the cells that were not counted, if there are any, and why: numbers "
             "that can't be read, values outside their domain. It must stay on this machine."
         )
-    elif is_any_dropped(path):
+    elif is_any_lost(path):
         say(
             f"ATTENTION: some cells were not counted. {path} lists in which columns, why and how many. If "
             "they are numbers, check decimal and thousands; if dates, date_formats. The file must stay on "

@@ -67,3 +67,11 @@ def test_that_one_row_of_each_person_counts_is_told_where_people_are_counted(tmp
         assert "not how many ever had it" in line and "multi_value_columns" in line
     for others in (noisy, flat, noisy | people | items):
         assert said not in "\n".join(describe(from_flat(others)).notes)
+
+
+def test_an_epsilon_without_differential_privacy_is_told_as_what_it_is_not(tmp_path: Path) -> None:
+    pipeline.write(tmp_path / "people.csv", [["1", "x"]], ("age", "town"))
+    flat = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "reporting_resolution": 2}
+    told = describe(from_flat(flat | {"noise_epsilon": 1.0, "dp_aggregates": False})).notes
+    [said] = [note for note in told if "noise_epsilon" in note]
+    assert said.startswith("ATTENTION: ") and "this release is not differentially private" in said

@@ -61,9 +61,15 @@ def counting_notes(configuration: RunConfiguration, schema: Schema) -> list[str]
             f"reporting_length {configuration.reporting_length} is more than the number of values that a "
             f"record can hold, {schema.width}: {schema.width} is used, and nothing is spent on the rest."
         )
-    for key in configuration.unused_keys:
-        notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))
-    return notes
+    return notes + unused_notes(configuration)
+
+
+def unused_notes(configuration: RunConfiguration) -> list[str]:
+    """Which keys have no effect."""
+    return [
+        _WHY_UNUSED.get(key, f"{key} is accepted and has no effect here.")
+        for key in configuration.unused_keys
+    ]
 
 
 def _one_row_notes(schema: Schema) -> list[str]:
@@ -88,7 +94,12 @@ def drafted_notes(configuration: RunConfiguration) -> list[str]:
     ]
 
 
+_NOT_PRIVATE = (
+    "ATTENTION: {} has no effect, as dp_aggregates is not true: this release is not differentially private. "
+    "If it should be, set dp_aggregates to true."
+)
 _WHY_UNUSED = {
+    **{key: _NOT_PRIVATE.format(key) for key in ("noise_epsilon", "delta")},
     "cache_max_size": "cache_max_size is accepted and has no effect: rows are found by index, and memory "
     "is bounded by memory_limit_mb.",
 }

@@ -4,7 +4,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.contracts.contract import Contract
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
-from tasks.plan.protections.plan import ProtectionPlan, drafted_notes
+from tasks.plan.protections.plan import ProtectionPlan, drafted_notes, unused_notes
 from tasks.plan.syndiffix.columns import Selection, select_columns
 from tasks.plan.syndiffix.notes import SYNDIFFIX_NOT_PRIVATE, rows_are_people
 
@@ -31,5 +31,5 @@ class TreesPlan(ProtectionPlan):
                 "about the same people must share one dataset name, or their noise could be averaged away."
             )
         notes += drafted_notes(configuration)
-        notes += [f"{key} is accepted and has no effect here." for key in configuration.unused_keys]
+        notes += unused_notes(configuration)
         return notes

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
+from tasks.core.records.dropped import DroppedCells, is_any_lost, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.identifiers import EMAIL
 from tasks.core.syndiffix.reading import ChosenColumn, read_table
@@ -115,6 +115,8 @@ def test_syndiffix_tells_of_cells_that_are_not_of_their_type(tmp_path: Path) -> 
 def test_the_table_has_a_header_and_a_line_for_each(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     write_dropped([], path)
-    assert path.read_text() == "column\treason\tcells\n" and not is_any_dropped(path)
+    assert path.read_text() == "column\treason\tcells\n" and not is_any_lost(path)
+    write_dropped([DroppedCells("a", "another value of the same subject stands", 3)], path)
+    assert not is_any_lost(path), "of which another line tells, whatever the table holds"
     write_dropped([DroppedCells("a\tb", "the cap", 3)], path)
-    assert path.read_text() == 'column\treason\tcells\n"a\tb"\tthe cap\t3\n' and is_any_dropped(path)
+    assert path.read_text() == 'column\treason\tcells\n"a\tb"\tthe cap\t3\n' and is_any_lost(path)
