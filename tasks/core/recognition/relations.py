@@ -27,6 +27,8 @@ _FEWEST_OF_A_CHOICE = 3
 _MOST_COLUMNS, _MOST_ROWS, _MOST_VALUES = 60, 50_000, 20
 #: Elsewhere a column that a value decides must hold the same in fewer rows than this share.
 _VARIES = 0.9
+#: What this share or less of chance draws would show too is no relation: up to 70,000 pairs are looked at.
+_BY_CHANCE = 1e-7
 #: A dependency with more values is no longer written out; of so many pairs none is counted.
 _MOST_PAIRS, _MOST_CELLS = 500, 5_000_000
 
@@ -237,7 +239,8 @@ def _implied(source: SeenColumn, decided: SeenColumn) -> Iterator[Implication]:
                 places.setdefault(most, []).append(place)
     for most, deciding in places.items():
         elsewhere = np.delete(table, deciding, axis=0)
-        if elsewhere[:, most].sum() < _VARIES * elsewhere.sum():
+        share = elsewhere[:, most].sum() / elsewhere.sum() if elsewhere.any() else 1.0
+        if share < _VARIES and share ** int(table[deciding].sum()) <= _BY_CHANCE:
             values = tuple(source.texts[place] for place in deciding)
             text = "" if most == decided.distinct else decided.texts[most]
             yield Implication(decided.name, source.name, values, text, decided.filled == decided.rows)

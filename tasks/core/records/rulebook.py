@@ -146,7 +146,7 @@ class Rulebook:
     def is_possible(self, column: int, code: int) -> bool:
         """Whether a record can hold this code, whatever the values of open columns are."""
         together = next((group for group in self._groups if column in group), (column,))
-        row = {column: ((code,) if code != self._coding.absent[column] else ())}
+        row: CodedRow = {column: ((code,) if code != self._coding.absent[column] else ())}
         return self._possible(together, row, self._any)
 
     @cached_property

@@ -69,6 +69,14 @@ def test_what_a_value_implies_is_said_once(tmp_path, drawn):
     assert (found.column, found.source, found.values) == ("packs", "smokes", ("no",))
 
 
+@pytest.mark.parametrize(("rows", "is_found"), [(30, False), (200, True)])
+def test_what_few_rows_of_a_common_value_would_show_by_chance_is_no_relation(tmp_path, drawn, rows, is_found):
+    is_special = np.arange(ROWS) < rows
+    month = np.where(is_special, "may", drawn.choice(["june", "july", "august"], ROWS))
+    group = np.where((drawn.random(ROWS) < 0.87) | is_special, "a", "b")
+    assert bool(relations(tmp_path, month=month, group=group).stated) is is_found
+
+
 def test_a_question_that_some_are_not_asked_is_empty_there(tmp_path, drawn):
     works = drawn.choice(["yes", "no", "retired"], ROWS)
     sector = np.where(works == "yes", drawn.choice(["public", "private"], ROWS), "")
