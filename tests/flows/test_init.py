@@ -140,7 +140,7 @@ def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
     said = " ".join(capsys.readouterr().out.split())
     for words in (
         "encoding utf-8: it holds nothing but ASCII",
-        "delimiter semicolons: they split the first records into 5 cells each",
+        "delimiter semicolons: cells in each of the first records: 5",
         "decimals commas: some numbers can't be read otherwise",
         "rows 400 looked at",
         "whose row it is",

@@ -46,7 +46,7 @@ def loss_words(lost: Sequence[LostColumn], least: int, answers: Answers) -> list
     rest = [column.name for column in lost if not column.is_empty]
     parts = [f"{len(empty)} columns will likely be empty ({some_of(empty, _MOST_NAMED)})"] if empty else []
     if rest:
-        parts.append(f"{len(rest)} will likely lose most of their cells ({some_of(rest, _MOST_NAMED)})")
+        parts.append(f"most cells of {some_of(rest, _MOST_NAMED)} will likely be lost")
     example = each[0].removeprefix("ATTENTION: ")
     return [f"ATTENTION: in the release, {' and '.join(parts)}. One of them: {example}"]
 

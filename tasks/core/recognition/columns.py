@@ -303,7 +303,8 @@ def _kind_of_numbers(
     said = meanings(cells.name)
     numbers, held = found.numbers[real], cells.held[real]
     low, high = usual_ends(numbers, held, cells.margin)
-    span = f"mostly from {low:.15g} to {high:.15g}"
+    span = " to ".join(f"{float(f'{end:.4g}'):.15g}" for end in (low, high))
+    span = f"mostly from {span}"
     if "age" in said and low >= 0 and high <= _OLDEST:
         is_children = high <= AGE_BANDS[1]
         return "age", CHILD_BANDS if is_children else AGE_BANDS, f"its name says age, and it is {span}"
@@ -435,7 +436,7 @@ def _free_text(cells: SeenColumn, context: Context) -> Recognised | None:
     is_long = words > _FREE_WORDS or length > _FREE_LENGTH
     if is_long and differs > _MOSTLY_DIFFERENT and cells.distinct > _RARE:
         return _left_out(
-            cells, "free text", f"{words:.0f} words a cell, {_percent(differs)} of them different"
+            cells, "free text", f"words a cell: {words:.0f}; different ones: {_percent(differs)}"
         )
     return None
 

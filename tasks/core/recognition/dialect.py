@@ -77,7 +77,7 @@ def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
         if said.delimiter
         else "the file's line for Excel says so"
         if text.separator
-        else f"they split the first records into {len(records[0])} cells each"
+        else f"cells in each of the first records: {len(records[0])}"
     )
     if above:
         reasons["title"] = f"{above} lines above the table are left out: " + (

@@ -307,7 +307,7 @@ def undecodable(source: InputFile, what: str = "the text") -> str:
     hint = f" The file begins with {begins}." if begins and not source.compression else ""
     return (
         f"The input must be text in {source.encoding}, but {what} is not: give the right one of "
-        f"{', '.join(ENCODINGS)} as encoding (on the command line: --encoding), or convert the file.{hint}"
+        f"{', '.join(ENCODINGS)} as encoding, or convert the file.{hint}"
     )
 
 
