@@ -70,13 +70,11 @@ export function valueText({ columns }, column, code, say) {
 }
 
 /**
- * Whether records without a value of a column may be of people whose value, or its combination with others under
- * k-anonymity, was too rare to be released.
+ * Whether records without a value of a column may be of people whose value was too rare to be released.
  * @param {Payload} payload
  * @param {number} column
  */
-export const mayBeRare = ({ meta, columns }, column) =>
-  meta.protection === "k_anonymity" ? meta.audience !== "owner" : meta.protection === "fitted" && columns[column].open;
+export const mayBeRare = ({ meta, columns }, column) => meta.protection === "fitted" && columns[column].open;
 
 /**
  * A value as what the records hold is called: where none is held, it may have been too rare.
