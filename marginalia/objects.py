@@ -132,6 +132,7 @@ def _float(value: float) -> tuple[str, Any]:
 
 
 def _decimal(value: decimal.Decimal) -> tuple[str, Any]:
+    value = decimal.Decimal(value)  # without what a class of its own does
     if value.is_nan():
         return "number", None
     digits = max(value.adjusted() + 1, -value.as_tuple().exponent) if value.is_finite() else math.inf  # type: ignore[operator]
@@ -168,8 +169,8 @@ _KINDS: dict[type, Callable[[Any], tuple[str, Any]]] = {
     datetime.timedelta: _span,
     bytes: lambda value: ("bytes", value),
     bytearray: lambda value: ("bytes", bytes(value)),
-    list: lambda value: ("list", value),
-    tuple: lambda value: ("list", value),
+    list: lambda value: ("list", list(value)),
+    tuple: lambda value: ("list", list(value)),
     set: lambda value: ("list", list(value)),
     frozenset: lambda value: ("list", list(value)),
     dict: lambda _value: ("text", None),

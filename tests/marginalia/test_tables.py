@@ -224,6 +224,16 @@ class _Silent:
     __repr__ = __str__ = _Word.__str__  # type: ignore[assignment]
 
 
+class _Closed(list[Any]):
+    def __iter__(self) -> Any:
+        raise ValueError("secret")
+
+
+class _Unwritten(decimal.Decimal):
+    def __format__(self, *_: Any) -> str:
+        raise ValueError("secret")
+
+
 class _NoZone(datetime.tzinfo):
     def utcoffset(self, _moment: datetime.datetime | None) -> datetime.timedelta:
         raise ValueError("secret")
@@ -277,6 +287,7 @@ _OBJECTS: list[Any] = [
     decimal.Decimal("-1e-200000000"),
     decimal.Decimal("0.1000000000000000055511151231257827021181583404541015625"),
     decimal.Decimal("Infinity"),
+    _Unwritten("1.5"),
 ]
 _ITSELF: list[Any] = []
 _ITSELF.append(_ITSELF)
@@ -304,6 +315,7 @@ _MISSING: list[Any] = [
     datetime.datetime(2026, 1, 1, tzinfo=_NoZone()),
     datetime.datetime(1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=5))),
     _Silent(),
+    _Closed(["a"]),
     _ITSELF,
     _DEEP,
 ]

@@ -27,7 +27,7 @@ _FEWEST_OF_A_CHOICE = 3
 _MOST_COLUMNS, _MOST_ROWS, _MOST_VALUES = 60, 50_000, 20
 #: Elsewhere a column that a value decides must hold the same in fewer rows than this share.
 _VARIES = 0.9
-#: What this share or less of chance draws would show too is no relation: up to 70,000 pairs are looked at.
+#: What chance would show more often than this is no relation: up to 70,000 pairs are looked at.
 _BY_CHANCE = 1e-7
 #: A dependency with more values is no longer written out; of so many pairs none is counted.
 _MOST_PAIRS, _MOST_CELLS = 500, 5_000_000

@@ -66,6 +66,6 @@ def write_dropped(found: Iterable[DroppedCells], path: Path) -> None:
 
 
 def is_any_lost(path: Path) -> bool:
-    """Whether a table that `write_dropped` wrote has a line of more than that one row of each stands."""
+    """Whether a table of `write_dropped` tells of more than that one row of each subject stands."""
     with path.open(newline="", encoding="utf-8") as file:
         return any(line["reason"] != ANOTHER_VALUE for line in csv.DictReader(file, delimiter="\t"))

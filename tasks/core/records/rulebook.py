@@ -144,10 +144,10 @@ class Rulebook:
             yield tuple(sorted(rule.columns)), np.transpose(broken, order)
 
     def is_possible(self, column: int, code: int) -> bool:
-        """Whether a record can hold this code, whatever the values of open columns are."""
+        """Whether some record can hold this code; open columns may hold any of theirs in it."""
         together = next((group for group in self._groups if column in group), (column,))
         row: CodedRow = {column: ((code,) if code != self._coding.absent[column] else ())}
-        return self._possible(together, row, self._any)
+        return self._possible(together, row, self._every)
 
     @cached_property
     def resorts(self) -> dict[int, CodedRow] | None:
@@ -194,9 +194,9 @@ class Rulebook:
 
     def _sure(self, column: int) -> Iterator[tuple[int, ...]]:
         """What a column may hold by public facts alone: of an open one that is absence."""
-        return iter([()]) if self._schema.columns[column].is_open else self._any(column)
+        return iter([()]) if self._schema.columns[column].is_open else self._every(column)
 
-    def _any(self, column: int) -> Iterator[tuple[int, ...]]:
+    def _every(self, column: int) -> Iterator[tuple[int, ...]]:
         yield ()
         absent = self._coding.absent[column]
         yield from ((code,) for code in range(len(self._coding.texts[column])) if code != absent)

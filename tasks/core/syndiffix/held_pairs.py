@@ -5,10 +5,9 @@ contradicts such a table.
 
 A value is known in another column if the pairs of buckets that the two columns' table holds have at least as
 many rows as the value has by itself, and the table holds nearly all rows: then all of the value's rows are in
-these pairs, as far as can be told. A tree of
-more columns draws what it suppresses from less, and pairs a name with a type that the name never has. Where
-a row's pair contradicts what is known, the cell that is in most contradictions becomes a value that the pair
-allows: the one that most of the row's other cells go with.
+these pairs, as far as can be told. A tree of more columns draws what it suppresses from less, and pairs a
+name with a type that the name never has. Where a row's pair contradicts what is known, the cell that is in
+most contradictions becomes a value that the pair allows: the one that most of the row's other cells go with.
 """
 
 from collections.abc import Mapping, Sequence

@@ -142,14 +142,14 @@ def _composed_cells(cells: pa.Array) -> pa.Array:
     if is_list(cells.type):
         items = cells.flatten()
         composed = _composed_cells(items)
-        if pa.types.is_list_view(cells.type) or pa.types.is_large_list_view(
-            cells.type
-        ):  # which have no casts
-            return _lists_of(composed, cells)
+        if pa.types.is_list_view(cells.type) or pa.types.is_large_list_view(cells.type):
+            return _lists_of(composed, cells)  # nothing casts to these
         return cells if composed is items else _lists_of(composed, cells).cast(cells.type)
-    if not is_text(cells.type) or _is_ascii(cells):
+    if not is_text(cells.type):
         return cells
     texts = cells.cast(pa.large_string()) if pa.types.is_string_view(cells.type) else cells  # has no kernel
+    if pc.all(pc.string_is_ascii(texts)).as_py() is not False:
+        return cells
     try:
         return pc.utf8_normalize(texts, form="NFC").cast(cells.type)
     except pa.ArrowInvalid:
@@ -161,12 +161,6 @@ def _lists_of(items: pa.Array, like: pa.Array) -> pa.Array:
     lengths = like.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
     return pa.LargeListArray.from_arrays(offsets, items, mask=like.is_null())
-
-
-def _is_ascii(texts: pa.Array) -> bool:
-    if pa.types.is_string_view(texts.type):  # these have no kernel
-        texts = texts.cast(pa.large_string())
-    return pc.all(pc.string_is_ascii(texts)).as_py() is not False
 
 
 def _sentence(source: InputFile, error: Exception) -> str:
