@@ -101,7 +101,6 @@ def content_key(hash_of: Callable[[str], str], dataset: str, made_of: Sequence[A
 
 
 def plain(value: Any) -> Any:
-    """What of an input counts for the key."""
     if isinstance(value, StoredTable):
         return value.sha256
     if isinstance(value, Schema):

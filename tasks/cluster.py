@@ -138,7 +138,6 @@ class Cluster(Workers):
         self._runner: DaskTaskRunner | None = None
 
     def __enter__(self) -> "Cluster":
-        """Nothing is started yet."""
         return self
 
     def __exit__(

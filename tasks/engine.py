@@ -48,7 +48,6 @@ class Engine:
     storage: str = ""
 
     def public_store(self, run: RunWorkspace) -> PartStore:
-        """Where parts lie of what is made from a measurement."""
         if self.storage:
             return PartStore(f"{self.storage}/{run.dataset}/{INTERMEDIATE}")
         return PartStore(str(run.intermediate / run.dataset / _PARTS))
@@ -64,7 +63,6 @@ class Engine:
         return not isinstance(self.workers, InProcess)
 
     def store(self, run: RunWorkspace) -> PartStore:
-        """Where parts of a dataset's tables lie."""
         scratch = str(run.resources.scratch or "")
         if self.storage:
             return PartStore(f"{self.storage}/{run.dataset}", scratch)
@@ -119,7 +117,6 @@ class Steadfast(Workers):
     workers: Workers
 
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
-        """See `Workers`."""
         done = 0
         try:
             for made in self.workers.each(name, work, parts):

@@ -15,7 +15,6 @@ Figure = str | int | float | bool | None
 
 
 def resource_of(dataset: str) -> str:
-    """What Prefect knows a dataset by."""
     return f"marginalia.dataset.{dataset}"
 
 

@@ -19,7 +19,6 @@ def leave_quietly() -> None:
 
 
 def _leave() -> None:
-    """Run every other exit function, then close standard error to what comes after them."""
     global _ended
     if _ended:
         return

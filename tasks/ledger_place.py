@@ -25,7 +25,6 @@ def kept_place() -> Place:
 
 @functools.cache
 def _password(block: str) -> str:
-    """What a Secret block holds, fetched once a process."""
     from prefect.blocks.system import Secret
 
     secret = None

@@ -29,7 +29,6 @@ _SWITCHES = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
 
 
 def is_configured() -> bool:
-    """Whether somebody collects events."""
     if os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
         return False
     return any(name in _SWITCHES or name.startswith("OPENLINEAGE__") for name in os.environ)
@@ -45,7 +44,6 @@ class RunEvents:
         self._is_reachable = True
 
     def start(self) -> None:
-        """The run begins."""
         self._emit("START", self._run, self._dataset, inputs=[self._named(TABLE)])
 
     def release(self, lineage: Lineage, place: str) -> None:
@@ -69,7 +67,6 @@ class RunEvents:
             self._outputs += outputs
 
     def complete(self) -> None:
-        """The run has gone through."""
         self._emit("COMPLETE", self._run, self._dataset, inputs=[self._named(TABLE)], outputs=self._outputs)
 
     def fail(self, why: str) -> None:
@@ -93,7 +90,6 @@ class RunEvents:
         parent: bool = False,
         why: str = "",
     ) -> None:
-        """Send one event, or tell that it can't be sent."""
         if not self._is_reachable:
             return
         try:
@@ -138,7 +134,6 @@ class RunEvents:
         return found
 
     def _made(self, node: LineageNode, place: str) -> Any:
-        """An output, with what its release says of it."""
         from openlineage.client.event_v2 import OutputDataset
         from openlineage.client.facet_v2 import output_statistics_output_dataset as statistics
 
@@ -184,7 +179,6 @@ _current: ContextVar[RunEvents | None] = ContextVar("collected", default=None)
 
 
 def _version(node: LineageNode) -> dict[str, Any]:
-    """The hash of what is released, or protected and named in what is released."""
     from openlineage.client.facet_v2 import dataset_version_dataset as version
 
     sha256 = node.facts.get("sha256")

@@ -62,13 +62,11 @@ class Progress:
         return is_new or now - self._said >= _LINE_SECONDS
 
     def close(self) -> None:
-        """Clear the line."""
         if self._open:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
 
 
 def say(text: str) -> None:
-    """One line for the person at the terminal, and nobody else."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

@@ -19,7 +19,6 @@ UNCHANGED = "unchanged"
 
 
 def reaches(last: str, stage: str) -> bool:
-    """Whether a run up to ``last`` has a stage."""
     return STAGES.index(last) >= STAGES.index(stage)
 
 
@@ -59,7 +58,6 @@ def require_seed_stays(configuration: "RunConfiguration") -> None:
 
 
 def is_scheduled() -> bool:
-    """Whether a schedule created this run."""
     from prefect.context import FlowRunContext
 
     context = FlowRunContext.get()

@@ -65,7 +65,6 @@ def carry_messages() -> None:
 
 
 def step_number() -> int:
-    """How many steps this run has begun, with the one that asks."""
     context = FlowRunContext.get()
     run = context.flow_run.id if context is not None and context.flow_run is not None else None
     _begun[run] += 1

@@ -105,7 +105,6 @@ class RunStep(Generic[_W, _P, _R]):
         )
 
     def __call__(self, run: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        """Let Prefect run the step, or skip it where its result is known."""
         tell_log(f"Step {step_number()} begins: {self.name}.")
         task = self._task
         if self._traits.cached:
@@ -123,8 +122,6 @@ class RunStep(Generic[_W, _P, _R]):
 
 
 def _storing(fill: Callable[..., Any], traits: _Traits) -> Callable[..., Any]:
-    """The function, as one that stores what it fills a folder with."""
-
     @functools.wraps(fill)
     def store(run: RunWorkspace, /, *args: object, **kwargs: object) -> StoredTable:
         made_of = (fill.__name__, *args, *kwargs.values())

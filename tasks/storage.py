@@ -52,11 +52,9 @@ class StoredTable:
     """
 
     def __init__(self, key: str, sha256: str, zone: str, stage: str) -> None:
-        """See the class."""
         self.key, self.sha256, self.zone, self.stage = key, sha256, zone, stage
 
     def to_json(self) -> dict[str, str]:
-        """As kept by the cache."""
         return {"key": self.key, "sha256": self.sha256, "zone": self.zone, "stage": self.stage}
 
     def __repr__(self) -> str:
@@ -77,7 +75,6 @@ class Workspace:
 
     @property
     def sensitive(self) -> Path:
-        """The zone that nothing leaves."""
         return self.root / SENSITIVE
 
     @property
@@ -92,7 +89,6 @@ class Workspace:
 
     @property
     def results(self) -> Path:
-        """Where Prefect keeps the results of cached steps that see raw data."""
         return self.sensitive / ".results"
 
     @property
@@ -144,7 +140,6 @@ class Workspace:
 
     @contextlib.contextmanager
     def _writing(self, zone: str = "") -> Iterator[None]:
-        """A folder that can't be written becomes an error that says which."""
         try:
             yield
         except (OSError, ValueError) as error:
@@ -203,14 +198,12 @@ class Workspace:
         return StoredTable(folder.relative_to(self.root).as_posix(), digest, zone, stage)
 
     def is_full(self) -> ResourceLimit:
-        """The error where its disk is full."""
         return ResourceLimit(
             f"The run needs room for what it makes, but the disk that holds {self.root} is full. "
             "Free some space and run again: finished steps are kept."
         )
 
     def clear_leftovers(self, dataset: str) -> None:
-        """Remove what runs that died left unfinished in a dataset's folders."""
         for folder in (self.sensitive, self.sensitive / ".scratch", self.intermediate, self.release):
             clear(folder)
         for zone in (self.root / MEASUREMENT, self.release):
@@ -222,7 +215,6 @@ class Workspace:
                         run.rmdir()
 
     def clear_unused(self, dataset: str) -> None:
-        """Remove the intermediate tables of a dataset that nobody has used for a week."""
         oldest = time.time() - _UNUSED_SECONDS
         for folder in _folders(self.intermediate / dataset):
             with contextlib.suppress(OSError):  # another user's, or another run is faster
@@ -277,7 +269,6 @@ class RunWorkspace(Workspace):
         return cls(workspace.root, dataset, label, resources)
 
     def folder(self, zone: str) -> Path:
-        """The run's own in a zone."""
         return self.root / zone / self.dataset / self.label
 
 

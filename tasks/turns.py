@@ -20,7 +20,6 @@ LEASE_SECONDS = 60
 
 
 def limit_of(dataset: str) -> str:
-    """Name of a dataset's limit on the server."""
     return f"marginalia-{dataset}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tasks.batch.group import write_comparison
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.released_counts import read_released_counts
+from tasks.core.evaluation.over_time import read_released_counts
 from tasks.core.hints import located
 from tasks.core.metadata.described import Described
 from tasks.core.metadata.errata import read_errata, status_of

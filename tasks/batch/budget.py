@@ -58,7 +58,6 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
 
 
 def _require_one_budget(ledger: Ledger, planned: _Planned) -> None:
-    """Refuse a batch that would open a second budget for a table, before its first run."""
     new = [each for name, each in planned.items() if _is_new(ledger, name, each[2])]
     entered = [
         (registration(run, described, charge), public_table(described)) for run, described, charge in new
@@ -67,7 +66,6 @@ def _require_one_budget(ledger: Ledger, planned: _Planned) -> None:
 
 
 def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
-    """Refuse a batch that would make a second salt for a table, before its first run."""
     tables = []
     for run in runs:
         if run.protection.is_salted:

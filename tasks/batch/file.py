@@ -47,12 +47,10 @@ class BatchRun:
 
     @property
     def folder_name(self) -> str:
-        """Its folder, below that of its group."""
         return f"{self.index}_{self.name}"
 
     @property
     def label(self) -> str:
-        """What it is called in sentences."""
         return f"{self.group}/{self.name}"
 
 
@@ -70,7 +68,6 @@ class Batch:
 
 
 def is_batch(body: Mapping[str, Any]) -> bool:
-    """Whether a file holds many runs."""
     return "runs" in body and "base_config" in body
 
 
@@ -124,7 +121,6 @@ def _refused(configuration: RunConfiguration) -> list[str]:
 
 
 def _unreadable(configuration: RunConfiguration) -> Iterator[str]:
-    """What is wrong with each, and where nothing is with what the two say of each other."""
     contract = configuration.input.contract
     found = [*_problems(lambda: _header(configuration))]
     if contract is not None:
@@ -232,7 +228,6 @@ def _run(
 
 
 def _placed(problem: str, base: dict[str, Any], differing: dict[str, Any]) -> str:
-    """A problem with a key that suits other runs, and where that key belongs."""
     key = problem.partition(" ")[0]
     if key not in base or key in differing or SYNDIFFIX not in problem:
         return problem

@@ -9,7 +9,7 @@ from pathlib import Path
 from tasks.batch.file import Batch
 from tasks.configuration.shared_folders import BATCHES
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.tables import write_joined_stats
+from tasks.core.evaluation.sensitive_files import write_joined_stats
 from tasks.core.navigation.comparison import render_comparison, write_comparison_tsv
 from tasks.core.navigation.run_figures import RunFigures, read_run
 from tasks.core.tables.delimited import write_rows
@@ -49,19 +49,16 @@ class Failed:
 
     @property
     def name(self) -> str:
-        """Where it would be in the output folder."""
         return f"{self.group}/{self.folder_name}"
 
     @property
     def kind(self) -> str:
-        """What kind of failure it is, as the README's table of exit codes has it."""
         return {2: "configuration or input", 3: "budget", 4: "contract", 5: "late input"}.get(
             self.exit_code, "another error"
         )
 
     @property
     def lines(self) -> list[str]:
-        """For the terminal, where the operator is."""
         alone = [f"for the operator alone: {self.detail}"] if self.detail else []
         return [f"failed ({self.kind}): {' '.join(self.why)}", *alone]
 

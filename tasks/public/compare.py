@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.measurement import Measurement
-from tasks.core.evaluation.recounting import count_synthetic
-from tasks.core.evaluation.release import compare_release
+from tasks.core.evaluation.release import compare_release, count_synthetic
 from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.public.bundles.opening import open_bundle, open_counts
@@ -19,7 +18,6 @@ from tasks.storage import INTERMEDIATE, StoredTable
 def recount_records(
     into: Output, measurement: StoredTable, aggregates: StoredTable, records: StoredTable
 ) -> None:
-    """Count the synthetic records' combinations over the released attributes."""
     schema = open_bundle(into.run, measurement).schema()
     made, reported = open_synthetic_records(into.path(records)), read_aggregates(into.path(aggregates))
     count_synthetic(made.parts(), reported, schema).write(into.folder)
@@ -29,7 +27,6 @@ def recount_records(
 def compare_with_reportable(
     into: Output, measurement: StoredTable, aggregates: StoredTable, counted: StoredTable
 ) -> None:
-    """Write ``evaluation.json``."""
     drawn = open_counts(into.run, measurement).drawn()
     with tempfile.TemporaryDirectory() as scratch:
         compared = compare_release(

@@ -76,12 +76,10 @@ def copy_errata(folder: Path, home: str) -> None:
 
 
 def home_of(publish_to: str, dataset: str) -> str:
-    """Where the releases of a dataset are in storage."""
     return f"{publish_to.rstrip('/')}/{dataset}"
 
 
 def copies_of(folder: Path) -> list[str]:
-    """The homes in storage that a release was, or began to be, copied to."""
     return _known(folder.parent).get(folder.name, [])
 
 
@@ -146,7 +144,6 @@ def _content(storage: Storage, url: str) -> bytes | None:
 
 
 def _write(storage: Storage, url: str, content: bytes) -> None:
-    """An object, which appears whole."""
     try:
         storage.done("be written", lambda: storage.system.pipe_file(storage.key(url), content))
     except FileNotFoundError:

@@ -8,7 +8,7 @@ from tasks.configuration.synthesis import AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates, write_all_ranges
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.recounting import count_in_parts
+from tasks.core.evaluation.release import count_in_parts
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.estimates import ranges, scaled_to_records
 from tasks.core.synthesis.records import open_synthetic_records

@@ -117,7 +117,6 @@ def diagram(lineage: Lineage, title: str) -> Chart:
 
 
 def _note(node: LineageNode) -> str:
-    """The smaller line in a box."""
     if node.zone == "sensitive":
         return "sensitive, not released"
     if node.zone == "measurement":
@@ -138,7 +137,6 @@ def _row(node: LineageNode) -> tuple[str, str]:
 
 
 def _contract_lines(rules: Sequence[dict[str, object]]) -> list[str]:
-    """What became of the contract, in a sentence."""
     if not rules:
         return []
     verdicts = [str(rule["verdict"]) for rule in rules]

@@ -37,7 +37,6 @@ def draw_from_rows(
     threads: int,
     progress: ShareDone,
 ) -> "SyntheticRecords":
-    """Draw by a mode that reads the raw records."""
     from tasks.core.synthesis import aggregate_seeded, row_seeded, unseeded, value_seeded
 
     if isinstance(synthesis, RowSeeded):
@@ -144,7 +143,6 @@ def draw_shards_from_counts(
 
 
 def aggregate_parameters(synthesis: AggregateSeeded) -> "AggregateSeededParameters":
-    """The core's parameters of the mode that reads reported counts."""
     from tasks.core.synthesis import aggregate_seeded
 
     return aggregate_seeded.AggregateSeededParameters(

@@ -49,7 +49,6 @@ class PageSettings:
         )
 
     def naming(self, statement: Json, schema: Schema) -> Naming:
-        """What the page of a release with this statement and schema is called and calls things."""
         report = self.report
         release = Described(statement, self.publication, report.title, self.prefix)
         return Naming(

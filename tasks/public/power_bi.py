@@ -66,6 +66,5 @@ def write_template(
 
 
 def tell_left_out(run: RunWorkspace, template: StoredTable) -> None:
-    """Say what of the configuration a template leaves out, whichever run wrote it."""
     for sentence in json.loads((run.path(template) / _LEFT_OUT).read_text(encoding="utf-8")):
         tell(f"The Power BI template: {sentence}")

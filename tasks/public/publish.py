@@ -40,7 +40,6 @@ class Release(StoredTable):
     """
 
     def __init__(self, table: StoredTable, files: list[Json], is_new: bool) -> None:
-        """See the class."""
         super().__init__(table.key, table.sha256, table.zone, table.stage)
         self.files, self.is_new = files, is_new
 

@@ -351,5 +351,4 @@ def public_configuration(configuration: RunConfiguration, bundle: CountsBundle) 
 
 
 def write_json(path: Path, body: object) -> None:
-    """Write JSON that two equal bodies write alike."""
     path.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -49,18 +49,15 @@ def one_at_a_time(home: Path) -> Iterator[None]:
 
 
 def releases_of(home: Path, vintage: str) -> list[Path]:
-    """The releases of a vintage, newest first."""
     return [home / f"{vintage}-{number}" for number in sorted(numbers(home, vintage), reverse=True)]
 
 
 def numbers(home: Path, vintage: str) -> list[int]:
-    """The numbers of a vintage's releases."""
     tails = [path.name.rpartition("-")[2] for path in home.glob("*-*") if vintage_in_name(path) == vintage]
     return [int(tail) for tail in tails if tail.isdecimal()]
 
 
 def all_releases(home: Path) -> list[Path]:
-    """Every release of a dataset, oldest vintage first."""
     found = [path for path in home.glob("[!.]*") if not path.is_symlink() and (path / MANIFEST).is_file()]
     vintages = sorted({vintage_in_name(path) for path in found})
 
@@ -86,7 +83,6 @@ def is_older(home: Path, vintage: str, other: str) -> bool:
 
 
 def _parts(vintage: str) -> tuple[list[str], list[int]]:
-    """What stands between a label's numbers, and the numbers."""
     return re.split(r"[0-9]+", vintage), [int(number) for number in re.findall(r"[0-9]+", vintage)]
 
 
@@ -157,7 +153,6 @@ def released_on(place: Path) -> str:
 
 
 def _indexed_dates(home: Path) -> dict[str, str]:
-    """The date of each release that the index keeps one of."""
     return {str(each["release"]): str(each["released"]) for each in _indexed(home) if "released" in each}
 
 

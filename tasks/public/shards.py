@@ -18,7 +18,6 @@ _SHARD_RECORDS: Final = 1 << 21
 
 
 def is_sharded(records: int) -> bool:
-    """Whether so many records are made in shards."""
     return records > _SHARD_RECORDS
 
 

@@ -79,14 +79,12 @@ def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
 
 
 def _protection(statement: Json, lineage: Lineage) -> str:
-    """What protects, how strongly, and whom."""
     unit = statement["guarantee"].get("unit")
     of_each = f", of each {unit}" if unit else ""
     return escaped(f"{lineage[MEASUREMENT].facts['protection']}{of_each}")
 
 
 def _budget(statement: Json) -> list[tuple[str, str]]:
-    """What the release cost and what is left, as the ledger stood when it was drawn."""
     ledger = statement.get("ledger")
     if ledger is None:
         return []
@@ -114,7 +112,6 @@ def _releases(number: int) -> str:
 
 
 def _counted(release: Release) -> list[tuple[str, str]]:
-    """Rows of the main files."""
     found = []
     for ending, what in (
         ("synthetic_microdata.tsv", "synthetic records"),

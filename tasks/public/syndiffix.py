@@ -113,7 +113,6 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
 def write_table_page(
     into: Output, measurement: StoredTable, statement: StoredTable, settings: PageSettings
 ) -> None:
-    """Write ``data_showcase.html``, which names released files by their prefix."""
     bundle = open_bundle(into.run, measurement)
     stated, contract = read_statement(into, statement)
     table, prefix = _table(bundle), settings.prefix
@@ -140,7 +139,6 @@ _DRAWN = MadeFrom("drawn from the trees of the raw table by SynDiffix", (MEASURE
 
 
 def _origins(bundle: Bundle, page: str) -> dict[str, MadeFrom]:
-    """What the other released files were made from, by name."""
     judged = MadeFrom("the contract's rules, all of which the raw table kept", (CONTRACT, TABLE))
     return ({} if bundle.contract_mode == "none" else {"contract.json": judged}) | {
         "privacy.json": MadeFrom(
@@ -183,12 +181,10 @@ def _table(bundle: Bundle) -> pa.Table:
 
 
 def _microdata_files(prefix: str) -> list[str]:
-    """Of the table of all columns, in a release."""
     return [f"{prefix}_synthetic_microdata.{ending}" for ending in ("parquet", "tsv")]
 
 
 def _tables_folder(prefix: str) -> str:
-    """Of the tables per question, in a release."""
     return f"{prefix}_tables"
 
 

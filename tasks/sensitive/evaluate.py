@@ -9,7 +9,7 @@ from tasks.configuration.model import Report, RunConfiguration
 from tasks.configuration.sections import Model
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.evaluation.sentences import RecordsPromise
+from tasks.core.evaluation.sensitive_files import RecordsPromise
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.sensitive.export import Sources
 from tasks.sensitive.table import open_table
@@ -43,7 +43,6 @@ class EvaluationSettings(Model):
 
     @classmethod
     def of(cls, configuration: RunConfiguration) -> "EvaluationSettings":
-        """Those of a run."""
         return cls(
             resolution=configuration.reporting_resolution,
             prefix=configuration.prefix,
@@ -55,7 +54,6 @@ class EvaluationSettings(Model):
 
     @property
     def claim(self) -> RecordsPromise:
-        """What is promised of the synthetic records."""
         return RecordsPromise(self.is_private, self.holds_resolution, self.is_fitted)
 
 
@@ -110,7 +108,6 @@ def store_owner_page(folder: Path, prefix: str, text: str) -> None:
 def _write_owner_page(
     into: Output, settings: EvaluationSettings, inputs: "RawInputs", answers: "Sequence[Answer]"
 ) -> None:
-    """Write the page that shows synthetic records beside true counts."""
     from tasks.core.navigation.naming import ages_of
     from tasks.core.navigation.owner_page import owner_title, render_owner_page
     from tasks.core.navigation.payload.owner import Compared, payload_of_truth, true_counts

@@ -50,7 +50,6 @@ class Sources(Model):
 
     @classmethod
     def of(cls, prefix: str, resolution: int, records: StoredTable, marginals: StoredTable) -> "Sources":
-        """Of stored tables."""
         return cls(
             prefix=prefix, resolution=resolution, records=records.to_json(), marginals=marginals.to_json()
         )
@@ -140,7 +139,6 @@ class _Run:
         }
 
     def _path(self, reference: dict[str, str]) -> Path:
-        """The folder of a table that the stage was made from."""
         table, workspace = StoredTable(**reference), Workspace(_root(self.folder))
         if not workspace.exists(table):
             raise ParameterError(
@@ -172,7 +170,6 @@ def _nothing(place: Path, missing: Sequence[str]) -> str:
 
 
 def _require_closed_place(home: Path) -> None:
-    """Raise a `ParameterError` for a place from which files leave."""
     zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
     if zone:
         raise ParameterError(
@@ -183,7 +180,6 @@ def _require_closed_place(home: Path) -> None:
 
 @contextlib.contextmanager
 def _writing(home: Path) -> Iterator[Path]:
-    """A folder for what waits, in the one to write to, which is made where it is missing."""
     with contextlib.ExitStack() as stack:
         try:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -58,7 +58,6 @@ def _place(workspace: Workspace, dataset: str, vintage: str, digest: str) -> Pat
 
 
 def account_facts(account: Account, name: ReleaseName, remaining_releases: int, scope: str) -> LedgerFacts:
-    """What a release says of its dataset's account, as it was at the release's commit."""
     return LedgerFacts(
         dataset=name.dataset,
         unit=account.unit,

@@ -52,7 +52,6 @@ def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
 
 
 def cost_together(charge: Charge, releases: int) -> str:
-    """What so many releases at this setting cost, in words."""
     caps = caps_for(charge, releases)
     many, together = ("1 release", "") if releases == 1 else (f"{releases:,} releases", " together")
     cost = f"epsilon {plain_up(float(caps.epsilon))} at delta {plain_up(float(caps.delta))}"
@@ -60,7 +59,6 @@ def cost_together(charge: Charge, releases: int) -> str:
 
 
 def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
-    """What is told of the plan where this run registers the dataset."""
     protection = configuration.privacy
     caps = first_caps(configuration, charge)
     told = _cautions(caps)

@@ -51,7 +51,6 @@ def charge_of_run(described: RunFacts) -> Charge:
 
 
 def registration(configuration: RunConfiguration, described: RunFacts, charge: Charge) -> Registration:
-    """What the first run registers its dataset with."""
     protection, caps = configuration.privacy, first_caps(configuration, charge)
     return Registration(
         dataset=configuration.dataset,
@@ -65,7 +64,6 @@ def registration(configuration: RunConfiguration, described: RunFacts, charge: C
 
 
 def public_table(described: RunFacts) -> PublicTable:
-    """What a second budget for the same table is noticed by."""
     columns = tuple(column.name for column in described.schema.columns)
     return PublicTable(Path(described.source.path), described.header, columns, described.pattern)
 
@@ -241,7 +239,6 @@ class HandedOverMeasurement(StoredTable):
     """
 
     def __init__(self, table: StoredTable, *, is_reused: bool) -> None:
-        """See the class."""
         super().__init__(table.key, table.sha256, table.zone, table.stage)
         self.is_reused = is_reused
 
@@ -297,7 +294,6 @@ def protect_records(
 
 
 def _charged(charge: Charge, drawn: ReleaseMeasurement) -> str:
-    """What a draw cost, and what the account then says."""
     account, left = drawn.account, drawn.remaining_runs
     fit = "1 more release" if left == 1 else f"{left:,} more releases"
     return (

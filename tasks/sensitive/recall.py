@@ -77,7 +77,6 @@ def as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunC
 
 
 def told_as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
-    """The same, said where it is what the file meant before."""
     found = as_committed(configuration, scheduled)
     if found is not configuration:
         for sentence in drawn_before(configuration):
@@ -86,7 +85,6 @@ def told_as_committed(configuration: RunConfiguration, scheduled: str | None) ->
 
 
 def drawn_before(configuration: RunConfiguration) -> list[str]:
-    """What to say of a file whose release of before is returned."""
     return [DRAWN_BEFORE, *(f"A new vintage needs another file: {said}" for said in configuration.not_fitted)]
 
 
@@ -101,7 +99,6 @@ def _drawn_at(ledger: Ledger, configuration: RunConfiguration, scheduled: str | 
 
 
 def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFacts | None:
-    """What describes the committed release that this configuration names, if there is one."""
     ledger = kept_ledger()
     if not ledger.is_registered(configuration.dataset):
         return None
@@ -129,7 +126,6 @@ def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfigu
 
 
 def _declared(configuration: RunConfiguration) -> list[str]:
-    """Every column that the configuration declares something of, once."""
     said = declarations(configuration, ())
     by_column = (getattr(said, field.name) for field in fields(said) if field.name != "subject_id")
     found = {matching_name(name): name for names in by_column for name in names if name != EVERY_COLUMN}

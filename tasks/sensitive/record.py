@@ -34,7 +34,6 @@ def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> No
 
 
 def fingerprint(workspace: Workspace, table: StoredTable, made: StoredTable) -> str:
-    """Keyed hashes of a table's bytes, and of what was made of it that a release follows from."""
     return f"{workspace.keyed_hash(table.sha256)} {workspace.keyed_hash(made.sha256)}"
 
 

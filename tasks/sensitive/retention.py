@@ -149,7 +149,6 @@ def _lock(workspace: Workspace, dataset: str) -> int:
 
 
 def _old(workspace: Workspace, dataset: str, oldest: float) -> Iterator[Path]:
-    """Tables and files that were made before a moment."""
     home = workspace.sensitive
     runs = [*_inside(home / dataset), *(path for path in _inside(home) if path.name.startswith(BATCHES))]
     for folder in filter(_is_folder, runs):
@@ -179,7 +178,6 @@ def _made(path: Path) -> float:
 
 
 def _remove(path: Path) -> None:
-    """A table, and the folder of its run where nothing else is in it."""
     if _is_folder(path):
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -191,7 +189,6 @@ def _remove(path: Path) -> None:
 
 
 def _clear_results(workspace: Workspace, dataset: str) -> None:
-    """Remove references of cached steps to tables of a dataset that are gone."""
     for path in _inside(workspace.results):
         with suppress(OSError, ValueError, KeyError, TypeError):
             table = json.loads(json.loads(path.read_text(encoding="utf-8"))["result"])["key"]

@@ -104,7 +104,6 @@ def published_before(workspace: Workspace, dataset: str, wanted: Wanted, vintage
 def keep_published(
     workspace: Workspace, dataset: str, wanted: Wanted, vintage: str, made: StoredTable
 ) -> None:
-    """Record what was made, for the next run of this series."""
     sha256 = _hash_of(workspace.root / made.key)
     entry = {"made_of": wanted.made_of, "vintage": vintage, "place": made.key, "sha256": sha256}
     _keep(workspace, dataset, {wanted.series: entry})

@@ -64,7 +64,6 @@ def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, syn
 def _pair(
     workspace: Workspace, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable
 ) -> "TablePair":
-    """Both tables as codes, read as what they are stored as."""
     from tasks.core.evaluation.utility.measures import MOST_ROWS
     from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
     from tasks.core.synthesis.records import open_synthetic_records

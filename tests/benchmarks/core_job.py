@@ -114,8 +114,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.dp.normalization import normalised_counts
     from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
-    from tasks.core.evaluation.recounting import count_synthetic
-    from tasks.core.evaluation.release import compare_release
+    from tasks.core.evaluation.release import compare_release, count_synthetic
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
     from tasks.core.navigation.report import render_page

@@ -90,12 +90,10 @@ def _drawn(path: Path, length: int):  # type: ignore[no-untyped-def]
 def ours(path: Path, length: int) -> Result:
     """One measurement."""
     from tasks.core.aggregates.marginals import count_marginals
+    from tasks.core.evaluation.compared_sides import code_synthetic
     from tasks.core.evaluation.comparison import compare_sides
     from tasks.core.evaluation.raw import PAIRS, RawInputs, evaluate_raw, measures
-    from tasks.core.evaluation.sensitive_files import write_sensitive_files
-    from tasks.core.evaluation.sentences import RecordsPromise
-    from tasks.core.evaluation.synthetic import code_synthetic
-    from tasks.core.evaluation.tables import measures_rows
+    from tasks.core.evaluation.sensitive_files import RecordsPromise, measures_rows, write_sensitive_files
     from tasks.core.queries import QueryResources
 
     one = QueryResources(threads=1)

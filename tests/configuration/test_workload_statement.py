@@ -18,8 +18,8 @@ from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
+from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.mechanisms import nominal_charge
 from tasks.core.ledger.names import ReleaseName

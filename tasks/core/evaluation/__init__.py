@@ -2,5 +2,5 @@
 
 Here: measures and their files; `utility` has what learners find. Charts belong to `charts`, the published
 page to `navigation`. Read `measures` first: every number that an evaluation reports; then `release`, which
-may leave, and `raw`, which may not; `raw_side` is the raw table, whole or in partitions.
+may leave, and `raw`, which may not.
 """

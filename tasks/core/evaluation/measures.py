@@ -67,15 +67,12 @@ class Comparison:
         return tuple(_FIRST_BIN << index for index in range(self.sums["combinations"].shape[1]))
 
     def total(self, measure: str) -> float:
-        """Over all combinations."""
         return float(self.sums[measure].sum())
 
     def by_length(self, measure: str) -> Floats:
-        """Over the combinations of each length."""
         return np.asarray(self.sums[measure].sum(axis=1), np.float64)
 
     def by_bin(self, measure: str) -> Floats:
-        """Over the combinations of each bin."""
         return np.asarray(self.sums[measure].sum(axis=0), np.float64)
 
 
@@ -122,7 +119,6 @@ def leakage_by_length(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def leakage(comparison: Comparison) -> dict[str, Any]:
-    """The same over all lengths."""
     names = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
     return _leakage(*(comparison.total(name) for name in names))
 
@@ -174,7 +170,6 @@ def weighted_mean_proportional_error(comparison: Comparison) -> float:
 
 
 def mean_preservation(comparison: Comparison) -> float:
-    """Of SDS's population, each combination alike."""
     return ratio(comparison.total("preservation"), comparison.total("population"))
 
 

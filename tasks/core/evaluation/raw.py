@@ -4,16 +4,36 @@ Coded records, reportable aggregates and synthetic records go in; SDS's measures
 come out, with better ones beside them (sds.md 5). `sensitive_files` writes them.
 """
 
+import io
+import itertools
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from functools import cached_property, partial, reduce
+from operator import add
+from pathlib import Path
+from typing import IO, Any
 
+import numpy as np
+
+from tasks.core.aggregates import kernels as counting
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.cubes import CubeTable
-from tasks.core.aggregates.linkability import FirstLengths
+from tasks.core.aggregates.cubes import CubeTable, Tabulator
+from tasks.core.aggregates.linkability import FirstLengths, single_out_of_whole
+from tasks.core.aggregates.marginals import write_counted
+from tasks.core.aggregates.partitions import add_up_partitions, each_beside
 from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
-from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.arrays import ShareDone
-from tasks.core.evaluation.compared_sides import CountedTable, SlotNumbering
+from tasks.core.aggregates.selections import bytes_of
+from tasks.core.aggregates.sensitive_text import write_counts_tsv
+from tasks.core.aggregates.sides import RecordSide
+from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
+from tasks.core.aggregates.text_kernels import SPARE, number_cells
+from tasks.core.aggregates.wide_form import attribute
+from tasks.core.arrays import Bytes, Flags, Ids, Integers, ShareDone
+from tasks.core.evaluation import kernels
+from tasks.core.evaluation.compared_sides import CountedTable, SlotNumbering, code_synthetic, codes_by_slot
 from tasks.core.evaluation.comparison import Listener, compare_sides
 from tasks.core.evaluation.measures import (
     Comparison,
@@ -26,13 +46,224 @@ from tasks.core.evaluation.measures import (
     summary,
     weighted_mean_preservation,
 )
-from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
-from tasks.core.evaluation.raw_side import RawRecords, analysis_of_partitions, facts_of_raw, raw_side
-from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.queries import QueryResources
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts, read_coded_records
+from tasks.core.records.columns import Schema
 from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.synthesis.records import AnySynthetic
+from tasks.core.tables.delimited import needs_quotes
+
+#: A folder of coded records that holds all of them, or their partitions.
+RawRecords = Path | PartitionedRecords
+
+
+def facts_of_raw(records: RawRecords) -> CodedFacts:
+    return read_coded_facts(records) if isinstance(records, Path) else records.facts
+
+
+@contextmanager
+def raw_side(
+    records: RawRecords,
+    others: Sequence[Aggregates | CodedRecords],
+    longest: int,
+    resources: QueryResources,
+    progress: ShareDone,
+) -> Iterator[CodedRecords | CountedTable]:
+    """The raw records, for as long as they are compared; of a table in partitions its counts.
+
+    Workers count each partition as all sides together number values and slots; the counts are added up in a
+    scratch folder, and are read a few sets of columns at a time.
+
+    Args:
+        records: the raw ones.
+        others: what they are compared with.
+        longest: of the sets of columns.
+        resources: of each worker, and of what is added up here; scratch takes all counts of a table in
+            partitions.
+        progress: called with the fraction done, where there is something to do.
+    """
+    if isinstance(records, Path):
+        yield read_coded_records(records)
+        return
+    count = partial(_count_cells, numbering=SlotNumbering((records.facts, *others)), longest=longest)
+    with tempfile.TemporaryDirectory(dir=resources.scratch) as folder:
+        cells = add_up_partitions(records, count, Path(folder), resources, progress)
+        yield CountedTable(records.facts, cells)
+
+
+def _count_cells(folder: Path, into: Path, _: QueryResources, numbering: SlotNumbering, longest: int) -> None:
+    records = read_coded_records(folder)
+    values = tuple(map(tuple, numbering.values))
+    facts = MarginalFacts(records.schema, numbering.slot_columns, values, records.number_of_records, {})
+    if longest:
+        facts = facts.with_workload(longest)
+    facts.write(into)
+    side = RecordSide(codes_by_slot(records, numbering), numbering.slot_columns)
+    counter = Tabulator([side], numbering.sizes(range(numbering.columns)))
+    write_counted(facts, counter, into, absent=True)
+
+
+def analysis_of_partitions(
+    records: PartitionedRecords, marginals: Marginals, resolution: int
+) -> RecordAnalysis:
+    """How many records of a table in partitions are singled out at which length first (`analysis_of`).
+
+    Args:
+        records: the table.
+        marginals: its own, all combinations of each length from 1 on.
+        resolution: a count below it is rare.
+    """
+    work = partial(_analysed, resolution=resolution)
+    return reduce(add, each_beside(records, marginals, "single out", work))
+
+
+def _analysed(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
+    found = single_out_of_whole(records, marginals, resolution)
+    return analysis_of(found.unique_length, found.rare_length, found.lengths)
+
+
+_HEADER = ("combo_length", "combo", "record_id", "syn_count", "sen_count")
+#: Three numbers, a length, tabs, quotation marks and a line feed take no more.
+_MOST_BESIDE = 4 * 20 + 8
+_ROWS_AT_ONCE = 1 << 17
+
+
+@dataclass(frozen=True)
+class Told:
+    """The synthetic records' combinations of a table's sets: ids, counts, and the rare ones' lines."""
+
+    ids: Ids
+    counts: Integers
+    lines: memoryview
+
+
+class SyntheticCombinations:
+    """Lists the synthetic records' combinations while they are compared: SDS's two files (sds.md 5).
+
+    Counts of synthetic and raw records go in, a set of columns at a time, shortest first. What is listed
+    waits in scratch files, so that memory does not grow with the number of lines.
+    """
+
+    def __init__(
+        self, numbering: SlotNumbering, schema: Schema, resolution: int, scratch: Path | None
+    ) -> None:
+        """Args: numbering: of all sides. resolution: below it a combination is rare. scratch: or memory."""
+        self._numbering, self._resolution, self._scratch = numbering, resolution, scratch
+        named = [(column, value) for column, own in enumerate(numbering.values) for value in own]
+        found = [attribute(schema.columns[column], column, value) for column, value in named]
+        order = sorted(range(len(found)), key=lambda place: found[place].text)
+        self._attributes = [found[place] for place in order]
+        self._ids = np.argsort(order).astype(np.int32)
+        self._before = np.cumsum([0, *map(len, numbering.values)])[:-1] - 1
+        self._lines, self._rows = _file(scratch), _file(scratch)
+        self._parts: list[tuple[int, int]] = []
+        self._pending: list[Told] = []
+        self._waiting = 0
+
+    def tell(self, table: CubeTable, synthetic: int, sensitive: int) -> Told:
+        """The combinations of a table's sets, of the sides at these places; uses up the synthetic cube."""
+        codes, cells = table.cells(synthetic)
+        counts = table.cubes[synthetic][cells].astype(np.int64)
+        ids = np.empty(codes.shape, np.int32)
+        sets, before = table.sets_of(cells).astype(np.uint32), self._before[np.array(table.sets)]
+        number_cells(sets, np.ascontiguousarray(codes.T), before, self._ids, ids)
+        rare = np.flatnonzero(counts < self._resolution)
+        if not len(rare):
+            return Told(ids, counts, memoryview(b""))
+        true = table.cubes[sensitive][cells[rare]].astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(counts[rare])])
+        holders = _holders(table, synthetic, cells[rare], starts)
+        rows = ids[rare]
+        longest = self._sizes[rows].sum(axis=1) + _MOST_BESIDE
+        out = np.empty(int((longest * counts[rare]).sum()) + SPARE, np.uint8)
+        both = (counts[rare], true)
+        end = kernels.write_combinations(rows, both, (starts, holders), self._pieces, self._resolution, out)
+        return Told(ids, counts, out[:end].data)
+
+    def take(self, told: Told | None) -> None:
+        """Keep what was told, one set of columns after the other; None: nothing was."""
+        if told is None:
+            return
+        self._lines.write(told.lines)
+        if self._pending and told.ids.shape[1] != self._pending[0].ids.shape[1]:
+            self._flush()
+        self._pending.append(told)
+        self._waiting += len(told.counts)
+        if self._waiting >= _ROWS_AT_ONCE:
+            self._flush()
+
+    def write_aggregates(
+        self, number_of_records: int, path: Path, resources: QueryResources = QueryResources()
+    ) -> None:
+        """Write the counts of all combinations (see `interchange.write_aggregates_tsv`)."""
+        self._flush()
+        self._rows.seek(0)
+        levels = {
+            length: self._read(list(parts))
+            for length, parts in itertools.groupby(self._parts, key=lambda part: part[0])
+        }
+        write_counts_tsv(self._attributes, number_of_records, levels, path, resources)
+
+    def write_rare(self, path: Path) -> None:
+        """Write each combination with a count below the resolution, once per record that holds it.
+
+        Columns ``combo_length, combo, record_id, syn_count, sen_count``; the record's number is its place
+        among the synthetic records, the sensitive count is rounded down to the resolution. By length, then
+        by columns in file order, then by their values, then by record.
+        """
+        self._lines.seek(0)
+        with path.open("wb") as file:
+            file.write("\t".join(_HEADER).encode() + b"\n")
+            shutil.copyfileobj(self._lines, file, 1 << 20)
+
+    def _flush(self) -> None:
+        if self._pending:
+            ids, counts = (
+                np.concatenate(each)
+                for each in zip(*((one.ids, one.counts) for one in self._pending), strict=True)
+            )
+            self._rows.write(np.ascontiguousarray(ids).data)
+            self._rows.write(counts.data)
+            self._parts.append((ids.shape[1], len(ids)))
+            self._pending, self._waiting = [], 0
+
+    def _read(self, parts: list[tuple[int, int]]) -> Iterator[tuple[Ids, Integers]]:
+        for length, number in parts:
+            ids = np.frombuffer(self._rows.read(4 * length * number), np.int32).reshape(-1, length)
+            yield ids, np.frombuffer(self._rows.read(8 * number), np.int64)
+
+    @cached_property
+    def _pieces(self) -> tuple[Bytes, Integers, Flags]:
+        """Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them."""
+        texts = [each.text for each in self._attributes]
+        escaped = [text.replace('"', '""').encode() + b" AND " for text in texts]
+        return *bytes_of(escaped), np.array([needs_quotes(text) for text in texts], np.bool_)
+
+    @cached_property
+    def _sizes(self) -> Integers:
+        return np.diff(self._pieces[1])
+
+
+def _holders(table: CubeTable, side: int, cells: Integers, starts: Integers) -> Integers:
+    """The records of each cell, ascending, one cell's behind the other's."""
+    cube, holders = table.cubes[side], np.empty(starts[-1], np.int64)
+    cube[:] = 0
+    cube[cells] = np.arange(1, len(cells) + 1)
+    following = starts[:-1].copy()
+    for part in table.rows[side]:
+        counting.group_rows((part.numbers, part.last, table.size), cube, following, holders)
+    blocks = sum(len(part.slots) for part in table.rows[side])
+    if blocks > 1:
+        holders %= sum(len(part.numbers) for part in table.rows[side]) // blocks
+    if blocks > len(table.sets):
+        cell_of = np.repeat(np.arange(len(cells)), np.diff(starts))
+        holders = holders[np.lexsort((holders, cell_of))]
+    return holders
+
+
+def _file(scratch: Path | None) -> IO[bytes]:
+    return io.BytesIO() if scratch is None else tempfile.TemporaryFile(dir=scratch)
+
 
 #: Places of the sides, and which are compared: both others with sensitive, synthetic with reportable.
 _SENSITIVE, _REPORTABLE, _SYNTHETIC = range(3)
@@ -78,7 +309,6 @@ class RawEvaluation:
 
     @property
     def rare(self) -> list[RareByLength]:
-        """Rare combinations of the table, by length."""
         rows = leakage_by_length(self.synthetic)
         unique = self.synthetic.by_length("unique")
         return [
@@ -142,12 +372,10 @@ class _SingledOut:
             self._lengths = FirstLengths(raw.number_of_records, inputs.resolution)
 
     def look_at(self, table: CubeTable) -> None:
-        """Take in a table whose first side is the raw one."""
         if self._lengths is not None:
             self._lengths.look_at(table)
 
     def analysis(self, longest: int) -> RecordAnalysis:
-        """What was found."""
         if self._lengths is not None:
             return analysis_of(self._lengths.unique, self._lengths.rare, longest)
         assert isinstance(self._inputs.records, PartitionedRecords)
@@ -192,7 +420,6 @@ def list_combinations(
 
 
 def measures(comparison: Comparison) -> dict[str, Any]:
-    """Every measure of one comparison, for JSON."""
     means = {
         "mean_preservation": mean_preservation(comparison),
         "weighted_mean_preservation": weighted_mean_preservation(comparison),

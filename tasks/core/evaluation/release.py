@@ -5,11 +5,20 @@ reported, and, from the measurement's public scales, how far what was reported m
 """
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import reduce
 from typing import Any
 
-from tasks.core.aggregates.aggregates import Aggregates
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.aggregates.cubes import count_in_memory
+from tasks.core.aggregates.wide_form import in_order, wide_headers
+from tasks.core.arrays import Ids, Integers
 from tasks.core.dp.measurement import Measurement
+from tasks.core.errors import InternalError
+from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.comparison import compare_two
 from tasks.core.evaluation.measures import (
     errors_by_length,
@@ -18,6 +27,123 @@ from tasks.core.evaluation.measures import (
     summary,
 )
 from tasks.core.queries import QueryResources
+from tasks.core.records.columns import Schema
+from tasks.core.synthesis.records import SyntheticRecords
+
+
+def count_in_parts(parts: Iterable[SyntheticRecords], schema: Schema, reporting_length: int) -> Aggregates:
+    """`count_in_memory` of all records (see `code_synthetic`): what their combinations are held by.
+
+    Args:
+        parts: at least one, all with the same attributes.
+        schema: public.
+        reporting_length: the most attributes of a combination; -1: all lengths.
+
+    Raises:
+        ParameterError: the length is 0 or below -1.
+    """
+    counted = (_counted(part, schema, reporting_length) for part in parts)
+    return reduce(_added, counted).aggregates(schema, reporting_length)
+
+
+def count_synthetic(parts: Iterable[SyntheticRecords], aggregates: Aggregates, schema: Schema) -> Aggregates:
+    """The records' counts over the attributes of the aggregates that they were drawn from.
+
+    Attributes that only the records have, by a constraint, come behind those.
+    """
+    counted = count_in_parts(parts, schema, max(aggregates.reporting_length, 1))
+    place = {(a.text, a.column): number for number, a in enumerate(aggregates.attributes)}
+    more = [a for a in counted.attributes if (a.text, a.column) not in place]
+    place |= {(a.text, a.column): number for number, a in enumerate(more, start=len(place))}
+    ids = np.array([place[a.text, a.column] for a in counted.attributes], np.int32)
+    levels = [
+        # Both lists are in the same order, so the ids of a row stay ascending, unless there are more.
+        in_order([(np.sort(ids[rows], axis=1), counts)], length, len(place)) if more else (ids[rows], counts)
+        for length, (rows, counts) in enumerate(zip(counted.combinations, counted.counts, strict=True), 1)
+    ]
+    return Aggregates(
+        aggregates.headers,
+        (*aggregates.attributes, *more),
+        counted.number_of_records,
+        tuple(rows for rows, _ in levels),
+        tuple(counts for _, counts in levels),
+    ).up_to(aggregates.reporting_length)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Combinations of some parts over the attributes that all of them share.
+
+    Attributes:
+        attributes: in the order of their texts.
+        number: of records.
+        slots: int64, of each column how many its fullest record needs.
+        levels: of each length the combinations, in order, and their counts, all above 0.
+    """
+
+    attributes: tuple[Attribute, ...]
+    number: int
+    slots: Integers
+    levels: tuple[tuple[Ids, Integers], ...]
+
+    def aggregates(self, schema: Schema, longest: int) -> Aggregates:
+        """Over the attributes that somebody holds; as many lengths as one coding of all records has."""
+        used = self.levels[0][0][:, 0] if self.levels else np.empty(0, np.int32)
+        attributes = tuple(self.attributes[place] for place in used.tolist())
+        numbers = np.zeros(len(self.attributes), np.int32)
+        numbers[used] = np.arange(len(used), dtype=np.int32)
+        most = int(self.slots.sum())
+        return Aggregates(
+            wide_headers(schema, attributes),
+            attributes,
+            self.number,
+            tuple(numbers[ids] for ids, _ in self.levels),
+            tuple(counts for _, counts in self.levels),
+        ).up_to(most if longest == -1 else min(longest, most))
+
+
+def _counted(records: SyntheticRecords, schema: Schema, longest: int) -> _Counted:
+    coded = code_synthetic(records, schema)
+    counted = count_in_memory(coded, longest)
+    # Counted attributes are in the order of their texts; those of records may not be.
+    attributes = tuple(sorted(records.attributes, key=_in_order))
+    place = {_in_order(each): number for number, each in enumerate(attributes)}
+    numbers = np.array([place[_in_order(each)] for each in counted.attributes], np.int32)
+    slots = np.bincount(np.array(coded.slot_columns, np.int64), minlength=len(schema.columns))
+    levels = tuple(
+        (numbers[ids].reshape(ids.shape), counts)
+        for ids, counts in zip(counted.combinations, counted.counts, strict=True)
+    )
+    return _Counted(attributes, counted.number_of_records, slots, levels)
+
+
+def _in_order(attribute: Attribute) -> tuple[str, int]:
+    return attribute.text, attribute.column
+
+
+def _added(one: _Counted, other: _Counted) -> _Counted:
+    if one.attributes != other.attributes:
+        raise InternalError("Parts of the same records have the same attributes.")
+    longest = max(len(one.levels), len(other.levels))
+    return _Counted(
+        one.attributes,
+        one.number + other.number,
+        np.maximum(one.slots, other.slots),
+        tuple(_level(length, (one, other)) for length in range(1, longest + 1)),
+    )
+
+
+def _level(length: int, counted: tuple[_Counted, _Counted]) -> tuple[Ids, Integers]:
+    bound = len(counted[0].attributes)
+    rows: Iterator[tuple[Ids, Integers]] = (
+        own.levels[length - 1] for own in counted if len(own.levels) >= length
+    )
+    ids, counts = in_order(rows, length, bound)
+    if not len(ids):
+        return ids, counts
+    starts = np.flatnonzero(np.concatenate([[True], (ids[1:] != ids[:-1]).any(axis=1)]))
+    return ids[starts], np.add.reduceat(counts, starts)
+
 
 #: 97.5th percentile of the standard normal: half the width of a 95 % interval.
 _NORMAL_95 = 1.959963984540054
@@ -89,7 +215,6 @@ def compare_release(
 
 
 def noise_errors(measurement: Measurement) -> list[NoiseError]:
-    """The theoretical error of each length that was measured."""
     return [
         NoiseError(length, level.scale, level.scale * math.sqrt(2 / math.pi), level.scale * _NORMAL_95)
         for length, level in enumerate(measurement.levels, start=1)

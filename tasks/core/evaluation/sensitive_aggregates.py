@@ -30,7 +30,7 @@ from tasks.core.arrays import ShareDone
 from tasks.core.charts import theme
 from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
 from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
-from tasks.core.evaluation.raw_side import RawRecords, facts_of_raw
+from tasks.core.evaluation.raw import RawRecords, facts_of_raw
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.tables.delimited import write_rows
@@ -48,7 +48,6 @@ class _Folder:
     written: list[Path]
 
     def path(self, name: str) -> Path:
-        """The path of a file that is about to be written."""
         self.written.append(self.folder / f"{self.prefix}_sensitive_{name}")
         return self.written[-1]
 
@@ -113,7 +112,6 @@ def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
 def _write_analysis(
     records: RawRecords, marginals: Marginals, resolution: int, files: _Folder
 ) -> LinkedAttributes:
-    """Write who is singled out, record by record, and return what links them."""
     if isinstance(records, Path):
         found = single_out(read_coded_records(records), marginals, resolution)
         _write_lengths(found, 0, files.path("analysis_by_record.parquet"))

@@ -5,30 +5,344 @@ Columns and definitions are those of sds.md 2.4 and 5; what is better is in ``ev
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.rare import LISTED, percentage
 from tasks.core.charts import theme
 from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
+from tasks.core.errors import InternalError
 from tasks.core.evaluation.measures import (
     Comparison,
+    errors_by_length,
+    leakage,
     leakage_by_length,
+    mean_preservation,
     preservation_by_count,
     preservation_by_length,
+    ratio,
+    summary,
+    weighted_mean_preservation,
 )
 from tasks.core.evaluation.raw import RawEvaluation
-from tasks.core.evaluation.sentences import RecordsPromise, four_sentences
-from tasks.core.evaluation.tables import (
-    AGGREGATE_STATS,
-    SYNTHETIC_STATS,
-    measures_rows,
-    stats_rows,
-    synthetic_stats_rows,
-)
 from tasks.core.figures import whole
-from tasks.core.tables.delimited import Row, write_rows
+from tasks.core.tables.delimited import Row, read_rows, write_rows
+
+_NOISE = "The noise protects people, whatever appears"
+
+
+@dataclass(frozen=True)
+class RecordsPromise:
+    """What is promised of the synthetic records.
+
+    Attributes:
+        is_private: whether the release is differentially private; else it is k-anonymous.
+        holds_resolution: under k-anonymity, whether the promise is kept beyond the reporting length: in the
+            modes that read raw records always, in the aggregate-seeded one where it is told to.
+        is_fitted: whether the records are fitted to counts: of combinations nothing is promised then.
+    """
+
+    is_private: bool
+    holds_resolution: bool = False
+    is_fitted: bool = False
+
+
+def four_sentences(evaluation: RawEvaluation, claim: RecordsPromise) -> tuple[str, str, str, str]:
+    """Sensitive privacy, reported counts' use, synthetic privacy, synthetic records' use.
+
+    Raises:
+        InternalError: if the synthetic records break the promise of k-anonymity.
+    """
+    return (
+        _sensitive_privacy(evaluation),
+        _reported_use(evaluation),
+        _leaks(evaluation, _NOISE) if claim.is_private else _anonymity(evaluation, claim),
+        _synthetic_use(evaluation),
+    )
+
+
+def _sensitive_privacy(evaluation: RawEvaluation) -> str:
+    found = evaluation.records
+    unique, rare = (_percent(sum(by), found.number_of_records) for by in (found.unique, found.rare))
+    linkable = _percent(sum(found.risky), found.number_of_records)
+    return (
+        f"Sensitive table: a combination of up to {_attributes(evaluation)} can single out {linkable} of its "
+        f"records, as fewer than {evaluation.synthetic.resolution:,} records share it. For {unique} no other "
+        f"record has that combination; for a further {rare} it is only rare."
+    )
+
+
+def _reported_use(evaluation: RawEvaluation) -> str:
+    total = summary(evaluation.reportable)
+    return (
+        f"Reported counts: {total['suppressed_pct']:.1f} % of the sensitive table's combinations are not "
+        f"among them. The counts of the others are off by {total['mean_error']:,.2f} records on average; the "
+        f"mean count is {total['mean_count']:,.2f}."
+    )
+
+
+def _anonymity(evaluation: RawEvaluation, claim: RecordsPromise) -> str:
+    found = evaluation.synthetic
+    if claim.is_fitted:
+        return _leaks(evaluation, "They show no more of the table than the reported counts imply")
+    if found.total("leaked_anywhere") or found.total("fabricated"):
+        raise InternalError(
+            "k-anonymity promises that no synthetic record holds a combination of fewer sensitive records "
+            "than the resolution, but one does: do not share this release, and report the error."
+        )
+    least = f"at least {found.resolution:,} records of the sensitive table"
+    if claim.holds_resolution:
+        return f"Synthetic records: every combination of attributes in them, of any length, is in {least}."
+    return (
+        f"Synthetic records: every combination of up to {_attributes(evaluation)} in them is in {least}. "
+        "Nothing is promised of longer combinations."
+    )
+
+
+def _leaks(evaluation: RawEvaluation, why: str) -> str:
+    found = leakage(evaluation.synthetic)
+    rare, anywhere = (_percent(found[name], found["rare"]) for name in ("leaked", "leaked_anywhere"))
+    return (
+        f"Synthetic records: of the sensitive table's rare combinations, those of fewer than "
+        f"{evaluation.synthetic.resolution:,} records, {rare} are rare in the synthetic records too, and "
+        f"{anywhere} appear at all. {why}."
+    )
+
+
+def _synthetic_use(evaluation: RawEvaluation) -> str:
+    total = summary(evaluation.released)
+    return (
+        f"Synthetic records: they hold {100 - total['suppressed_pct']:.1f} % of the reported combinations. "
+        f"Their counts are off from the reported ones by {total['mean_error']:,.2f} records on average; the "
+        f"mean reported count is {total['mean_count']:,.2f}."
+    )
+
+
+def _attributes(evaluation: RawEvaluation) -> str:
+    longest = max(evaluation.synthetic.lengths, default=0)
+    return f"{longest} attribute" if longest == 1 else f"{longest} attributes"
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * ratio(part, whole):.1f} %"
+
+
+#: Of files ``<prefix>_<name>.tsv``; joined ones are ``<prefix>_joined_<name>.tsv``.
+AGGREGATE_STATS = "stats_aggregate_counts"
+SYNTHETIC_STATS = "stats_synthetic_data"
+_METRIC = "Metric"
+
+
+def stats_rows(comparison: Comparison) -> list[Row]:
+    """Suppression, fabrication and mean errors; lengths of which nothing was kept left out, as SDS's."""
+    total = summary(comparison)
+    by_length = [row for row in errors_by_length(comparison) if row["kept"]]
+    return [
+        (_METRIC, "Value"),
+        ("Suppressed combinations %", f"{total['suppressed_pct']:.2f} %"),
+        ("Fabricated combinations %", f"{total['fabricated_pct']:.2f} %"),
+        *(
+            (
+                f"{row['length']}-counts mean value +/- mean error",
+                f"{row['mean_count']:.2f} +/- {row['mean_error']:.2f}",
+            )
+            for row in by_length
+        ),
+        ("Mean value +/- Mean error", f"{total['mean_count']:.2f} +/- {total['mean_error']:.2f}"),
+    ]
+
+
+def synthetic_stats_rows(comparison: Comparison) -> list[Row]:
+    """The same, and what only synthetic records have."""
+    total = summary(comparison)
+    return [
+        *stats_rows(comparison),
+        ("Expansion Ratio", f"{total['record_expansion_pct']:.2f} %"),
+        ("Mean Proportional error %", f"{100 * total['mean_proportional_error']:.2f} %"),
+    ]
+
+
+def join_stats(paths_by_run: Mapping[str, Path]) -> list[Row]:
+    """One of the two tables of each run side by side: a row a metric, a column a run, in order.
+
+    A metric that a run does not have is blank; one that only later runs have stands where theirs does.
+    """
+    tables = [{row[0]: row[1] for row in read_rows(path)[1:]} for path in paths_by_run.values()]
+    metrics: list[str] = []
+    for table in tables:
+        place = 0
+        for metric in table:
+            if metric not in metrics:
+                metrics.insert(place, metric)
+            place = metrics.index(metric) + 1
+    header = (_METRIC, *paths_by_run)
+    return [header, *((metric, *(table.get(metric, "") for table in tables)) for metric in metrics)]
+
+
+def write_joined_stats(folders_by_run: Mapping[str, Path], prefix: str, destination: Path) -> list[Path]:
+    """Write SDS's two joined tables, and return their paths.
+
+    Args:
+        folders_by_run: folders of the evaluation's files, by the run's name; a run without them is left out.
+        prefix: of the joined tables' names.
+        destination: an existing folder of the sensitive zone.
+    """
+    written = []
+    for name in (AGGREGATE_STATS, SYNTHETIC_STATS):
+        found = {run: path for run, folder in folders_by_run.items() for path in folder.glob(f"*_{name}.tsv")}
+        written.append(destination / f"{prefix}_joined_{name}.tsv")
+        write_rows(written[-1], join_stats(found))
+    return written
+
+
+_HEADER = (
+    "Metric",
+    "Sensitive-vs-reportable",
+    "Sensitive-vs-synthetic",
+    "Reportable-vs-synthetic",
+    "What it is",
+)
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """One line: its name, its value for a comparison, what it is; ``of_sensitive``: of raw counts alone."""
+
+    name: str
+    value: Callable[[Comparison], float]
+    words: str
+    of_sensitive: bool = False
+
+
+def measures_rows(reportable: Comparison, synthetic: Comparison, released: Comparison) -> list[Row]:
+    """Header and lines, values with up to six decimals, blank where a measure has no meaning.
+
+    Args:
+        reportable: reported counts against the true ones.
+        synthetic: synthetic counts against the true ones.
+        released: synthetic counts against the reported ones.
+    """
+    sensitive = (reportable, synthetic)
+    lines = [_line(measure, sensitive, released) for measure in _MEASURES]
+    for row in synthetic.distances:
+        words = (
+            f"half the summed differences of shares of records, mean over every {row.length} of the columns, "
+            "empty cells counted as a value; 0: the same, 1: nothing in common"
+        )
+        lines.append((f"Total variation distance, length {row.length}", "", _text(row.mean), "", words))
+    return [_HEADER, *lines]
+
+
+def _line(measure: _Measure, sensitive: Sequence[Comparison], released: Comparison) -> Row:
+    last = "" if measure.of_sensitive else _text(measure.value(released))
+    return (measure.name, *(_text(measure.value(one)) for one in sensitive), last, measure.words)
+
+
+def _text(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _summary(name: str) -> Callable[[Comparison], float]:
+    return lambda comparison: summary(comparison)[name]
+
+
+def _leakage_figure(name: str, times: float = 1) -> Callable[[Comparison], float]:
+    return lambda comparison: times * leakage(comparison)[name]
+
+
+_MEASURES = (
+    _Measure(
+        "Suppressed combinations %",
+        _summary("suppressed_pct"),
+        "combinations of the first that the second lacks, of the first's (SDS)",
+    ),
+    _Measure(
+        "Fabricated combinations %",
+        _summary("fabricated_pct"),
+        "combinations of the second that the first lacks, of the first's (SDS; can exceed 100)",
+    ),
+    _Measure(
+        "Fabricated combinations %, of the second's",
+        _summary("fabricated_pct_of_compared"),
+        "the same, of the second's own combinations",
+    ),
+    _Measure("Mean count", _summary("mean_count"), "records with a combination of the first, on average"),
+    _Measure(
+        "Mean error",
+        _summary("mean_error"),
+        "difference of the two counts, over combinations that both have (SDS: losing one costs nothing)",
+    ),
+    _Measure(
+        "Mean error over the union",
+        _summary("mean_error_of_union"),
+        "the same over combinations that either has, a missing one counted as 0",
+    ),
+    _Measure(
+        "Mean proportional error %",
+        lambda comparison: 100 * summary(comparison)["mean_proportional_error"],
+        "difference over the first's count: mean of the means of the bins of the second's count (SDS)",
+    ),
+    _Measure(
+        "Mean proportional error %, each combination alike",
+        lambda comparison: 100 * summary(comparison)["mean_proportional_error_unbinned"],
+        "the same without bins, over what reaches the resolution in the first or is in the second",
+    ),
+    _Measure(
+        "Weighted mean proportional error %",
+        lambda comparison: 100 * summary(comparison)["weighted_mean_proportional_error"],
+        "differences of all of the first's combinations, added up, over their counts, added up",
+    ),
+    _Measure(
+        "Mean preservation %",
+        lambda comparison: 100 * mean_preservation(comparison),
+        "part of the first's count that the second has, at most all, over the same combinations",
+    ),
+    _Measure(
+        "Weighted mean preservation %",
+        lambda comparison: 100 * weighted_mean_preservation(comparison),
+        "part of all of the first's counts, added up, that the second has",
+    ),
+    _Measure("Record expansion %", _summary("record_expansion_pct"), "more records in the second (SDS)"),
+    _Measure(
+        "Rare combinations",
+        _leakage_figure("rare"),
+        "combinations of the sensitive table with fewer records than the resolution",
+        of_sensitive=True,
+    ),
+    _Measure(
+        "Leaked combinations",
+        _leakage_figure("leaked"),
+        "rare ones that the second has, with a count below the resolution as well (SDS)",
+        of_sensitive=True,
+    ),
+    _Measure(
+        "Leaked combinations %, of the second's",
+        _leakage_figure("leak_proportion", 100),
+        "the same, of the second's combinations (SDS's pipeline)",
+        of_sensitive=True,
+    ),
+    _Measure(
+        "Leaked combinations %, of the sensitive",
+        _leakage_figure("leaked_pct_of_reference"),
+        "the same, of the sensitive table's combinations (SDS's web page)",
+        of_sensitive=True,
+    ),
+    _Measure(
+        "Rare combinations that appear",
+        _leakage_figure("leaked_anywhere"),
+        "rare ones that the second has, with whatever count",
+        of_sensitive=True,
+    ),
+    _Measure(
+        "Rare combinations that appear %",
+        _leakage_figure("leaked_anywhere_proportion", 100),
+        "the same, of the rare ones",
+        of_sensitive=True,
+    ),
+)
+
 
 _LENGTH = "Length of combination (attributes)"
 _BIN = "Count in the synthetic records: bins, each up to the number shown"
@@ -37,11 +351,11 @@ _KEPT = "Mean preservation: share of a sensitive count that the synthetic record
 
 def synthetic_charts(comparison: Comparison) -> dict[str, str]:
     """The charts of synthetic against sensitive counts, by the name of their file without prefix."""
-    charts = (_leakage(comparison), *_by_count(comparison), _by_length(comparison))
+    charts = (_leakage_chart(comparison), *_by_count(comparison), _by_length(comparison))
     return {name: line_over_bars(chart).as_file() for name, chart in charts}
 
 
-def _leakage(comparison: Comparison) -> tuple[str, LineOverBars]:
+def _leakage_chart(comparison: Comparison) -> tuple[str, LineOverBars]:
     rows = leakage_by_length(comparison)
     names = (
         "Distinct combinations in the synthetic records",

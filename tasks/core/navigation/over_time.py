@@ -13,8 +13,15 @@ import numpy as np
 
 from tasks.core.charts.chart import Chart
 from tasks.core.charts.timeline import Point, timeline
-from tasks.core.evaluation.over_time import FALSE_ALARM, Change, OverTime, compare_over_time
-from tasks.core.evaluation.released_counts import NUMBER_OF_RECORDS, Combination, ReleasedCounts
+from tasks.core.evaluation.over_time import (
+    FALSE_ALARM,
+    NUMBER_OF_RECORDS,
+    Change,
+    Combination,
+    OverTime,
+    ReleasedCounts,
+    compare_over_time,
+)
 from tasks.core.figures import near, whole
 from tasks.core.metadata.errata import Erratum, status_of
 from tasks.core.navigation.page import Page, html

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from tasks.core.evaluation.raw import RawEvaluation
-from tasks.core.evaluation.sentences import RecordsPromise, four_sentences
+from tasks.core.evaluation.sensitive_files import RecordsPromise, four_sentences
 from tasks.core.evaluation.typed_tables import TableDistances
 from tasks.core.figures import near, whole
 from tasks.core.navigation.page import Page, html

@@ -99,7 +99,6 @@ class Bundle(ABC):
 
     @property
     def is_drafted(self) -> bool:
-        """Whether what was declared of the table was drafted by looking at it."""
         return bool(self.input.get("drafted_from_table", False))
 
     def schema(self) -> Schema:
@@ -118,7 +117,6 @@ class CountsBundle(Bundle):
 
     @property
     def synthetic_records(self) -> Path | None:
-        """The records of a mode that reads raw ones, where they were made."""
         return None
 
     @abstractmethod
@@ -155,7 +153,6 @@ class CountsBundle(Bundle):
         return None
 
     def attentions(self) -> list[str]:
-        """What whoever runs it should look at."""
         return []
 
 

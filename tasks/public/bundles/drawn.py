@@ -43,11 +43,9 @@ class DrawnBundle(CountsBundle):
 
     @staticmethod
     def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
-        """Of the draw."""
         return drawn_settings(configuration, schema)
 
     def strength(self, configuration: RunConfiguration) -> str:
-        """The claim."""
         return f"epsilon {configuration.privacy.epsilon:g}, delta {configuration.privacy.delta:g}"
 
     def measurement(self) -> Measurement | WorkloadMeasurement:
@@ -89,7 +87,6 @@ class DrawnBundle(CountsBundle):
         return measurement_sha256(self.folder / "measurement")
 
     def reportable(self) -> Aggregates:
-        """Noisy counts, made to agree with each other."""
         return normalised_counts(self.counts_by_length())
 
     def synthesis_seed(self) -> int:
@@ -117,21 +114,17 @@ class DrawnBundle(CountsBundle):
         return accounted_statement(measured, facts, code_version(), choices)
 
     def numbers(self, configuration: RunConfiguration, reported: Aggregates) -> NoisyNumbers:
-        """The noisy counts."""
         return NoisyNumbers(self.measurement())
 
     def protection(self, configuration: RunConfiguration) -> str:
-        """What protects a released file."""
         return _TEXT.say("promise.of_each_file")
 
     @property
     def origins(self) -> Mapping[str, MadeFrom]:
-        """What released files were made from."""
         stated = MadeFrom("public parameters and the measurement", (CONFIGURATION, MEASUREMENT))
         return {"counts": MadeFrom(_NORMALISED, (MEASUREMENT,)), "privacy.json": stated}
 
     def drawn(self) -> Measurement | WorkloadMeasurement:
-        """What was drawn."""
         return self.measurement()
 
     def verdicts(self) -> Json | None:
@@ -161,7 +154,6 @@ class DrawnBundle(CountsBundle):
 
 
 def _least_records(configuration: RunConfiguration) -> int | None:
-    """What the data contract promises."""
     path = configuration.input.contract
     return load_contract(Path(path)).min_rows if path else None
 

@@ -40,17 +40,14 @@ KINDS: dict[str, type[Bundle]] = {
 
 
 def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
-    """The bundle that a reference names, still what the reference says."""
     return _read(workspace.path(measurement))
 
 
 def open_counts(workspace: Workspace, measurement: StoredTable) -> CountsBundle:
-    """The same of protected counts."""
     return CountsBundle.of(open_bundle(workspace, measurement))
 
 
 def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
-    """The same of a differentially private measurement."""
     return DrawnBundle.of(open_bundle(workspace, measurement))
 
 
@@ -185,7 +182,6 @@ def _opened(place: Path) -> Bundle:
 
 
 def _is_made_as(bundle: Bundle, meanings: list[RunConfiguration]) -> bool:
-    """Whether a bundle has the name that one of the configurations gives."""
     for configuration in meanings:
         with suppress(ParameterError):
             if (

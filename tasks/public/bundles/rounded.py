@@ -36,21 +36,17 @@ class RoundedBundle(CountsBundle):
 
     @staticmethod
     def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
-        """Of the rounding, and of a mode that reads raw records."""
         return anonymity_parameters(configuration, schema)
 
     def strength(self, configuration: RunConfiguration) -> str:
-        """The resolution."""
         return f"k-anonymity, k = {configuration.reporting_resolution}"
 
     @property
     def synthetic_records(self) -> Path | None:
-        """The records of a mode that reads raw ones, where they were made."""
         records = self.folder / "synthetic_records"
         return records if records.is_dir() else None
 
     def reportable(self) -> Aggregates:
-        """The rounded counts as they are."""
         return read_aggregates(self.folder / "aggregates")
 
     def synthesis_seed(self) -> int:
@@ -86,18 +82,15 @@ class RoundedBundle(CountsBundle):
         return anonymity_statement(facts, reported, code_version())
 
     def numbers(self, configuration: RunConfiguration, reported: Aggregates) -> RoundedNumbers:
-        """The rounded counts."""
         return RoundedNumbers(self.schema(), reported, configuration.reporting_resolution)
 
     def protection(self, configuration: RunConfiguration) -> str:
-        """What protects a released file."""
         if configuration.reporting_resolution == 1:
             return _TEXT.say("promise.of_each_file_at_one")
         return _TEXT.say("promise.of_each_file")
 
     @property
     def origins(self) -> Mapping[str, MadeFrom]:
-        """What released files were made from."""
         parents = (CONFIGURATION, "reportable_aggregates.tsv")
         stated = MadeFrom("public parameters and the rounded counts", parents)
         return {"counts": MadeFrom(_ROUNDED, (MEASUREMENT,)), "privacy.json": stated}

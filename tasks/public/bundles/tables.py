@@ -23,7 +23,6 @@ class TablesBundle(Bundle):
 
     @staticmethod
     def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
-        """SynDiffix's settings."""
         return syndiffix_parameters(configuration, schema)
 
     def strength(self, configuration: RunConfiguration) -> str:

@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import binom, chi2
 
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
-from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.independence import FALSE_ALARMS, PairNoise, deviation
+from tasks.core.evaluation.fit import FALSE_ALARMS, PairNoise, deviation, evaluate_fit
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import coded_bits, default_shares, draw
 

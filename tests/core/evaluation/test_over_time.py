@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.evaluation.over_time import FALSE_ALARM, compare_over_time, holm
-from tasks.core.evaluation.released_counts import NUMBER_OF_RECORDS, ReleasedCounts
+from tasks.core.evaluation.over_time import (
+    FALSE_ALARM,
+    NUMBER_OF_RECORDS,
+    ReleasedCounts,
+    compare_over_time,
+    holm,
+)
 from tasks.core.normal import each_above
 
 

@@ -15,8 +15,7 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation import comparison
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
-from tasks.core.evaluation.sensitive_files import write_sensitive_files
-from tasks.core.evaluation.sentences import RecordsPromise
+from tasks.core.evaluation.sensitive_files import RecordsPromise, write_sensitive_files
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, as_aggregates, coded, count, rows

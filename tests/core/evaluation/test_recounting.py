@@ -8,9 +8,9 @@ import pytest
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import InternalError
 from tasks.core.evaluation import fit
+from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.recounting import count_in_parts
-from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.evaluation.release import count_in_parts
 from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess

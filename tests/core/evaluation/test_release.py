@@ -11,8 +11,8 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.release import compare_release, noise_errors
-from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, count, read_back, rows

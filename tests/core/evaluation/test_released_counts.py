@@ -11,7 +11,7 @@ from tasks.core.aggregates.interchange import write_reportable_parquet
 from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.workload.tables_file import write_noisy_tables
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.released_counts import ABSENT, NUMBER_OF_RECORDS, OTHER, read_released_counts
+from tasks.core.evaluation.over_time import ABSENT, NUMBER_OF_RECORDS, OTHER, read_released_counts
 from tasks.core.statement.differential_privacy.statement import accounted_statement
 from tests.oracles import anonymous_releases
 from tests.oracles.described import statement

@@ -8,10 +8,14 @@ from tasks.core.aggregates.rare import RecordAnalysis
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.compared_sides import SlotNumbering
 from tasks.core.evaluation.comparison import compare_sides
-from tasks.core.evaluation.rare_synthetic import SyntheticCombinations
-from tasks.core.evaluation.raw import PAIRS, RawEvaluation
-from tasks.core.evaluation.sentences import RecordsPromise, four_sentences
-from tasks.core.evaluation.tables import join_stats, measures_rows, write_joined_stats
+from tasks.core.evaluation.raw import PAIRS, RawEvaluation, SyntheticCombinations
+from tasks.core.evaluation.sensitive_files import (
+    RecordsPromise,
+    four_sentences,
+    join_stats,
+    measures_rows,
+    write_joined_stats,
+)
 from tasks.core.records.columns import Column, Schema
 from tasks.core.tables.delimited import read_rows, write_rows
 from tests.core.evaluation.test_comparison import SYNTHETIC, rounded_down

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from flows.command import main as command
-from tasks.core.evaluation.released_counts import ReleasedCounts
+from tasks.core.evaluation.over_time import ReleasedCounts
 from tasks.core.metadata.errata import Erratum
 from tasks.core.navigation.over_time import DatedRelease, History, render_over_time, write_over_time_tsv
 from tests.core.evaluation.test_over_time import noisy, rounded

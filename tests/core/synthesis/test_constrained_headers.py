@@ -10,8 +10,8 @@ from tasks.core.aggregates.wide_form import wide_headers
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.recounting import count_synthetic
-from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.release import count_synthetic
 from tasks.core.synthesis.constrained_headers import HeldConstraints
 from tasks.core.synthesis.fitted_to_counts import Missing, draw_fitted_to_counts
 from tests.core.synthesis.test_constraints import raw_records, written

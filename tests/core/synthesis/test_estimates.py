@@ -27,7 +27,7 @@ from tasks.core.aggregates.selections import TextOrder
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.dp.workload.shares import Shares
-from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.synthesis.estimates import ranges, scaled_to_records
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import SCHEMA, bits, draw, parameters, people

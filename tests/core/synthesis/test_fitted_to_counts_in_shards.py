@@ -8,8 +8,8 @@ import pytest
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency
-from tasks.core.evaluation.recounting import count_in_parts
-from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.evaluation.compared_sides import code_synthetic
+from tasks.core.evaluation.release import count_in_parts
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.synthesis import fitted_to_counts_in_shards as sharded

@@ -147,7 +147,6 @@ STEPS = 1 + _SHUFFLES
 
 
 def _fitted(features: Features, labels: Integers) -> tuple[Floats, Floats]:
-    """The tree's scores of the rows that it was fitted to, and the importances of its features."""
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(max_depth=_DEPTH, random_state=0).fit(features, labels)
@@ -244,7 +243,6 @@ def _classes(codes: Ids, size: int) -> Integers:
 
 
 def _examples(side: Ids, target: int, classes: Integers) -> tuple[Features, Integers]:
-    """What is learned from, and the class of each record that has one."""
     labels = classes[side[target]]
     rows = np.flatnonzero(labels >= 0)
     others = [place for place in range(len(side)) if place != target]

@@ -4,17 +4,15 @@ A figure says little alone. So every distance stands beside that of a *bootstrap
 with replacement, and of the two *halves* of the raw table: what equally good records would get by chance.
 """
 
-from collections.abc import Callable
+import itertools
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tasks.core.arrays import Floats, StageDone
-from tasks.core.evaluation.utility.distances import (
-    FeatureSet,
-    feature_sets,
-    k_marginal_score,
-    k_marginal_sets,
-    set_distances,
-)
+import numpy as np
+
+from tasks.core.arrays import Floats, Ids, Integers, StageDone
+from tasks.core.evaluation.measures import total_variation
 from tasks.core.evaluation.utility.learned import (
     STEPS,
     Discriminator,
@@ -25,7 +23,71 @@ from tasks.core.evaluation.utility.learned import (
     prediction,
     propensity,
 )
-from tasks.core.evaluation.utility.table_pair import TablePair
+from tasks.core.evaluation.utility.table_pair import SEED, TablePair
+
+#: A set of features, by their places, ascending.
+FeatureSet = tuple[int, ...]
+
+#: Of more sets so many are drawn.
+MOST_SETS = 2000
+
+
+def feature_sets(features: int, ways: int, most: int = MOST_SETS) -> list[FeatureSet]:
+    """All sets of ``ways`` of the features, ascending; of more than ``most`` so many, drawn by `SEED`."""
+    if math.comb(features, ways) <= most:
+        return list(itertools.combinations(range(features), ways))
+    generator = np.random.default_rng(SEED)
+    found: set[FeatureSet] = set()
+    while len(found) < most:
+        found.add(tuple(sorted(generator.choice(features, ways, replace=False).tolist())))
+    return sorted(found)
+
+
+def set_distances(
+    pair: TablePair, sets: Sequence[FeatureSet], progress: Callable[[], None] = lambda: None
+) -> Floats:
+    """The total variation of each set of features, in their order, 0..1.
+
+    Args:
+        pair: the tables.
+        sets: of at most three features each, whose codes then fit into 64 bits.
+        progress: called after each set.
+    """
+    found = np.empty(len(sets), np.float64)
+    for place, features in enumerate(sets):
+        found[place] = total_variation(*(_joined(side, pair.sizes, features) for side in _sides(pair)))
+        progress()
+    return found
+
+
+def _sides(pair: TablePair) -> tuple[Ids, Ids]:
+    return pair.real, pair.synthetic
+
+
+def _joined(side: Ids, sizes: Sequence[int], features: FeatureSet) -> Integers:
+    key = np.zeros(side.shape[1], np.int64)
+    for feature in features:
+        key *= sizes[feature]
+        key += side[feature]
+    return key
+
+
+def k_marginal_sets(features: int, group: int | None) -> list[FeatureSet]:
+    """The sets that the score is over: the group and every pair of the others, or every pair.
+
+    Where there are very many, `feature_sets` draws some of the pairs.
+    """
+    if group is None:
+        return feature_sets(features, 2)
+    others = [place for place in range(features) if place != group]
+    pairs = feature_sets(len(others), 2)
+    return [(group, others[one], others[other]) for one, other in pairs]
+
+
+def k_marginal_score(distances: Floats) -> float | None:
+    """The score of the sets' total variations; None where there is no set."""
+    return 1000.0 * (1.0 - float(distances.mean())) if len(distances) else None
+
 
 #: Of either table; of more so many are drawn for the distances, and fewer for what is learned.
 MOST_ROWS = 200_000
@@ -149,6 +211,5 @@ class _Steps:
         self._report, self._what, self._number, self._done = report, what, number, 0
 
     def one(self) -> None:
-        """One more step is done."""
         self._done += 1
         self._report(self._what, self._done / self._number)

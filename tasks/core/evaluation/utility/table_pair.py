@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.synthetic import code_synthetic
+from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column
 from tasks.core.records.partitioned import PartitionedRecords
@@ -44,7 +44,6 @@ class TablePair:
 
     @property
     def rows(self) -> tuple[int, int]:
-        """N and m."""
         return self.real.shape[1], self.synthetic.shape[1]
 
     def place(self, column: str) -> int:
@@ -141,12 +140,10 @@ def pair_of_records(
 
 
 def _whole(column: Column, slots: list[list[Integers]]) -> tuple[list[str], list[list[Integers]]]:
-    """The one feature of a column of one value a record."""
     return [column.name], slots
 
 
 def _slots(side: CodedRecords, place: int, values: dict[str, int], rows: Integers) -> list[Integers]:
-    """The codes in each of a column's slots, in a numbering that both sides share."""
     table = np.array([0, *(values[text] for text in side.values[place])], np.int64)
     pairs = zip(side.slots, side.slot_columns, strict=True)
     found = [table[codes[rows]] for codes, column in pairs if column == place]
@@ -164,7 +161,6 @@ def _in_order(column: Column, texts: Iterable[str]) -> dict[str, int]:
 
 
 def _sort_key(text: str) -> tuple[bool, float, str]:
-    """Numbers by size before texts."""
     try:
         number = float(text)
     except ValueError:
@@ -189,7 +185,6 @@ def _items(
 
 
 def _holds(table: Integers, slots: list[Integers]) -> Integers:
-    """Whether any slot of a record has a code that the table marks."""
     held: Integers = np.stack([table[codes] for codes in slots]).max(axis=0)
     return held
 

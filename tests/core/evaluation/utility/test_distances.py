@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tasks.core.evaluation import measures as module
 from tasks.core.evaluation.measures import total_variation
-from tasks.core.evaluation.utility.distances import (
+from tasks.core.evaluation.utility.measures import (
     feature_sets,
     k_marginal_score,
     k_marginal_sets,

@@ -127,9 +127,9 @@ def test_tables_of_few_columns_or_records_have_files_too(width: int, synthetic: 
 
 
 def test_forty_columns_are_measured_by_drawn_sets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from tasks.core.evaluation.utility import distances as marginal_distances
+    from tasks.core.evaluation.utility import measures as utility_measures
 
-    monkeypatch.setattr(marginal_distances.feature_sets, "__defaults__", (30,))
+    monkeypatch.setattr(utility_measures.feature_sets, "__defaults__", (30,))
     draw = np.random.default_rng(1)
     tables = [[draw.integers(0, 3, 80) for _ in range(40)] for _ in range(2)]
     many = measure_utility(table_pair([f"column {n}" for n in range(40)], *tables), UtilityColumns())

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.utility import table_pair as module
-from tasks.core.evaluation.utility.distances import feature_sets, set_distances
+from tasks.core.evaluation.utility.measures import feature_sets, set_distances
 from tasks.core.evaluation.utility.table_pair import drawn_rows, pair_of_records, pair_of_tables, table_pair
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.marginals import coded
