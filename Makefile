@@ -11,7 +11,7 @@ PAGE := tasks/core/navigation/explorer
 KERNELS := $(shell find tasks/core -name '*kernels.py') $(wildcard tasks/core/compiling/*.py) flows/command/warm_up.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow test-operations frozen bench page serve deploy lock clean
+.PHONY: help setup demo check test test-slow test-operations frozen bench survey page serve deploy lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -42,6 +42,9 @@ frozen: .venv/.dev .venv/.kernels  ## is all that goes out what it was? (three C
 
 bench: .venv/.dev .venv/.kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
 	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
+
+survey: setup  ## how large the code is, and how often it says a thing; CHECKOUT=folder for another one beside it
+	@$(RUN) -m tests.survey $(CHECKOUT) .
 
 page: $(PAGE)/node_modules/.installed  ## build the program of the release's page (needs Node and npm)
 	@cd $(PAGE) && npm run --silent types && npm run --silent build
