@@ -20,7 +20,6 @@ from tasks.public.fit import estimate_counts, evaluate_fitted, fit_records
 from tasks.public.generate import generate_records, normalise_counts
 from tasks.public.lineage import record_lineage
 from tasks.public.page import PageSettings, write_page
-from tasks.public.power_bi import tell_left_out, write_template
 from tasks.public.publish import Release, publish_release
 from tasks.public.release_files import Built, BuiltCounts, write_release_files
 from tasks.public.state import state_privacy
@@ -55,21 +54,7 @@ def build_steps(
         counts, evaluated = (built.aggregates, built.recounted), (built.records, built.evaluation)
         settings = PageSettings.of(configuration)
         built.page = write_page(run, measurement, built.statement, counts, evaluated, settings)
-        built.template = _template(run, configuration, measurement, built)
     return built
-
-
-def _template(
-    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, built: BuiltCounts
-) -> StoredTable:
-    """For Power BI; what it leaves out of the configuration is told by every run."""
-    assert built.records is not None, "what is shown was generated"
-    released = built.aggregates, built.records
-    template = write_template(
-        run, measurement, built.statement, released, configuration.report, configuration.prefix
-    )
-    tell_left_out(run, template)
-    return template
 
 
 def _counted(

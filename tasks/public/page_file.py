@@ -1,7 +1,7 @@
-"""The name of the page in a release."""
+"""The names of the page and of the Power BI template in a release."""
 
 #: Without the prefix.
-PAGE = "data_showcase.html"
+PAGE, TEMPLATE = "data_showcase.html", "data_showcase.pbit"
 
 
 def page_file(prefix: str) -> str:

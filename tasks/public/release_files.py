@@ -31,6 +31,7 @@ from tasks.core.lineage import (
     Lineage,
     parents_present,
 )
+from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
 from tasks.core.statement.released_json import LINEAGE_KEYS, check_released_json
 from tasks.core.synthesis.assembly import write_wide_tsv
@@ -39,8 +40,7 @@ from tasks.core.synthesis.records import AnySynthetic, open_synthetic_records
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
-from tasks.public.page_file import PAGE, page_file
-from tasks.public.power_bi import TEMPLATE
+from tasks.public.page_file import PAGE, TEMPLATE, page_file
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace
 
@@ -64,7 +64,6 @@ class BuiltCounts:
     recounted: StoredTable | None = None
     evaluation: StoredTable | None = None
     page: StoredTable | None = None
-    template: StoredTable | None = None
 
     def write_files(
         self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
@@ -80,8 +79,7 @@ class BuiltCounts:
                     shutil.copyfile(path, folder / path.name)
         if self.page is not None:
             shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
-        if self.template is not None:
-            shutil.copyfile(workspace.path(self.template) / TEMPLATE, folder / f"{prefix}_{TEMPLATE}")
+            (folder / f"{prefix}_{TEMPLATE}").write_bytes(power_bi_template())
         write_json(folder / "configuration.json", public_configuration(configuration, bundle))
         origins, protection = _origins(configuration, bundle), bundle.protection(configuration)
         present = {_base(path.name, origins): path.name for path in sorted(folder.iterdir())}
@@ -193,9 +191,14 @@ _RECORDS: dict[str, Callable[[AnySynthetic, Schema, Path], None]] = {
 _FORMS = {form: f"synthetic_microdata_{form}.tsv" for form in ("long", "condensed")}
 
 PUBLIC = "public configuration"
+STATIC = "nothing: it holds no data and is the same in every release"
 JUDGED = "the contract's rules, all of which the raw table kept"
 #: What is made of these is not protected.
-_UNPROTECTED = {PUBLIC: "none: public", JUDGED: "none: exact verdicts on the raw table (see privacy.json)"}
+_UNPROTECTED = {
+    PUBLIC: "none: public",
+    STATIC: "none: public",
+    JUDGED: "none: exact verdicts on the raw table (see privacy.json)",
+}
 
 #: Of each file by its name without prefix: what it was made from in words, and by name.
 _AGGREGATES, _SYNTHETIC = "reportable_aggregates.tsv", "synthetic_microdata.tsv"
@@ -218,10 +221,7 @@ _COMMON = {
             "evaluation.json",
         ),
     ),
-    TEMPLATE: MadeFrom(
-        "the columns of the released records and public configuration; it holds no count",
-        ("privacy.json", _SYNTHETIC, _AGGREGATES, CONFIGURATION),
-    ),
+    TEMPLATE: MadeFrom(STATIC, ()),
     "configuration.json": MadeFrom(PUBLIC, (CONFIGURATION,)),
 }
 _ESTIMATED = MadeFrom(

@@ -90,7 +90,6 @@ def test_a_second_run_does_again_nothing_that_is_current_and_a_change_only_what_
     assert done() == always
     assert done(report_title="Another title") == always | {
         "write_page",
-        "write_template",
         "write_release_files",
     }
     again = done(synthesis_mode="unseeded")

@@ -27,7 +27,7 @@ _COMMON = {
     "locate_table": set(),
     "encode_records": {"locate_table"},
     "protect_records": {"encode_records", "admit_release"},
-    "write_release_files": {"write_page", "write_template"},
+    "write_release_files": {"write_page"},
     "publish_release": {"write_release_files"},
     "summarise_release": {"publish_release"},
     "record_lineage": {"publish_release"},
@@ -42,7 +42,6 @@ _BY_LENGTHS = {
     "recount_records": {"generate_records"},
     "compare_with_reportable": {"recount_records"},
     "write_page": {"state_privacy", "compare_with_reportable"},
-    "write_template": {"state_privacy", "generate_records"},
     "evaluate_against_raw": {"count_records", "generate_records"},
 }
 _FITTED = {
@@ -51,7 +50,6 @@ _FITTED = {
     "state_privacy": {"estimate_counts"},
     "evaluate_fitted": {"fit_records"},
     "write_page": {"state_privacy", "evaluate_fitted"},
-    "write_template": {"state_privacy"},
     "evaluate_against_raw": {"count_records", "estimate_counts"},
 }
 #: The same by mode of synthesis.
