@@ -5,6 +5,6 @@ that one, so that a deployment runs the same flow as the command. Read `showcase
 takes the steps of `steps.measure`, `steps.publish` and `steps.evaluate` in turn.
 """
 
-from tasks.leaving import leave_quietly
+from tasks.process_exit import leave_quietly
 
 leave_quietly()

@@ -22,11 +22,11 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.overrides import NO_SECRETS, overridden
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.place import require_absolute
+from tasks.dataset_lock import dataset_lock
 from tasks.events import announce_schedule
 from tasks.failures import explained
 from tasks.messages import tell
 from tasks.request import FOLDER, STAGES, reaches, scheduled_date
-from tasks.turns import in_turn
 
 _UNNAMED = (
     "A run that is started by hand has no scheduled date, so you must name its vintage: start it again with "
@@ -75,9 +75,9 @@ def release(
     """
     asked = _asked(configuration, vintage, last, overrides)
     if isinstance(asked, Batch):
-        with in_turn([run.configuration.dataset for run in asked.runs]):
+        with dataset_lock([run.configuration.dataset for run in asked.runs]):
             return explained(batch_steps)(asked)
-    with in_turn([asked.dataset]):
+    with dataset_lock([asked.dataset]):
         return flow_of(asked).fn(asked, last)
 
 

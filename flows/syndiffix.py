@@ -24,7 +24,7 @@ from tasks.core.tables.column_names import matching_name
 from tasks.engine import current_engine, engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
-from tasks.late import announced_if_late
+from tasks.late_input import announced_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.resources import query_resources

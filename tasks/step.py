@@ -10,26 +10,127 @@ The zone says what a step may read. The rest follows from it:
     intermediate    protected data alone: it stores in ``intermediate/``, and its key is a plain hash
 """
 
+import contextlib
 import functools
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, cast, overload
+from uuid import UUID
+from weakref import WeakKeyDictionary
 
 from prefect import Task
 from prefect.cache_policies import NO_CACHE
+from prefect.context import TaskRunContext
+from prefect.utilities.annotations import quote
 
 from tasks.caching import cached as skipped_if_known
 from tasks.caching import content_key
 from tasks.core.dp.digest import sha256_of
-from tasks.edges import edges_from, keep, results_in, without_edges
 from tasks.failures import sanitised
 from tasks.messages import tell_log
-from tasks.progress import Progress
-from tasks.progress_artifact import ProgressArtifact
+from tasks.progress import QUIET_SECONDS, Progress
 from tasks.run_log import step_number
-from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
+from tasks.storage import SENSITIVE, HoldsResults, Reference, RunWorkspace, StoredTable, Workspace
+
+#: Each update is a request to the server.
+_UPDATED_SECONDS = 5.0
+
+
+class ProgressArtifact:
+    """Progress of a long step on the run's page; none where the step is short, or outside a run.
+
+    For steps on protected data alone: how fast another one goes depends on the table (privacy.md, G23).
+    """
+
+    def __init__(self, step: str, clock: Callable[[], float] = time.monotonic) -> None:
+        """Args: step: its name. clock: seconds."""
+        self._step, self._clock, self._thread = step, clock, threading.get_ident()
+        self._due = clock() + QUIET_SECONDS
+        self._artifact: UUID | None = None
+
+    def __call__(self, fraction: float) -> None:
+        """Show how far the step is. Args: fraction: 0 to 1."""
+        now = self._clock()
+        if now < self._due or threading.get_ident() != self._thread or TaskRunContext.get() is None:
+            return
+        self._due = now + _UPDATED_SECONDS
+        self._show(fraction)
+
+    def close(self) -> None:
+        """The step is done; one that failed stays where it was."""
+        if self._artifact is not None:
+            self._show(1.0)
+
+    def _show(self, fraction: float) -> None:
+        from prefect.artifacts import create_progress_artifact, update_progress_artifact
+
+        percent = 100 * min(max(fraction, 0.0), 1.0)
+        with contextlib.suppress(Exception):  # no server stops a step by not answering here
+            if self._artifact is None:
+                key = f"progress-{self._step.replace('_', '-')}"
+                made = create_progress_artifact(percent, key, f"How far {self._step} is.")
+                assert isinstance(made, UUID), "a step is no coroutine"
+                self._artifact = made
+            else:
+                update_progress_artifact(self._artifact, percent)
+
+
+_T = TypeVar("_T")
+# The edges of a run's graph. Each result knows what it was made from, all the way back. A step that is given
+# two results, one of which was made from the other, draws an edge from the later one alone: the longer way
+# shows the other, and a person can read the graph. The lineage names all that each file was made from.
+
+#: Of each result of a step, by the object itself: the results that it was made from.
+_before: "WeakKeyDictionary[Any, frozenset[Any]]" = WeakKeyDictionary()
+
+
+def looked_up(value: _T) -> _T:
+    """What a step is given beside its data, such as where a schema is found: no edge of the graph is drawn.
+
+    Args:
+        value: the step gets it as it is, and its cache key has it as any other.
+    """
+    return cast(_T, quote(value))
+
+
+def results_in(values: Iterable[Any]) -> list[Any]:
+    """The results of steps that are in what a step is given; not those that it only looks up."""
+    return list(dict.fromkeys(each for value in values for each in _results(value)))
+
+
+def edges_from(given: list[Any]) -> list[Any]:
+    """Those that no other one was made from. Args: given: results of steps."""
+    return [each for each in given if not any(each in _before[other] for other in given)]
+
+
+def without_edges(value: Any) -> Any:
+    """What a step is given, so that Prefect draws none of its own to it."""
+    return value if isinstance(value, quote) or not results_in([value]) else quote(value)
+
+
+def keep(result: Any, given: list[Any]) -> None:
+    """Note what a result was made from. Args: result: of a step. given: results of others."""
+    if isinstance(result, Reference):
+        _before[result] = frozenset(given).union(*(_before[each] for each in given))
+
+
+def _results(value: Any) -> Iterator[Any]:
+    if isinstance(value, quote):
+        return
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _results(each)
+    elif isinstance(value, dict):
+        yield from _results(list(value.values()))
+    elif isinstance(value, HoldsResults):
+        yield from _results(list(vars(value).values()))
+    elif isinstance(value, Reference) and value in _before:
+        yield value
+
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -38,11 +38,19 @@ _UNUSED_SECONDS = 7 * 24 * 3600
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class StoredTable:
-    """Reference to a stored folder of files.
+class Reference:
+    """What a step returns and another is given, told apart by its identity.
 
-    A plain class on purpose: Prefect draws the edge from the step that made a result to the step that
-    is given it by the identity of the object, and would look inside a dataclass and draw false ones.
+    A plain class on purpose: Prefect would look inside a dataclass and draw false edges.
+    """
+
+
+class HoldsResults:
+    """What a run built so far: references of several steps, as attributes."""
+
+
+class StoredTable(Reference):
+    """Reference to a stored folder of files.
 
     Attributes:
         key: the folder, relative to the workspace.

@@ -4,15 +4,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from tasks.edges import edges_from, keep, looked_up, results_in, without_edges
+from tasks.step import edges_from, keep, looked_up, results_in, without_edges
+from tasks.storage import HoldsResults, Reference
 
 
-class Result:
+class Result(Reference):
     """Of a step."""
 
 
 @dataclass
-class Built:
+class Built(HoldsResults):
     """What was built so far."""
 
     counts: Result

@@ -65,26 +65,9 @@ def test_a_run_log_takes_no_traceback(name: str) -> None:
             name, logging.ERROR, "", 0, "Finished in state %s", ("Failed()",), (type(error), error, None)
         )
     assert logger.filter(found) and found.exc_info is None
-    assert found.getMessage() == "Finished in state Failed() (ValueError)"
+    assert found.getMessage() == "Finished in state Failed()"
     ours = InputError("The table must be a table.")
     ended = (type(ours), ours, None)
     assert not logger.filter(
         logger.makeRecord(name, logging.ERROR, "", 0, "Engine execution exited", (), ended)
     )
-    said = "Encountered exception during execution: %r"
-    assert not logger.filter(
-        logger.makeRecord(name, logging.ERROR, "", 0, said, (ValueError("zqxcell"),), None)
-    )
-
-
-def test_the_last_line_of_a_run_does_not_repeat_why_it_stops() -> None:
-    logger = logging.getLogger("prefect.flow_runs")
-
-    def told(error: str) -> str:
-        said = f"Finished in state Failed('Flow run encountered an exception: {error}: 100 % of it.')"
-        record = logger.makeRecord(logger.name, logging.INFO, "", 0, said, (), None)
-        assert logger.filter(record)
-        return record.getMessage()
-
-    assert told("LateInput") == "Finished in state Failed(LateInput)"
-    assert "100 % of it." in told("ParameterTypeError")  # Prefect's own error: nothing else tells it

@@ -8,8 +8,7 @@ from prefect import flow
 from prefect.context import FlowRunContext
 
 from tasks.core.queries import QueryResources
-from tasks.progress_artifact import ProgressArtifact
-from tasks.step import Output, step
+from tasks.step import Output, ProgressArtifact, step
 from tasks.storage import INTERMEDIATE, SENSITIVE, RunWorkspace, Workspace
 
 

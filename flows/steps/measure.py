@@ -14,7 +14,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.ledger.ledger import Admission
-from tasks.late import announced_if_late
+from tasks.late_input import announced_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, tell_notes
 from tasks.plan.resources import query_resources

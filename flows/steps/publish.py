@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import held_schema
 from tasks.core.queries import QueryResources
-from tasks.edges import looked_up
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.compare import compare_with_reportable, recount_records
 from tasks.public.copy import copy_release
@@ -26,6 +25,7 @@ from tasks.public.state import state_privacy
 from tasks.public.summary import summarise_release
 from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
 from tasks.request import reaches
+from tasks.step import looked_up
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 

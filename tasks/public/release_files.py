@@ -42,7 +42,7 @@ from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
 from tasks.public.page_file import PAGE, TEMPLATE, page_file
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace
 
 
 class Built(Protocol):
@@ -55,7 +55,7 @@ class Built(Protocol):
 
 
 @dataclass
-class BuiltCounts:
+class BuiltCounts(HoldsResults):
     """What a run built from protected counts; None where its stages did not go so far."""
 
     statement: StoredTable

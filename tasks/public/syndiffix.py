@@ -40,14 +40,14 @@ from tasks.public.page import PageSettings, read_statement
 from tasks.public.page_file import PAGE, page_file
 from tasks.public.release_files import write_json
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace
 from tasks.version import code_version
 
 _PUBLIC = "public configuration"
 
 
 @dataclass
-class BuiltTables:
+class BuiltTables(HoldsResults):
     """What was built from a handed-over SynDiffix table; the page is None where the run did not go so far."""
 
     statement: StoredTable

@@ -36,7 +36,7 @@ from tasks.sensitive.record import record_drawn
 from tasks.sensitive.table import open_for_draw
 from tasks.sensitive.unchanged import record_counted
 from tasks.step import step
-from tasks.storage import SENSITIVE, StoredTable, Workspace
+from tasks.storage import SENSITIVE, Reference, StoredTable, Workspace
 
 
 def release_name(configuration: RunConfiguration, described: RunFacts) -> ReleaseName:
@@ -119,8 +119,8 @@ def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Run
     )
 
 
-class Admitted:
-    """That a release may be drawn; a plain class, for the reason that `StoredTable` is one.
+class Admitted(Reference):
+    """That a release may be drawn.
 
     Attributes:
         name: the release.

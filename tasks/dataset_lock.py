@@ -24,7 +24,7 @@ def limit_of(dataset: str) -> str:
 
 
 @contextmanager
-def in_turn(datasets: Collection[str]) -> Iterator[None]:
+def dataset_lock(datasets: Collection[str]) -> Iterator[None]:
     """Wait until no other run of these datasets is at work, and keep others waiting."""
     limits = sorted({limit_of(dataset) for dataset in datasets})
     if _taken(limits):
