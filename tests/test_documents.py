@@ -12,7 +12,7 @@ from tasks.configuration.protections.syndiffix import SECTION_KEYS
 from tasks.core.syndiffix.settings import SETTINGS
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "deployments" / "README.md"})
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "deployments" / "README.md"})
 
 
 def _anchors(document):
