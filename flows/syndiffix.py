@@ -17,8 +17,7 @@ from prefect import flow
 from flows.steps.publish import building_tables, publishing, releasing
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
-from tasks.core.syndiffix.clustering import target_of
-from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.syndiffix.clusters import Clusters, target_of
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
 from tasks.engine import current_engine, engine_of
@@ -28,8 +27,7 @@ from tasks.late_input import announced_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.resources import query_resources
-from tasks.plan.syndiffix.columns import Selection, synthesized_table
-from tasks.plan.syndiffix.notes import inferred_types, is_empty, left_out, weakened
+from tasks.plan.syndiffix import Selection, inferred_types, is_empty, left_out, synthesized_table, weakened
 from tasks.progress import say
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.unchanged import tell_unchanged
@@ -39,9 +37,10 @@ from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.read import locate_table, tell_dropped
 from tasks.sensitive.record import compare_with_last, keep_configuration
 from tasks.sensitive.retention import retained
-from tasks.sensitive.syndiffix.evaluate import TableEvaluation, evaluate_tables
 from tasks.sensitive.syndiffix.steps import (
+    TableEvaluation,
     answer_questions,
+    evaluate_tables,
     grow_trees,
     hand_over_tables,
     measure_dependence,

@@ -9,13 +9,12 @@ from tasks.batch.group import write_comparison
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.over_time import read_released_counts
 from tasks.core.hints import located
-from tasks.core.metadata.described import Described
+from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.errata import read_errata, status_of
 from tasks.core.metadata.methods import protection_told
-from tasks.core.metadata.publication import Publication
 from tasks.core.navigation.over_time import DatedRelease, History, render_over_time, write_over_time_tsv
 from tasks.core.navigation.run_figures import public_settings, read_run
-from tasks.core.statement.syndiffix.statement import SYNDIFFIX_REGIME
+from tasks.core.statement.syndiffix import SYNDIFFIX_REGIME
 from tasks.progress import say
 from tasks.public.releases import all_releases
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, vintage_in_name

@@ -13,7 +13,7 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.salts import require_one_salt
 from tasks.ledger_place import kept_place
 from tasks.plan.describe import RunFacts, describe
-from tasks.plan.syndiffix.columns import synthesized_table
+from tasks.plan.syndiffix import synthesized_table
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import charge_of_run, public_table, registration, release_name, require_unit
 

@@ -29,7 +29,7 @@ from tasks.configuration.sections import KEEPS_NAME, NO_KEY, Key, Model, Optiona
 from tasks.configuration.shared_folders import BATCHES, LOGS, is_shared
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.metadata.publication import Publication
+from tasks.core.metadata.described import Publication
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.core.tables.storage_urls import refused_url, remote_url

@@ -7,7 +7,7 @@ from tasks.configuration.protections.differential_privacy import DifferentialPri
 from tasks.configuration.resources import Resources
 from tasks.configuration.sections import keys_of
 from tasks.configuration.synthesis import AggregateSeeded, Fitted, RowSeeded, Unseeded, ValueSeeded
-from tasks.core.metadata.publication import Publication
+from tasks.core.metadata.described import Publication
 
 _NESTED: dict[tuple[str, ...], tuple[type[BaseModel], ...]] = {
     (): (RunConfiguration,),

@@ -9,7 +9,7 @@ from tasks.configuration.protections.syndiffix import SECTION_KEYS
 from tasks.configuration.synthesis import MODE_KEYS, SYNDIFFIX
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.clustering import clustering_problem, way_of
+from tasks.core.syndiffix.clusters import clustering_problem, way_of
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
 from tasks.core.syndiffix.settings import unread_keys
 

@@ -33,7 +33,7 @@ from tasks.plan.protections.k_anonymity import RoundingPlan
 from tasks.plan.protections.plan import ProtectionPlan, vintage_of
 from tasks.plan.protections.syndiffix import TreesPlan
 from tasks.plan.resources import require_records_fit
-from tasks.plan.syndiffix.columns import Selection
+from tasks.plan.syndiffix import Selection
 from tasks.progress import say
 from tasks.storage import Workspace
 

@@ -9,9 +9,8 @@ from tasks.configuration.model import Report, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
-from tasks.core.metadata.citation import citation_bibtex, citation_text
-from tasks.core.metadata.described import Described
-from tasks.core.metadata.publication import Publication
+from tasks.core.metadata.described import Described, Publication
+from tasks.core.metadata.methods import citation_bibtex, citation_text
 from tasks.core.navigation.naming import Citation, Naming, UnitName, ages_of
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import open_synthetic_records

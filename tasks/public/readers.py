@@ -14,10 +14,9 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.hashes import file_sha256
 from tasks.core.lineage import CONFIGURATION
-from tasks.core.metadata.citation import citation_bibtex, citation_cff, citation_text
 from tasks.core.metadata.croissant import croissant_json
 from tasks.core.metadata.described import Described
-from tasks.core.metadata.methods import methods_markdown
+from tasks.core.metadata.methods import citation_bibtex, citation_cff, citation_text, methods_markdown
 from tasks.core.metadata.registry import registry_yaml
 
 #: What these files are made from, as the manifest says it.

@@ -25,7 +25,7 @@ from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
-from tasks.core.statement.syndiffix.statement import (
+from tasks.core.statement.syndiffix import (
     LABEL,
     SYNDIFFIX_REGIME,
     SynDiffixFacts,

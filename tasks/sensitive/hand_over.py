@@ -21,7 +21,7 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.policies import DRAW, PolicyChange
 from tasks.core.ledger.stops import BROKEN
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
-from tasks.core.statement.k_anonymity.statement import K_ANONYMITY_REGIME
+from tasks.core.statement.k_anonymity import K_ANONYMITY_REGIME
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
 from tasks.public.bundles.opening import configured_digest, seal

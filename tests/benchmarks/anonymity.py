@@ -63,7 +63,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.navigation.report import render_page
     from tasks.core.queries import QueryResources
     from tasks.core.records.encoding import EncodingOptions, encode
-    from tasks.core.statement.k_anonymity.statement import AnonymityFacts, anonymity_statement
+    from tasks.core.statement.k_anonymity import AnonymityFacts, anonymity_statement
     from tasks.core.synthesis.aggregate_seeded import draw_aggregate_seeded
     from tasks.core.synthesis.assembly import write_wide_tsv
     from tasks.core.synthesis.rows import common_rows

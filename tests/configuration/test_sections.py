@@ -10,7 +10,7 @@ from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
 from tasks.configuration.syndiffix_file import REFUSED_BY_SYNDIFFIX
 from tasks.configuration.synthesis import ByTrees
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clustering import ListedClusters
+from tasks.core.syndiffix.clusters import ListedClusters
 from tasks.core.syndiffix.settings import (
     CLUSTERING_KEYS,
     AnonymizationParameters,
@@ -21,7 +21,7 @@ from tasks.core.syndiffix.settings import (
     SingleClustering,
     SynDiffixParameters,
 )
-from tasks.plan.syndiffix.columns import questions
+from tasks.plan.syndiffix import questions
 
 SMALLEST: dict[str, object] = {"sensitive_microdata_path": "people.csv", "synthesis_mode": "syndiffix"}
 SALT = bytes(32)

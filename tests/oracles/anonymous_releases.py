@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.statement.k_anonymity.statement import AnonymityFacts
+from tasks.core.statement.k_anonymity import AnonymityFacts
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.releases import SCHEMA, _attribute, attributes_of, records
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import hash_int, salted_seed
-from tasks.core.syndiffix.node_kernels import LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
 from tasks.core.syndiffix.settings import BucketizationParameters
+from tasks.core.syndiffix.tree_kernels import LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
 from tests.oracles.syndiffix_buckets import Harvester
 from tests.oracles.syndiffix_counters import bucket_seed
 from tests.oracles.syndiffix_forest import build_forest

@@ -18,7 +18,7 @@ from tasks.core.errors import InputError, MarginaliaError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
-from tasks.core.syndiffix.clustering import written
+from tasks.core.syndiffix.clusters import written
 from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.row_count import holds_no_record
 from tasks.ledger_place import kept_place
@@ -27,7 +27,7 @@ from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
 from tasks.plan.input_file import settled_to_check
 from tasks.plan.resources import require_records_fit
-from tasks.plan.syndiffix.columns import Selection, synthesized_table
+from tasks.plan.syndiffix import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
 from tasks.sensitive.ledger import A_YEAR, cost_together, first_caps, kept_ledger, told_at_first, told_later
 from tasks.sensitive.protect import charge_of_run, registration, require_admission

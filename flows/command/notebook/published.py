@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from flows.command.without_pandas import hide_pandas_from_pyarrow
-from tasks.core.syndiffix.blob.answers import read_blob
-from tasks.core.syndiffix.blob.file import BlobFile
+from tasks.core.syndiffix.blob import BlobFile, read_blob
 from tasks.core.syndiffix.published import stitch_tables
 from tasks.core.tables.writing import write_table
 

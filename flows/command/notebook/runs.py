@@ -24,7 +24,7 @@ from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.clustering import clustering_problem, named_in, written
+from tasks.core.syndiffix.clusters import clustering_problem, named_in, written
 from tasks.core.syndiffix.settings import SETTINGS
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.writing import write_table

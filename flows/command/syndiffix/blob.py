@@ -11,10 +11,8 @@ from flows.command.syndiffix.arguments import given, spelled
 from flows.command.syndiffix.settings import asked_clustering
 from tasks.core.arrays import StepDone
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.blob.answers import read_blob
-from tasks.core.syndiffix.blob.build import write_blob
-from tasks.core.syndiffix.blob.file import ENDING, BlobFile, require_blob_name
-from tasks.core.syndiffix.clustering import target_of, way_of
+from tasks.core.syndiffix.blob import ENDING, BlobFile, read_blob, require_blob_name, write_blob
+from tasks.core.syndiffix.clusters import target_of, way_of
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.progress import say
 

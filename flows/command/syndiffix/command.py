@@ -26,8 +26,8 @@ from tasks.core.contracts.public_schema import Declarations
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
-from tasks.core.syndiffix.blob.build import require_size
-from tasks.core.syndiffix.clustering import target_of
+from tasks.core.syndiffix.blob import require_size
+from tasks.core.syndiffix.clusters import target_of
 from tasks.core.syndiffix.reading import (
     ChosenColumn,
     parse_column,
@@ -40,7 +40,7 @@ from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.writing import write_delimited, write_table
 from tasks.failures import unforeseen
 from tasks.messages import tell
-from tasks.plan.syndiffix.notes import (
+from tasks.plan.syndiffix import (
     SYNDIFFIX_NOT_PRIVATE,
     inferred_types,
     is_empty,

@@ -18,10 +18,9 @@ import pyarrow as pa
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
 from tasks.core.syndiffix.dependence import entropies
-from tasks.core.syndiffix.forest import Forest
-from tasks.core.syndiffix.node_kernels import NO_NODE, STUB
+from tasks.core.syndiffix.forest import Forest, Tree, single_valued
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.core.syndiffix.tree import Tree, single_valued
+from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB
 from tasks.core.tables.writing import place
 from tasks.progress import say
 

@@ -10,17 +10,17 @@ from typing import Any
 from flows.command.syndiffix.arguments import given, spelled
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.clustering import (
+from tasks.core.syndiffix.clusters import (
     Clustering,
     Way,
     lists_of,
     named_in,
     read_clustering,
+    read_clusters,
     way_of,
     with_names,
     written,
 )
-from tasks.core.syndiffix.clusters import read_clusters
 from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, MlClustering, unread_keys
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import DECIMALS, EVERY_COLUMN, THOUSANDS, canonical_thousands

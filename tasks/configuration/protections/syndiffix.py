@@ -14,7 +14,7 @@ from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
 from tasks.configuration.protections.settings import Asked, ProtectionSettings
 from tasks.configuration.synthesis import MEASURING_KEYS, SYNDIFFIX
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clustering import Clustering, clustering_problem, with_names
+from tasks.core.syndiffix.clusters import Clustering, clustering_problem, with_names
 from tasks.core.syndiffix.settings import (
     CLUSTERING_KEYS,
     SETTINGS,

@@ -19,7 +19,7 @@ from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.metrics import METRICS, Metric
 from tasks.core.navigation.page import Page, html
 from tasks.core.navigation.run_figures import RunFigures
-from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX_REGIME
+from tasks.core.statement.syndiffix import LABEL, SYNDIFFIX_REGIME
 
 DIFFERING_SETTINGS = "Settings that differ"
 RUNS = "What they are"

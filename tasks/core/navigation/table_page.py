@@ -20,7 +20,7 @@ from tasks.core.navigation.payload.release import Payload
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_associations import TableAssociations, table_associations
 from tasks.core.navigation.table_inputs import TablePage
-from tasks.core.statement.syndiffix.statement import LABEL, SynDiffixWords
+from tasks.core.statement.syndiffix import LABEL, SynDiffixWords
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.syndiffix.settings import count_sd
 

@@ -44,7 +44,7 @@ STATEMENT_KEYS = _words(
     """
 )
 
-#: What the statement of a fitted release has beside (`tasks.core.statement.differential_privacy.fitted`).
+#: What the statement of a fitted release has beside (`tasks.core.statement.differential_privacy.draws`).
 WORKLOAD_STATEMENT_KEYS = _words(
     """
     against allocation cells choices chosen counts counts_rule filled holding lengths longer max_values most
@@ -53,7 +53,7 @@ WORKLOAD_STATEMENT_KEYS = _words(
     """
 )
 
-#: The privacy statement under k-anonymity (`tasks.core.statement.k_anonymity.statement`).
+#: The privacy statement under k-anonymity (`tasks.core.statement.k_anonymity`).
 ANONYMITY_STATEMENT_KEYS = _words(
     """
     bins code_version columns combinations constraints contract count dataset domain domain_size
@@ -65,7 +65,7 @@ ANONYMITY_STATEMENT_KEYS = _words(
     """
 )
 
-#: The privacy statement of SynDiffix (`tasks.core.statement.syndiffix.statement`), settings by the port's
+#: The privacy statement of SynDiffix (`tasks.core.statement.syndiffix`), settings by the port's
 #: names.
 SYNDIFFIX_STATEMENT_KEYS = _words(
     """

@@ -11,10 +11,8 @@ from types import MappingProxyType
 import numpy as np
 
 from tasks.core.arrays import Floats
-from tasks.core.syndiffix.forest import Forest
-from tasks.core.syndiffix.node_kernels import NO_NODE
-from tasks.core.syndiffix.tree import Tree
-from tasks.core.syndiffix.walk_kernels import Walked, walk
+from tasks.core.syndiffix.forest import Forest, Tree
+from tasks.core.syndiffix.tree_kernels import NO_NODE, Walked, walk
 
 KnownPairs = Mapping[tuple[str, str], float]
 

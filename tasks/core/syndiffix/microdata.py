@@ -23,8 +23,8 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Floats, Integers
 from tasks.core.errors import InternalError
-from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.columns import EncodedColumn
+from tasks.core.syndiffix.forest import Buckets
 from tasks.core.syndiffix.intervals import map_nulls
 
 _EXACT = 2.0**53

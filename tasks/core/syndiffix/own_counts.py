@@ -7,8 +7,8 @@ A tree of several columns suppresses more than one of a single column, most of a
 gives their places to what lies beside them, and a tail is lost. What a column's own tree published says how
 many rows belong where. Both counts have noise, so only what exceeds it is mended, by what breaks least:
 
-    fit    cells that contradict a pair's own table change (`held_pairs`); then whole rows take the place of
-           others until counts fit (`row_weights`): no pair of values is made that no row has
+    fit    cells that contradict a pair's own table change (`HeldPairs`); then whole rows take the place of
+           others until counts fit (raked): no pair of values is made that no row has
     move   where that is not enough, as of a value that no row has, cells move; then rows are fitted again
     line   columns that are mostly ranges get all their counts: in a long tail each range lacks a little
 
@@ -21,7 +21,7 @@ have to do with each other is kept. Nothing is read but what is published, and t
     wanted         60         30         10          to 40 to 60, and the oldest to 60 to 80
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -30,11 +30,201 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Flags, Floats, Integers
-from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
-from tasks.core.syndiffix.buckets import Buckets
-from tasks.core.syndiffix.held_pairs import HeldPairs, without_contradictions
+from tasks.core.syndiffix.forest import Buckets
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
-from tasks.core.syndiffix.row_weights import chosen_rows
+from tasks.core.syndiffix.stitching import Microdata, StitchingBasis
+
+_RAKING_ROUNDS = 10
+_MOST = 2.0
+_LARGEST_KEY = 2**62
+
+
+def chosen_rows(
+    places: Sequence[Integers], wanted: Sequence[Floats], tolerance: float, generator: np.random.Generator
+) -> Integers:
+    """As many rows as there are, by which counts are at most so far from what is wanted, where that can be.
+
+    Args:
+        places: of each column, (n,): which bucket, -1 for none.
+        wanted: of each column rows of each bucket, in proportion.
+        tolerance: rows.
+        generator: of the order of equal rows and of where taking them begins.
+
+    >>> town, rows = np.repeat([0, 1], [60, 40]), np.random.default_rng(1)
+    >>> np.bincount(town[chosen_rows([town], [np.array([50.0, 50.0])], 4.0, rows)]).tolist()
+    [54, 46]
+    """
+    rows = len(places[0])
+    weights = _raked(places, wanted, tolerance)
+    order = _ordered(places, generator.permutation(rows))
+    ends = np.minimum(np.floor(np.cumsum(weights[order]) * (rows / weights.sum()) + generator.random()), rows)
+    ends[-1] = rows
+    times = np.zeros(rows, np.int64)
+    times[order] = np.diff(ends, prepend=0)
+    return np.repeat(np.arange(rows), times)
+
+
+def _raked(places: Sequence[Integers], wanted: Sequence[Floats], tolerance: float) -> Floats:
+    rows = len(places[0])
+    weights = np.ones(rows)
+    shares = [counts * (rows / max(counts.sum(), 1.0)) for counts in wanted]
+    for _ in range(_RAKING_ROUNDS):
+        before = weights
+        for place, share in zip(places, shares, strict=True):
+            # One more for rows that are nowhere, whose weight stays.
+            found = np.bincount(place + 1, weights=weights, minlength=len(share) + 1)[1:]
+            beyond = np.maximum(np.abs(found - share) - tolerance, 0.0) * np.sign(found - share)
+            factors = np.divide(found - beyond, found, out=np.ones_like(found), where=found > 0)
+            if beyond.any():
+                weights = np.clip(weights * np.append(factors, 1.0)[place], 1 / _MOST, _MOST)
+        if weights is before:
+            break
+    return weights
+
+
+def _ordered(places: Sequence[Integers], order: Integers) -> Integers:
+    """The rows by their buckets, the column with the fewest first; equal ones as they were."""
+    key, size = np.zeros(len(order), np.int64), 1
+    for place in sorted(places, key=lambda place: int(place.max(initial=-1))):
+        values = int(place.max(initial=-1)) + 2
+        if size * values > _LARGEST_KEY:
+            break
+        key, size = key * values + (place + 1), size * values
+    ordered: Integers = order[np.argsort(key[order], kind="stable")]
+    return ordered
+
+
+_ROUNDS = 3  # each changes at most one cell of a row
+#: Rows that a table must hold in all. Of one that lacks more, values go with others in suppressed rows.
+_NEARLY_ALL = 0.95
+_LEAST = 2  # rows of a pair; one that was drawn from fewer columns has one
+
+
+@dataclass(frozen=True)
+class HeldPairs:
+    """Pairs of buckets (P,) that the table of columns a < b holds.
+
+    Attributes:
+        columns: a and b.
+        width: buckets of b.
+        keys: sorted, the bucket of a times ``width`` plus that of b.
+        counts: rows of each.
+        known: of both columns, which buckets have no other partners.
+    """
+
+    columns: tuple[int, int]
+    width: int
+    keys: Integers
+    counts: Floats
+    known: tuple[Flags, Flags]
+
+    @classmethod
+    def of(cls, sources: Sequence[CellSource], columns: tuple[int, int], buckets: Buckets) -> "HeldPairs":
+        """The pairs of what is published of two columns."""
+        first, single = [], np.ones(len(buckets.counts), np.bool_)
+        for place, column in enumerate(columns):
+            weights, top = sources[column].weights, sources[column].top
+            begin, after = weights.buckets_over(buckets.lower[:, place], buckets.upper[:, place], top)
+            first.append(begin)
+            single &= after - begin == 1
+        sizes = [len(sources[column].weights.counts) for column in columns]
+        keys, of_key = np.unique((first[0] * sizes[1] + first[1])[single], return_inverse=True)
+        counts = np.bincount(of_key, buckets.counts[single], len(keys)).astype(np.float64)
+        keys, counts = keys[counts >= _LEAST], counts[counts >= _LEAST]
+        known = []
+        for side, place in enumerate(np.divmod(keys, max(sizes[1], 1))):
+            held = np.bincount(place, weights=counts, minlength=sizes[side])
+            own = sources[columns[side]].weights.counts
+            is_told = held.sum() >= _NEARLY_ALL * own.sum()
+            known.append((held > 0) & (held >= own) & is_told)
+        return cls(columns, sizes[1], keys, counts, (known[0], known[1]))
+
+    def holds(self, first: Integers, second: Integers) -> Flags:
+        """Whether these buckets of both columns are pairs of it."""
+        keys = first * self.width + second
+        at = np.searchsorted(self.keys, keys).clip(0, len(self.keys) - 1)
+        found: Flags = (self.keys[at] == keys) & (first >= 0) & (second >= 0)
+        return found
+
+    def partners(self, side: int) -> tuple[Integers, Integers, Floats]:
+        """Pairs sorted by the bucket of a (side 0) or b (1): it, the other column's, and the rows."""
+        both = np.divmod(self.keys, self.width)
+        order = np.argsort(both[side], kind="stable")
+        return both[side][order], both[1 - side][order], self.counts[order]
+
+
+def without_contradictions(
+    held: Sequence[HeldPairs], places: Mapping[int, Integers], generator: np.random.Generator
+) -> dict[int, Integers]:
+    """Each column's buckets, (n,), -1 for none, in which rows agree with the pairs, as far as can be.
+
+    Args:
+        held: of pairs of the columns.
+        places: of each column by number, the same.
+        generator: chooses among partners that are as good, by their rows.
+    """
+    changed = {column: place.copy() for column, place in places.items()}
+    tables = {pairs.columns: pairs for pairs in held if pairs.known[0].any() or pairs.known[1].any()}
+    for _ in range(_ROUNDS):
+        votes = {column: np.zeros(len(place)) for column, place in changed.items()}
+        accused: dict[tuple[int, int], Flags] = {}
+        for (first, second), pairs in tables.items():
+            told = _contradicted(pairs, changed[first], changed[second])
+            accused[first, second], accused[second, first] = told
+            for column in (first, second):
+                votes[column] += told[0] | told[1]
+        if not any(rows.any() for rows in accused.values()):
+            break
+        _change(changed, {pairs.columns: pairs for pairs in held}, accused, _worst(votes, accused), generator)
+    return changed
+
+
+def _contradicted(pairs: HeldPairs, first: Integers, second: Integers) -> tuple[Flags, Flags]:
+    """Rows whose bucket of b is none that a's bucket goes with, and the other way round."""
+    apart = (first >= 0) & (second >= 0) & ~pairs.holds(first, second)
+    return apart & pairs.known[0][first], apart & pairs.known[1][second]
+
+
+def _worst(votes: Mapping[int, Floats], accused: Mapping[tuple[int, int], Flags]) -> Integers:
+    """Of each row the column that is in most contradictions, of those that another's value speaks against."""
+    columns = sorted(votes)
+    numbers = np.full((len(columns), len(votes[columns[0]])), -1.0)
+    for (_, column), rows in accused.items():
+        place = columns.index(column)
+        numbers[place, rows] = votes[column][rows]
+    worst = np.array(columns)[numbers.argmax(axis=0)]
+    found: Integers = np.where(numbers.max(axis=0) < 0, -1, worst)
+    return found
+
+
+def _change(
+    places: dict[int, Integers],
+    held: Mapping[tuple[int, int], HeldPairs],
+    accused: Mapping[tuple[int, int], Flags],
+    worst: Integers,
+    generator: np.random.Generator,
+) -> None:
+    """Give the worst cell of each row a partner of the first other cell that speaks against it."""
+    for (by, column), wrong in accused.items():
+        rows = np.flatnonzero(wrong & (worst == column))
+        worst[rows] = -1
+        pairs = held[min(by, column), max(by, column)]
+        values, partners, counts = pairs.partners(int(by > column))
+        begin = np.searchsorted(values, places[by][rows])
+        number = np.searchsorted(values, places[by][rows], side="right") - begin
+        # One line for each row and each partner that it may have.
+        line = np.repeat(np.arange(len(rows)), number)
+        choice = np.arange(len(line)) + np.repeat(begin - np.cumsum(number) + number, number)
+        score = np.zeros(len(line))
+        for (first, second), others in held.items():
+            if column in (first, second) and by not in (first, second) and len(others.keys):
+                beside = places[second if column == first else first][rows][line]
+                pair = (partners[choice], beside) if column == first else (beside, partners[choice])
+                score += others.holds(*pair)
+        race = generator.exponential(size=len(line)) / counts[choice]
+        best = np.lexsort((race, -score, line))[np.cumsum(number) - number]
+        places[column][rows] = partners[choice[best]]
+
 
 _NOWHERE = -1
 #: Standard deviations of the difference of two counts, by which cells move or whole rows are exchanged.

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from tasks.core.arrays import Floats
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.assembly import Microdata, join_tables, shuffle
 from tasks.core.syndiffix.clusters import DerivedCluster, StitchOwner
 from tasks.core.syndiffix.columns import encode_column, plain_array
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval, map_nulls
 from tasks.core.syndiffix.microdata import DrawnCells
+from tasks.core.syndiffix.stitching import Microdata, join_tables, shuffle
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from math import inf, isfinite, sqrt
 from typing import Any, TypeVar
 
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clustering import Clustering, ListedClusters, Way, target_of, way_of
-from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.syndiffix.clusters import Clustering, Clusters, ListedClusters, Way, target_of, way_of
 
 #: Columns of a blob's largest table, where the clusters of all columns need one of more than 3.
 LARGEST_STORED = 10

@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from tasks.core.arrays import ColumnNumbers, StepDone, Words
 from tasks.core.errors import InputError
-from tasks.core.syndiffix.assembly import Microdata, StitchingBasis, assemble, draw_rows, shuffle
 from tasks.core.syndiffix.clusters import Clusters, one_cluster, separate_clusters
 from tasks.core.syndiffix.columns import EncodedColumn, encode_column
 from tasks.core.syndiffix.dependence import (
@@ -28,7 +27,6 @@ from tasks.core.syndiffix.dependence import (
     relate_columns,
 )
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
-from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import Forest, ForestColumn, KnownTrees, column_numbers
 from tasks.core.syndiffix.hashing import generator_of, hash_string
 from tasks.core.syndiffix.microdata import CellSource
@@ -44,7 +42,8 @@ from tasks.core.syndiffix.settings import (
     SynDiffixParameters,
     with_ids,
 )
-from tasks.core.syndiffix.solver import known_clusters, solve
+from tasks.core.syndiffix.solver import known_clusters, select_features, solve, solve_with_features
+from tasks.core.syndiffix.stitching import Microdata, StitchingBasis, assemble, draw_rows, shuffle
 
 
 def silent(step: str, done: int, of: int) -> None:

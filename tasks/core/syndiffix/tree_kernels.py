@@ -1,10 +1,18 @@
-"""Compiled growth of one tree: rows go from the root to the leaves, one level of halves at a time.
+"""Compiled growth of a tree, one level of halves at a time, and the walk through the trees of two columns.
 
-In: the rows' ranks among each column's sorted values, and who they belong to. Out: `Nodes`, parents before
+In: the rows' ranks among each column's sorted values, and whose they are. Out: `Nodes`, parents before
 children, siblings side by side in the order of their index. Bounds are the caller's promise.
 
-Rows outside of a root interval are *passengers*: they go along and are counted, but
-whether a node is divided or suppressed, and what its hull is, follows from the others, its *holders*.
+A node's *corner* is where it lies in its parent: one bit for each column, the first column's the most
+significant, set in the upper half.
+
+    columns (age, income)           income
+                              lower       upper          rows of one corner lie side by side in ``order``:
+               lower age       00          01            parent   [ rows of 00 | 01 | 11 ]
+               upper age       10          11            its children: three, as nobody is in 10
+
+Rows outside of a root interval are *passengers*: they go along and are counted, but whether a node is divided
+or suppressed, and what its hull is, follows from the others, its *holders*.
 
     SINGULARITY       its holders have one value in every column
     STUB              every subnode is missing or LOW_AS_SUBNODE: trees of fewer columns know no more
@@ -12,37 +20,275 @@ whether a node is divided or suppressed, and what its hull is, follows from the 
     LOW_AS_SUBNODE    a stub, or too few by the threshold of a single value, or of a range
     a leaf            STUB, SINGULARITY, too few rows for its depth, or LOW unless ``value_safe``
     a branch          every other: halved in all its columns at once
+
+`walk` compares the counts of two columns' tree with independent ones (syndiffix.md 3.4; oracle:
+tests/oracles/syndiffix_dependence.py):
+
+    tree of age: node 400 of 1000      tree of income: node 300 of 1000
+    expected in both, were they independent: 120        tree of both: 180
+    score |120 - 180| / 180 = 0.33, weighed by 120; then the four pairs of their halves are looked at
 """
 
+from math import ldexp
 from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.arrays import Ids
+from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.compiling.decorator import njit
-from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low, new_tally
-from tasks.core.syndiffix.node_kernels import (
-    DEPTH,
-    FIRST_CHILD,
-    FLAGS,
-    LOW,
-    LOW_AS_SUBNODE,
-    NO_NODE,
-    PARENT,
-    ROWS,
-    SINGULARITY,
-    START,
-    STUB,
-    Nodes,
-    Subtrees,
-    TreeGrid,
-    divide,
-    find_boundary,
-    new_nodes,
-    sort_rows,
-    with_room,
-)
-from tasks.core.syndiffix.noise_kernels import Secret
+from tasks.core.syndiffix.noise_kernels import Entities, Secret, Tally, count_entities, is_any_low, new_tally
+
+NO_NODE = -1  # no such node
+LOW, STUB, LOW_AS_SUBNODE, SINGULARITY = 1, 2, 4, 8  # bits of a node's flags
+START, ROWS, DEPTH, PARENT, CORNER, FIRST_CHILD, CHILDREN, FLAGS = range(8)  # of a node's table
+_FIELDS = 8
+
+
+class TreeGrid(NamedTuple):
+    """Where the values of a tree's k columns lie.
+
+    Attributes:
+        values: the columns' sorted distinct values, one after the other.
+        first: where each column's begin, int64 (k + 1,).
+        lower: of the root, (k,).
+        size: of the root, (k,).
+    """
+
+    values: Floats
+    first: Integers
+    lower: Floats
+    size: Floats
+
+
+class Subtrees(NamedTuple):
+    """The trees without one of the columns, one after the other.
+
+    Attributes:
+        root: by subnode entry, (k,): entry i leaves out column k - 1 - i. Empty for one column.
+        table: as of `Nodes`; only the numbers of children are those of all trees together.
+    """
+
+    root: Ids
+    table: Ids
+
+
+class Nodes(NamedTuple):
+    """A tree of N nodes over k columns; node 0 is the root it was grown from.
+
+    Attributes:
+        order: rows (n,), those of a node side by side.
+        table: (N, 8), what the properties below name.
+        subnodes: (N, k), by entry; -1 for none.
+        window: ranks of the values in its snapped interval, (N, k, 2), half-open.
+        hull: least and greatest rank of its holders, (N, k, 2).
+        lower: of its snapped interval, (N, k).
+    """
+
+    order: Ids
+    table: Ids
+    subnodes: Ids
+    window: Ids
+    hull: Ids
+    lower: Floats
+
+    @property
+    def start(self) -> Ids:
+        """Where each node's rows begin in ``order``."""
+        return self.table[:, START]
+
+    @property
+    def rows(self) -> Ids:
+        """How many rows each node has, passengers among them."""
+        return self.table[:, ROWS]
+
+    @property
+    def depth(self) -> Ids:
+        """0 for the root that the tree was grown from."""
+        return self.table[:, DEPTH]
+
+    @property
+    def parent(self) -> Ids:
+        """-1 for the root."""
+        return self.table[:, PARENT]
+
+    @property
+    def corner(self) -> Ids:
+        """Where each node lies in its parent."""
+        return self.table[:, CORNER]
+
+    @property
+    def first_child(self) -> Ids:
+        """-1 for a leaf."""
+        return self.table[:, FIRST_CHILD]
+
+    @property
+    def children(self) -> Ids:
+        """How many children each node has, side by side from the first."""
+        return self.table[:, CHILDREN]
+
+    @property
+    def flags(self) -> Ids:
+        """See `LOW` and the others."""
+        return self.table[:, FLAGS]
+
+
+@njit(cache=True, nogil=True)
+def new_nodes(rows: int, columns: int) -> Nodes:
+    """Room for nodes; all rows, in their order."""
+    room = 64
+    return Nodes(
+        np.arange(rows).astype(np.int32),
+        np.empty((room, _FIELDS), np.int32),
+        # Trees are stored: of one column nobody sets it, and whatever was in memory would go with them.
+        np.full((room, columns), NO_NODE, np.int32),
+        np.empty((room, columns, 2), np.int32),
+        np.empty((room, columns, 2), np.int32),
+        np.empty((room, columns), np.float64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def middle_of(nodes: Nodes, node: int, column: int, grid: TreeGrid) -> float:
+    """Where a node's snapped interval is halved; where no float lies within, the next float."""
+    lower = nodes.lower[node, column]
+    middle = lower + ldexp(grid.size[column], -nodes.table[node, DEPTH] - 1)
+    return float(middle if middle > lower else np.nextafter(lower, np.inf))
+
+
+@njit(cache=True, nogil=True)
+def find_boundary(nodes: Nodes, node: int, column: int, grid: TreeGrid) -> int:
+    """The rank from which on a column's values are in the upper half of the node's snapped interval."""
+    middle = middle_of(nodes, node, column, grid)
+    low, high = nodes.window[node, column, 0], nodes.window[node, column, 1]
+    first = grid.first[column]
+    while low < high:
+        between = (low + high) >> 1
+        if grid.values[first + between] < middle:
+            low = between + 1
+        else:
+            high = between
+    return int(low)
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(nodes: Nodes, node: int, ranks: Ids, boundary: Ids, spare: Ids, place: Ids) -> None:
+    """Put the node's rows in the order of their children, whose indices are left in ``place``; stable."""
+    start, end = nodes.table[node, START], nodes.table[node, START] + nodes.table[node, ROWS]
+    columns = len(boundary)
+    order = nodes.order
+    every, some = np.int32(-1), np.int32(0)
+    for at in range(start, end):
+        row, index = order[at], np.int32(0)
+        for column in range(columns):
+            index = np.int32((index << 1) | np.int32(ranks[row, column] >= boundary[column]))
+        place[at] = index
+        every &= index
+        some |= index
+    differing = some & ~every
+    for bit in range(columns):
+        if differing >> bit & 1:
+            _sort_by_bit(order, place, spare, start, end, bit)
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_bit(order: Ids, place: Ids, spare: Ids, start: int, end: int, bit: int) -> None:
+    """One pass of a radix sort: those without the bit first, both parts in the order they had."""
+    kept, taken = start, 0
+    for at in range(start, end):
+        if place[at] >> bit & 1:
+            spare[0, taken] = order[at]
+            spare[1, taken] = place[at]
+            taken += 1
+        else:
+            order[kept] = order[at]
+            place[kept] = place[at]
+            kept += 1
+    for at in range(taken):
+        order[kept + at] = spare[0, at]
+        place[kept + at] = spare[1, at]
+
+
+@njit(cache=True, nogil=True)
+def divide(
+    nodes: Nodes,
+    node: int,
+    count: int,
+    place: Ids,
+    boundary: Ids,
+    grid: TreeGrid,
+    subtrees: Subtrees,
+) -> int:
+    """Make the children of a node whose rows are sorted; how many nodes there are then."""
+    start, end = nodes.table[node, START], nodes.table[node, START] + nodes.table[node, ROWS]
+    nodes.table[node, FIRST_CHILD] = count
+    while start < end:
+        stop = start + 1
+        while stop < end and place[stop] == place[start]:
+            stop += 1
+        nodes.table[count, START], nodes.table[count, ROWS] = start, stop - start
+        nodes.table[count, PARENT], nodes.table[count, CORNER] = node, place[start]
+        nodes.table[count, DEPTH] = nodes.table[node, DEPTH] + 1
+        nodes.table[count, FIRST_CHILD], nodes.table[count, CHILDREN] = NO_NODE, 0
+        _place_child(nodes, node, count, boundary, grid)
+        _find_subnodes(nodes, node, count, subtrees)
+        start = stop
+        count += 1
+    nodes.table[node, CHILDREN] = count - nodes.table[node, FIRST_CHILD]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _place_child(nodes: Nodes, node: int, child: int, boundary: Ids, grid: TreeGrid) -> None:
+    """Which half of its parent's interval it is, by column."""
+    columns = len(boundary)
+    for column in range(columns):
+        upper = nodes.table[child, CORNER] >> (columns - 1 - column) & 1
+        nodes.lower[child, column] = nodes.lower[node, column]
+        nodes.window[child, column, 0] = nodes.window[node, column, 0]
+        nodes.window[child, column, 1] = nodes.window[node, column, 1]
+        if upper:
+            nodes.lower[child, column] = middle_of(nodes, node, column, grid)
+        nodes.window[child, column, 1 - upper] = boundary[column]
+
+
+@njit(cache=True, nogil=True)
+def _find_subnodes(nodes: Nodes, node: int, child: int, subtrees: Subtrees) -> None:
+    """In each subtree the child of the parent's subnode that holds this one.
+
+    Its corner is this node's without the bit of the column that the subtree lacks:
+
+        columns a b c, corner 1 0 1     entry 0 lacks c: 1 0     entry 1 lacks b: 1 1     entry 2 lacks a: 0 1
+    """
+    index = nodes.table[child, CORNER]
+    for entry in range(len(subtrees.root)):
+        above = nodes.subnodes[node, entry]
+        nodes.subnodes[child, entry] = NO_NODE
+        if above == NO_NODE:
+            continue
+        wanted = (index >> (entry + 1) << entry) | (index & ((1 << entry) - 1))
+        first = subtrees.table[above, FIRST_CHILD]
+        for other in range(first, first + subtrees.table[above, CHILDREN]):
+            if subtrees.table[other, CORNER] == wanted:
+                nodes.subnodes[child, entry] = other
+
+
+@njit(cache=True, nogil=True)
+def with_room(nodes: Nodes, room: int, count: int) -> Nodes:
+    """The first ``count`` nodes, with room for so many."""
+    columns = nodes.lower.shape[1]
+    table, subnodes = np.empty((room, _FIELDS), np.int32), np.full((room, columns), NO_NODE, np.int32)
+    window, hull = np.empty((room, columns, 2), np.int32), np.empty((room, columns, 2), np.int32)
+    lower = np.empty((room, columns), np.float64)
+    for node in range(count):
+        for field in range(_FIELDS):
+            table[node, field] = nodes.table[node, field]
+        for column in range(columns):
+            subnodes[node, column] = nodes.subnodes[node, column]
+            lower[node, column] = nodes.lower[node, column]
+            for side in range(2):
+                window[node, column, side] = nodes.window[node, column, side]
+                hull[node, column, side] = nodes.hull[node, column, side]
+    return Nodes(nodes.order, table, subnodes, window, hull, lower)
 
 
 class SplitRule(NamedTuple):
@@ -210,3 +456,82 @@ def _was_divided(
         if rule.value_safe or not is_any_low(key, tally, key.low_threshold):
             return True
     return False
+
+
+class Walked(NamedTuple):
+    """A tree as the walk sees it."""
+
+    nodes: Nodes
+    grid: TreeGrid
+    noisy: Ids
+    root: int
+
+
+@njit(cache=True, nogil=True)
+def walk(first: Walked, second: Walked, both: Walked, least: int, few: float) -> float:
+    """The dependence of two columns, from 0 to 1; rows of the table are those that the pair's root counts.
+
+    Args:
+        first: the tree of the column with the smaller number.
+        second: of the other.
+        both: of the pair.
+        least: noisy rows; smaller nodes of one column are not looked at.
+        few: rows; where fewer are expected of a pair of nodes it is not looked at: it is missing whether or
+            not the columns depend on each other, as so few are not shown.
+    """
+    pending = [(first.root, second.root, both.root)]
+    rows = float(both.noisy[both.root])
+    weights, scores, is_root = 0.0, 0.0, True
+    while pending:
+        one, other, pair = pending.pop()
+        if min(first.noisy[one], second.noisy[other]) < least:
+            continue
+        expected = float(first.noisy[one]) * float(second.noisy[other]) / rows
+        if expected < few:
+            continue
+        actual = float(both.noisy[pair]) if pair != NO_NODE else 0.0
+        if not is_root:
+            weights += expected
+            scores += expected * abs(expected - actual) / max(expected, actual)
+        is_root = False
+        single, other_single = _is_single(first.nodes, one), _is_single(second.nodes, other)
+        if single and other_single:
+            continue
+        for half in range(2):
+            child = _child(first, one, single, half, both, pair, 0)
+            if child == NO_NODE:
+                continue
+            for other_half in range(2):
+                other_child = _child(second, other, other_single, other_half, both, pair, 1)
+                if other_child != NO_NODE:
+                    below = _find_corner(both.nodes, pair, 2 * half + other_half)
+                    pending.append((child, other_child, below))
+    return scores / weights if weights else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _is_single(nodes: Nodes, node: int) -> bool:
+    return bool(nodes.hull[node, 0, 0] == nodes.hull[node, 0, 1])
+
+
+@njit(cache=True, nogil=True)
+def _child(tree: Walked, node: int, single: bool, half: int, both: Walked, pair: int, column: int) -> int:
+    """A column's node in one half of the pair's: a child, or the single value itself where it lies."""
+    if not single:
+        return _find_corner(tree.nodes, node, half)
+    if pair == NO_NODE:
+        return node if half == 0 else NO_NODE  # anywhere, once: there is no pair to look up
+    middle = middle_of(both.nodes, pair, column, both.grid)
+    value = tree.grid.values[tree.nodes.hull[node, 0, 0]]
+    return node if (value >= middle) == (half == 1) else NO_NODE
+
+
+@njit(cache=True, nogil=True)
+def _find_corner(nodes: Nodes, node: int, corner: int) -> int:
+    if node == NO_NODE:
+        return NO_NODE
+    first = nodes.table[node, FIRST_CHILD]
+    for child in range(first, first + nodes.table[node, CHILDREN]):
+        if nodes.table[child, CORNER] == corner:
+            return int(child)
+    return NO_NODE

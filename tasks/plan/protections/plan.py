@@ -8,7 +8,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
-from tasks.plan.syndiffix.columns import Selection
+from tasks.plan.syndiffix import Selection
 
 
 class ProtectionPlan(ABC):

@@ -5,8 +5,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
 from tasks.plan.protections.plan import ProtectionPlan, drafted_notes, unused_notes
-from tasks.plan.syndiffix.columns import Selection, select_columns
-from tasks.plan.syndiffix.notes import SYNDIFFIX_NOT_PRIVATE, rows_are_people
+from tasks.plan.syndiffix import SYNDIFFIX_NOT_PRIVATE, Selection, rows_are_people, select_columns
 
 
 class TreesPlan(ProtectionPlan):

@@ -20,7 +20,7 @@ from tasks.core.lineage import CONFIGURATION, MEASUREMENT
 from tasks.core.records.columns import Schema
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.contract_verdicts import RoundedNumbers
-from tasks.core.statement.k_anonymity.statement import AnonymityFacts, anonymity_statement
+from tasks.core.statement.k_anonymity import AnonymityFacts, anonymity_statement
 from tasks.public.bundles.bundle import CountsBundle, MadeFrom, unit_of
 from tasks.version import code_version
 

@@ -11,7 +11,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import syndiffix_parameters
 from tasks.core.dp.digest import Parameters
 from tasks.core.records.columns import Schema
-from tasks.core.statement.syndiffix.statement import LABEL
+from tasks.core.statement.syndiffix import LABEL
 from tasks.public.bundles.bundle import Bundle
 
 

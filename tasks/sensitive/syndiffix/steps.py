@@ -1,4 +1,4 @@
-"""SynDiffix's steps on raw data: typed table, dependence, clusters, rows of a cluster, one table of all.
+"""SynDiffix's steps on raw data: typed table, dependence, clusters, rows of a cluster, one table.
 
 All that they store is in ``sensitive/``. The table leaves it only stitched and shuffled, and nothing else of
 the trees does (`hand_over_tables`; see `tasks.public.bundles` for what lies there). A step is given what its
@@ -10,7 +10,9 @@ import json
 
 import pyarrow.parquet as pq
 
-from tasks.configuration.model import RunConfiguration
+from tasks.configuration.model import Report, RunConfiguration
+from tasks.configuration.sections import Model
+from tasks.core.evaluation.typed_tables import distances, write_distances
 from tasks.core.records.cell_reading import CellReading
 from tasks.core.records.dropped import write_dropped
 from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
@@ -20,18 +22,21 @@ from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
 from tasks.engine import current_engine
 from tasks.plan.describe import RunFacts
-from tasks.plan.syndiffix.notes import without_ids
+from tasks.plan.syndiffix import without_ids
 from tasks.progress import say
+from tasks.sensitive.evaluate import owner_naming, store_owner_page
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.sensitive.read import DROPPED, SensitiveTable
-from tasks.sensitive.syndiffix.dependence import KnownDependence, read_relations, write_relations
 from tasks.sensitive.syndiffix.trees import (
     TABLE,
+    KnownDependence,
     Part,
     Trees,
     places,
     read_cluster_rows,
+    read_relations,
     write_cluster_rows,
+    write_relations,
     write_typed,
 )
 from tasks.step import Output, step
@@ -188,3 +193,51 @@ def hand_over_tables(
     """Put the synthetic table, and those of single questions, where they are published from."""
     folders = {"synthetic_table": table, "tables": answers}
     return hand_over_folders(workspace, configuration, described, folders)
+
+
+class TableEvaluation(Model):
+    """What of a run's configuration the evaluation depends on.
+
+    Attributes:
+        bins: public edges by numeric column.
+        prefix: of the files' names.
+        report: what the page calls things; the owner's page does so, too.
+    """
+
+    bins: dict[str, tuple[float, ...]]
+    prefix: str
+    report: Report = Report()
+
+
+@step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
+def evaluate_tables(
+    into: Output,
+    settings: TableEvaluation,
+    table: StoredTable,
+    synthetic: StoredTable,
+    answers: StoredTable | None,
+) -> None:
+    """Total variation of every column and pair, of one table and those of single questions; the owner's page.
+
+    Args:
+        into: what is filled.
+        settings: what of the configuration matters.
+        table: the raw one, typed.
+        synthetic: the one of all columns.
+        answers: those of single questions; None where there are none.
+    """
+    from tasks.core.navigation.owner_page import answers_of_tables, owner_title, render_owner_page
+    from tasks.core.navigation.payload.owner import Compared, payload_of_true_table
+
+    raw, whole = (pq.read_table(into.path(each) / TABLE) for each in (table, synthetic))
+    found = distances(raw, whole, settings.bins, into.progress.of("pairs"))
+    files = [] if answers is None else sorted(into.path(answers).glob("*.parquet"))
+    by_question = [distances(raw, pq.read_table(path), settings.bins) for path in files]
+    text = json.dumps(found.to_dict(by_question), indent=1, sort_keys=True)
+    (into.folder / "evaluation.json").write_text(text + "\n", encoding="utf-8")
+    write_distances(found, by_question, into.folder, settings.prefix)
+    dataset = into.run.dataset
+    compared = Compared(dataset, owner_naming(settings.report, settings.prefix), "row")
+    payload = payload_of_true_table(compared, owner_title(dataset), raw, whole, settings.bins)
+    page = render_owner_page(dataset, payload, answers_of_tables(found))
+    store_owner_page(into.folder, settings.prefix, page)

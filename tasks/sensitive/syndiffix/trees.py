@@ -4,12 +4,16 @@ The trees of a table's columns are grown once: a step that needs some of them fi
 grew in this process, or any run of the same table and settings. They are the same if it does not, as a tree
 follows from its own columns alone. So workers may grow them elsewhere, and this process finds what they grew.
 
-<workspace>/sensitive/<dataset>/trees/<keyed hash>/    of the newest table, settings and code alone
+Dependences are stored for one selection, and by pairs, so that any later selection can use them.
+
+<workspace>/sensitive/<dataset>/trees/<keyed hash>/             of the newest table, settings and code alone
+<workspace>/sensitive/<dataset>/dependence/<keyed hash>.json    one for each table, way of measuring and code
 """
 
 import json
+import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,12 +29,11 @@ from tasks.configuration.sections import Model
 from tasks.core.arrays import Words
 from tasks.core.ledger.salts import require_apart, salt_of
 from tasks.core.ledger.tables import PublicTable
-from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
-from tasks.core.syndiffix.dependence import KnownPairs
-from tasks.core.syndiffix.growing import GrowingPlace, grow_sets, measure_pairs
+from tasks.core.syndiffix.dependence import ColumnRelations, KnownPairs
+from tasks.core.syndiffix.growing import GrowingPlace, TreeFiles, grow_sets, measure_pairs
 from tasks.core.syndiffix.microdata import DrawnCells
+from tasks.core.syndiffix.stitching import Microdata, StitchingBasis
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.core.syndiffix.tree_files import TreeFiles
 from tasks.engine import current_engine, passing_parts
 from tasks.ledger_place import kept_place
 from tasks.sensitive.syndiffix.salt import told_salt
@@ -243,3 +246,64 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
     return whole
+
+
+_FILE = "dependence.json"
+
+
+class KnownDependence:
+    """The pairs of a table that were measured in one way; a pair's value follows from the pair alone."""
+
+    def __init__(self, workspace: Workspace, table: StoredTable, part: Part, sample: int) -> None:
+        """Find them.
+
+        Args:
+            workspace: where they are.
+            table: typed.
+            part: all that is synthesized of it.
+            sample: rows that are measured by; 0: all.
+        """
+        self._columns = part.columns
+        self._safe = frozenset(part.settings.value_safe_columns)
+        self._path = kept_at(workspace, "dependence", table, part, sample).with_suffix(".json")
+
+    def pairs(self) -> Mapping[tuple[str, str], float]:
+        """By headers."""
+        return {
+            (one, other): value
+            for one, other, safe_one, safe_other, value in self._rows()
+            if (one in self._safe, other in self._safe) == (safe_one, safe_other)
+        }
+
+    def add(self, relations: ColumnRelations) -> None:
+        """Keep what was measured, beside what is known."""
+        rows = {(one, other, a, b): value for one, other, a, b, value in self._rows()}
+        for place, one in enumerate(self._columns):
+            for other_place, other in enumerate(self._columns[:place]):
+                key = (other, one, other in self._safe, one in self._safe)
+                rows[key] = float(relations.dependence[other_place, place])
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        part = self._path.with_name(f".{self._path.name}-{secrets.token_hex(4)}.part")
+        part.write_text(json.dumps([[*key, value] for key, value in sorted(rows.items())]), encoding="utf-8")
+        part.replace(self._path)
+
+    def _rows(self) -> list[tuple[str, str, bool, bool, float]]:
+        try:
+            found: list[tuple[str, str, bool, bool, float]] = json.loads(
+                self._path.read_text(encoding="utf-8")
+            )
+        except (OSError, ValueError):
+            return []
+        return found
+
+
+def write_relations(relations: ColumnRelations, folder: Path) -> None:
+    """Into an empty folder."""
+    body = {"dependence": relations.dependence.tolist(), "entropies": relations.entropies.tolist()}
+    (folder / _FILE).write_text(json.dumps(body), encoding="utf-8")
+
+
+def read_relations(folder: Path) -> ColumnRelations:
+    """What `write_relations` wrote."""
+    body = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+    return ColumnRelations(np.array(body["dependence"], np.float64), np.array(body["entropies"], np.float64))

@@ -6,9 +6,9 @@ from pathlib import Path
 import mlcroissant
 import pytest
 
-from tasks.core.metadata.citation import citation_bibtex
 from tasks.core.metadata.croissant import _CONTEXT, croissant_json
-from tasks.core.metadata.publication import Publication
+from tasks.core.metadata.described import Publication
+from tasks.core.metadata.methods import citation_bibtex
 from tests.oracles.described import PROTECTIONS, SAID, described
 
 

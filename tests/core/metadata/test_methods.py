@@ -10,11 +10,9 @@ import pytest
 import yaml
 
 from tasks.core.figures import plain_up
-from tasks.core.metadata.citation import citation_bibtex, citation_cff, citation_text
 from tasks.core.metadata.croissant import croissant_json
-from tasks.core.metadata.described import Described
-from tasks.core.metadata.methods import methods_markdown
-from tasks.core.metadata.publication import Publication
+from tasks.core.metadata.described import Described, Publication
+from tasks.core.metadata.methods import citation_bibtex, citation_cff, citation_text, methods_markdown
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tests.oracles.described import PROTECTIONS, SAID, described
 from tests.oracles.releases import ledger_facts, release

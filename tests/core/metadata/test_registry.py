@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tasks.core.errors import InternalError
-from tasks.core.metadata.publication import Publication
+from tasks.core.metadata.described import Publication
 from tasks.core.metadata.registry import registry_yaml
 from tests.oracles.described import SAID, described
 

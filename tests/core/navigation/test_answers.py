@@ -13,8 +13,8 @@ from tasks.core.navigation.spoken import Speaker
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
-from tasks.core.statement.k_anonymity.statement import anonymity_statement
-from tasks.core.statement.syndiffix.statement import syndiffix_statement
+from tasks.core.statement.k_anonymity import anonymity_statement
+from tasks.core.statement.syndiffix import syndiffix_statement
 from tests.core.navigation.test_table_page import FACTS
 from tests.core.navigation.test_table_page import page as synthetic_tables
 from tests.oracles.anonymous_releases import facts, rounded

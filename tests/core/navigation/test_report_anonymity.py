@@ -15,7 +15,7 @@ from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.naming import Naming, UnitName
 from tasks.core.navigation.report import render_page
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.k_anonymity.statement import anonymity_statement
+from tasks.core.statement.k_anonymity import anonymity_statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.pages import HOSTILE, Page, check

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
-from tasks.core.statement.syndiffix.statement import SynDiffixFacts, syndiffix_statement
+from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tests.oracles.pages import check
 from tests.oracles.payloads import decoded

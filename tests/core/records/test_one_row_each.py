@@ -19,7 +19,7 @@ from tasks.core.records.constraints import Ordering
 from tasks.core.records.dropped import ANOTHER_VALUE, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.kernels import join_values
-from tasks.core.statement.differential_privacy.draw import joining, meaning
+from tasks.core.statement.differential_privacy.draws import joining, meaning
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading
 from tests.oracles.decoding import decode

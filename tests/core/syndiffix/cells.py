@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 from scipy.stats import chi2
 
-from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.columns import encode_column
+from tasks.core.syndiffix.forest import Buckets
 from tasks.core.syndiffix.intervals import map_nulls
 from tasks.core.syndiffix.microdata import CellSource, draw_cells
 

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clustering import (
+from tasks.core.syndiffix.clusters import (
+    Clusters,
+    DerivedCluster,
     ListedClusters,
     clustering_problem,
     lists_of,
@@ -13,7 +15,6 @@ from tasks.core.syndiffix.clustering import (
     with_names,
     written,
 )
-from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tests.core.syndiffix.test_clusters import any_clusters
 
 OWNED = {"columns": ("b", "c"), "owner": "left"}

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.entity_kernels import (
+from tasks.core.syndiffix.hashing import hash_entities, hash_int
+from tasks.core.syndiffix.noise_kernels import (
     Entities,
     count_entities,
     is_any_low,
     new_tally,
     noisy_counts,
+    secret,
 )
-from tasks.core.syndiffix.hashing import hash_entities, hash_int
-from tasks.core.syndiffix.noise_kernels import secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval, SuppressionParameters
 from tests.oracles.syndiffix import SALT
 from tests.oracles.syndiffix_counters import (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
-from tasks.core.syndiffix.features import _fewest, select_features, solve_with_features
 from tasks.core.syndiffix.settings import MlClustering
+from tasks.core.syndiffix.solver import _fewest, select_features, solve_with_features
 
 pytestmark = pytest.mark.filterwarnings("error")
 NAN = float("nan")
@@ -233,5 +233,5 @@ def test_a_model_that_is_for_the_other_kind_of_target_is_not_used():
 
 
 def test_what_needs_no_features_does_not_import_scikit_learn():
-    code = "import sys, tasks.core.syndiffix.features; sys.exit('sklearn' in sys.modules)"
+    code = "import sys, tasks.core.syndiffix.solver; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

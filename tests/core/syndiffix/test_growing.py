@@ -8,10 +8,9 @@ import pytest
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
 from tasks.core.syndiffix import forest as forests
-from tasks.core.syndiffix.growing import GrowingPlace, grow_sets, measure_pairs
+from tasks.core.syndiffix.growing import GrowingPlace, TreeFiles, grow_sets, measure_pairs
 from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.core.syndiffix.tree_files import TreeFiles
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.syndiffix.test_tree_files import visits
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.syndiffix.buckets import Buckets
-from tasks.core.syndiffix.held_pairs import HeldPairs, without_contradictions
+from tasks.core.syndiffix.forest import Buckets
+from tasks.core.syndiffix.own_counts import HeldPairs, without_contradictions
 from tests.core.syndiffix.cells import source
 
 NAMES = source(pa.array(["ham", "kale", "pear"]), (0, 0, 20), (1, 1, 10), (2, 2, 8))

@@ -8,10 +8,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.assembly import Microdata
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.microdata import CellSource, draw_cells
 from tasks.core.syndiffix.own_counts import keep_own_counts
+from tasks.core.syndiffix.stitching import Microdata
 from tests.core.syndiffix.cells import draw, source
 
 RANGES = [(0, 8, 40), (8, 8, 25), (9, 9, 10), (16, 32, 64), (32, 64, 16), (126, 126, 30)]

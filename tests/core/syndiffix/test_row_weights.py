@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.row_weights import chosen_rows
+from tasks.core.syndiffix.own_counts import chosen_rows
 
 DRAW = np.random.default_rng(7)
 

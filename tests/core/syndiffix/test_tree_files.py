@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.syndiffix.forest import ForestColumn
+from tasks.core.syndiffix.growing import TreeFiles
 from tasks.core.syndiffix.settings import AnonymizationParameters, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.core.syndiffix.tree_files import TreeFiles
 
 COLUMNS = ("age", "income", "town")
 

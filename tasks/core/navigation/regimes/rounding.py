@@ -12,7 +12,7 @@ from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.page import headed
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import ReportedPairs
-from tasks.core.statement.k_anonymity.words import RoundedWords
+from tasks.core.statement.k_anonymity import RoundedWords
 
 
 class RoundedCounts(Regime):

@@ -23,9 +23,7 @@ from tasks.core.figures import whole
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
-from tasks.core.statement.differential_privacy.draw import StatedDraw
-from tasks.core.statement.differential_privacy.fitted import FittedDraw
-from tasks.core.statement.differential_privacy.lengths import LengthsDraw
+from tasks.core.statement.differential_privacy.draws import FittedDraw, LengthsDraw, StatedDraw
 from tasks.core.statement.differential_privacy.questions import answered
 from tasks.core.statement.preparation import column_json, prepared
 from tasks.core.statement.released_json import check_released_json

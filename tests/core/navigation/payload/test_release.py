@@ -15,7 +15,7 @@ from tasks.core.navigation.naming import Citation, Naming, UnitName
 from tasks.core.navigation.payload.release import payload_of_counts
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import accounted_statement
-from tasks.core.statement.k_anonymity.statement import anonymity_statement
+from tasks.core.statement.k_anonymity import anonymity_statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.pages import HOSTILE

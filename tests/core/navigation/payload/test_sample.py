@@ -16,7 +16,7 @@ from tasks.core.navigation.payload.owner import Compared, payload_of_true_table,
 from tasks.core.navigation.payload.release import Payload, payload_of_counts
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_inputs import TablePage
-from tasks.core.statement.syndiffix.statement import syndiffix_statement
+from tasks.core.statement.syndiffix import syndiffix_statement
 from tasks.core.synthesis.records import AnySynthetic, SyntheticRecords, open_synthetic_records
 from tests.core.navigation.payload.test_release import expected_counts, expected_records, of_lengths
 from tests.core.navigation.payload.test_synthetic_table import FACTS

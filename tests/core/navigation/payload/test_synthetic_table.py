@@ -9,7 +9,7 @@ import pyarrow as pa
 from tasks.core.navigation.naming import Naming, UnitName
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_inputs import TablePage
-from tasks.core.statement.syndiffix.statement import SynDiffixFacts, syndiffix_statement
+from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tests.oracles.payloads import Decoded, read_payload
 

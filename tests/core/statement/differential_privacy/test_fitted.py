@@ -7,7 +7,7 @@ import pytest
 
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.differential_privacy.fitted import FittedDraw
+from tasks.core.statement.differential_privacy.draws import FittedDraw
 from tasks.core.statement.differential_privacy.words import FittedWords
 from tasks.core.statement.preparation import prepared
 from tests.oracles.workloads import bits, draw, parameters, people

@@ -8,8 +8,7 @@ import pytest
 
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.k_anonymity.statement import anonymity_statement
-from tasks.core.statement.k_anonymity.words import RoundedWords
+from tasks.core.statement.k_anonymity import RoundedWords, anonymity_statement
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.releases import SCHEMA, attributes_of, records

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
-from tasks.core.statement.syndiffix.statement import (
+from tasks.core.statement.syndiffix import (
     LABEL,
     SynDiffixFacts,
     SynDiffixWords,

@@ -11,14 +11,13 @@ import pyarrow.compute as pc
 import pytest
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.syndiffix.assembly import shuffle
-from tasks.core.syndiffix.blob.answers import read_blob
-from tasks.core.syndiffix.blob.build import count_tables, public_texts, write_blob
-from tasks.core.syndiffix.buckets import Buckets
+from tasks.core.syndiffix.blob import count_tables, public_texts, read_blob, write_blob
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.columns import encode_column
+from tasks.core.syndiffix.forest import Buckets
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
 from tasks.core.syndiffix.settings import MlClustering
+from tasks.core.syndiffix.stitching import shuffle
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tests.core.syndiffix.blob.blob_people import (
     COLUMNS,

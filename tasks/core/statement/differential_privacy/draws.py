@@ -1,0 +1,655 @@
+"""What a statement says of a draw: a measurement in, parts of ``privacy.json`` out.
+
+A class a kind of draw. Figures of the noise are of its law, never of the data, and rounded towards larger
+errors. Nominal constants are those of the claim: what is charged. Applied ones are those of the draw: the
+same, or with more noise where delta followed from the noisy count (privacy.md, rule 16). Whoever adds up the
+charges finds that they do not exceed mu^2, which is the whole of the proof that can be checked by numbers.
+The formulas and the meaning of their symbols are in ``sentences/differential_privacy.toml``.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tasks.core.arrays import ColumnNumbers, Json
+from tasks.core.dp import thresholds
+from tasks.core.dp.accounting import Plan, applied_delta, for_noisy_count, plan_release, pure_mu, zcdp_rho
+from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
+from tasks.core.dp.contribution import Bounds, profile_edges, size_candidates
+from tasks.core.dp.group_privacy import FirstLength
+from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.thresholds import error_bar
+from tasks.core.dp.workload.cells import cells_of_all_columns
+from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
+from tasks.core.dp.workload.tables import MeasuredTable, sensitivity
+from tasks.core.errors import InternalError
+from tasks.core.records.columns import Schema
+from tasks.core.sentences import sentences_of
+
+_TEXT = sentences_of("differential_privacy")
+
+#: Numbers of every statement that are not recomputed from others: chosen, or of the account.
+_CHOSEN = (
+    "columns[].bins[]",
+    "columns[].domain_size",
+    "columns[].max_items",
+    "contract.least_records",
+    "group_privacy[].rows",
+    "guarantee.attack.false_alarm",
+    "guarantee.sampling_exactness.at_most",
+    "guarantee.sampling_exactness.distance",
+    "parameters.*",
+    "sampling.expected_size",
+)
+_ACCOUNT = (
+    "ledger.charges[].delta_threshold",
+    "ledger.charges[].mu_squared",
+    "ledger.charges[].releases",
+    "ledger.delta_cap",
+    "ledger.delta_threshold_cap",
+    "ledger.epsilon_cap",
+    "ledger.in_force.delta",
+    "ledger.in_force.delta_threshold",
+    "ledger.in_force.epsilon",
+    "ledger.in_force.mu_squared",
+)
+
+
+class StatedDraw(ABC):
+    """One draw, as a statement describes it."""
+
+    @abstractmethod
+    def guarantee(self) -> Json:
+        """What the claim says of its accountant."""
+
+    @abstractmethod
+    def parts(self, unit: str) -> Json:
+        """The statement's parts on the draw, for the unit ``subject`` or ``row``.
+
+        Raises:
+            InternalError: the noise does not carry the nominal charge (rule 9).
+        """
+
+    def columns(self, stated: Sequence[Json]) -> list[Json]:
+        """The columns of the public schema with what this draw has to add to each."""
+        return list(stated)
+
+
+def inputs(how: str, drawn: Iterable[str], chosen: Iterable[str] = ()) -> Json:
+    """Which numbers are not recomputed from others, by where they come from, and how that is said."""
+    return {
+        "how": how,
+        "chosen": sorted((*_CHOSEN, *chosen)),
+        "drawn": sorted(drawn),
+        "account": list(_ACCOUNT),
+    }
+
+
+def noise_law(law: str, lattice: str, *, private: bool) -> Json:
+    """The law of the noise, and where its bits come from (privacy.md 3)."""
+    return {
+        "law": law,
+        "lattice": lattice,
+        "generator": _TEXT.say("law.generator") if private else _TEXT.say("law.generator_of_tests"),
+        "error_bar": _TEXT.say("law.error_bar"),
+    }
+
+
+def error_bar_of(scale: float) -> Json:
+    """Of rounded Gaussian noise: sd at most, and the least h with P(|round(N(0, s^2))| <= h) >= 0.95."""
+    return {"sd": math.sqrt(scale * scale + 1 / 12), "half_width_95": error_bar(Fraction(scale), 0.95)}
+
+
+def exactness(epsilon: float, sensitivities: Sequence[int], rule: str) -> Json:
+    """What inexact sampling adds to delta (rule 20)."""
+    return {
+        "delta_sampling": sampling_delta(epsilon, sensitivities),
+        "distance": DISTANCE,
+        "at_most": MOST_SAMPLING_DELTA,
+        "rule": rule,
+    }
+
+
+def joining(unit: str) -> str:
+    """How rows become records, each a function of one subject alone."""
+    if unit == "row":
+        return _TEXT.say("joining.rows")
+    return f"{_TEXT.say('joining.subjects')} {_TEXT.say('joining.whole_rows')}"
+
+
+def meaning(schema: Schema, unit: str) -> Json:
+    """What a count counts where subjects may have several rows, as ``meaning``; empty of single rows.
+
+    It follows from the schema alone, so it does not tell whether anybody in the table has several.
+    """
+    has_several = [column.is_multi_valued for column in schema.columns]
+    if unit == "row" or all(has_several):
+        return {}
+    told = _TEXT.say("meaning.whole_rows")
+    return {"meaning": f"{told} {_TEXT.say('meaning.several_items')}" if any(has_several) else told}
+
+
+def sample_of(expected_size: int | None, text: str) -> Json | None:
+    """How a sample of so many subjects was taken (rule 14); None where all are counted."""
+    if expected_size is None:
+        return None
+    return {"rule": _TEXT.say("sampling.rule"), "expected_size": expected_size, "text": text}
+
+
+#: How far constants that are worked out again may lie from those of the draw.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The plans of a draw.
+
+    Attributes:
+        nominal: of the claim.
+        applied: what was drawn with.
+        delta: what the applied plan was made of.
+    """
+
+    nominal: Plan
+    applied: Plan
+    delta: float
+
+    @classmethod
+    def of(cls, measurement: Measurement) -> "Constants":
+        """Worked out again from what was chosen and from the noisy count.
+
+        Raises:
+            InternalError: the draw used others.
+        """
+        parameters, noisy = measurement.parameters, measurement.number_of_records
+        declared = not any(column.is_open for column in measurement.schema.columns)
+        nominal = plan_release(parameters, all_declared=declared, levels=len(measurement.levels))
+        found = cls(nominal, for_noisy_count(nominal, parameters, noisy), applied_delta(parameters, noisy))
+        if not all(math.isclose(*pair, rel_tol=_SAME) for pair in found._beside(measurement)):
+            raise InternalError("A statement must describe the draw; its constants are not the draw's.")
+        return found
+
+    def _beside(self, measurement: Measurement) -> Iterator[tuple[float, float]]:
+        """Each constant and what the measurement says of it."""
+        yield self.nominal.mu_squared, measurement.mu_squared
+        yield self.nominal.threshold_delta, measurement.threshold_delta
+        for sigma, level in zip(self.applied.sigmas, measurement.levels, strict=True):
+            yield sigma, level.sigma
+
+
+def count_charge(planned: Plan) -> float:
+    """mu^2 of the noisy count."""
+    return (
+        pure_mu(planned.count_epsilon) ** 2 if planned.count_epsilon else 1 / (planned.count_sigma or 1) ** 2
+    )
+
+
+def bound_charge(planned: Plan) -> float:
+    """mu^2 of one length's choice of Delta_k; 0 where the schema gives it."""
+    if planned.percentile_epsilon is not None:
+        return pure_mu(planned.percentile_epsilon) ** 2
+    return 0.0 if planned.profile_sigma is None else 1 / planned.profile_sigma**2
+
+
+def of_accountant(constants: Constants, measurement: Measurement) -> Json:
+    """The accountant's own constants: budgets of what is not a length."""
+    nominal, parameters = constants.nominal, measurement.parameters
+    if parameters.accountant == "gdp":
+        return {}
+    assert nominal.count_epsilon is not None, "zcdp gives the count an epsilon"
+    rest = parameters.epsilon - nominal.count_epsilon
+    return {"epsilon_count": nominal.count_epsilon, "rho": zcdp_rho(rest, parameters.delta)}
+
+
+def bound(constants: Constants, measurement: Measurement, length: int) -> Json:
+    """How Delta_k of one length was set, and what that cost."""
+    applied, nominal = constants.applied, constants.nominal
+    facts = Bounds(measurement.schema.width, length, measurement.levels[length - 1].candidates)
+    found: Json = {"most": facts.most, "mu_squared": bound_charge(nominal)}
+    if nominal.percentile_epsilon is not None:
+        found |= {"epsilon": applied.percentile_epsilon, "epsilon_charged": nominal.percentile_epsilon}
+        found["choices"] = size_candidates(facts.most)
+    if applied.profile_sigma is not None:
+        scale = float(thresholds.scale(applied.profile_sigma, 1))
+        found |= {"sigma": applied.profile_sigma, "sigma_charged": nominal.profile_sigma, "scale": scale}
+        found["edges"] = profile_edges(facts).tolist()
+    return found
+
+
+#: Numbers that follow from the data, and with the columns chosen those that do not (`inputs`).
+_DRAWN_OF_LENGTHS = (
+    "columns[].noisy_total.survivors",
+    "columns[].noisy_total.value",
+    "levels[].candidates",
+    "levels[].open.survivors",
+    "levels[].sensitivity",
+    "levels[].survivors",
+    "noisy_count.value",
+)
+
+
+@dataclass(frozen=True)
+class LengthsDraw(StatedDraw):
+    """A draw by lengths: counts of one attribute, of two, and so on."""
+
+    measurement: Measurement
+
+    @cached_property
+    def _constants(self) -> Constants:
+        return Constants.of(self.measurement)
+
+    def guarantee(self) -> Json:
+        """What the claim says of its accountant."""
+        measurement, constants = self.measurement, self._constants
+        parameters, delta_t = measurement.parameters, measurement.threshold_delta
+        is_zcdp = parameters.accountant == "zcdp"
+        rest = parameters.delta / 2 if is_zcdp else (parameters.delta - delta_t) / (1 - delta_t)
+        sensitivities = [level.sensitivity for level in measurement.levels]
+        rule = _TEXT.say("law.exactness_of_lengths")
+        return {
+            "delta_given": self._delta_given(),
+            "delta_applied": constants.delta,
+            "delta_threshold_applied": constants.applied.applied_threshold_delta,
+            "delta_noise": rest,
+            "identity": _TEXT.say(f"claim.delta_identity.{parameters.accountant}"),
+            "reporting_length": parameters.reporting_length,
+            "accountant": self._accountant() | of_accountant(constants, measurement),
+            "sampling_exactness": exactness(parameters.epsilon, sensitivities, rule),
+        }
+
+    def parts(self, unit: str) -> Json:
+        """The statement's parts on the draw.
+
+        Raises:
+            InternalError: the noise does not carry the nominal charge (rule 9).
+        """
+        self._require_covered()
+        measurement = self.measurement
+        law, lattice = _TEXT.say("law.lengths"), _TEXT.say("law.lattice_of_lengths")
+        noise = noise_law(law, lattice, private=measurement.private)
+        limit = measurement.parameters.record_limit
+        return {
+            "inputs": inputs(_TEXT.say("law.inputs"), _DRAWN_OF_LENGTHS, ["levels[].length"]),
+            "parameters": self._parameters(),
+            "noisy_count": self._noisy_count(),
+            "levels": [self._level(length) for length in range(1, len(measurement.levels) + 1)],
+            "noise": noise | {"spurious": _TEXT.say("law.spurious_rule")},
+            "contribution": {
+                "rule": self._bounded(),
+                "width": measurement.schema.width,
+                "how": joining(unit),
+                **meaning(measurement.schema, unit),
+            },
+            "sampling": sample_of(limit, _TEXT.say("sampling.text_of_lengths")),
+        }
+
+    def _require_covered(self) -> None:
+        """Refuse noise that is smaller than its charge says, in exact rationals."""
+        measurement = self.measurement
+        drawn = [(level.sensitivity, level.scale) for level in measurement.levels if level.scale]
+        if measurement.parameters.accountant == "gdp":
+            drawn.append((1, measurement.count_scale))
+        spent = sum((square / Fraction(scale) ** 2 for square, scale in drawn), Fraction(0))
+        if spent > Fraction(measurement.mu_squared):
+            raise InternalError(
+                "The noise of a release must cover its charge: sum of Delta_k / s_k^2 <= mu^2."
+            )
+
+    def _delta_given(self) -> Json:
+        """How delta was set (rule 16)."""
+        parameters = self.measurement.parameters
+        if parameters.delta_factor is None:
+            return {"rule": _TEXT.say("claim.delta_constant")}
+        return {
+            "rule": _TEXT.say("claim.delta_of_count"),
+            "delta_factor": parameters.delta_factor,
+            "delta_max": parameters.delta,
+        }
+
+    def _accountant(self) -> Json:
+        """The accountant, its theorem and its formulas (privacy.md 1.2 and 2)."""
+        parameters, applied = self.measurement.parameters, _TEXT.say("accountant.applied")
+        bounded = parameters.contribution
+        if parameters.accountant == "gdp":
+            return {
+                "name": "gdp",
+                "theorem": _TEXT.say("accountant.gdp_theorem"),
+                "conversion": _TEXT.say("accountant.gdp_conversion"),
+                "rule": _TEXT.say(f"accountant.gdp_rule.{bounded}"),
+                "text": applied,
+            }
+        return {
+            "name": "zcdp",
+            "theorem": _TEXT.say(f"accountant.zcdp_theorem.{bounded}"),
+            "conversion": _TEXT.say("accountant.zcdp_conversion"),
+            "rule": _TEXT.say(f"accountant.zcdp_rule.{bounded}"),
+            "text": f"{_TEXT.say(f'accountant.zcdp_charge.{bounded}')} {applied}",
+        }
+
+    def _parameters(self) -> Json:
+        """Every parameter of the draw."""
+        parameters, levels = self.measurement.parameters, len(self.measurement.levels)
+        body = asdict(parameters)
+        body["sigma_proportions"] = list(body["sigma_proportions"][:levels]) or [1.0] * levels
+        of_length = {str(k): parameters.thresholds.value(k) for k in range(2, levels + 1)}
+        body["thresholds"] = {"kind": parameters.thresholds.kind, "values": of_length}
+        body["expected_size"] = body.pop("record_limit")
+        del body["engine"]  # said under noise
+        return body
+
+    def _noisy_count(self) -> Json:
+        """The number of records as drawn, with its noise, and what it is charged."""
+        scale, planned = self.measurement.count_scale, self._constants.nominal
+        content: Json = {
+            "value": self.measurement.number_of_records,
+            "scale": scale,
+            "mu_squared": count_charge(planned),
+        }
+        if self.measurement.parameters.accountant == "gdp":
+            law = {"law": _TEXT.say("law.gaussian"), "sigma": planned.count_sigma}
+            return content | law | error_bar_of(scale)
+        # P(|Z| >= j) = e^(-(j - 1/2) / b), so both figures of a rounded Laplace are closed forms.
+        ratio = math.exp(-1 / scale)
+        variance = math.exp(0.5 / scale) * ratio * (1 + ratio) / (1 - ratio) ** 2
+        return content | {
+            "law": _TEXT.say("law.laplace"),
+            "sd": math.sqrt(variance),
+            "half_width_95": max(0, math.ceil(scale * math.log(20) - 0.5)),
+            "epsilon": planned.count_epsilon,
+        }
+
+    def _bounded(self) -> str:
+        """How one subject's contribution is bounded (rules 12 and 13)."""
+        parameters = self.measurement.parameters
+        if parameters.contribution == "schema":
+            return _TEXT.say("contribution.schema")
+        percentile = f"{parameters.percentile_percentage}"
+        if parameters.contribution == "profile":
+            return _TEXT.say("contribution.profile", percentile=percentile)
+        return _TEXT.say("contribution.percentile", percentile=percentile)
+
+    def _level(self, length: int) -> Json:
+        """One length's noise, threshold and result; what is suppressed only as rule 3 allows."""
+        measurement, level = self.measurement, self.measurement.levels[length - 1]
+        survivors = int(np.count_nonzero(level.survives))
+        suppressed: Json = {"value": None, "why": _TEXT.say("law.suppressed_unknown")}
+        if level.candidates is not None and length > 1:
+            why = _TEXT.say("law.suppressed_known")
+            suppressed = {"value": level.candidates - survivors, "why": why}
+        sigma_charged = self._constants.nominal.sigmas[length - 1]
+        excluded = {"excluded": _TEXT.say("law.error_bar_excludes")}
+        content: Json = {
+            "length": length,
+            "empty": level.scale == 0 or level.candidates == 0,
+            "sigma": level.sigma,
+            "sigma_charged": sigma_charged,
+            "sensitivity": level.sensitivity,
+            "sensitivity_bound": bound(self._constants, measurement, length),
+            "scale": level.scale,
+            "mu_squared": 1 / sigma_charged**2,
+            "threshold": level.threshold,
+            "threshold_rule": self._threshold_rule(length),
+            "candidates": level.candidates,
+            "survivors": survivors,
+            "suppressed": suppressed,
+            "spurious": _spurious(level, survivors),
+            "error_bar": error_bar_of(level.scale) | excluded if level.scale else None,
+        }
+        return content | (self._first_length(level) if length == 1 else {})
+
+    def _threshold_rule(self, length: int) -> str:
+        """The threshold's formula at one length (rules 10 and 11, privacy.md 6.6)."""
+        if length == 1:
+            is_none = self.measurement.levels[0].threshold is None
+            return _TEXT.say("threshold.none") if is_none else _TEXT.say("threshold.open")
+        thresholds = self.measurement.parameters.thresholds
+        return _TEXT.say(f"threshold.longer.{thresholds.kind}", value=f"{thresholds.value(length):g}")
+
+    def _first_length(self, level: Level) -> Json:
+        """Length 1 split into declared columns, whose domains are public, and open ones (rules 3 and 11)."""
+        measurement, columns = self.measurement, self.measurement.schema.columns
+        declared = [index for index, column in enumerate(columns) if not column.is_open]
+        held = np.isin(level.combinations, declared)
+        cells = sum(len(measurement.values[index]) for index in declared)
+        kept = int(np.count_nonzero(held & level.survives))
+        return {
+            "declared": {
+                "columns": len(declared),
+                "domain_size": cells,
+                "survivors": kept,
+                "suppressed": cells - kept,
+            },
+            "open": {
+                "columns": len(columns) - len(declared),
+                "items": sum(column.max_items for column in columns if column.is_open),
+                "sensitivity": FirstLength.of(measurement).open_sensitivity,
+                "survivors": int(np.count_nonzero(~held & level.survives)),
+                "suppressed": None,
+                "why": _TEXT.say("law.suppressed_unknown"),
+            },
+        }
+
+
+def _spurious(level: Level, survivors: int) -> Json:
+    """Expected combinations that nobody holds, and their share of what is published, at most."""
+    expected, share, text = level.expected_spurious, None, _TEXT.say("law.spurious_open")
+    if expected is not None:
+        text = _TEXT.say("law.spurious")
+        share = min(1.0, expected / survivors) if survivors else None
+    return {"expected_spurious": expected, "expected_spurious_share": share, "text": text}
+
+
+#: Numbers that follow from the data (`inputs`).
+_DRAWN_OF_TABLES = (
+    "choices[].candidates",
+    "choices[].chosen",
+    "choices[].sensitivity_squared",
+    "columns[].cells",
+    "columns[].noisy_total.survivors",
+    "columns[].noisy_total.value",
+    "noisy_count.value",
+    "tables[].cells",
+    "tables[].score",
+    "tables[].sensitivity",
+    "tables[].total",
+    "values.counts[][]",
+    "values.open.survivors",
+)
+
+
+@dataclass(frozen=True)
+class FittedDraw(StatedDraw):
+    """A draw of a workload's tables, for records that are fitted to them."""
+
+    measurement: WorkloadMeasurement
+
+    def guarantee(self) -> Json:
+        """What the claim says of its accountant."""
+        measurement, delta_t = self.measurement, self.measurement.threshold_delta
+        parameters = measurement.parameters
+        tables = [table.sensitivity for table in (*measurement.values[:1], *measurement.tables)]
+        scores = [len(each.candidates) for _, each in self._choices()]
+        rule = _TEXT.say("law.exactness_of_tables")
+        return {
+            "delta_given": {"rule": _TEXT.say("claim.delta_constant")},
+            "delta_applied": parameters.delta,
+            "delta_threshold_applied": delta_t,
+            "delta_noise": (parameters.delta - delta_t) / (1 - delta_t),
+            "identity": _TEXT.say("claim.delta_identity.gdp"),
+            "accountant": {
+                "name": "gdp",
+                "theorem": _TEXT.say("fitted.theorem"),
+                "conversion": _TEXT.say("accountant.gdp_conversion"),
+                "rule": _TEXT.say("fitted.rule"),
+                "text": _TEXT.say("fitted.shares"),
+            },
+            "sampling_exactness": exactness(parameters.epsilon, [*tables, *scores], rule),
+        }
+
+    def parts(self, unit: str) -> Json:
+        """The statement's parts on the draw.
+
+        Raises:
+            InternalError: the noise does not carry the nominal charge (rule 9).
+        """
+        realised, measurement = self._require_covered(), self.measurement
+        law, lattice = _TEXT.say("law.tables"), _TEXT.say("law.lattice_of_tables")
+        limit = measurement.parameters.record_limit
+        return {
+            "inputs": inputs(_TEXT.say("fitted.inputs"), _DRAWN_OF_TABLES),
+            "parameters": self._parameters(),
+            "noisy_count": self._count(),
+            "values": self._values(),
+            "tables": self._tables(),
+            "choices": [self._choice(*each) for each in self._choices()],
+            "mu_squared_realised": float(realised),
+            "cells": _TEXT.say("fitted.cells"),
+            "shares": _TEXT.say("fitted.shares"),
+            "noise": noise_law(law, lattice, private=measurement.private),
+            "contribution": {
+                "how": joining(unit),
+                **meaning(measurement.schema, unit),
+                "rule": _TEXT.say("fitted.cells"),
+                "width": measurement.schema.measured.width,
+            },
+            "sampling": sample_of(limit, _TEXT.say("sampling.text_of_tables")),
+        }
+
+    def columns(self, stated: Sequence[Json]) -> list[Json]:
+        """The columns of the public schema, and how many cells each has."""
+        every = cells_of_all_columns(self.measurement.schema, self.measurement.cells)
+        return [column | {"cells": cells.size} for column, cells in zip(stated, every, strict=True)]
+
+    def _charges(self) -> Iterator[tuple[int, float]]:
+        """Square of the sensitivity and noise scale of everything that was drawn."""
+        measurement = self.measurement
+        yield 1, measurement.count_scale
+        if measurement.values:
+            yield measurement.values[0].sensitivity, measurement.values[0].scale
+        for table in measurement.tables:
+            yield table.sensitivity, table.scale
+        for _, scores in self._choices():
+            yield self._squares(scores), scores.scale
+
+    def _require_covered(self) -> Fraction:
+        """The sum of all charges, in exact fractions, refused above the nominal one."""
+        spent = sum((square / Fraction(scale) ** 2 for square, scale in self._charges()), Fraction(0))
+        if spent > Fraction(self.measurement.mu_squared):
+            raise InternalError("The noise of a release must cover its charge: sum of Delta / s^2 <= mu^2.")
+        return spent
+
+    def _choices(self) -> list[tuple[str, NoisyScores]]:
+        """The private choices that were made, by what was chosen: ``pairs`` or ``longer``."""
+        both = (("pairs", self.measurement.pair_scores), ("longer", self.measurement.scores))
+        return [(what, scores) for what, scores in both if scores is not None]
+
+    def _squares(self, scores: NoisyScores) -> int:
+        return sum(sensitivity(self.measurement.cells, columns) ** 2 for columns in scores.candidates)
+
+    def _parameters(self) -> Json:
+        """Every parameter of the draw, columns by name."""
+        parameters = self.measurement.parameters
+        body: dict[str, Any] = parameters.as_settings()
+        names = [column.name for column in self.measurement.schema.columns]
+        target, tables = parameters.target, parameters.tables
+        for longer in (body["longer"], *(step["longer"] for step in body["steps"])):
+            longer["holding"] = None if longer["holding"] is None else names[longer["holding"]]
+        return body | {
+            "expected_size": body.pop("record_limit"),
+            "target": None if target is None else names[target],
+            "tables": None if tables is None else [[names[column] for column in each] for each in tables],
+            "filled": [names[column] for column in parameters.filled],
+        }
+
+    def _count(self) -> Json:
+        scale = self.measurement.count_scale
+        return {
+            "value": self.measurement.number_of_records,
+            "scale": scale,
+            "mu_squared": 1 / scale**2,
+            "law": _TEXT.say("law.gaussian"),
+            **error_bar_of(scale),
+            "signal": self.measurement.signal,
+            "signal_rule": _TEXT.say("fitted.signal"),
+        }
+
+    def _values(self) -> Json | None:
+        """Length 1."""
+        measurement, first = self.measurement, self.measurement.length_one
+        if first is None:
+            return None
+        columns = measurement.schema.measured.columns
+        opened = [place for place, column in enumerate(columns) if column.is_open]
+        items = sum(columns[place].max_items for place in opened)
+        return {
+            "scale": first.scale,
+            "sensitivity": first.sensitivity,
+            "mu_squared": first.sensitivity / first.scale**2,
+            "error_bar": error_bar_of(first.scale),
+            "threshold": first.threshold if opened else None,
+            "threshold_rule": _TEXT.say("fitted.threshold") if opened else _TEXT.say("threshold.none"),
+            "counts": [table.counts.tolist() for table in measurement.values],
+            "counts_rule": _TEXT.say("fitted.counts"),
+            "open": {
+                "columns": len(opened),
+                "items": items,
+                "sensitivity": min(first.sensitivity, items),
+                "survivors": sum(len(measurement.cells[place].values) for place in opened),
+                "suppressed": None,
+                "why": _TEXT.say("fitted.other"),
+            },
+        }
+
+    def _stages(self) -> Iterator[str]:
+        """In which stage each table was measured: ``workload``, ``chosen`` (for its score) or ``second``."""
+        scored = set(self.measurement.scores.candidates if self.measurement.scores else ())
+        before: set[ColumnNumbers] = set()
+        for columns in (table.columns for table in self.measurement.tables):
+            # A single column is a table only where there was no other to measure again.
+            again = columns in before or len(columns) == 1
+            yield "second" if again else "chosen" if columns in scored else "workload"
+            before.add(columns)
+
+    def _tables(self) -> list[Json]:
+        """The tables in the order in which they were measured."""
+        scores = {
+            columns: score
+            for _, each in self._choices()
+            for columns, score in zip(each.candidates, each.scores, strict=True)
+        }
+        return [
+            {"stage": stage, "score": scores.get(table.columns)} | self._table(table)
+            for table, stage in zip(self.measurement.tables, self._stages(), strict=True)
+        ]
+
+    def _table(self, table: MeasuredTable) -> Json:
+        counts_once = all(self.measurement.cells[column].cap == 1 for column in table.columns)
+        return {
+            "columns": [self.measurement.schema.columns[column].name for column in table.columns],
+            "total": int(table.counts.sum()) if counts_once else None,
+            "cells": int(table.counts.size),
+            "sensitivity": table.sensitivity,
+            "scale": table.scale,
+            "mu_squared": table.sensitivity / table.scale**2,
+            "error_bar": error_bar_of(table.scale),
+        }
+
+    def _choice(self, what: str, scores: NoisyScores) -> Json:
+        drawn = {table.columns for table in self.measurement.tables}
+        square, against = self._squares(scores), _TEXT.say(f"fitted.against.{what}")
+        return {
+            "what": _TEXT.say(f"published.chosen_from.{what}"),
+            "candidates": len(scores.candidates),
+            "chosen": sum(columns in drawn for columns in scores.candidates),
+            "sensitivity_squared": square,
+            "scale": scores.scale,
+            "mu_squared": square / scores.scale**2,
+            "against": against,
+            "rule": _TEXT.say("fitted.score", against=against),
+        }
