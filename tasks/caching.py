@@ -22,7 +22,7 @@ from pydantic import BaseModel, Secret
 from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Schema
-from tasks.core.records.partitions.index import lacks_partitions
+from tasks.core.records.partitioned import lacks_partitions
 from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
 from tasks.version import code_hash
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tasks.core.errors import ParameterError, StorageError
 from tasks.core.hints import located
 from tasks.core.metadata.errata import ERRATA, Erratum, Kind, read_errata, status_of, today
-from tasks.core.tables.storage_urls import refused_url, remote_url
+from tasks.core.tables.places import refused_url, remote_url
 from tasks.progress import say
 from tasks.public.releases import COPIES, LATEST, MANIFEST, add_erratum, releases_of
 from tasks.storage import vintage_in_name

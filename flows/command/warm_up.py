@@ -24,9 +24,12 @@ from pyarrow.csv import read_csv
 from tasks.configuration.synthesis import AggregateSeeded as Held
 from tasks.configuration.synthesis import RowSeeded, Unseeded, ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
-from tasks.core.aggregates.aggregates_json import write_aggregates_json
 from tasks.core.aggregates.grouping import FilledCells, add_up
-from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
+from tasks.core.aggregates.interchange import (
+    write_aggregates_json,
+    write_reportable_parquet,
+    write_reportable_tsv,
+)
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.stored_marginals import Marginals

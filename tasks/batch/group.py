@@ -12,7 +12,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.evaluation.sensitive_files import write_joined_stats
 from tasks.core.navigation.comparison import render_comparison, write_comparison_tsv
 from tasks.core.navigation.run_figures import RunFigures, read_run
-from tasks.core.tables.delimited import write_rows
+from tasks.core.tables.writing import write_rows
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspace
 

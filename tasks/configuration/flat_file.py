@@ -35,7 +35,7 @@ from tasks.configuration.synthesis import (
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, located, no_such_file
 from tasks.core.tables.header import is_named_as_table
-from tasks.core.tables.own_tables import closed_folder_of
+from tasks.core.tables.places import closed_folder_of
 
 #: Keys of SDS that are not taken, and what to do.
 _NOT_DONE = {

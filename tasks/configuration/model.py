@@ -32,7 +32,7 @@ from tasks.core.errors import InternalError, ParameterError
 from tasks.core.metadata.described import Publication
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
-from tasks.core.tables.storage_urls import refused_url, remote_url
+from tasks.core.tables.places import refused_url, remote_url
 from tasks.core.unit_words import names_people, names_subjects
 
 #: What no release's configuration has: where the workspace is, what is measured for sensitive/ alone and how

@@ -6,7 +6,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, field_validator, mode
 
 from tasks.configuration.form import NOT_ASKED
 from tasks.configuration.sections import Model
-from tasks.core.tables.storage_urls import refused_url, remote_url
+from tasks.core.tables.places import refused_url, remote_url
 
 _SCHEDULERS = ("tls://", "tcp://")
 #: Where work is done: no release says it.

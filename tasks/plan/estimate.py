@@ -16,7 +16,7 @@ from tasks.core.dp.workload.expected import planned_first_length
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
-from tasks.core.tables.row_count import RowSource, number_of_rows
+from tasks.core.tables.batches import RowSource, number_of_rows
 from tasks.plan.describe import RunFacts
 from tasks.plan.resources import free_disk_mb, free_memory_mb, tables_bytes
 

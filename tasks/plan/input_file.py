@@ -17,7 +17,7 @@ from tasks.configuration.model import UNDATED, Label, RunConfiguration
 from tasks.core.errors import InputError, LateInput, ParameterError
 from tasks.core.hints import located, no_such_file
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.storage_urls import Storage, remote_url
+from tasks.core.tables.places import Storage, remote_url
 from tasks.plan.protections.plan import vintage_of
 
 #: What stands for the vintage in ``sensitive_microdata_path``.

@@ -15,7 +15,7 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import StorageError
 from tasks.core.metadata.errata import ERRATA, read_errata, status_of
-from tasks.core.tables.storage_urls import Storage
+from tasks.core.tables.places import Storage
 from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.publish import Release

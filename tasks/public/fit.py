@@ -31,8 +31,8 @@ def fit_records(into: Output, measurement: StoredTable, synthesis: AnySynthesis,
     drawn, seed = bundle.workload(), public_seed(bundle, synthesis) or 0
     number, report = synthesis.target_number_of_records, into.progress.of("records")
     if is_sharded(fitted.wanted_number(drawn, number)):
-        from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
-        from tasks.core.synthesis.sharded_records import join_shards
+        from tasks.core.synthesis.fitted import draw_fitted_in_shards
+        from tasks.core.synthesis.records import join_shards
 
         with shard_place(into) as place:
             join_shards(

@@ -7,7 +7,7 @@ from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.constrained_headers import HeldConstraints
+from tasks.core.synthesis.fitted_to_counts import HeldConstraints
 from tasks.public.bundles.opening import open_counts
 from tasks.public.modes import (
     PublicFacts,
@@ -56,7 +56,7 @@ def generate_records(
     reported, report = read_aggregates(into.path(aggregates)), into.progress.of("records")
     public = PublicFacts(public_seed(bundle, synthesis), resolution, held)
     if is_sharded(records_in_shards(reported, synthesis)):
-        from tasks.core.synthesis.sharded_records import join_shards
+        from tasks.core.synthesis.records import join_shards
 
         with shard_place(into) as place:
             join_shards(

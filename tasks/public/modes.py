@@ -23,10 +23,9 @@ from tasks.public.shards import ShardPlace
 
 if TYPE_CHECKING:
     from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters
-    from tasks.core.synthesis.constrained_headers import HeldConstraints
-    from tasks.core.synthesis.records import SyntheticRecords
+    from tasks.core.synthesis.fitted_to_counts import HeldConstraints
+    from tasks.core.synthesis.records import ShardedRecords, SyntheticRecords
     from tasks.core.synthesis.rows import FrequentRows
-    from tasks.core.synthesis.sharded_records import ShardedRecords
 
 
 def draw_from_rows(
@@ -119,17 +118,17 @@ def draw_shards_from_counts(
     place: ShardPlace,
 ) -> "ShardedRecords":
     """As `draw_from_counts`, in shards. Args: place: where they are made."""
-    from tasks.core.synthesis import aggregate_seeded_in_shards, fitted_to_counts, fitted_to_counts_in_shards
+    from tasks.core.synthesis import aggregate_seeded, fitted_to_counts
 
     if public.seed is None:
         raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
     if isinstance(synthesis, AggregateSeeded):
         parameters = aggregate_parameters(synthesis)
-        return aggregate_seeded_in_shards.draw_aggregate_seeded_in_shards(
+        return aggregate_seeded.draw_aggregate_seeded_in_shards(
             reported, parameters, public.seed, **place, progress=progress
         )
     if isinstance(synthesis, Fitted):
-        return fitted_to_counts_in_shards.draw_fitted_to_counts_in_shards(
+        return fitted_to_counts.draw_fitted_to_counts_in_shards(
             reported,
             fitted_to_counts.Missing.of_rounding(public.resolution),
             public.seed,

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, read_all_ranges
-from tasks.core.aggregates.aggregates_json import write_aggregates_json
 from tasks.core.aggregates.interchange import (
+    write_aggregates_json,
     write_aggregates_tsv,
     write_estimates_parquet,
     write_estimates_tsv,
@@ -34,8 +34,7 @@ from tasks.core.lineage import (
 from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
 from tasks.core.statement.released_json import LINEAGE_KEYS, check_released_json
-from tasks.core.synthesis.assembly import write_wide_tsv
-from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
+from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
 from tasks.core.synthesis.records import AnySynthetic, open_synthetic_records
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle

@@ -8,7 +8,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.listing import some_of
 from tasks.core.records.columns import Column
-from tasks.core.records.identifiers import IDENTIFIER_PATTERNS
+from tasks.core.records.dropped import IDENTIFIER_PATTERNS
 from tasks.core.statement.column_totals import mostly_empty
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json

@@ -15,8 +15,7 @@ from tasks.storage import SENSITIVE, StoredTable
 @step(SENSITIVE, makes="exact marginals", folder="marginals", progress="count")
 def count_records(into: Output, records: StoredTable, length: int) -> None:
     """Count every combination up to a length exactly; stays in ``sensitive/``."""
-    from tasks.core.aggregates.marginals import count_marginals
-    from tasks.core.aggregates.partitions import count_partitions
+    from tasks.core.aggregates.marginals import count_marginals, count_partitions
 
     report, resources = into.progress.of("combinations"), into.run.resources
     table = open_kept(into, records)

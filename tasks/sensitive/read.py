@@ -15,9 +15,8 @@ from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_lost, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.tables.file_state import changed_meanwhile
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.remote import RemoteFile
+from tasks.core.tables.source import RemoteFile, changed_meanwhile
 from tasks.engine import current_engine, note_parts
 from tasks.progress import say
 from tasks.step import Output, step
@@ -141,9 +140,8 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
     )
     engine = current_engine()
     if engine.partitions:
-        from tasks.core.records.partitions.encoding import encode_partitions
-        from tasks.core.records.partitions.index import write_partitions
-        from tasks.core.records.partitions.plan import PartitionPlace
+        from tasks.core.records.partitioned import write_partitions
+        from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 
         place = PartitionPlace(engine.partitions, engine.store(into.run), f"{into.key}-{engine.partitions}")
         note_parts(into.run, place.store, place.prefix)

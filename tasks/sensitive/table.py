@@ -6,11 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from tasks.core.errors import ClusterLost
-from tasks.core.parts.kept import KeptWork
-from tasks.core.parts.workers import InProcess, Workers
+from tasks.core.parts.workers import InProcess, KeptWork, Workers
 from tasks.core.records.coded import read_coded_records
-from tasks.core.records.partitioned import AnyRecords, PartitionedRecords
-from tasks.core.records.partitions.index import is_parted, read_partitions
+from tasks.core.records.partitioned import AnyRecords, PartitionedRecords, is_parted, read_partitions
 from tasks.engine import current_engine, note_parts
 from tasks.step import Output
 from tasks.storage import StoredTable, Workspace

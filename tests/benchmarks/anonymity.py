@@ -49,8 +49,11 @@ def _wide_table() -> Path:
 def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object]:
     """One job; see the module."""
     from tasks.configuration.model import RunConfiguration
-    from tasks.core.aggregates.aggregates_json import write_aggregates_json
-    from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
+    from tasks.core.aggregates.interchange import (
+        write_aggregates_json,
+        write_reportable_parquet,
+        write_reportable_tsv,
+    )
     from tasks.core.aggregates.marginals import count_marginals
     from tasks.core.aggregates.protection import protect_counts
     from tasks.core.contracts.public_schema import Declarations, build_schema

@@ -24,16 +24,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.partitions import count_partitions
+from tasks.core.aggregates.marginals import count_marginals, count_partitions
 from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import Workers
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.partitions.encoding import encode_partitions
-from tasks.core.records.partitions.plan import PartitionPlace
+from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tasks.core.tables.header import InputFile
 from tests.benchmarks.data import FOLDER
 from tests.benchmarks.scale import COLUMNS, table

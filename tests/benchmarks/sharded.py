@@ -27,9 +27,8 @@ from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
-from tasks.core.synthesis.fitted import domain_to_fit
-from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
-from tasks.core.synthesis.sharded_records import read_fitted_cells
+from tasks.core.synthesis.fitted import domain_to_fit, draw_fitted_in_shards
+from tasks.core.synthesis.records import read_fitted_cells
 from tests.benchmarks.fitted import codes_of, parameters_for
 from tests.benchmarks.fitted_scores import marginal_scores
 from tests.benchmarks.fitted_tables import Cells, CellTable, table_named

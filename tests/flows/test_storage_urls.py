@@ -13,8 +13,8 @@ from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import InputError, ParameterError, StorageError
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.remote import RemoteFile
-from tasks.core.tables.storage_urls import Storage, remote_url
+from tasks.core.tables.places import Storage, remote_url
+from tasks.core.tables.source import RemoteFile
 from tests.flows import pipeline
 from tests.flows.processes import configured, phases
 from tests.public.test_errata import released

@@ -21,15 +21,14 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.command import main as command
 from tasks.cluster import Cluster
-from tasks.core.aggregates.partitions import count_partitions
+from tasks.core.aggregates.marginals import count_partitions
 from tasks.core.errors import ClusterLost
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions
-from tasks.core.records.partitions.encoding import encode_partitions
-from tasks.core.records.partitions.plan import PartitionPlace
+from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tasks.core.tables.header import InputFile
 from tests.benchmarks.data import generated_codes
 from tests.flows import pipeline

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.linkability import single_out
+from tasks.core.aggregates.linkability import RecordAnalysis, analysis_of, single_out
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.rare import RecordAnalysis, analysis_of
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords

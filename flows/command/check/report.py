@@ -20,7 +20,7 @@ from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.syndiffix.clusters import written
 from tasks.core.syndiffix.settings import count_sd
-from tasks.core.tables.row_count import holds_no_record
+from tasks.core.tables.batches import holds_no_record
 from tasks.ledger_place import kept_place
 from tasks.plan.cluster import works_in_partitions
 from tasks.plan.describe import RunFacts, describe

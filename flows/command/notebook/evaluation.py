@@ -23,7 +23,7 @@ from tasks.core.hashes import file_sha256
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.syndiffix.bins import public_edges
 from tasks.core.syndiffix.reading import read_table
-from tasks.core.synthesis.released_records import read_released_records
+from tasks.core.synthesis.assembly import read_released_records
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.resources import query_resources
 from tasks.progress import Progress

@@ -1,26 +1,36 @@
-"""SDS's interchange format: aggregates in, ``selections`` and counts as TSV or Parquet out.
+"""SDS's interchange formats: aggregates in, ``selections`` and counts as TSV, Parquet or SDS's JSON out.
 
-Reportable aggregates of a fitted release as files: SDS's two columns first, then how good each count is.
+Of a fitted release SDS's two columns come first, then how good each count is:
 
     selections, protected_count, basis, noisy_count, least_squares, at_least, at_most
 
 ``basis`` is ``measured`` where noise was drawn for that very combination, and ``estimated`` elsewhere; only
 what was measured has a noisy count. What noisy tables tell, alone or as a sum of a longer one's cells, has a
-least squares estimate. See `ranges` for the rest.
+least squares estimate. See `Ranges` for the rest.
+
+The keys of the JSON are SDS's (sds.md 2.5), so that what reads its files reads ours. What its files give away
+is left out: which records hold a combination, how many combinations each record holds, and in a protected
+file the true number of records and every value that is not reported.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.aggregates import Aggregates, Ranges, measured_numbers
-from tasks.core.aggregates.selections import TextOrder, pieces_of, quoted_pieces
+from tasks.core.aggregates.aggregates import Aggregates, Attribute, Ranges, measured_numbers
+from tasks.core.aggregates.selections import Pieces, Surroundings, TextOrder, pieces_of, quoted_pieces
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.wide_form import AttributeNumbering, wide_headers
 from tasks.core.arrays import Ids, Integers
-from tasks.core.tables.delimited import as_lines, quoted_texts
+from tasks.core.records.columns import Schema
+from tasks.core.tables.writing import as_lines, quoted_texts
 
 #: The first line under the header: the number of records, a combination of length 0 so to speak.
 RECORD_COUNT = "record_count"
@@ -137,3 +147,114 @@ def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.Re
             ]
             arrays = [pa.array(column, kind) for column, kind in zip(columns, _SCHEMA.types, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
+
+
+#: Combinations and their counts, some at a time.
+_Parts = Iterable[tuple[Ids, Integers]]
+
+_ENTRY = Surroundings(b',\n"', b'":{"count":', b',"contained_in_records":[]}')
+
+
+@dataclass(frozen=True)
+class _About:
+    """What the file tells beside the counts; ``protected``: the number of records is a protected one."""
+
+    schema: Schema
+    headers: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    number_of_records: int
+    reporting_length: int
+    protected: bool
+
+    def fields(self) -> dict[str, Any]:
+        """Every field but the counts."""
+        items = {
+            attribute.header: {
+                "src_header_name": self.schema.columns[attribute.column].name,
+                "attribute_name": attribute.item,
+                "delimiter": self.schema.columns[attribute.column].delimiter,
+            }
+            for attribute in self.attributes
+            if attribute.item is not None
+        }
+        return {
+            "headers": list(self.headers),
+            "multi_value_column_metadata_map": items,
+            "number_of_records": self.number_of_records,
+            "protected_number_of_records": self.number_of_records if self.protected else None,
+            "records_sensitivity_by_len": [[] for _ in range(self.reporting_length + 1)],
+            "reporting_length": self.reporting_length,
+        }
+
+    def pieces(self) -> Pieces:
+        """Each attribute as ``<columnIndex>:<value>``, the index that of its header."""
+        index = {header: place for place, header in enumerate(self.headers)}
+        texts = [f"{index[attribute.header]}:{attribute.value}" for attribute in self.attributes]
+        escaped = (json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
+        return Pieces(tuple(escaped), np.zeros(len(texts), np.bool_))
+
+
+def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *, protected: bool) -> None:
+    """Write aggregates; equal ones give equal bytes.
+
+    Args:
+        aggregates: reportable counts, or true ones.
+        schema: the public schema that the attributes' columns are of.
+        path: the file to write.
+        protected: whether the counts and the number of records are protected: the number then stands
+            under both its names; otherwise ``protected_number_of_records`` is null.
+    """
+    about = _About(
+        schema,
+        aggregates.headers,
+        aggregates.attributes,
+        aggregates.number_of_records,
+        aggregates.reporting_length,
+        protected,
+    )
+    with path.open("wb") as file:
+        entries = _Entries(about, file)
+        for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
+            entries.write(ids, counts)
+        entries.finish()
+
+
+def write_true_counts_json(
+    marginals: Marginals, numbering: AttributeNumbering, parts: _Parts, path: Path
+) -> None:
+    """Write true counts and the true number of records, a bounded number of them in memory; sensitive.
+
+    Args:
+        marginals: what the counts are of, all combinations of each length from 1 on.
+        numbering: of the attributes that the ids stand for.
+        parts: every combination and its count, in the order of the file.
+        path: the file to write.
+    """
+    facts, longest = marginals.facts, max(marginals.lengths, default=0)
+    headers = wide_headers(facts.schema, numbering.attributes)
+    about = _About(facts.schema, headers, numbering.attributes, facts.number_of_records, longest, False)
+    with path.open("wb") as file:
+        entries = _Entries(about, file)
+        for ids, counts in parts:
+            entries.write(ids, counts)
+        entries.finish()
+
+
+class _Entries:
+    """The file's text, part by part."""
+
+    def __init__(self, about: _About, file: BinaryIO) -> None:
+        head = json.dumps(about.fields(), ensure_ascii=False, separators=(",", ":"))
+        file.write(head.removesuffix("}").encode() + b',"aggregates_count":{')
+        self._file, self._pieces = file, about.pieces()
+        self._skipped = len(",")
+
+    def write(self, ids: Ids, counts: Integers) -> None:
+        """Write entries, each with what separates it from the one before."""
+        for text in self._pieces.lines(ids, counts, _ENTRY):
+            self._file.write(text[self._skipped :])
+            self._skipped = 0
+
+    def finish(self) -> None:
+        """Write what stands behind the last one."""
+        self._file.write(b"\n}}\n")

@@ -1,42 +1,66 @@
 """Exact counting: coded records in, marginals out (see `stored_marginals`), by DuckDB.
 
-DuckDB groups the records by a few sets of slots (`roll_ups`); every other set is rolled up from a larger
-one, in memory. A set that is too large for memory is grouped and sorted alone, and spilled. Few records are
-counted in memory (`cubes`), without a query. Partitions of one table may be counted apart, each giving a
-partial; partials add up.
+DuckDB groups the records by a few sets of slots; every other set is rolled up from a larger one, in memory
+(`grouping`). A set that is too large for memory is grouped and sorted alone, and spilled. Few records are
+counted in memory (`cubes`), without a query.
 
 Sets are counted in any order and stored in one: what arrives before its turn waits in memory, and beyond a
 budget in a scratch file. Several sets of slots stand for one combination where a column is multi-valued:
 they are added up when the last has arrived.
+
+Of a table in several parts workers count each where it is, and what they counted is added up, a combination
+of columns at a time, so that nobody holds more than one of each part:
+
+    partitions     0   1   2  ...  7   8  ...       each counted into a part of the store
+                   └── added up ───┘   └── ... ┘    by workers, up to 8 at a time
+                         └──── added up ────┘       by the caller, into its folder
 """
 
 import itertools
 import math
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
 from tasks.core.aggregates.cubes import Tabulator, cells_of_length, tabulator
-from tasks.core.aggregates.grouping import Append, FilledCells, RecordsQueries, add_up, fits, most_cells
-from tasks.core.aggregates.roll_ups import Shape, plan_roll_ups
+from tasks.core.aggregates.grouping import (
+    Append,
+    FilledCells,
+    RecordsQueries,
+    Shape,
+    add_up,
+    append_rows,
+    fits,
+    most_cells,
+    plan_roll_ups,
+    stored_combinations,
+)
 from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,
     MarginalsWriter,
     check_same_table,
+    code_names,
     length_writer,
+    read_marginals,
     slot_choices,
     table_schema,
 )
 from tasks.core.arrays import ShareDone, SlotNumbers
-from tasks.core.queries import QueryResources
+from tasks.core.errors import ClusterLost
+from tasks.core.parts.store import PartStore, StoredPart
+from tasks.core.queries import QueryResources, filled_query, identifiers
 from tasks.core.records.coded import CodedRecords, read_coded_facts, read_coded_records
+from tasks.core.records.partitioned import PartitionedRecords
 
 _ROWS_AN_APPEND = 1 << 17
 
@@ -374,3 +398,225 @@ def _rolled_up(
 
 def _silent(_: float) -> None:
     return None
+
+
+def merge_partials(
+    partials: Sequence[Marginals], destination: Path, resources: QueryResources = QueryResources()
+) -> Marginals:
+    """Add up the marginals of the partitions of one table, into an existing empty folder.
+
+    Raises:
+        InternalError: if the partials are not of one table and workload.
+    """
+    facts = [partial.facts for partial in partials]
+    check_same_table(facts)
+    merged = replace(facts[0], number_of_records=sum(one.number_of_records for one in facts))
+    merged.write(destination)
+    with resources.connect() as connection:
+        for length in merged.workload:
+            paths = [partial.path(length) for partial in partials]
+            with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
+                buffer = RowBuffer(writer, length)
+                _merge_length(_Length(merged, length, paths, most_cells(resources)), buffer, connection)
+                buffer.flush()
+    return read_marginals(destination)
+
+
+class _Length:
+    """The files of one length, and which combinations are added up in memory."""
+
+    def __init__(self, facts: MarginalFacts, length: int, paths: Sequence[Path], most: int) -> None:
+        self.paths, self.length = paths, length
+        self.sizes = {
+            index: [len(facts.values[column]) + 1 for column in combination]
+            for index, combination in facts.counted(length).items()
+        }
+        self._records, self._most = facts.number_of_records, most
+
+    def in_memory(self, index: int) -> bool:
+        """Whether the cells of a combination fit."""
+        return fits(self.sizes[index], self._records, self._most)
+
+
+def _merge_length(own: _Length, buffer: RowBuffer, connection: duckdb.DuckDBPyConnection) -> None:
+    readers = [stored_combinations(path, own.in_memory) for path in own.paths]
+    heads = [next(reader, None) for reader in readers]
+    codes = identifiers(code_names(own.length))
+    text = filled_query("aggregates/merge_partials", codes=codes)
+    for index, sizes in own.sizes.items():
+        if not own.in_memory(index):
+            values: dict[str, object] = {"partials": [str(p) for p in own.paths], "combination_id": index}
+            append_rows(connection, text, buffer.append_rows, values)
+            continue
+        parts = []
+        for place, head in enumerate(heads):
+            if head is not None and head[0] == index:
+                parts.append(head[1])
+                heads[place] = next(readers[place], None)
+        if parts:
+            buffer.append(index, add_up(parts, sizes))
+
+
+R = TypeVar("R")
+#: Counts a folder of coded records into an empty one, as `count_marginals` leaves it.
+CountFolder = Callable[[Path, Path, QueryResources], object]
+#: Makes one part of others, in an empty folder.
+_Fill = Callable[[Sequence[StoredPart], Path, QueryResources], object]
+#: So many parts are added up at a time: where parts are remote, each is copied to the machine's disk.
+_MOST_ADDED = 8
+
+
+def count_partitions(
+    records: PartitionedRecords,
+    destination: Path,
+    workload: int | Sequence[tuple[int, ...]],
+    resources: QueryResources = QueryResources(),
+    progress: ShareDone | None = None,
+) -> Marginals:
+    """Count how many records of a table in partitions hold each tuple of values (see `count_marginals`).
+
+    Args:
+        records: the table.
+        destination: an existing empty folder.
+        workload: all combinations up to this length (-1: all lengths), or sets of column indexes.
+        resources: memory and threads of each worker and of this process; and the scratch of this one, as a
+            worker's is where its store says.
+        progress: called with the fraction done.
+
+    Returns:
+        The stored marginals: the same bytes as of the whole table, however it is parted.
+
+    Raises:
+        ParameterError: if the workload can't be formed of the columns.
+        InternalError: if the partitions are not of one table.
+    """
+    return add_up_partitions(
+        records, partial(_count_folder, workload=workload), destination, resources, progress
+    )
+
+
+def _count_folder(
+    folder: Path, into: Path, resources: QueryResources, workload: int | Sequence[tuple[int, ...]]
+) -> None:
+    count_marginals(folder, into, workload, resources)
+
+
+def add_up_partitions(
+    records: PartitionedRecords,
+    count: CountFolder,
+    destination: Path,
+    resources: QueryResources = QueryResources(),
+    progress: ShareDone | None = None,
+) -> Marginals:
+    """The sum of what is counted in each partition; nothing stays in the store.
+
+    Args:
+        records: the table.
+        count: can be sent.
+        destination: an existing empty folder.
+        resources: see `count_partitions`.
+        progress: called with the fraction done.
+    """
+    home, done = f"{records.prefix}/counts", _Steps(len(records.partitions), progress)
+
+    def made(name: str, fill: _Fill, level: int, groups: Sequence[Sequence[StoredPart]]) -> list[StoredPart]:
+        jobs = [(f"{home}/{level}/{place}", group) for place, group in enumerate(groups)]
+        work = partial(_put, store=records.store, resources=resources, fill=fill)
+        return list(done.each(records.workers.each(name, work, jobs)))
+
+    try:
+        parts = made("count", partial(_counted, count), 0, [[part] for part in records.partitions])
+        for level in range(1, done.levels + 1):
+            sums = made(f"add up {level}", _added, level, _groups(parts))
+            for part in parts:
+                records.store.remove(part.key)
+            parts = sums
+        whole = _added(parts, destination, resources)
+    except ClusterLost:
+        raise  # what is counted stays, for a run that goes on with it
+    except BaseException:
+        records.store.remove(home)
+        raise
+    records.store.remove(home)
+    done.finish()
+    return whole
+
+
+def each_beside(
+    records: PartitionedRecords, marginals: Marginals, name: str, work: Callable[[CodedRecords, Marginals], R]
+) -> Iterator[R]:
+    """What the work gives for each partition beside the counts of the whole table, in order.
+
+    Args:
+        records: the table.
+        marginals: its counts; they are in the store while the work is done.
+        name: of the work, for who watches.
+        work: can be sent.
+    """
+    key = f"{records.prefix}/marginals"
+    counts = records.store.put(key, partial(_copy, marginals.folder))
+    try:
+        yield from records.workers.each(name, partial(_beside, counts=counts, work=work), records.partitions)
+    finally:
+        records.store.remove(key)
+
+
+def _beside(partition: StoredPart, counts: StoredPart, work: Callable[[CodedRecords, Marginals], R]) -> R:
+    with partition.folder() as folder, counts.folder() as counted:
+        return work(read_coded_records(folder), read_marginals(counted))
+
+
+def _copy(folder: Path, into: Path) -> None:
+    shutil.copytree(folder, into, dirs_exist_ok=True)
+
+
+def _groups(parts: Sequence[StoredPart]) -> list[Sequence[StoredPart]]:
+    return [parts[start : start + _MOST_ADDED] for start in range(0, len(parts), _MOST_ADDED)]
+
+
+def _put(
+    job: tuple[str, Sequence[StoredPart]],
+    store: PartStore,
+    resources: QueryResources,
+    fill: _Fill,
+) -> StoredPart:
+    """Make a part of others, on whatever machine this is."""
+    key, parts = job
+    with tempfile.TemporaryDirectory(dir=store.own_scratch) as scratch:
+        own = replace(resources, scratch=Path(scratch))
+        return store.put(key, lambda into: fill(parts, into, own))
+
+
+def _counted(count: CountFolder, parts: Sequence[StoredPart], into: Path, resources: QueryResources) -> None:
+    (part,) = parts
+    with part.folder() as folder:
+        count(folder, into, resources)
+
+
+def _added(parts: Sequence[StoredPart], into: Path, resources: QueryResources) -> Marginals:
+    with ExitStack() as stack:
+        partials = [read_marginals(stack.enter_context(part.folder())) for part in parts]
+        return merge_partials(partials, into, resources)
+
+
+class _Steps:
+    """How far the work is: a step for each part that is made, and one for what the caller makes."""
+
+    def __init__(self, partitions: int, progress: ShareDone | None) -> None:
+        self._report = progress or (lambda fraction: None)
+        self.levels, self._all, self._done = 0, partitions + 1, 0
+        while partitions > _MOST_ADDED:
+            partitions = -(-partitions // _MOST_ADDED)
+            self._all += partitions
+            self.levels += 1
+
+    def each(self, parts: Iterator[StoredPart]) -> Iterator[StoredPart]:
+        """The parts as they come."""
+        for part in parts:
+            self._done += 1
+            self._report(self._done / self._all)
+            yield part
+
+    def finish(self) -> None:
+        """All is done."""
+        self._report(1.0)

@@ -17,7 +17,7 @@ from tasks.core.aggregates.text_kernels import (
     write_text_rows,
 )
 from tasks.core.arrays import Flags, Ids, Integers
-from tasks.core.tables.delimited import needs_quotes
+from tasks.core.tables.writing import needs_quotes
 
 #: Combinations that are turned into text at once, and how many bytes they may come to.
 _AT_ONCE = 1 << 18

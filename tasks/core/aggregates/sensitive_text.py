@@ -14,9 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.aggregates_json import write_true_counts_json
-from tasks.core.aggregates.interchange import first_lines
-from tasks.core.aggregates.rare import rarest_cells
+from tasks.core.aggregates.interchange import first_lines, write_true_counts_json
+from tasks.core.aggregates.linkability import rarest_cells
 from tasks.core.aggregates.selections import TextOrder, quoted_pieces
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals
 from tasks.core.aggregates.wide_form import attribute_cells, number_everything

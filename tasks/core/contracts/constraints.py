@@ -30,8 +30,7 @@ from tasks.core.records.constraints import (
     OrderedScale,
     Ordering,
 )
-from tasks.core.records.rulebook import Coding, Rulebook, slot_ranges
-from tasks.core.records.scales import ends_of_values
+from tasks.core.records.rulebook import Coding, Rulebook, ends_of_values, slot_ranges
 from tasks.core.tables.column_names import matching_name
 
 #: Stands for a value of an open column that no constraint names; no cell can spell it.

@@ -27,7 +27,7 @@ from tasks.core.contracts.odcs import CustomProperty, ElementPath, Problems
 from tasks.core.hints import did_you_mean
 from tasks.core.records.columns import Column, bin_problems, declared_values
 from tasks.core.records.constraints import OrderedScale
-from tasks.core.records.scales import Ends, ends_of_values
+from tasks.core.records.rulebook import Ends, ends_of_values
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import NumberFormat
 

@@ -21,7 +21,7 @@ from tasks.core.recognition.said import ProtectionName
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
 from tasks.core.records.cell_reading import CellReading
-from tasks.core.records.identifiers import TEXT_KINDS
+from tasks.core.records.dropped import TEXT_KINDS
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import PLAIN
 

@@ -17,7 +17,7 @@ from tasks.core.queries import bound_in, filled_query, identifier, query_text
 from tasks.core.records.cell_reading import AS_IT_STANDS
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.used_columns import column_positions
+from tasks.core.records.encoding import column_positions
 from tasks.core.records.value_texts import texts_or_lists
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import Forbidden
 from tasks.core.contracts.odcs import ElementPath, Problems, Property, Quality
-from tasks.core.records.identifiers import TEXT_KINDS
+from tasks.core.records.dropped import TEXT_KINDS
 
 #: Syntax of Python's that RE2 doesn't have, or reads otherwise.
 _NOT_RE2 = re.compile(r"\(\?(?!:)|[*+?}]\+")

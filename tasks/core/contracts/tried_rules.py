@@ -15,7 +15,7 @@ from tasks.core.queries import connect
 from tasks.core.recognition.cells import SeenColumn
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
-from tasks.core.records.identifiers import TEXT_KINDS
+from tasks.core.records.dropped import TEXT_KINDS
 
 #: A value that so many cells hold is nobody's own; where most of what looks so is, it is a code.
 _NOBODY_S, _MOSTLY = 10, 0.5

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.cubes import Tabulator
-from tasks.core.aggregates.sides import CombinationCounts, CountedSide, ListedSide, RecordSide
+from tasks.core.aggregates.cubes import (
+    CombinationCounts,
+    CountedSide,
+    ListedSide,
+    RecordSide,
+    Tabulator,
+    stored_sides,
+)
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.stored_sides import stored_sides
 from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Ids, Integers
 from tasks.core.errors import InternalError
 from tasks.core.evaluation import kernels

@@ -20,8 +20,7 @@ from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
 from tasks.core.fitting.targets import targets_of
-from tasks.core.synthesis.fitted import domain_to_fit
-from tasks.core.synthesis.unreleased import Unreleased, unreleased_values
+from tasks.core.synthesis.fitted import Unreleased, domain_to_fit, unreleased_values
 
 #: Of pairs that are independent, so many of a hundred are taken for related.
 FALSE_ALARMS = 5

@@ -20,14 +20,18 @@ import numpy as np
 
 from tasks.core.aggregates import kernels as counting
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.cubes import CubeTable, Tabulator
-from tasks.core.aggregates.linkability import FirstLengths, single_out_of_whole
-from tasks.core.aggregates.marginals import write_counted
-from tasks.core.aggregates.partitions import add_up_partitions, each_beside
-from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
+from tasks.core.aggregates.cubes import CubeTable, RecordSide, Tabulator
+from tasks.core.aggregates.linkability import (
+    LISTED,
+    FirstLengths,
+    RareByLength,
+    RecordAnalysis,
+    analysis_of,
+    single_out_of_whole,
+)
+from tasks.core.aggregates.marginals import add_up_partitions, each_beside, write_counted
 from tasks.core.aggregates.selections import bytes_of
 from tasks.core.aggregates.sensitive_text import write_counts_tsv
-from tasks.core.aggregates.sides import RecordSide
 from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
 from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
@@ -51,7 +55,7 @@ from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts,
 from tasks.core.records.columns import Schema
 from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.synthesis.records import AnySynthetic
-from tasks.core.tables.delimited import needs_quotes
+from tasks.core.tables.writing import needs_quotes
 
 #: A folder of coded records that holds all of them, or their partitions.
 RawRecords = Path | PartitionedRecords

@@ -15,15 +15,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.linkability import (
+    LISTED,
     Linkability,
     LinkedAttributes,
+    RareByLength,
     SingledOut,
     linkability_of,
+    rare_by_length,
     single_out,
     single_out_of_whole,
 )
-from tasks.core.aggregates.partitions import each_beside
-from tasks.core.aggregates.rare import LISTED, RareByLength, rare_by_length
+from tasks.core.aggregates.marginals import each_beside
 from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.arrays import ShareDone
@@ -33,7 +35,7 @@ from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
 from tasks.core.evaluation.raw import RawRecords, facts_of_raw
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
-from tasks.core.tables.delimited import write_rows
+from tasks.core.tables.writing import write_rows
 
 #: How many of a ranking are drawn.
 _MOST_BARS = 25

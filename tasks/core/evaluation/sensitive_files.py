@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.core.aggregates.rare import LISTED, percentage
+from tasks.core.aggregates.linkability import LISTED, percentage
 from tasks.core.charts import theme
 from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
 from tasks.core.errors import InternalError
@@ -28,7 +28,7 @@ from tasks.core.evaluation.measures import (
 )
 from tasks.core.evaluation.raw import RawEvaluation
 from tasks.core.figures import whole
-from tasks.core.tables.delimited import Row, read_rows, write_rows
+from tasks.core.tables.writing import Row, read_rows, write_rows
 
 _NOISE = "The noise protects people, whatever appears"
 

@@ -19,7 +19,7 @@ from tasks.core.charts import theme
 from tasks.core.charts.bars import PROPORTIONS, Bar, Bars, Series, bars
 from tasks.core.evaluation.measures import total_variation
 from tasks.core.syndiffix.bins import bins_of
-from tasks.core.tables.delimited import Row, write_rows
+from tasks.core.tables.writing import Row, write_rows
 
 Edges = Mapping[str, Sequence[float]]
 

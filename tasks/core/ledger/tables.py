@@ -17,7 +17,7 @@ from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.names import earlier_folded, folded
-from tasks.core.tables.storage_urls import normal_place, remote_url
+from tasks.core.tables.places import normal_place, remote_url
 
 #: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
 #: the people of a dataset are others.

@@ -16,7 +16,7 @@ from tasks.core.metadata.described import Described
 from tasks.core.metadata.methods import protection_told
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.released_json import CROISSANT_KEYS, check_released_json
-from tasks.core.tables.delimited import first_row
+from tasks.core.tables.writing import first_row
 
 _TEXT = sentences_of("croissant")
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from tasks.core.errors import StorageError, StoredTableMismatch
 from tasks.core.hashes import folder_sha256
-from tasks.core.tables.storage_urls import Storage, remote_url
+from tasks.core.tables.places import Storage, remote_url
 
 R = TypeVar("R")
 _SECONDS_BETWEEN_TRIES = (1, 3, 9)

@@ -12,8 +12,7 @@ from tasks.core.arrays import Flags
 from tasks.core.recognition.cells import FEW, SeenColumn
 from tasks.core.recognition.edges import PERCENTS, TENTHS
 from tasks.core.recognition.treatment import Recognised, Treatment
-from tasks.core.records.binning import code_texts
-from tasks.core.records.cells import numbers_of_texts
+from tasks.core.records.cells import code_texts, numbers_of_texts
 
 
 def with_promises(found: Recognised, cells: SeenColumn, connection: duckdb.DuckDBPyConnection) -> Recognised:

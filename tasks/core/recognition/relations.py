@@ -17,7 +17,7 @@ from tasks.core.recognition.cells import FEW, SeenColumn
 from tasks.core.recognition.functions import functions_of_others
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised, Treatment
-from tasks.core.records.binning import code_texts
+from tasks.core.records.cells import code_texts
 
 #: Of a table of fewer rows a few are too many to leave out of account.
 _LEAST_ROWS = 10 * FEW

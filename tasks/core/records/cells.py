@@ -1,23 +1,38 @@
-"""A column's cells as distinct texts and, for each row, which of them it holds.
+"""The rows of a table as codes: batches of cells and the public columns go in, `CodedRows` come out.
 
-Batches of Arrow arrays go in, text or typed; a `RawColumn` comes out. Everything that follows
-(normalising, binning, splitting, coding) then works on distinct cells, of which there are few, and is
-carried to the rows by one look-up. The cost is linear in rows and in distinct cells.
+A column's cells are gathered as distinct texts and, for each row, which of them it holds. Normalising,
+binning, splitting and coding then work on distinct cells, of which there are few, and are carried to the rows
+by one look-up: the cost is linear in rows and in distinct cells. Coding is total: any text has a code,
+perhaps 0 (absent), and no text changes another's. Nothing is joined, chosen or capped yet.
 """
 
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Codes, Flags, Floats, HalfWords, Integers
-from tasks.core.queries import query_over
+from tasks.core.arrays import Bytes, Codes, Flags, Floats, HalfWords, Integers
+from tasks.core.errors import InputError, ResourceLimit
+from tasks.core.queries import QueryResources, query_over
 from tasks.core.records.coded import code_type
 from tasks.core.records.columns import Column
+from tasks.core.records.dropped import (
+    FORBIDDEN_PATTERN,
+    IDENTIFIER,
+    IDENTIFIER_PATTERNS,
+    NOT_A_DATE,
+    NOT_A_NUMBER,
+    OUTSIDE,
+    REASONS,
+)
 from tasks.core.records.kernels import mark_codes
-from tasks.core.records.value_texts import holds_lists, texts_or_lists
+from tasks.core.records.value_texts import holds_lists, split_items, texts_or_lists
+from tasks.core.tables.column_names import output_spelling
 from tasks.core.tables.number_format import PLAIN, NumberFormat, sides_of_limits
 from tasks.core.tables.texts import is_list
 
@@ -181,3 +196,306 @@ def _distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
     found: dict[tuple[str | None, ...], int] = {}
     entries = [found.setdefault(tuple(cell), len(found)) for cell in values.to_pylist()]
     return pa.array([list(cell) for cell in found], values.type), np.array(entries, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class CodedTexts:
+    """What distinct texts stand for.
+
+    Attributes:
+        values: the text of codes 1, 2, ...
+        codes: for each of the texts its code, 0 = absent.
+        reasons: for each of the texts why it is absent, a place in `dropped.REASONS`; 0: it is not, or was
+            empty, or a 0 that means absence.
+    """
+
+    values: tuple[str, ...]
+    codes: HalfWords
+    reasons: Bytes
+
+
+def code_texts(
+    texts: Sequence[str | None], column: Column, connection: duckdb.DuckDBPyConnection
+) -> CodedTexts:
+    """Read distinct texts as declared, normalise them (sds.md 1.3) and code them.
+
+    Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
+    absent. Open values are those of `texts`, in code-point order.
+
+    >>> texts = ["male", " female ", "n/a", ""]
+    >>> code_texts(texts, Column("sex", domain=("female", "male")), duckdb.connect()).codes.tolist()
+    [2, 1, 0, 0]
+    """
+    read = column.reading.read(connection, texts)
+    held = [present(text, column) for text in read.texts]
+    rules = _rules_against(held, column.forbidden)
+    values = ["" if rule else value for value, rule in zip(held, rules.tolist(), strict=True)]
+    if column.bins is not None:
+        numbers = numbers_of_texts(connection, values, column.number_format)
+        domain, codes = _binned(values, numbers, column)
+        not_listed = np.where(np.isnan(numbers), NOT_A_NUMBER, OUTSIDE)
+    else:
+        domain, codes = _listed(values, column)
+        not_listed = np.full(len(texts), OUTSIDE)
+    reasons = np.zeros(len(texts), np.uint8)
+    is_lost = (codes == 0) & np.array([value != "" for value in held], dtype=np.bool_)
+    if is_lost.any():
+        reasons[is_lost] = np.where(rules, rules, not_listed)[is_lost]
+    reasons[read.unread & (codes == 0)] = NOT_A_DATE
+    return CodedTexts(domain, codes, reasons)
+
+
+def _listed(values: list[str], column: Column) -> tuple[tuple[str, ...], HalfWords]:
+    """The values of a column without bins, and a code for each text."""
+    domain = (
+        column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
+    )
+    code_of = {value: code for code, value in enumerate(domain, start=1)}
+    outside = code_of.get(column.other, 0) if column.other is not None else 0
+    code_of[""] = 0
+    return domain, np.array([code_of.get(value, outside) for value in values], dtype=np.uint32)
+
+
+def present(text: str | None, column: Column) -> str:
+    """A cell's value, or ``""`` where it is absent: nothing, or ``0`` where that is not a value."""
+    if text is None:
+        return ""
+    value = output_spelling(text)
+    return "" if value == "0" and not column.keeps_zero else value
+
+
+def _rules_against(values: list[str], forbidden: tuple[str, ...]) -> Bytes:
+    """Of each value the rule, as a place in `REASONS`, of which a pattern is found in it; 0: of none.
+
+    The patterns are RE2's, as Arrow and DuckDB have it. Of two rules the one about identifiers is told.
+    """
+    rules = np.zeros(len(values), np.uint8)
+    array = pa.array(values if forbidden else [], pa.large_string())
+    for pattern in sorted(forbidden, key=IDENTIFIER_PATTERNS.__contains__):
+        found = pc.match_substring_regex(array, pattern).to_numpy(zero_copy_only=False)
+        rules[found] = IDENTIFIER if pattern in IDENTIFIER_PATTERNS else FORBIDDEN_PATTERN
+    return rules
+
+
+def bin_codes(
+    numbers: Floats, edges: tuple[float, ...], minimum: float | None = None, maximum: float | None = None
+) -> HalfWords:
+    """The code of each number's bin among `bin_labels`; 0 for NaN, and for what lies beyond the limits.
+
+    Bins are closed below and open above, but the last inner one is closed at both ends. Infinities
+    are in the end bins.
+
+    >>> bin_codes(np.array([-1.0, 17.9, 18.0, 65.0, 65.1, np.nan]), (0.0, 18.0, 65.0)).tolist()
+    [1, 2, 3, 3, 4, 0]
+    >>> bin_codes(np.array([-1.0, 17.9, 18.0, 65.0, 65.1, np.nan]), (0.0, 18.0, 65.0), minimum=0).tolist()
+    [0, 1, 2, 2, 3, 0]
+    """
+    codes = np.searchsorted(np.asarray(edges), numbers, side="right") + 1
+    codes[numbers == edges[-1]] = len(edges)
+    is_outside = np.isnan(numbers)
+    if minimum is not None:
+        is_outside |= numbers < minimum
+        codes -= minimum >= edges[0]
+    if maximum is not None:
+        is_outside |= numbers > maximum
+    codes[is_outside] = 0
+    return codes.astype(np.uint32)
+
+
+def _binned(values: list[str], numbers: Floats, column: Column) -> tuple[tuple[str, ...], HalfWords]:
+    """The labels of bins, and the codes of texts that are numbers (NaN: it is none, and outside)."""
+    labels = column.known_values or ()
+    codes = bin_codes(numbers, column.bins or (), column.minimum, column.maximum)
+    if column.other in labels:
+        outside = (codes == 0) & np.array([value != "" for value in values], dtype=np.bool_)
+        codes[outside] = labels.index(column.other) + 1
+    return labels, codes
+
+
+@dataclass(frozen=True)
+class ItemCells:
+    """The cells of a multi-valued column.
+
+        rows: French;Arabic, French, (empty)     values (Arabic, French)     cells [1, 2, 0]
+        cell 0: none, cell 1: {1, 2}, cell 2: {2}     items [1, 2, 2]     starts [0, 0, 2, 3]
+
+    Attributes:
+        values: the text of item codes 1, 2, ...
+        cells: for each row the number of its cell, 0 being the cell without items.
+        starts: cell c holds ``items[starts[c] : starts[c + 1]]``: distinct codes, ascending. Two cells
+            never hold the same set.
+        items: see ``starts``.
+        dropped: for each of `dropped.REASONS` how many items of cells are absent for it.
+    """
+
+    values: tuple[str, ...]
+    cells: Codes
+    starts: Integers
+    items: Codes
+    dropped: Integers
+
+    def sets(self) -> list[tuple[int, ...]]:
+        """The items of every cell."""
+        items = self.items.tolist()
+        ends = self.starts.tolist()
+        return [tuple(items[start:end]) for start, end in itertools.pairwise(ends)]
+
+
+def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> ItemCells:
+    """Split the distinct cells before normalising, then code the items."""
+    delimiter = column.delimiter or ""
+    split: list[list[str | None]] = [
+        []
+        if cell is None or not used
+        else cell
+        if isinstance(cell, list)
+        else [*split_items(cell, delimiter)]
+        for cell, used in zip(raw.cells.to_pylist(), raw.used, strict=True)
+    ]
+    place: dict[str | None, int] = {}
+    for cell in split:
+        for item in cell:
+            place.setdefault(item, len(place))
+    coded = code_texts(list(place), column, connection)
+    codes = coded.codes.tolist()
+    number: dict[tuple[int, ...], int] = {(): 0}
+    cells = np.zeros(len(split), dtype=np.uint32)
+    for index, cell in enumerate(split):
+        present = tuple(sorted({codes[place[item]] for item in cell} - {0}))
+        cells[index] = number.setdefault(present, len(number))
+    kind = code_type(len(coded.values))
+    return ItemCells(
+        values=coded.values,
+        cells=raw.coded(cells, len(number) - 1),
+        starts=np.cumsum([0, *map(len, number)], dtype=np.int64),
+        items=np.array([item for items in number for item in items], dtype=kind),
+        dropped=_dropped(raw, [{place[item] for item in cell} for cell in split], coded.reasons),
+    )
+
+
+def _dropped(raw: RawColumn, pieces: list[set[int]], reasons: Bytes) -> Integers:
+    """Items that are absent, by reason. Args: pieces: of each distinct cell, places in ``reasons``."""
+    found = np.zeros(len(REASONS), np.int64)
+    if reasons.any():
+        for rows, cell in zip(raw.rows_of_cells().tolist(), pieces, strict=True):
+            found += rows * np.bincount(reasons[list(cell)], minlength=len(REASONS)) if cell else 0
+    return found
+
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class SingleCells:
+    """A single-valued column.
+
+    Attributes:
+        values: the text of codes 1, 2, ...
+        codes: for each row the code of its cell, 0 = absent.
+        dropped: for each of `dropped.REASONS` how many cells are absent for it.
+    """
+
+    values: tuple[str, ...]
+    codes: Codes
+    dropped: Integers
+
+
+CodedColumn = SingleCells | ItemCells
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows in some order, before they are joined to records.
+
+    Attributes:
+        ids: the subject ids, if there are any.
+        columns: of the schema.
+        number_of_rows: how many.
+    """
+
+    ids: RawColumn | None
+    columns: tuple[CodedColumn, ...]
+    number_of_rows: int
+
+
+def with_cells(resources: QueryResources, work: Callable[[duckdb.DuckDBPyConnection], R]) -> R:
+    """What some work with cells returns; what a library says of a failure is reduced to its kind.
+
+    Args:
+        resources: threads, memory and scratch.
+        work: given a connection to read cells with.
+
+    Raises:
+        InputError: text that isn't UTF-8, or a type that has no text.
+        ResourceLimit: memory and scratch don't suffice.
+    """
+    failure: InputError | ResourceLimit
+    try:
+        with resources.connect() as connection:
+            connection.execute("set timezone = 'UTC'")
+            return work(connection)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        failure = InputError(
+            "The input holds text that is not UTF-8, or a type that has no text: convert it."
+        )
+    except (duckdb.OutOfMemoryException, MemoryError):
+        failure = ResourceLimit(
+            "Reading the input needs more memory than it may use: raise the memory limit."
+        )
+    raise failure
+
+
+def code_rows(
+    batches: Iterable[pa.RecordBatch],
+    columns: Sequence[Column],
+    positions: Sequence[int],
+    subject: int | None,
+    connection: duckdb.DuckDBPyConnection,
+) -> CodedRows:
+    """Code the rows.
+
+    Args:
+        batches: of the rows, each column named by its position in the file.
+        columns: of the schema, measured ones alone.
+        positions: of each in the file.
+        subject: position of the subject id, or None.
+        connection: see `with_cells`.
+    """
+    raw = _gathered(batches, columns, positions, subject, connection)
+    ids = raw.pop() if subject is not None else None
+    number = (ids or raw[0]).number_of_rows if (ids or raw) else 0
+    coded = []
+    for column in columns:  # the texts of one column go before the next is coded
+        coded.append(_coded(raw.pop(0), column, connection))
+    return CodedRows(ids, tuple(coded), number)
+
+
+def _gathered(
+    batches: Iterable[pa.RecordBatch],
+    columns: Sequence[Column],
+    positions: Sequence[int],
+    subject: int | None,
+    connection: duckdb.DuckDBPyConnection,
+) -> list[RawColumn]:
+    wanted = [str(position) for position in positions]
+    described: dict[str, Column] = dict(zip(wanted, columns, strict=True))
+    names = wanted if subject is None else [*wanted, str(subject)]
+    collectors = {name: CellCollector(connection, described.get(name)) for name in names}
+    for batch in batches:
+        for name, collector in collectors.items():
+            collector.add(batch.column(batch.schema.get_field_index(name)))
+    raw = []
+    for name in names:
+        raw.append(collectors.pop(name).finish())
+    return raw
+
+
+def _coded(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> CodedColumn:
+    if column.is_multi_valued:
+        return code_items(raw, column, connection)
+    texts = [text if used else None for text, used in zip(raw.cells.to_pylist(), raw.used, strict=True)]
+    coded = code_texts(texts, column, connection)
+    dropped = np.zeros(len(REASONS), np.int64)
+    if coded.reasons.any():
+        np.add.at(dropped, coded.reasons, raw.rows_of_cells())
+    return SingleCells(coded.values, raw.coded(coded.codes, len(coded.values)), dropped)

@@ -1,17 +1,29 @@
-"""Rows to records: coded rows go in, `CodedRecords` come out, multi-valued cells capped.
+"""Rows to records, one for each subject (sds.md 1.5, its faults mended): `CodedRows` in, `CodedRecords` out.
 
 All rows of a record must be here, and of a table without subject ids all rows of equal content: those of a
-whole table, or those of one partition by a hash of either.
+whole table, or those of one partition by a hash of either. Records are in the file's order of first
+occurrence.
+
+Under differential privacy joining is total (privacy.md, rules 2 and 13): a row without id is dropped, the row
+with the smallest keyed hash stands for its subject, and of too many items those with the smallest are kept.
+Otherwise a missing id and a conflict are errors, and nothing is capped but what was declared to be.
+
+A row stands as a whole, so that what holds between the cells of every row holds in the record. Only where
+its cell is empty does that of the next row stand, by the same hashes: no value is lost that a subject has.
+Column by column that is the value of the smallest hash among the rows that have one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from tasks.core.arrays import Codes, Words
-from tasks.core.records.coded import CodedRecords
-from tasks.core.records.coded_rows import CodedColumn, CodedRows, SingleCells
+from tasks.core.arrays import Codes, Integers, Words
+from tasks.core.errors import InputError
+from tasks.core.records.cells import CodedColumn, CodedRows, ItemCells, RawColumn, SingleCells
+from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import (
     ANOTHER_VALUE,
@@ -21,17 +33,170 @@ from tasks.core.records.dropped import (
     ReportDropped,
     dropped_by_reason,
 )
+from tasks.core.records.kernels import join_items, join_values, largest_union
 from tasks.core.records.keyed_choices import KeyedChoices
-from tasks.core.records.multi_values import ItemCells
-from tasks.core.records.subjects import (
-    Records,
-    count_other_values,
-    join_cells,
-    join_column,
-    one_per_row,
-    one_per_subject,
-    row_hashes,
-)
+
+#: What `str.strip` takes off ASCII text.
+_ASCII_SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
+
+
+@dataclass(frozen=True)
+class Records:
+    """Which rows make which record.
+
+        row      0    1    2    3          rows    0 2 | 1 | 3
+        subject  Ana  Ben  Ana  Eve        starts  0, 2, 3, 4: Ana's record is rows[0:2]
+
+    Attributes:
+        rows: row numbers, record after record, in file order within one; a dropped row is missing.
+        starts: record i is ``rows[starts[i] : starts[i + 1]]``.
+        identities: for each record its subject's hash, or its content's (`KeyedChoices.of_contents`);
+            zeros where nothing is to be chosen.
+    """
+
+    rows: Integers
+    starts: Integers
+    identities: Words
+
+    @property
+    def number(self) -> int:
+        """Records."""
+        return len(self.starts) - 1
+
+    @property
+    def are_single_rows(self) -> bool:
+        """Whether no record has several rows."""
+        return self.number == len(self.rows)
+
+
+def one_per_row(number_of_rows: int, identities: Words) -> Records:
+    """Every row is a record."""
+    return Records(np.arange(number_of_rows), np.arange(number_of_rows + 1), identities)
+
+
+def one_per_subject(
+    ids: RawColumn, choices: KeyedChoices, *, total: bool, row_number: Callable[[int], str]
+) -> Records:
+    """Group rows by subject; ids are compared after trimming and lowercasing.
+
+    Args:
+        ids: the subject ids.
+        choices: the keyed hashes.
+        total: whether a row without id is dropped.
+        row_number: what the operator is told of a row, which is numbered from 0.
+
+    Raises:
+        InputError: a row has no id, unless total.
+    """
+    texts = normalised_ids(ids.cells)
+    encoded = texts.dictionary_encode()
+    numbers = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
+    subjects = ids.coded(numbers.astype(np.uint32), len(encoded.dictionary))
+    missing = np.flatnonzero(subjects == 0)
+    if len(missing) and not total:
+        raise InputError(
+            "Every row must have a subject id, but at least one has none: repair the file, or "
+            "leave subject_id out.",
+            operator_detail=row_number(int(missing[0])),
+        )
+    rows, starts, of_record = _grouped(subjects, len(encoded.dictionary))
+    identities = choices.of_texts("subject", encoded.dictionary)[of_record - 1]
+    return Records(rows, starts, identities)
+
+
+def normalised_ids(cells: pa.Array) -> pa.Array:
+    """Ids trimmed and lowercased; null where nothing is left."""
+    if pc.all(pc.string_is_ascii(cells)).as_py() is not False:
+        texts = pc.ascii_lower(pc.ascii_trim(cells, characters=_ASCII_SPACE))
+    else:
+        lowered = [None if cell is None else cell.strip().lower() for cell in cells.to_pylist()]
+        texts = pa.array(lowered, pa.large_string())
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+
+
+def _grouped(subjects: Codes, number_of_subjects: int) -> tuple[Integers, Integers, Integers]:
+    """Rows by subject, their starts, and each record's subject, in order of first occurrence."""
+    number_of_rows = len(subjects)
+    first = np.full(number_of_subjects + 1, number_of_rows, dtype=np.int64)
+    # Written backwards, so that what stays is the first row.
+    first[subjects[::-1]] = np.arange(number_of_rows)[::-1]
+    first[0] = number_of_rows
+    by_first = np.argsort(first, kind="stable")
+    of_record = by_first[: np.count_nonzero(first < number_of_rows)]
+    rank = np.full(number_of_subjects + 1, -1, dtype=np.int64)
+    rank[of_record] = np.arange(len(of_record))
+    records = rank[subjects]
+    kept = np.flatnonzero(records >= 0)
+    if len(kept) == len(of_record):
+        return kept, np.arange(len(kept) + 1), of_record
+    rows = kept[np.argsort(records[kept], kind="stable")]
+    counts = np.bincount(records[kept], minlength=len(of_record))
+    return rows, np.append(0, np.cumsum(counts)), of_record
+
+
+def row_hashes(records: Records, contents: Iterable[tuple[Codes, Words]], choices: KeyedChoices) -> Words:
+    """For each place of ``records.rows`` its row's hash: the smallest of a record is the row that stands.
+
+    Only rows that share their record are hashed; of others it is 0, and without such rows there is nothing.
+
+    Args:
+        records: which rows make which record.
+        contents: see `KeyedChoices.of_contents`; not looked at where nobody has several rows.
+        choices: the keyed hashes.
+    """
+    if records.are_single_rows:
+        return np.zeros(0, dtype=np.uint64)
+    sizes = np.diff(records.starts)
+    shared = np.flatnonzero(np.repeat(sizes > 1, sizes))
+    rows = records.rows[shared]
+    result = np.zeros(len(records.rows), dtype=np.uint64)
+    result[shared] = choices.of_rows(
+        ((codes[rows], of_code) for codes, of_code in contents), np.repeat(records.identities, sizes)[shared]
+    )
+    return result
+
+
+def join_column(records: Records, codes: Codes, hashes: Words) -> tuple[Codes, bool]:
+    """One code for each record, and whether any record's rows held two different ones.
+
+    Args:
+        records: which rows make which record.
+        codes: for each row its code.
+        hashes: see `row_hashes`.
+    """
+    if records.are_single_rows:
+        whole = len(records.rows) == len(codes)
+        return (codes if whole else codes[records.rows]), False
+    return join_values(records.rows, records.starts, codes, hashes)  # type: ignore[no-any-return]
+
+
+def join_cells(
+    records: Records, cells: ItemCells, cap: int, of_item: Words, words: tuple[np.uint64, np.uint64]
+) -> tuple[list[Codes], int]:
+    """The slots of a multi-valued column: each record's distinct items, at most `cap` (0: all).
+
+    Beside them, how many items are beyond the cap.
+
+    Args:
+        records: which rows make which record.
+        cells: the column's cells.
+        cap: the largest number of items of a record; also the number of slots. Without a cap there
+            are as many slots as the fullest record fills, at least one.
+        of_item: for each item code the hash of its text.
+        words: the key of this column's choices.
+    """
+    rows_of = (records.rows, records.starts, cells.cells, cells.starts, cells.items)
+    width = cap or max(1, largest_union(*rows_of))
+    slots = np.zeros((width, records.number), dtype=code_type(len(cells.values)))
+    beyond = join_items(*rows_of, records.identities, of_item, *words, slots)
+    return list(slots), int(beyond)
+
+
+def count_other_values(records: Records, codes: Codes, joined: Codes) -> int:
+    """How many rows hold another value of a single-valued column than the one their subject has."""
+    of_rows = np.repeat(joined, np.diff(records.starts))
+    held = codes[records.rows]
+    return int(((held != 0) & (held != of_rows)).sum())
 
 
 @dataclass(frozen=True)

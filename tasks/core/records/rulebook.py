@@ -4,22 +4,110 @@ A schema with constraints and a coding of its columns go in. The same book serve
 is counted and synthetic ones before they are written. Each record is repaired by itself, in the contract's
 order of constraints: of those it breaks, the last column becomes its repair value, its declared `other` or
 absent, whichever first breaks nothing that the column has part in; else all columns of the constraint become
-absent; else the columns that hang together become what the public facts alone say is possible.
+absent; else the columns that hang together become what the public facts alone say is possible. Nobody is
+stopped or dropped for a constraint, and how many were repaired is for ``sensitive/`` alone.
+
+Values are ordered by the ends of what their text may stand for: a number, a bin, a date or a time. What a
+text can't tell has no ends, and stands in no order with anything.
 """
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
 from functools import cached_property
 
 import numpy as np
 
-from tasks.core.arrays import Flags, Ids, Integers
+from tasks.core.arrays import Codes, Flags, Ids, Integers
 from tasks.core.errors import InternalError
-from tasks.core.records.columns import Column, Schema
-from tasks.core.records.constraints import Constraint, Derivation, Ordering
-from tasks.core.records.scales import Ends, ends_of_text, ends_of_values
+from tasks.core.records.coded import CodedRecords, code_type
+from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.records.constraints import Constraint, Derivation, OrderedScale, Ordering
+from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells, ReportDropped
+
+#: A year, or a year and a month, of ISO 8601.
+_MONTH = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?", re.ASCII)
+#: A place on a scale: a number, and -1 or 1 where what ends there is just below or just above it.
+End = tuple[float, int]
+Ends = tuple[End, End]
+
+
+def ends_of_values(column: Column, scale: OrderedScale) -> dict[str, Ends]:
+    """The ends of each declared value of a column, for those that have them."""
+    if column.bins is not None:
+        ends = dict(zip(bin_labels(column.bins), _ends_of_bins(column.bins), strict=True))
+        return {label: ends[label] for label in bin_labels(column.bins, column.minimum, column.maximum)}
+    found = ((value, ends_of_text(value, column, scale)) for value in column.domain or ())
+    return {value: ends for value, ends in found if ends is not None}
+
+
+def ends_of_text(text: str, column: Column, scale: OrderedScale) -> Ends | None:
+    """The ends of one text of a column without bins; None for a text that has none.
+
+    A number or a moment has one place. A year or a month has two: where it begins, and just below the next.
+
+    >>> ends_of_text("12.5", Column("weight"), "number"), ends_of_text("heavy", Column("weight"), "number")
+    (((12.5, 0), (12.5, 0)), None)
+    """
+    text = text.replace("<colon>", ":").replace("<semicolon>", ";")
+    if scale == "moment" and column.value_format is None and _MONTH.fullmatch(text):
+        return _ends_of_months(text)
+    try:
+        at = _number(text, column) if scale == "number" else _moment(text, column.value_format, scale)
+    except (ValueError, OverflowError):
+        return None
+    return ((at, 0), (at, 0)) if at == at else None  # NaN has no place
+
+
+def _ends_of_months(text: str) -> Ends | None:
+    """Of a year or a month of ISO 8601: all its moments, the first of the next one left out."""
+    year, _, month = text.partition("-")
+    first = int(year) * 12 + (int(month) - 1 if month else 0)
+    after = first + (1 if month else 12)
+    if int(year) == 0:
+        return None  # no calendar of Python's has it
+    return (_begin_of(first), 0), (_begin_of(after), -1)
+
+
+def _begin_of(month: int) -> float:
+    """When a month begins, counted from the year 0; what no calendar of Python's has never does."""
+    if month >= 10_000 * 12:
+        return float("inf")
+    return datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC).timestamp()
+
+
+def _ends_of_bins(edges: tuple[float, ...]) -> list[Ends]:
+    """Bins are closed below and open above; the last inner one is closed, and those at the ends are open.
+
+    label     <0            [0,18)        [18,65]      >65
+    from      (-inf, 0)     (0, 0)        (18, 0)      (65, 1): just above 65
+    to        (0, -1)       (18, -1)      (65, 0)      (inf, 0)
+    """
+    inner: list[Ends] = [((low, 0), (high, -1)) for low, high in itertools.pairwise(edges)]
+    inner[-1] = (inner[-1][0], (edges[-1], 0))
+    below: Ends = ((float("-inf"), 0), (edges[0], -1))
+    return [below, *inner, ((edges[-1], 1), (float("inf"), 0))]
+
+
+def _number(text: str, column: Column) -> float:
+    plain = column.number_format.plain_text(text)
+    return float("nan") if plain is None else float(plain)
+
+
+def _moment(text: str, value_format: str | None, scale: OrderedScale) -> float:
+    """Seconds since 1970, or since midnight."""
+    if value_format is not None:
+        read = datetime.strptime(text, value_format)
+        at = read.time() if scale == "time" else read
+    else:
+        at = time.fromisoformat(text) if scale == "time" else datetime.fromisoformat(text)
+    if isinstance(at, time):
+        return at.hour * 3600.0 + at.minute * 60 + at.second + at.microsecond * 1e-6
+    return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).timestamp()
+
 
 #: What each column of a record holds: codes, none where it is absent.
 CodedRow = dict[int, tuple[int, ...]]
@@ -362,3 +450,70 @@ class Rulebook:
         about: Column = self._schema.columns[column]
         codes = {texts[0]: code for code, texts in enumerate(self._coding.texts[column]) if len(texts) == 1}
         return tuple(codes[text] for text in (repair, about.other) if text is not None and text in codes)
+
+
+def repair_records(
+    records: CodedRecords,
+    schema: Schema,
+    report_dropped: ReportDropped | None = None,
+    filled: Collection[int] = (),
+) -> CodedRecords:
+    """Repair records and add the columns that others decide.
+
+    Args:
+        records: of ``schema.measured``.
+        schema: the whole one.
+        report_dropped: told of cells that a repair changed.
+        filled: columns in which the draw counts an empty cell as the value for what is outside; here, too.
+    """
+    if not schema.constraints:
+        return records
+    instead = {column: schema.columns[column].other or "" for column in filled}
+    book = Rulebook(schema, coding_of_values(records.values, records.slot_columns, instead))
+    held = np.array(records.slots, np.int32).reshape(len(records.slots), records.number_of_records).T
+    repaired = book.repaired(held)
+    if report_dropped is not None:
+        _tell(records, held, repaired, report_dropped)
+    return _with_derived_columns(_coded(records, repaired), schema, instead)
+
+
+def _tell(records: CodedRecords, held: Ids, repaired: Ids, report_dropped: ReportDropped) -> None:
+    """Tell how many values and items of each column are no more."""
+    places = np.asarray(records.slot_columns)
+    for column, about in enumerate(records.schema.columns):
+        before, after = held[:, places == column], repaired[:, places == column]
+        gone = (before[:, :, None] != after[:, None, :]).all(axis=2) & (before != 0)
+        if gone.any():
+            report_dropped(DroppedCells(about.name, BROKE_A_CONSTRAINT, int(gone.sum())))
+
+
+def _coded(records: CodedRecords, slots: Ids) -> CodedRecords:
+    """The records with codes in slots: items ascend and fill the first ones."""
+    places = np.asarray(records.slot_columns)
+    found: list[Codes] = []
+    for column, values in enumerate(records.values):
+        codes = slots[:, places == column]
+        if codes.shape[1] > 1:
+            codes = np.sort(np.where(codes == 0, np.int32(len(values) + 1), codes), axis=1)
+            codes[codes > len(values)] = 0
+        found.extend(np.ascontiguousarray(codes.T, code_type(len(values))))
+    return replace(records, slots=tuple(found))
+
+
+def _with_derived_columns(records: CodedRecords, schema: Schema, instead: Mapping[int, str]) -> CodedRecords:
+    slots, values, slot_columns = list(records.slots), list(records.values), list(records.slot_columns)
+    for derivation in schema.derivations:
+        domain = schema.columns[derivation.column].domain or ()
+        texts = (instead.get(derivation.decided_by, ""), *values[derivation.decided_by])
+        table = _codes([derivation.text(text) for text in texts], domain)
+        slots.append(table[slots[slot_columns.index(derivation.decided_by)]])
+        slot_columns.append(derivation.column)
+        values.append(domain)
+    return replace(
+        records, schema=schema, slots=tuple(slots), slot_columns=tuple(slot_columns), values=tuple(values)
+    )
+
+
+def _codes(texts: Sequence[str], domain: tuple[str, ...]) -> Codes:
+    known = {value: code for code, value in enumerate(domain, start=1)}
+    return np.array([known.get(text, 0) for text in texts], code_type(len(domain)))

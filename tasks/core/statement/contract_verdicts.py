@@ -213,7 +213,7 @@ def _verdict(rule: ContractRule, values: list[str], numbers: ReleasedNumbers) ->
 
 
 def _is_enforced(rule: ContractRule, column: Column) -> bool:
-    """Whether reading the table makes the rule true (see `tasks.core.records.binning`)."""
+    """Whether reading the table makes the rule true (see `tasks.core.records.cells`)."""
     if rule.kind == "type":
         return column.bins is not None
     if rule.kind == "range":

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.arrays import Flags, Floats, Integers
-from tasks.core.records.binning import bin_codes
+from tasks.core.records.cells import bin_codes
 from tasks.core.records.columns import Schema, bin_labels
 from tasks.core.tables.column_names import output_spelling
 from tasks.core.tables.writing import plain_type

@@ -5,35 +5,42 @@ holds a combination up to the reporting length that the aggregates don't have. O
 are asked, too, so that none holds a longer one that fewer of them do than the resolution.
 
 Records are drawn in shards, each from its own part of what is available. Their number is a matter of the
-configuration alone, so the records are the same on every machine.
+configuration alone, so the records are the same on every machine. Where records are held to the raw ones, all
+rows of the table are asked; where what was synthesised is taken off every count, all records are. No shard on
+another machine can do that alone.
 """
 
 import math
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.errors import InternalError, ParameterError
+from tasks.core.parts.shards import RecordShard, record_shards
+from tasks.core.parts.store import PartStore, StoredPart
+from tasks.core.parts.workers import Workers
 from tasks.core.pool import Job, run_jobs
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.aggregate_seeded_kernels import (
     EXHAUSTED,
     RECORD_TOO_LONG,
     Holders,
+    Law,
+    RecordWorkspace,
+    Supply,
     draw_records,
     fill_tree,
 )
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.drafts import DrawnRecords, joined
 from tasks.core.synthesis.index import CombinationIndex, build_index
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import ShardedRecords, SyntheticRecords, keep_record_shard
 from tasks.core.synthesis.row_set_kernels import BlockIndex
 from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed, row_set
-from tasks.core.synthesis.tree import check_threads
-from tasks.core.synthesis.weight_kernels import Law, RecordWorkspace, Supply
+from tasks.core.synthesis.tree import DrawnRecords, check_threads, joined
 
 #: Shards where the configuration leaves the number of threads to the machine (``parallel_jobs`` 0): a
 #: constant, so that the records don't depend on how many cores there are.
@@ -431,3 +438,81 @@ class Shard:
             self.done = 1.0 - int(self._supply.available.sum()) / total if total else 1.0
         else:
             self.done = self._records / self.target if self.target else 1.0
+
+
+def draw_aggregate_seeded_in_shards(
+    aggregates: Aggregates,
+    parameters: AggregateSeededParameters,
+    seed: int,
+    *,
+    shard_records: int,
+    store: PartStore,
+    workers: Workers,
+    progress: ShareDone | None = None,
+) -> ShardedRecords:
+    """Draw synthetic records by sds.md 4.4, in shards; the same whoever works, and in whatever order.
+
+    S shards hold the records that `draw_aggregate_seeded` draws with S threads.
+
+    Args:
+        aggregates: what may appear, and how often.
+        parameters: without synthetic counts, unless one shard is enough.
+        seed: any integer; the stream of a shard follows from it and from the shard's place.
+        shard_records: about the most records of a shard, at least 1; a setting, and no matter of the workers.
+            Without a target, records are taken to be as many as reported.
+        store: of the shards; nobody else writes there.
+        workers: who draws.
+        progress: told the share that is done, 0 to 1.
+
+    Raises:
+        ParameterError: a shard may hold no record, synthetic counts in several shards, or counts too large to
+            be summed in 63 bits.
+    """
+    report = progress or (lambda share: None)
+    target = parameters.target_number_of_records
+    expected = aggregates.number_of_records if target is None else target
+    index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
+    check_totals(index, aggregates)
+    number = shards_with_something(index, len(record_shards(expected, shard_records, seed)))
+    if number > 1 and parameters.use_synthetic_counts:
+        raise ParameterError(
+            f"With use_synthetic_counts all records must be made in one place, but these are {number} "
+            "shards: leave it out, or make the table in one process."
+        )
+    del index
+    own = _Drawing(store, store.put("aggregates", aggregates.write), parameters, seed, number)
+    parts, sizes = [], []
+    for part, size in workers.each("draw records", partial(_drawn, own), range(number)):
+        parts.append(part)
+        sizes.append(size)
+        report(len(parts) / number)
+    store.remove(own.aggregates.key)
+    total = sum(sizes)
+    shards = tuple(
+        RecordShard(place, size, size / total if total else 1 / number, seed)
+        for place, size in enumerate(sizes)
+    )
+    return ShardedRecords(shards, tuple(parts))
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """What a worker needs to draw a shard."""
+
+    store: PartStore
+    aggregates: StoredPart
+    parameters: AggregateSeededParameters
+    seed: int
+    number: int
+
+
+def _drawn(own: _Drawing, place: int) -> tuple[StoredPart, int]:
+    with own.aggregates.folder() as folder:
+        aggregates = read_aggregates(folder)
+    index = build_index(aggregates, own.parameters.aggregate_counts_scale_factor)
+    shard = shard_of(index, own.parameters, own.seed, place, own.number)
+    run_jobs([shard.draw], 1, lambda: None)
+    drawn = joined(shard.slices)
+    made = ordered(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
+    size = made.number_of_records
+    return keep_record_shard(own.store, RecordShard(place, size, 1.0, own.seed), made), size

@@ -1,17 +1,24 @@
-"""Published order and files of synthetic records: records as drawn in, TSV out (sds.md 4.0)."""
+"""Published order and files of synthetic records: records as drawn in, files out and back (sds.md 4.0, 1.4).
 
-from collections.abc import Iterator
+Wide (a column a header), long (a line a value) and condensed (items joined back), a bounded piece at a time.
+"""
+
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.arrays import Ids
+from tasks.core.errors import StoredTableMismatch
+from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.assembly_kernels import gathered, packed, sort_within, spread
 from tasks.core.synthesis.records import AnySynthetic, SyntheticRecords, header_places
-from tasks.core.tables.delimited import as_lines, quoted
+from tasks.core.tables.writing import as_lines, quoted
 
 #: Cells that are turned into text at once, and how many bytes they may come to.
 _CELLS_AT_ONCE = 1 << 22
@@ -99,3 +106,166 @@ def chunks(records: AnySynthetic, texts: pa.Array) -> Iterator[Ids]:
             cells = np.empty((len(part.headers), len(offsets) - 1), np.int32)
             spread(offsets, part.attribute_ids, header_of, cells)
             yield cells
+
+
+LONG_HEADER = ("Id", "Attribute", "Value", "AttributeValue")
+_VALUES_AT_ONCE = 1 << 20
+
+
+def write_long_tsv(records: AnySynthetic, path: Path) -> None:
+    """A line for each value of each record, in the records' order and that of their headers.
+
+    Columns: ``Id`` (the record's place from 0), ``Attribute``, ``Value`` and ``AttributeValue`` (both, with a
+    colon between); empty cells have no line.
+    """
+    with path.open("wb") as file:
+        file.write(("\t".join(LONG_HEADER) + "\n").encode())
+        first = 0
+        for part in records.parts():
+            for columns in _long_columns(part, first):
+                for line in as_lines(columns):
+                    file.write(line)
+            first += part.number_of_records
+
+
+def _long_columns(records: SyntheticRecords, first_record: int) -> Iterator[list[pa.Array]]:
+    """The four columns as they are written, a bounded number of values at a time."""
+    each = [(a.header, a.value, a.text) for a in records.attributes]
+    texts = [pa.array([quoted(row[place]) for row in each], pa.string()) for place in range(3)]
+    places = header_places(records.headers, records.attributes)
+    holder = np.repeat(np.arange(records.number_of_records), np.diff(records.offsets))
+    for start in range(0, len(holder), _VALUES_AT_ONCE):
+        # A piece may begin or end within a record: ids ascend by text, so order its values by header here.
+        first, last = _whole_records(records, holder, start)
+        ids = records.attribute_ids[first:last]
+        owner = holder[first:last]
+        order = np.lexsort((places[ids], owner))
+        picked = pa.array(ids[order])
+        yield [
+            pa.array(owner[order] + first_record).cast(pa.string()),
+            *(text.take(picked) for text in texts),
+        ]
+
+
+def _whole_records(records: SyntheticRecords, holder: npt.NDArray[np.int64], start: int) -> tuple[int, int]:
+    """The values of the records that begin in a piece of values."""
+    bounds = records.offsets
+    first = int(bounds[np.searchsorted(bounds, start)])
+    end = min(start + _VALUES_AT_ONCE, len(holder))
+    return first, int(bounds[np.searchsorted(bounds, end)])
+
+
+def write_condensed_tsv(records: AnySynthetic, schema: Schema, path: Path, empty: str = "") -> None:
+    """One line a record and one column of the table a column, items joined by their column's delimiter.
+
+    Args:
+        records: to write.
+        schema: the public schema, whose column names and delimiters are used.
+        path: of the file.
+        empty: what stands where a record has no value.
+    """
+    alone = len(schema.columns) == 1
+    with path.open("wb") as file:
+        names = [quoted(column.name, alone=alone) for column in schema.columns]
+        file.write(("\t".join(names) + "\n").encode())
+        if not names:
+            file.write(b"\n" * records.number_of_records)
+            return
+        for columns in _condensed_columns(records, schema):
+            filled = [_quoted(pc.fill_null(column, empty), alone=alone) for column in columns]
+            for line in as_lines(filled):
+                file.write(line)
+
+
+def _condensed_columns(records: AnySynthetic, schema: Schema) -> Iterator[list[pa.Array]]:
+    """Each column's cells, null where empty, a bounded number of records at a time."""
+    column_of = {attribute.header: attribute.column for attribute in records.attributes}
+    texts = pa.array([a.value if a.item is None else a.item for a in records.attributes], pa.string())
+    for cells in chunks(records, texts):
+        columns = []
+        for index, column in enumerate(schema.columns):
+            own = [row for row, header in enumerate(records.headers) if column_of.get(header) == index]
+            parts = [texts.take(pa.array(cells[row], mask=cells[row] < 0)) for row in own]
+            columns.append(_joined(parts, column.delimiter or "", cells.shape[1]))
+        yield columns
+
+
+def _joined(parts: list[pa.Array], delimiter: str, size: int) -> pa.Array:
+    """Cells of several headers as one, null where all of them are."""
+    joined = pa.nulls(size, pa.string())
+    for part in parts:
+        # Not null_handling="skip": with it Arrow leaves out the cells that are null everywhere.
+        both = pc.binary_join_element_wise(joined, part, delimiter)
+        joined = pc.coalesce(both, joined, part)
+    return joined
+
+
+def _quoted(cells: pa.Array, *, alone: bool) -> pa.Array:
+    """Cells as they are written; see `quoted`."""
+    coded = cells.dictionary_encode()
+    texts = pa.array([quoted(text, alone=alone) for text in coded.dictionary.to_pylist()], pa.string())
+    return texts.take(coded.indices)
+
+
+def read_released_records(path: Path, schema: Schema) -> SyntheticRecords:
+    r"""The records in a released file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "records.tsv")
+    ...     _ = file.write_text("sex\ttown\nfemale\tLyon\nmale\t\n")
+    ...     found = read_released_records(file, Schema((Column("sex"), Column("town"))))
+    >>> [found.attributes[place].text for place in found.attribute_ids], found.offsets.tolist()
+    (['sex:female', 'town:Lyon', 'sex:male'], [0, 2, 3])
+
+    Args:
+        path: tab-separated, a line a record and a column a header.
+        schema: of the release: its columns, and items of those of several, are the headers.
+
+    Raises:
+        StoredTableMismatch: it has another column, or is no such file.
+    """
+    table = _read_texts(path)
+    attributes: list[Attribute] = []
+    cells: list[Ids] = []
+    for header in table.column_names:
+        column, item = _meant(header, schema.columns)
+        coded = pc.dictionary_encode(table[header].combine_chunks())
+        first = len(attributes)
+        attributes += [Attribute(header, value, column, item) for value in coded.dictionary.to_pylist()]
+        places = pc.fill_null(coded.indices.cast(pa.int32()), -1 - first).to_numpy()
+        cells.append(places + np.int32(first))
+    ids = np.stack(cells, axis=1) if cells else np.empty((table.num_rows, 0), np.int32)
+    held = ids >= 0
+    offsets = np.concatenate([[0], np.cumsum(held.sum(axis=1))]).astype(np.int64)
+    found = ids[held]
+    found.flags.writeable = False  # as where they are read from a store: kernels are compiled for that
+    return SyntheticRecords(tuple(table.column_names), tuple(attributes), offsets, found)
+
+
+def _read_texts(path: Path) -> pa.Table:
+    """All cells as texts; an empty one is null."""
+    try:
+        parse = csv.ParseOptions(delimiter="\t", newlines_in_values=True, ignore_empty_lines=False)
+        names = csv.open_csv(path, parse_options=parse).schema.names
+        convert = csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+        )
+        return csv.read_csv(path, parse_options=parse, convert_options=convert)
+    except (pa.ArrowException, OSError):
+        pass
+    raise StoredTableMismatch(f"{path} must be a table of released records, but can't be read as one.")
+
+
+def _meant(header: str, columns: Sequence[Column]) -> tuple[int, str | None]:
+    """Which column a header is of, and which of its items. Raises StoredTableMismatch."""
+    for place, column in enumerate(columns):
+        if not column.is_multi_valued and header == column.name:
+            return place, None
+    for place, column in enumerate(columns):
+        if column.is_multi_valued and header.startswith(f"{column.name}_"):
+            return place, header.removeprefix(f"{column.name}_")
+    raise StoredTableMismatch(
+        f"The release has the column {header!r}, which the table does not have: give the table that the "
+        "release is about."
+    )

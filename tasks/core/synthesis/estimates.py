@@ -2,22 +2,222 @@
 
 Every combination is counted in the fitted records, so that all counts agree with each other. Beside each
 stand what was drawn for that very combination, if it was, and what all noisy tables together say: the least
-squares estimate, with the range of 95 of 100 draws. Where no table holds the columns together there is no
-estimate, and the range is what tables of fewer columns prove of it (`release_counts`). The release's page
-computes the same from the same tables, for sums as well.
+squares estimate, with the range of 95 of 100 draws. The release's page computes the same from the same
+tables, for sums as well.
+
+Where no table holds the columns together there is no estimate, but tables of fewer columns still bound the
+count: those who hold all values are no more than those who hold some of them, and no fewer than two groups
+must share. Each of several bounds gets its part of the chance to fail, so that all of them hold together in
+95 of 100 draws.
+
+    age and town, town and work measured;  age, town and work is
+    at most    the smaller of (age, town) and (town, work)
+    at least   (age, town) + (town, work) - (town)
+
+A table of all cells of its columns is split into independent residuals (`fitting.least_squares`). Values of
+an open column alone were drawn before `other` was known, and pairs of items of one column have no margins:
+both are taken as they were drawn.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from math import prod, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
 from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
-from tasks.core.arrays import ColumnNumbers, Ids, Integers
-from tasks.core.dp.workload.cells import cells_of_all_columns
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers
+from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.synthesis.release_counts import ReleaseCounts
+from tasks.core.dp.workload.observations import merged_tables, noisy_tables, whole_tables
+from tasks.core.fitting.least_squares import Residuals
+
+#: How often a true count may lie below its range, and how often above.
+_TAIL = 0.025
+
+#: Places among the columns of a combination, ascending.
+Places = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CountsFound:
+    """Of some combinations of the same columns. Attributes: estimate: None where they are only bounded."""
+
+    estimate: Floats | None
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class _Estimator:
+    """A weighted sum of independent noisy numbers.
+
+    Attributes:
+        residuals: weights of residuals, by places.
+        drawn: weights of cells as drawn, by places.
+        people: weights of the counts that it is made of, by places: of a sample, each varies by chance.
+    """
+
+    residuals: Mapping[Places, float]
+    drawn: Mapping[Places, float]
+    people: Mapping[Places, float]
+
+    def times(self, factor: float) -> "_Estimator":
+        parts = (self.residuals, self.drawn, self.people)
+        return _Estimator(*({place: factor * weight for place, weight in part.items()} for part in parts))
+
+    def plus(self, other: "_Estimator") -> "_Estimator":
+        return _Estimator(
+            _added(self.residuals, other.residuals),
+            _added(self.drawn, other.drawn),
+            _added(self.people, other.people),
+        )
+
+
+def _added(one: Mapping[Places, float], other: Mapping[Places, float]) -> Mapping[Places, float]:
+    return {place: one.get(place, 0.0) + other.get(place, 0.0) for place in {**one, **other}}
+
+
+class ReleaseCounts:
+    """The counts of combinations, by the noisy tables of one release."""
+
+    def __init__(self, measurement: WorkloadMeasurement) -> None:
+        self._domain = domain_of(measurement.cells)
+        self._residuals = Residuals(self._domain, whole_tables(measurement))
+        alone = [
+            table.as_noisy() for table in measurement.values if measurement.cells[table.columns[0]].has_other
+        ]
+        pairs = [
+            table.as_noisy() for table in measurement.tables if len({*table.columns}) < len(table.columns)
+        ]
+        self._drawn = {table.columns: table for table in merged_tables([*alone, *pairs])}
+        self._share = float(measurement.sampled_share)
+
+    def of_columns(self, columns: ColumnNumbers, codes: Integers) -> CountsFound:
+        """Where the true counts of some combinations lie.
+
+        Args:
+            columns: ascending; one that stands twice is held with two items.
+            codes: (N, len(columns)), of each combination its cell in each column.
+        """
+        return _Combinations(self, columns, codes).found()
+
+
+class _Combinations:
+    """Combinations of the same columns."""
+
+    def __init__(self, tables: ReleaseCounts, columns: ColumnNumbers, codes: Integers) -> None:
+        self._residuals, self._drawn = tables._residuals, tables._drawn
+        self._sizes, self._several = tables._domain.sizes, tables._domain.multi_valued
+        self._share, self._columns, self._codes = tables._share, columns, codes
+
+    def found(self) -> CountsFound:
+        every = tuple(range(len(self._columns)))
+        exact = self._estimator(every)
+        if exact is not None:
+            estimate = self._value(exact)
+            half = self._half_width(exact, _TAIL)
+            return CountsFound(
+                estimate / self._share, (estimate - half) / self._share, (estimate + half) / self._share
+            )
+        subsets = [places for size in every for places in itertools.combinations(every, size)]
+        measured = {places: exact for places in subsets if (exact := self._estimator(places)) is not None}
+        largest = [one for one in measured if not any({*one} < {*other} for other in measured)]
+        at_least = [
+            measured[one].plus(measured[other]).plus(measured[both].times(-1))
+            for one, other in itertools.combinations(largest, 2)
+            if {*one, *other} == {*every} and (both := tuple(sorted({*one} & {*other}))) in measured
+        ]
+        low, high = self._ends(at_least, -1), self._ends([measured[places] for places in largest], 1)
+        least = np.zeros(len(self._codes))
+        return CountsFound(None, np.maximum.reduce([least, *low]), np.minimum.reduce([*high]))
+
+    def _ends(self, bounds: Sequence[_Estimator], sign: int) -> Iterable[Floats]:
+        """The outer end of each bound."""
+        for each in bounds:
+            half = self._half_width(each, _TAIL / len(bounds))
+            yield (self._value(each) + sign * half) / self._share
+
+    def _estimator(self, places: Places) -> _Estimator | None:
+        """Of those who hold the values at some places; None where the tables don't tell it."""
+        columns = tuple(self._columns[place] for place in places)
+        whole = self._of_residuals(places, columns) if len({*columns}) == len(columns) else None
+        drawn = _Estimator({}, {places: 1.0}, {places: 1.0}) if columns in self._drawn else None
+        if whole is None or drawn is None:
+            return whole or drawn
+        first, second = self._variance(whole), self._variance(drawn)
+        mean = whole.times(second / (first + second)).plus(drawn.times(first / (first + second)))
+        return _Estimator(mean.residuals, mean.drawn, {places: 1.0})
+
+    def _of_residuals(self, places: Places, columns: ColumnNumbers) -> _Estimator | None:
+        """The sum of the residuals of each subset, spread evenly over the columns that it lacks."""
+        kept = {place for place in places if self._columns[place] in self._several}
+        subsets = [
+            subset
+            for size in range(len(places) + 1)
+            for subset in itertools.combinations(places, size)
+            if kept <= {*subset}
+        ]
+        if not all(self._residuals.holds(self._columns_at(subset)) for subset in subsets):
+            return None
+        weights = {
+            subset: 1 / prod(self._sizes[self._columns[p]] for p in places if p not in subset)
+            for subset in subsets
+        }
+        return _Estimator(weights, {}, {places: 1.0})
+
+    def _columns_at(self, places: Places) -> ColumnNumbers:
+        return tuple(self._columns[place] for place in places)
+
+    def _value(self, each: _Estimator) -> Floats:
+        """The estimates of all combinations, of the records that were looked at."""
+        value = np.zeros(len(self._codes))
+        for places, weight in each.residuals.items():
+            value += weight * self._residuals.residual(self._columns_at(places))[self._at(places)]
+        for places, weight in each.drawn.items():
+            value += weight * self._drawn[self._columns_at(places)].counts[self._at(places)]
+        return value
+
+    def _at(self, places: Places) -> tuple[Integers, ...]:
+        return tuple(self._codes[:, place] for place in places)
+
+    def _variance(self, each: _Estimator) -> float:
+        """Of the noise, which is the same for all combinations."""
+        whole = 0.0
+        for places, weight in each.residuals.items():
+            columns = self._columns_at(places)
+            centred = prod(1 - 1 / self._sizes[c] for c in columns if c not in self._several)
+            whole += weight**2 * self._residuals.residual_variance(columns) * centred
+        for places, weight in each.drawn.items():
+            whole += weight**2 * self._drawn[self._columns_at(places)].variance
+        return whole
+
+    def _half_width(self, each: _Estimator, tail: float) -> Floats | float:
+        """How far a count may be from its estimate; of a sample, chance is added to the noise (W4).
+
+        Chance is itself estimated, from a count that may be too low: the ends are those of the score
+        interval, on the side where they are further.
+        """
+        z, variance = _exceeded(tail), self._variance(each)
+        if self._share == 1:
+            return z * sqrt(variance)
+        chance = np.zeros(len(self._codes))
+        for places, weight in each.people.items():
+            exact = self._estimator(places)
+            assert exact is not None, "an estimator is made of what is measured"
+            chance += weight**2 * np.maximum(self._value(exact), 0) * (1 - self._share)
+        skew = z**2 * (1 - self._share) / 2
+        return skew + np.hypot(z * np.sqrt(variance + chance), skew)
+
+
+@cache
+def _exceeded(tail: float) -> float:
+    """The value that a standard normal exceeds so often."""
+    return NormalDist().inv_cdf(1 - tail)
+
 
 #: What lies so little beyond a whole number is that number.
 _HAIR = 1e-9

@@ -1,29 +1,155 @@
 """Fitted synthesis: a fitted measurement in, synthetic records out whose counts come close to its tables.
 
-Records are fitted as cells of columns (see `tasks.core.fitting`); where `other` is few, none is left in it
-(see `unreleased`). Then cells become attributes: values are written, `absent` and what is left of `other`
-are not, and columns that others decide follow from these. Every constraint holds. All of it reads the
-measurement alone.
+Records are fitted as cells of columns (see `tasks.core.fitting`). Then cells become attributes: values are
+written, `absent` and what is left of `other` are not, and columns that others decide follow from these. Every
+constraint holds. All of it reads the measurement alone.
+
+`other` stands for values that were too rare to be released. Where they are so few that the noise of the
+released values hides them, records hold released values in their place, and the search picks those that fell
+short. Elsewhere their cells stay empty: a released value would be held more often than its noisy count says.
+
+Beside its declared values a column has cells for what is in none of them: no value, a number beyond the
+first or the last edge, the declared value for what is outside. Where the noisy count of such a group can't be
+told from 0, no record is in it: most tables have nobody there, and noise would put somebody into every one. A
+column that the contract says is never empty has no record without a value, whatever its count.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from statistics import NormalDist
 
 import numpy as np
 
 from tasks.core.aggregates.wide_form import wide_headers
-from tasks.core.arrays import Ids, ShareDone
-from tasks.core.dp.workload.cells import cells_of_all_columns, coding_of_cells, domain_of
-from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.arrays import Flags, Ids, ShareDone
+from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
+from tasks.core.dp.workload.measurement import WorkloadMeasurement, read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.fit import Fit, fit
 from tasks.core.fitting.least_squares import Residuals
-from tasks.core.fitting.noisy_tables import Domain
+from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
+from tasks.core.fitting.sharded_fit import fit_in_shards
+from tasks.core.fitting.sharded_search import read_shard_cells
 from tasks.core.fitting.targets import Target
+from tasks.core.parts.shards import RecordShard, record_shards
+from tasks.core.parts.store import PartStore, StoredPart
+from tasks.core.parts.workers import Workers
+from tasks.core.records.columns import Column
 from tasks.core.records.rulebook import Coding, Rulebook
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.records import SyntheticRecords, number_attributes
-from tasks.core.synthesis.unreleased import unreleased_values, without_replaced
-from tasks.core.synthesis.untold_groups import untold_groups
+from tasks.core.synthesis.records import (
+    ShardedRecords,
+    SyntheticRecords,
+    keep_record_shard,
+    number_attributes,
+)
+
+#: In at most this share of the records may a released value stand for one that was not.
+_MOST_REPLACED = 0.05
+#: So much may a released value be held too often, in the mean: about half of its count's range.
+_STANDARD_ERRORS = 2.0
+
+
+@dataclass(frozen=True)
+class Unreleased:
+    """What an open column holds beyond its released values.
+
+    Attributes:
+        column: its place among the measured columns.
+        share: of the records that hold such a value, as estimated from noisy counts; 0 to 1.
+        is_replaced: whether records hold released values instead; otherwise their cells are empty.
+    """
+
+    column: int
+    share: float
+    is_replaced: bool
+
+
+def unreleased_values(
+    measurement: WorkloadMeasurement, residuals: Residuals | None = None
+) -> list[Unreleased]:
+    """How `other` of each column that has it is written, in order; a function of released numbers alone.
+
+    It is replaced where the ranges of the released values' counts have room for it. Of a multi-valued column
+    with a cap above 1 it never is: the item is left out.
+
+    Args:
+        measurement: as drawn.
+        residuals: of its tables, where they are known.
+    """
+    if all(cells.other is None for cells in measurement.cells):
+        return []
+    domain = domain_of(measurement.cells)
+    residuals = residuals or Residuals(domain, noisy_tables(measurement))
+    records = max(1.0, residuals.total())
+    found = []
+    for column, cells in enumerate(measurement.cells):
+        if cells.other is None:
+            continue
+        count = max(0.0, float(residuals.marginal((column,))[cells.other]))
+        hidden = _STANDARD_ERRORS * len(cells.values) * residuals.variance((column,)) ** 0.5
+        is_replaced = bool(cells.values) and count <= min(hidden, _MOST_REPLACED * records)
+        is_replaced &= column not in domain.multi_valued
+        found.append(Unreleased(column, min(1.0, count / records), is_replaced))
+    return found
+
+
+def without_replaced(
+    domain: Domain, measurement: WorkloadMeasurement, unreleased: Sequence[Unreleased]
+) -> Domain:
+    """The domain in which no record may be in an `other` that is replaced."""
+    masks = []
+    for found in unreleased:
+        if found.is_replaced:
+            cells = measurement.cells[found.column]
+            masks.append(ImpossibleCells((found.column,), np.arange(cells.size) == cells.other))
+    return replace(domain, impossible=(*domain.impossible, *masks))
+
+
+#: In so many releases of a table that has none of these groups, noise alone leaves one of them.
+_LEFT_BY_NOISE = 0.05
+
+
+def untold_groups(
+    measurement: WorkloadMeasurement, domain: Domain, residuals: Residuals
+) -> list[ImpossibleCells]:
+    """For each column with such a group its cells that no record may be in.
+
+    Args:
+        measurement: as drawn.
+        domain: of its cells.
+        residuals: of its tables.
+    """
+    columns = measurement.schema.measured.columns
+    groups = [list(_groups(column, cells)) for column, cells in zip(columns, measurement.cells, strict=True)]
+    number = sum(map(len, groups))
+    errors = NormalDist().inv_cdf(1 - _LEFT_BY_NOISE / max(1, number))
+    found = []
+    for place, (column, cells) in enumerate(zip(columns, measurement.cells, strict=True)):
+        told = residuals.marginal((place,)) > errors * residuals.variance((place,)) ** 0.5
+        empty = _mask(cells, [code for code in groups[place] if not told[code]])
+        if column.required and cells.absent is not None:
+            empty[cells.absent] = True
+        if empty.any() and not empty.all():
+            found.append(ImpossibleCells((place,), empty))
+    return found
+
+
+def _groups(column: Column, cells: ColumnCells) -> Iterator[int]:
+    """The cells of a column that stand for nothing declared."""
+    if cells.absent is not None and not column.required:
+        yield cells.absent
+    if not column.is_open:
+        for text in dict.fromkeys((*column.open_ends, column.other)):
+            if text is not None and text in cells.values:
+                yield cells.values.index(text)
+
+
+def _mask(cells: ColumnCells, codes: Sequence[int]) -> Flags:
+    mask = np.zeros(cells.size, np.bool_)
+    mask[codes] = True
+    return mask
 
 
 def obeying(measurement: WorkloadMeasurement, records: Ids) -> Ids:
@@ -153,3 +279,86 @@ def published(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
     held = table >= 0
     records = ordered(headers, attributes, held.sum(axis=1).astype(np.int32), table[held])
     return FittedRecords(records, fitted_cells, fitted.targets)
+
+
+#: The share of the work that is the fit.
+_FIT = 0.9
+
+
+def draw_fitted_in_shards(
+    measurement: WorkloadMeasurement,
+    seed: int,
+    *,
+    number: int | None = None,
+    shard_records: int,
+    store: PartStore,
+    workers: Workers,
+    threads: int = 1,
+    progress: ShareDone | None = None,
+) -> ShardedRecords:
+    """Records fitted to a measurement, in shards; the same whoever works, and in whatever order.
+
+    Where all records are one shard, it holds what `draw_fitted` gives.
+
+    Args:
+        measurement: as drawn.
+        seed: any integer; public.
+        number: how many records; None: the noisy count, or 0 where that is negative.
+        shard_records: the most records of a shard, at least 1; a setting, and no matter of the workers.
+        store: of the shards; nobody else writes there.
+        workers: who fits.
+        threads: of each worker; 0 for all cores.
+        progress: told the share that is done, 0 to 1.
+
+    Raises:
+        ParameterError: a shard may hold no record.
+    """
+    report = progress or (lambda share: None)
+    shards = record_shards(wanted_number(measurement, number), shard_records, seed)
+    own = _Publisher(store, store.put("measurement", measurement.write), threads)
+    if len(shards) == 1:
+        parts = list(workers.each("fit records", partial(_drawn, own), shards))
+    else:
+        fitted = fit_in_shards(
+            domain_to_fit(measurement),
+            noisy_tables(measurement),
+            shards,
+            store=store.below("fit"),
+            workers=workers,
+            threads=threads,
+            progress=lambda share: report(_FIT * share),
+        )
+        held = list(zip(shards, fitted.parts, strict=True))
+        parts = list(workers.each("publish records", partial(_published, own), held))
+        for part in fitted.parts:
+            part.store.remove(part.key)
+    store.remove(own.measurement.key)
+    report(1.0)
+    return ShardedRecords(tuple(shards), tuple(parts))
+
+
+@dataclass(frozen=True)
+class _Publisher:
+    """What a worker needs to publish a shard."""
+
+    store: PartStore
+    measurement: StoredPart
+    threads: int
+
+    def read(self) -> WorkloadMeasurement:
+        with self.measurement.folder() as folder:
+            return read_workload_measurement(folder)
+
+    def keep(self, shard: RecordShard, made: FittedRecords) -> StoredPart:
+        return keep_record_shard(self.store, shard, made.records, made.cells)
+
+
+def _drawn(own: _Publisher, shard: RecordShard) -> StoredPart:
+    """The only shard: it holds all records."""
+    made = draw_fitted(own.read(), shard.seed, number=shard.number_of_records, threads=own.threads)
+    return own.keep(shard, made)
+
+
+def _published(own: _Publisher, held: tuple[RecordShard, StoredPart]) -> StoredPart:
+    shard, part = held
+    return own.keep(shard, published(own.read(), Fit(read_shard_cells(part), ())))

@@ -18,13 +18,21 @@ import numpy as np
 from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.drafts import DrawnRecords, drafts_of, drawn_of, joined
 from tasks.core.synthesis.record_kernels import choose_spare_rows, remove_excess, shuffled
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
-from tasks.core.synthesis.tree import GrowingBatch, TableTree, check_threads, table_of
+from tasks.core.synthesis.tree import (
+    Consolidation,
+    DrawnRecords,
+    GrowingBatch,
+    TableTree,
+    check_threads,
+    drafts_of,
+    drawn_of,
+    joined,
+    table_of,
+)
 
 
 def suppressed(drawn: DrawnRecords, excess: Integers, seed: int) -> DrawnRecords:

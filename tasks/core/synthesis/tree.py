@@ -23,11 +23,89 @@ import numpy as np
 from tasks.core.arrays import Codes, Flags, Ids, Integers, ShareDone
 from tasks.core.errors import ParameterError
 from tasks.core.pool import Job, run_jobs
-from tasks.core.synthesis.drafts import drawing_over
-from tasks.core.synthesis.record_kernels import Drafts, Effort, finish_seeded, finish_unseeded
+from tasks.core.random_kernels import stream
+from tasks.core.synthesis.record_kernels import (
+    CANDIDATES,
+    Drafts,
+    Drawing,
+    Effort,
+    Work,
+    begin_streams,
+    cut_used_up,
+    draw_in_turn,
+    finish_seeded,
+    finish_unseeded,
+    grouped,
+    join_seeded,
+    join_unseeded,
+    split,
+    use_up_in_order,
+)
 from tasks.core.synthesis.row_set_kernels import BlockIndex
-from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed
-from tasks.core.synthesis.tree_kernels import grouped, join_seeded, join_unseeded, split
+from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed, row_set
+
+
+class DrawnRecords(NamedTuple):
+    """Records as drawn: how many attributes each has, and the attributes, one record after the other."""
+
+    sizes: Ids
+    attribute_ids: Ids
+
+
+def drafts_of(like: Codes, number: int, base: np.uint64, first: int) -> Drafts:
+    """Empty records, of the type and slots of ``like``, with the streams from ``first`` on of a stage."""
+    drafts = Drafts(
+        np.empty((number, like.shape[1]), like.dtype), np.empty(number, np.int32), np.empty(number, np.uint64)
+    )
+    begin_streams(drafts, base, first)
+    return drafts
+
+
+def drawn_of(drafts: Drafts, number: int | None = None) -> DrawnRecords:
+    """The first ``number`` records, or all of them."""
+    sizes = drafts.sizes[:number]
+    filled = np.arange(drafts.records.shape[1], dtype=np.int32) < sizes[:, None]
+    return DrawnRecords(sizes.copy(), drafts.records[:number][filled].astype(np.int32))
+
+
+def joined(parts: list[DrawnRecords]) -> DrawnRecords:
+    """Records of several parts, in order."""
+    nothing = np.empty(0, np.int32)
+    return DrawnRecords(
+        np.concatenate([nothing, *(part.sizes for part in parts)]),
+        np.concatenate([nothing, *(part.attribute_ids for part in parts)]),
+    )
+
+
+def drawing_over(index: BlockIndex, effort: Effort, available: Integers | None = None) -> Drawing:
+    """Room for one record over an index.
+
+    Args:
+        index: of the rows that it is drawn from.
+        effort: see `Effort`.
+        available: (attributes,), how often each may still be used: what can be is a candidate. None where
+            candidates are those of a seed.
+    """
+    attributes = len(index.held)
+    wanted = np.zeros(attributes, np.bool_)
+    candidates = np.empty(attributes, np.int32)
+    now = np.zeros(4, np.int64)
+    if available is not None:
+        wanted[:-1] = (available > 0) & (index.held[:-1] >= effort.resolution)
+        now[CANDIDATES] = np.count_nonzero(wanted)
+        candidates[: now[CANDIDATES]] = np.flatnonzero(wanted)
+    work = Work(
+        wanted=wanted,
+        candidates=candidates,
+        weights=np.zeros(attributes, np.int64),
+        met=np.empty(attributes, np.int32),
+        dropped=np.empty(attributes, np.int32),
+        record=np.empty(index.cells.shape[1], np.int32),
+        now=now,
+    )
+    rows = row_set(index, least=effort.resolution, short=effort.short, rows_a_list=effort.rows_a_list)
+    return Drawing(rows, work, effort)
+
 
 #: Bytes of the nodes right below the root that are kept; below each of them, as many as it takes itself.
 _KEPT_BYTES = 1 << 29
@@ -268,3 +346,82 @@ class GrowingBatch:
             finish_unseeded(drawing, self._drafts, numbers)
         self._finished.append(len(numbers))
         return ()
+
+
+#: Tables of fewer rows are drawn from in turn, so many records at a time.
+_FEW_ROWS = 1 << 16
+_RECORDS_IN_TURN = 256
+#: The more records are drawn together, the more of them share the nodes that they pass.
+_RECORDS_A_BATCH = 1 << 17
+#: Towards the end one attribute after the other is used up, and records behind that are drawn anew: batches
+#: become smaller, of about so many times fewer records than are to come, but no smaller than this.
+_BATCHES_TO_COME, _FEWEST_A_BATCH = 8, 1 << 13
+
+
+class Consolidation:
+    """Records that use exactly what is still to be used (sds.md 4.1, 4.3).
+
+    The law is the sequential one: a record is drawn from the attributes that are available when it begins,
+    and uses up one of each that it holds. Which are available matters, not how many times, and a record holds
+    no attribute twice; so until an attribute is used up, records are independent and of one law, and are
+    drawn as a batch. Counted down in order, some record of it uses up an attribute x. Those behind it were
+    drawn as if x were available. Each step of such a record is a draw from weights of which that of x should
+    have been 0: if it did not give x, it is a draw by the right law already, by which x is just rejected;
+    where it first gave x, the record is cut, and goes on from there without x. What it would have held behind
+    x is not looked at.
+    """
+
+    def __init__(self, table: TableTree, available: Integers, seed: int) -> None:
+        """Prepare to draw.
+
+        Args:
+            table: what is drawn from.
+            available: int64 (attributes,), how often each is to be used; above 0 only where at least as
+                many rows as the resolution hold it.
+            seed: names the random streams.
+        """
+        self._table = table
+        self._base = stream("consolidation", seed)[0]
+        self._left, self._total = available.astype(np.int64), int(available.sum())
+        self._streams = 0
+        self._parts: list[DrawnRecords] = []
+
+    def run(self, threads: int, report: ShareDone, records_a_batch: int | None = None) -> DrawnRecords:
+        """Draw until nothing is available any more.
+
+        Args:
+            threads: 0 for all cores; tables of few rows are drawn from on one.
+            report: told the share that is done.
+            records_a_batch: 0 for one record after the other; None for what is faster. The law is the same.
+        """
+        if records_a_batch is None:
+            records_a_batch = _RECORDS_A_BATCH if len(self._table.root.cells) >= _FEW_ROWS else 0
+        while self._left.any():
+            drawn = self._batch(records_a_batch, threads) if records_a_batch else self._in_turn()
+            self._parts.append(drawn)
+            report(1.0 - int(self._left.sum()) / self._total)
+        return joined(self._parts)
+
+    def _batch(self, size: int, threads: int) -> DrawnRecords:
+        uses, slots = int(self._left.sum()), self._table.root.cells.shape[1]
+        # No more are left than there are uses.
+        size = min(size, uses, max(_FEWEST_A_BATCH, uses // (_BATCHES_TO_COME * slots)))
+        drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
+        numbers, taken = np.arange(size, dtype=np.int32), 0
+        while taken < size and self._left.any():
+            GrowingBatch(self._table, drafts, self._left).run(numbers, threads, lambda share: None)
+            taken = use_up_in_order(drafts, taken, self._left)
+            numbers = cut_used_up(drafts, taken, self._left)
+        return drawn_of(drafts, taken)
+
+    def _in_turn(self) -> DrawnRecords:
+        size = _RECORDS_IN_TURN
+        drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
+        drawing = drawing_over(self._table.index, self._table.effort, self._left)
+        return drawn_of(drafts, draw_in_turn(drawing, drafts, self._left))
+
+    def _next(self, size: int) -> int:
+        """The first of so many streams that were never used."""
+        first = self._streams
+        self._streams += size
+        return first

@@ -21,11 +21,10 @@ from tasks.core.arrays import Codes, Flags, Ids, Integers, ShareDone
 from tasks.core.pool import Job, run_jobs
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.drafts import DrawnRecords, drafts_of, drawn_of, joined
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.row_set_kernels import BlockIndex, present_rows
 from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed, row_set
-from tasks.core.synthesis.tree import check_threads
+from tasks.core.synthesis.tree import DrawnRecords, check_threads, drafts_of, drawn_of, joined
 from tasks.core.synthesis.unseeded_kernels import (
     Block,
     DrawnColumns,

@@ -17,14 +17,21 @@ from tasks.core.arrays import Integers, ShareDone
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.drafts import DrawnRecords, drafts_of, drawing_over, drawn_of, joined
 from tasks.core.synthesis.index import CombinationIndex, build_index
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
 from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
-from tasks.core.synthesis.tree import check_threads, table_of
+from tasks.core.synthesis.tree import (
+    Consolidation,
+    DrawnRecords,
+    check_threads,
+    drafts_of,
+    drawing_over,
+    drawn_of,
+    joined,
+    table_of,
+)
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,8 @@ import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.tables.column_names import Encoding, bare_name, matching_name, output_spelling
-from tasks.core.tables.own_tables import closed_folder_of
-from tasks.core.tables.remote import RemoteFile
-from tasks.core.tables.source import COMPRESSIONS, Compression, OpenedFile, TextBytes, text_lines
-from tasks.core.tables.storage_urls import remote_url
+from tasks.core.tables.places import closed_folder_of, remote_url
+from tasks.core.tables.source import COMPRESSIONS, Compression, OpenedFile, RemoteFile, TextBytes, text_lines
 
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _TAB_SUFFIXES = (".tsv", ".tab")

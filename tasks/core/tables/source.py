@@ -1,9 +1,12 @@
 """The one place where the operator's file is opened, once a run.
 
-A path goes in; readers of its bytes come out, each with a place of its own in the same open file. So
+A path or a URL goes in; readers of its bytes come out, each with a place of its own in the same open file. So
 header, hash and rows are of one file, whatever is moved over its path meanwhile. Text arrives as UTF-8
 without a byte-order mark and without Excel's line ``sep=;``, decompressed on the way, a block at a time:
 nothing is unpacked to disk.
+
+Of a header in storage only so much is fetched as is read. A run fetches the whole once, into a file without a
+name in the closed zone, and reads that: whatever replaces the object meanwhile, a run sees one table.
 """
 
 import hashlib
@@ -11,15 +14,63 @@ import io
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 
-from tasks.core.errors import InputError
+from tasks.core.errors import InputError, ParameterError
 from tasks.core.hints import located, no_such_file
 from tasks.core.tables.column_names import Encoding
+from tasks.core.tables.places import Storage, refused_url
+
+_SECOND = 10**9
+
+
+def changed_meanwhile() -> InputError:
+    """What is said of a table that changed while it was read."""
+    return InputError(
+        "The input must not change while a run reads it, but it was changed meanwhile. Run again when "
+        "nothing writes to it."
+    )
+
+
+@dataclass(frozen=True)
+class FileState:
+    """Whether a file is still the one that was hashed, by what the system says of it.
+
+    That costs nothing, so it is asked for each block that is read. The hash of the whole at the end would not
+    tell of a file that was replaced for a while.
+
+    Attributes:
+        size: in bytes.
+        modified: in nanoseconds since 1970.
+    """
+
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> "FileState":
+        """Of a file now. Raises InputError: it is gone."""
+        try:
+            found = path.stat()
+        except OSError:
+            raise changed_meanwhile() from None
+        return cls(found.st_size, found.st_mtime_ns)
+
+    def require(self, path: Path) -> None:
+        """Raise InputError where the file is another now.
+
+        Whole seconds are compared, as another machine may know no parts of them of a shared folder.
+        """
+        now = FileState.of(path)
+        if (now.size, now.modified // _SECOND) != (self.size, self.modified // _SECOND):
+            raise changed_meanwhile()
+
 
 Compression = Literal["gzip", "zstd"]
 
@@ -219,4 +270,101 @@ def text_lines(stream: TextBytes) -> io.TextIOWrapper:
         encoding="utf-8",
         errors="surrogateescape",
         newline="",
+    )
+
+
+R = TypeVar("R")
+_BLOCK = 2**23
+
+
+class RemoteFile(OpenedFile):
+    """An object in storage, read in parts until it is fetched."""
+
+    def __init__(self, url: str) -> None:
+        """Look at it.
+
+        Raises:
+            InputError: there is no such object, or it is a folder.
+            StorageError: the storage does not answer, or refuses.
+            ParameterError: the URL can't be used.
+        """
+        self._descriptor = -1
+        if problem := refused_url(url):
+            raise ParameterError(f"The URL of the input {problem}.")
+        self._url, self._storage = url, Storage(url)
+        self._key = self._storage.key(url)
+        self._facts = self._look()
+        if self._facts["type"] == "directory":
+            raise InputError(f"The input must be a file, but {url} is a folder: name the file in it.")
+
+    def _look(self) -> dict[str, Any]:
+        """What tells one content of the object from another, and its size."""
+        try:
+            info = self._storage.done("be looked at", lambda: self._storage.system.info(self._key))
+        except FileNotFoundError:
+            info = None
+        if info is None:
+            raise InputError(f"The input file {self._url} does not exist: correct its path.")
+        marks = {
+            name: str(info[name]) for name in ("ETag", "LastModified", "created", "mtime") if name in info
+        }
+        return {"type": info.get("type", "file"), "size": int(info.get("size") or 0), **marks}
+
+    @property
+    def size(self) -> int:
+        """Bytes of the object."""
+        return int(self._facts["size"]) if self._descriptor < 0 else super().size
+
+    def sha256(self) -> str:
+        """Of its bytes."""
+        if self._descriptor < 0:
+            self.fetch(None)
+        return hashlib.file_digest(io.BufferedReader(self.reader()), "sha256").hexdigest()
+
+    def bytes_at(self, place: int, size: int) -> bytes:
+        """Up to `size` bytes from a place on; once it is fetched, from its copy."""
+        if self._descriptor >= 0:
+            return super().bytes_at(place, size)
+        end = min(place + size, self.size)
+        if place >= end:
+            return b""
+        found: bytes = self._read(
+            "be read", lambda: self._storage.system.cat_file(self._key, start=place, end=end)
+        )
+        return found
+
+    def _read(self, what: str, work: Callable[[], R]) -> R:
+        try:
+            return self._storage.done(what, work)
+        except FileNotFoundError:
+            pass
+        raise _changed()
+
+    def fetch(self, folder: Path | None) -> None:
+        """Copy it into a file that has no name.
+
+        Args:
+            folder: on whose disk; None: the system's for temporary files.
+
+        Raises:
+            InputError: it was replaced meanwhile.
+            ResourceLimit, StorageError: see `Storage.done`.
+        """
+        if self._descriptor >= 0:
+            return
+        with tempfile.TemporaryFile(dir=folder) as copy:
+            reader = self._read("be read", lambda: self._storage.system.open(self._key, "rb"))
+            with reader:
+                while block := self._read("be read", lambda: reader.read(_BLOCK)):
+                    copy.write(block)
+            copy.flush()
+            if copy.tell() != self.size or self._look() != self._facts:
+                raise _changed()
+            self._descriptor = os.dup(copy.fileno())
+
+
+def _changed() -> InputError:
+    return InputError(
+        "The input must not change while a run reads it, but it was changed meanwhile. Run again when "
+        "nothing writes to it."
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates.aggregates_json import write_aggregates_json
+from tasks.core.aggregates.interchange import write_aggregates_json
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.sensitive_text import write_sensitive_json
 from tasks.core.errors import InputError

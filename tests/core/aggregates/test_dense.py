@@ -9,9 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
-from tasks.core.aggregates.cubes import CubeTable, Tabulator, count_in_memory
+from tasks.core.aggregates.cubes import (
+    CombinationCounts,
+    CubeTable,
+    ListedSide,
+    RecordSide,
+    Tabulator,
+    count_in_memory,
+)
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.sides import CombinationCounts, ListedSide, RecordSide
 from tasks.core.evaluation.compared_sides import ComparedSides
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema

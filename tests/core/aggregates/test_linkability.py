@@ -10,12 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import cubes, stored_sides
+from tasks.core.aggregates import cubes
 from tasks.core.aggregates.cubes import tabulator
-from tasks.core.aggregates.linkability import FirstLengths, linkability_of, single_out, single_out_of_whole
-from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.partitions import each_beside
-from tasks.core.aggregates.rare import rare_by_length
+from tasks.core.aggregates.linkability import (
+    FirstLengths,
+    linkability_of,
+    rare_by_length,
+    single_out,
+    single_out_of_whole,
+)
+from tasks.core.aggregates.marginals import count_marginals, each_beside
 from tasks.core.errors import ParameterError
 from tests.oracles.marginals import coded
 from tests.oracles.partitions import FarAway, in_partitions
@@ -139,7 +143,7 @@ def test_partitions_single_out_what_the_whole_table_does(
     tmp_path_factory, monkeypatch_module, most_cells, table, resolution, length, number, at_once
 ):
     monkeypatch_module.setattr(cubes, "_MOST_CELLS", most_cells)
-    monkeypatch_module.setattr(stored_sides, "_CELLS_AT_ONCE", at_once)
+    monkeypatch_module.setattr(cubes, "_STORED_CELLS_AT_ONCE", at_once)
     folder = tmp_path_factory.mktemp("linked")
     records = coded(*table)
     marginals = counted(records, folder, length)

@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import grouping as cells
-from tasks.core.aggregates import marginals, merging, stored_marginals
-from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.merging import merge_partials
+from tasks.core.aggregates import grouping, marginals, stored_marginals
+from tasks.core.aggregates.marginals import count_marginals, merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.queries import QueryResources
@@ -164,9 +162,9 @@ def test_bytes_are_the_same_whatever_is_counted_in_memory(tmp_path_factory, tabl
     records = coded(Schema(tuple(COLUMNS)), table)
     whole = counted(records, tmp_path / "whole", length)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cells, "_MOST_CELLS", most)
+        patch.setattr(grouping, "_MOST_CELLS", most)
         patch.setattr(marginals, "_WAITING_BYTES", 3 * most)
-        patch.setattr(merging, "_ROWS_A_READ", 3)
+        patch.setattr(grouping, "_ROWS_A_SCAN", 3)
         resources = QueryResources(made(tmp_path / "scratch"), 1)
         wide = counted(records, tmp_path / "some", length, resources)
         assert digest(wide.folder) == digest(whole.folder)

@@ -6,10 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import marginals as whole
-from tasks.core.aggregates import partitions
-from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.partitions import count_partitions, each_beside
+from tasks.core.aggregates import marginals
+from tasks.core.aggregates.marginals import count_marginals, count_partitions, each_beside
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.parts.workers import InProcess
 from tests.oracles.marginals import coded
@@ -41,8 +39,8 @@ def test_counts_of_partitions_are_the_bytes_of_the_whole_table_s(
     records.write(folder / "records")
     told = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(whole, "_FEW_RECORDS", few)
-        patch.setattr(partitions, "_MOST_ADDED", most)
+        patch.setattr(marginals, "_FEW_RECORDS", few)
+        patch.setattr(marginals, "_MOST_ADDED", most)
         expected = count_marginals(folder / "records", folder / "whole", length, ONE_THREAD)
         parted = in_partitions(records, folder, number, FarAway())
         found = count_partitions(parted, folder / "parts", length, ONE_THREAD, told.append)
@@ -54,7 +52,7 @@ def test_counts_of_partitions_are_the_bytes_of_the_whole_table_s(
 
 
 def test_so_many_partitions_are_added_up_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(partitions, "_MOST_ADDED", 2)
+    monkeypatch.setattr(marginals, "_MOST_ADDED", 2)
     seen = []
 
     class Watched(InProcess):

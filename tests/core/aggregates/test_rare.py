@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.aggregates.linkability import rare_by_length
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import rounded_down
-from tasks.core.aggregates.rare import rare_by_length
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import roll_ups
-from tasks.core.aggregates.roll_ups import LARGEST_KEY, Shape, cover, plan_roll_ups
+from tasks.core.aggregates import grouping
+from tasks.core.aggregates.grouping import LARGEST_KEY, Shape, cover, plan_roll_ups
 
 SETTINGS = settings(max_examples=60, deadline=None)
 
@@ -49,8 +49,8 @@ def check_plan(parents, targets, shape, most) -> None:
 def test_every_set_comes_from_a_superset_or_from_the_records(problem, few, many) -> None:
     shape, most, targets = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(roll_ups, "_FEW_RECORDS", few)
-        patch.setattr(roll_ups, "_MANY_SETS", many)
+        patch.setattr(grouping, "_FEW_RECORDS", few)
+        patch.setattr(grouping, "_MANY_SETS", many)
         check_plan(plan_roll_ups(targets, shape, most), targets, shape, most)
 
 
@@ -75,7 +75,7 @@ def test_many_sets_of_few_cells_are_rolled_up_from_cubes_of_many_of_them() -> No
 def test_blocks_that_do_not_fit_together_are_no_cube() -> None:
     shape = shape_of(10**6, (60, 4, 4, 4, 4))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(roll_ups, "_MANY_SETS", 0)
+        patch.setattr(grouping, "_MANY_SETS", 0)
         cubes = cover(list(itertools.combinations(range(5), 2)), shape, 300, 1 << 24)
     # A block of two is (1, 2), another (3, 4); one of them with slot 0 has 960 cells.
     assert set(cubes.values()) == {(1, 2, 3, 4)}
@@ -88,7 +88,7 @@ def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, lim
     shape, most, targets = problem
     sets = sorted(set(targets))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(roll_ups, "_MANY_SETS", 0)
+        patch.setattr(grouping, "_MANY_SETS", 0)
         cubes = cover(sets, shape, limit, most)
     for slots, cube in cubes.items():
         assert set(slots) < set(cube)

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from tasks.core.contracts.quality import pattern_problem
-from tasks.core.records.identifiers import TEXT_KINDS
+from tasks.core.records.dropped import TEXT_KINDS
 
 EXAMPLES = {
     "email": ["jane@x.org", "write to jane.doe+x@mail.example.co.uk today"],

@@ -14,7 +14,7 @@ from tasks.core.contracts.public_schema import (
     numbers_without_bins,
 )
 from tasks.core.errors import ParameterError
-from tasks.core.records.binning import code_texts
+from tasks.core.records.cells import code_texts
 from tasks.core.records.columns import Schema
 from tests.oracles.contracts import HEAD, HEADER, contract_of
 

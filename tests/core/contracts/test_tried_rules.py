@@ -12,7 +12,7 @@ from tasks.core.contracts.tried_rules import lookalike_words, lookalikes
 from tasks.core.queries import connect
 from tasks.core.recognition.said import Overrule
 from tasks.core.recognition.table import RecognisedTable, recognise_table
-from tasks.core.records.binning import code_texts
+from tasks.core.records.cells import code_texts
 from tasks.core.records.columns import Column
 
 _BOOKS = ("9783161484100", "9780306406157", "9781861972712")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import cubes, stored_sides
+from tasks.core.aggregates import cubes
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation import comparison
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
@@ -230,7 +230,7 @@ def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
         return {path.name: path.read_bytes() for path in own.iterdir()}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stored_sides, "_CELLS_AT_ONCE", at_once)
+        patch.setattr(cubes, "_STORED_CELLS_AT_ONCE", at_once)
         patch.setattr(comparison, "_FEW_RECORDS", few)
         patch.setattr(cubes, "_MOST_CELLS", most_cells)
         assert files(replace(whole, records=records), "parts") == files(whole, "whole")

@@ -16,9 +16,14 @@ from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis import records as records_module
-from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
-from tasks.core.synthesis.records import SyntheticRecords, open_synthetic_records
-from tasks.core.synthesis.sharded_records import ShardedRecords, join_shards, keep_record_shard
+from tasks.core.synthesis.fitted import draw_fitted_in_shards
+from tasks.core.synthesis.records import (
+    ShardedRecords,
+    SyntheticRecords,
+    join_shards,
+    keep_record_shard,
+    open_synthetic_records,
+)
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.aggregates.rare import RecordAnalysis
+from tasks.core.aggregates.linkability import RecordAnalysis
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.compared_sides import SlotNumbering
 from tasks.core.evaluation.comparison import compare_sides
@@ -17,7 +17,7 @@ from tasks.core.evaluation.sensitive_files import (
     write_joined_stats,
 )
 from tasks.core.records.columns import Column, Schema
-from tasks.core.tables.delimited import read_rows, write_rows
+from tasks.core.tables.writing import read_rows, write_rows
 from tests.core.evaluation.test_comparison import SYNTHETIC, rounded_down
 from tests.oracles.marginals import T1, coded, rows
 

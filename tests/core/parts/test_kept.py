@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import ClusterLost
-from tasks.core.parts.kept import KeptWork
 from tasks.core.parts.store import PartStore
-from tasks.core.parts.workers import InProcess
+from tasks.core.parts.workers import InProcess, KeptWork
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions
-from tasks.core.records.partitions.encoding import encode_partitions
-from tasks.core.records.partitions.plan import PartitionPlace
+from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tests.core.records.partitions.test_partitions import SCHEMAS, both, rows, write
 
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.records.dropped import DroppedCells, is_any_lost, write_dropped
+from tasks.core.records.dropped import EMAIL, DroppedCells, is_any_lost, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.identifiers import EMAIL
 from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import NumberFormat

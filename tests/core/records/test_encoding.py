@@ -14,7 +14,7 @@ import pytest
 
 from tasks.core.errors import InputError, InternalError
 from tasks.core.queries import QueryResources
-from tasks.core.records.binning import bin_codes, code_texts
+from tasks.core.records.cells import bin_codes, code_texts
 from tasks.core.records.coded import read_coded_records
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.dropped import REASONS

@@ -6,8 +6,7 @@ import pytest
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract, ContractColumn, ValueOrdering
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.records.rulebook import Rulebook, coding_of_values
-from tasks.core.records.scales import ends_of_text, ends_of_values
+from tasks.core.records.rulebook import Rulebook, coding_of_values, ends_of_text, ends_of_values
 from tasks.core.tables.number_format import NumberFormat
 
 INF = float("inf")

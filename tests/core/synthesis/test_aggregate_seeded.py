@@ -17,8 +17,8 @@ from tasks.core.synthesis.aggregate_seeded import (
     draw_aggregate_seeded,
     number_of_shards,
 )
-from tasks.core.synthesis.drafts import joined
 from tasks.core.synthesis.index import build_index, scaled_up
+from tasks.core.synthesis.tree import joined
 from tests.oracles.aggregate_seeded import aggregates_of, closed, counted, dictionary, oracle_of
 from tests.oracles.random_tables import exact_aggregates, noisy_aggregates
 

@@ -9,8 +9,11 @@ import pytest
 from tasks.core.errors import ParameterError
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
-from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
-from tasks.core.synthesis.aggregate_seeded_in_shards import draw_aggregate_seeded_in_shards
+from tasks.core.synthesis.aggregate_seeded import (
+    AggregateSeededParameters,
+    draw_aggregate_seeded,
+    draw_aggregate_seeded_in_shards,
+)
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constrained_headers import rounded
 from tests.core.synthesis.test_fitted_in_shards import files

@@ -14,7 +14,7 @@ from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.repair import repair_records
+from tasks.core.records.rulebook import repair_records
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.core.synthesis.test_constraints import SHARES, texts_of, written
 from tests.oracles import constraints as oracle

@@ -12,8 +12,7 @@ from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.release import count_synthetic
-from tasks.core.synthesis.constrained_headers import HeldConstraints
-from tasks.core.synthesis.fitted_to_counts import Missing, draw_fitted_to_counts
+from tasks.core.synthesis.fitted_to_counts import HeldConstraints, Missing, draw_fitted_to_counts
 from tests.core.synthesis.test_constraints import raw_records, written
 from tests.oracles import constraints as oracle
 

@@ -31,8 +31,7 @@ from tasks.core.records import rulebook
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT
-from tasks.core.records.repair import repair_records
-from tasks.core.records.rulebook import Rulebook
+from tasks.core.records.rulebook import Rulebook, repair_records
 from tasks.core.synthesis.fitted import draw_fitted, obeying, without_others
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS

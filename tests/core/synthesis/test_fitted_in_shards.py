@@ -14,8 +14,7 @@ from tasks.core.fitting.sharded_search import read_shard_cells
 from tasks.core.parts.shards import record_shards
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
-from tasks.core.synthesis.fitted import domain_to_fit, draw_fitted
-from tasks.core.synthesis.fitted_in_shards import draw_fitted_in_shards
+from tasks.core.synthesis.fitted import domain_to_fit, draw_fitted, draw_fitted_in_shards
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constraints import THREE, written
 from tests.core.synthesis.test_constraints import drawn as constrained

@@ -12,9 +12,8 @@ from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.release import count_in_parts
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
-from tasks.core.synthesis import fitted_to_counts_in_shards as sharded
-from tasks.core.synthesis.constrained_headers import HeldConstraints
-from tasks.core.synthesis.fitted_to_counts import Missing, draw_fitted_to_counts
+from tasks.core.synthesis import fitted_to_counts as sharded
+from tasks.core.synthesis.fitted_to_counts import HeldConstraints, Missing, draw_fitted_to_counts
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constrained_headers import rounded
 from tests.core.synthesis.test_constraints import THREE, raw_records, written

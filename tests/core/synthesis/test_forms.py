@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.records.columns import Column, Schema
-from tasks.core.synthesis import forms
-from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
+from tasks.core.synthesis import assembly
+from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv
 from tests.oracles.synthetic import synthetic
 
 SCHEMA = Schema((Column("A", delimiter=";", max_items=0), Column("B", zero_is_value=True)))
@@ -46,11 +46,11 @@ records_of_words = st.lists(st.tuples(cells, st.sets(st.sampled_from(WORDS), max
 @given(records_of_words, st.integers(1, 5))
 def test_both_forms_hold_every_value_of_every_record(tmp_path: Path, table, piece: int) -> None:
     records = synthetic(SCHEMA, [list(record) for record in table])
-    before, forms._CELLS_AT_ONCE = forms._CELLS_AT_ONCE, piece
+    before, assembly._VALUES_AT_ONCE = assembly._VALUES_AT_ONCE, piece
     try:
         write_long_tsv(records, tmp_path / "long.tsv")
     finally:
-        forms._CELLS_AT_ONCE = before
+        assembly._VALUES_AT_ONCE = before
     write_condensed_tsv(records, SCHEMA, tmp_path / "condensed.tsv")
     long = [["Id", "Attribute", "Value", "AttributeValue"]]
     condensed = [["A", "B"]]

@@ -7,9 +7,8 @@ import pytest
 from scipy.stats import chi2
 
 from tasks.core.random_kernels import stream
-from tasks.core.synthesis.drafts import drafts_of, drawn_of
 from tasks.core.synthesis.record_kernels import Effort
-from tasks.core.synthesis.tree import Cost, GrowingBatch, table_of
+from tasks.core.synthesis.tree import Cost, GrowingBatch, drafts_of, drawn_of, table_of
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import rows_of, schema_of
 

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from tasks.core.errors import StoredTableMismatch
 from tasks.core.records.columns import Column, Schema
-from tasks.core.synthesis.assembly import write_wide_tsv
+from tasks.core.synthesis.assembly import read_released_records, write_wide_tsv
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.released_records import read_released_records
 from tests.oracles.synthetic import synthetic
 
 SCHEMA = Schema((Column("A", delimiter="|", max_items=0), Column("B", zero_is_value=True), Column("A_C")))

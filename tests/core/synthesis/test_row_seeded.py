@@ -12,11 +12,11 @@ from scipy.stats import chi2, chi2_contingency
 
 from tasks.core.arrays import Integers
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.drafts import DrawnRecords
 from tasks.core.synthesis.record_kernels import choose_spare_rows
 from tasks.core.synthesis.row_seeded import _left_out, draw_row_seeded, suppressed
 from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
+from tasks.core.synthesis.tree import DrawnRecords
 from tests.benchmarks.data import generated_codes
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis import records as module
-from tasks.core.synthesis.assembly import write_wide_tsv
-from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
+from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
 from tasks.core.synthesis.records import SyntheticRecords, open_synthetic_records
 from tests.oracles.synthetic import synthetic
 

@@ -15,8 +15,7 @@ from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.synthesis.fitted import draw_fitted
-from tasks.core.synthesis.unreleased import unreleased_values
+from tasks.core.synthesis.fitted import draw_fitted, unreleased_values
 
 NUMBER = 4_000
 SHARES = Shares(Fraction(1, 100), Fraction(29, 100), Fraction(70, 100))

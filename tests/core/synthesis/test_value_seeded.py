@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.tree import table_of
+from tasks.core.synthesis.tree import Consolidation, table_of
 from tasks.core.synthesis.value_seeded import Oversampling, draw_value_seeded
 from tests.core.synthesis.test_row_seeded import (
     FALSE_ALARM,

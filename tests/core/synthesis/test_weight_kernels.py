@@ -6,10 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.synthesis.aggregate_seeded import Shard, percentile_places
-from tasks.core.synthesis.aggregate_seeded_kernels import fill_tree, first_attribute, lower_first_weight
+from tasks.core.synthesis.aggregate_seeded_kernels import (
+    FIRST_TOTAL,
+    SUBSETS,
+    accept,
+    between,
+    fill_tree,
+    first_attribute,
+    lower_first_weight,
+    weigh,
+    weigh_alone,
+)
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.index_kernels import longer_combination
-from tasks.core.synthesis.weight_kernels import FIRST_TOTAL, SUBSETS, accept, between, weigh, weigh_alone
 from tests.oracles.aggregate_seeded import (
     Oracle,
     aggregates_of,

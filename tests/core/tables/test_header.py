@@ -10,8 +10,7 @@ import pytest
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.used_columns import column_positions
+from tasks.core.records.encoding import EncodingOptions, column_positions, encode
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import Headers, InputFile
 

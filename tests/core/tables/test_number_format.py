@@ -16,8 +16,7 @@ from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
 from tasks.core.queries import connect
-from tasks.core.records.binning import code_texts
-from tasks.core.records.cells import numbers_of_texts
+from tasks.core.records.cells import code_texts, numbers_of_texts
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile

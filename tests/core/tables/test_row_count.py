@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.core.tables.batches import holds_no_record, number_of_rows
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.row_count import holds_no_record, number_of_rows
 
 SHAPES = {
     "short": lambda number, chance: f"{number},a,1",

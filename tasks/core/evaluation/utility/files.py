@@ -21,7 +21,7 @@ from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.evaluation.utility.learned import BINS, LEAST_ROWS, Discriminator, Prediction, Propensity
 from tasks.core.evaluation.utility.measures import ComparedSets, FeatureSet, Utility
 from tasks.core.evaluation.utility.table_pair import SEED
-from tasks.core.tables.delimited import Row, write_rows
+from tasks.core.tables.writing import Row, write_rows
 
 #: Of more columns or sets, those that are farthest are drawn.
 _MOST_BARS, _MOST_NAMES, _WORST = 40, 30, 10

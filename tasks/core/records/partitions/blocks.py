@@ -21,11 +21,9 @@ import pyarrow.parquet as pq
 
 from tasks.core.arrays import StageDone
 from tasks.core.parts.store import PartStore, StoredPart
-from tasks.core.tables.batches import read_batches
-from tasks.core.tables.file_state import FileState
+from tasks.core.tables.batches import number_of_rows, read_batches
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.remote import RemoteFile
-from tasks.core.tables.row_count import number_of_rows
+from tasks.core.tables.source import FileState, RemoteFile
 
 #: Of a copied block: the place of each row in the input.
 ROW = "row"

@@ -21,11 +21,9 @@ from pyarrow import feather
 
 from tasks.core.arrays import Codes, Integers
 from tasks.core.parquet import read_parquet
-from tasks.core.records.cells import CellCollector, RawColumn
+from tasks.core.records.cells import CellCollector, CodedColumn, CodedRows, ItemCells, RawColumn, SingleCells
 from tasks.core.records.coded import code_type, read_dictionary, write_dictionary
-from tasks.core.records.coded_rows import CodedColumn, CodedRows, SingleCells
 from tasks.core.records.dropped import REASONS
-from tasks.core.records.multi_values import ItemCells
 from tasks.core.records.partitions.blocks import ROW
 
 _ROWS, _SETS, _ID = "rows.arrow", "sets", "id"

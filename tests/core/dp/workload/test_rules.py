@@ -28,7 +28,7 @@ from tasks.core.errors import InternalError, ParameterError
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain
-from tasks.core.records.binning import bin_codes
+from tasks.core.records.cells import bin_codes
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.workloads import HOMES, SCHEMA, SEXES, bits, cost, draw, drawing, parameters, people

@@ -17,7 +17,7 @@ from tasks.core.evaluation.utility import measures as module
 from tasks.core.evaluation.utility.files import to_dict, write_utility
 from tasks.core.evaluation.utility.measures import Utility, UtilityColumns, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, table_pair
-from tasks.core.tables.delimited import read_rows
+from tasks.core.tables.writing import read_rows
 
 NAMES = ("town", "work", "a <b> & c", "smoker")
 ABOUT = UtilityColumns(target="smoker", group="town")

@@ -19,8 +19,7 @@ from tasks.core.records.coded import read_coded_records
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.partitions.encoding import encode_partitions
-from tasks.core.records.partitions.plan import PartitionPlace
+from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tasks.core.tables.header import InputFile
 
 

@@ -1,4 +1,4 @@
-"""Storage that is no folder, such as S3: its URLs, what is done there, and why it failed, in our words.
+"""Where a table is: the URLs of storage such as S3, what is done there, and which folders are closed.
 
 Storage says why it refuses in words that may hold a key or a path of its own, so only its code reaches a
 message. Credentials come from the environment alone.
@@ -142,3 +142,28 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
     return type(error).__name__
+
+
+def closed_folder_of(path: Path) -> str:
+    """In words, the closed folder of this project that a file is in; empty where it is in none.
+
+    A table that a run made of the raw one is about the same people. Read as an input it would have a path and
+    columns that no ledger knows, and so a budget of its own. A folder is known by what every run leaves in
+    it.
+    """
+    try:
+        parents = path.resolve().parents
+    except (OSError, RuntimeError, ValueError):  # whoever opens it says what is wrong
+        return ""
+    for folder in parents:
+        is_named = folder.name == "sensitive" or (folder / ".secret").exists()
+        if is_named and (folder / ".results").is_dir():
+            return "the sensitive/ folder of a workspace"
+        if (folder / "ledger.sqlite").exists() or _is_copied_ledger(folder):
+            return "a ledger's folder"
+    return ""
+
+
+def _is_copied_ledger(folder: Path) -> bool:
+    """What this machine keeps of a ledger in a database."""
+    return (folder / "head.json").is_file() and (folder / "measurements").is_dir()
