@@ -30,7 +30,7 @@ from tasks.plan.resources import query_resources
 from tasks.plan.syndiffix import Selection, inferred_types, is_empty, left_out, synthesized_table, weakened
 from tasks.progress import say
 from tasks.public.releases import require_not_withdrawn
-from tasks.public.unchanged import tell_unchanged
+from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
 from tasks.sensitive.hand_over import recorded_heads
 from tasks.sensitive.judge import judge_contract

@@ -4,7 +4,7 @@
     tell_log    the log alone: what the terminal has otherwise, or need not have; `fail` the same of a failure
     say         the terminal alone (`tasks.progress`): what depends on the table before it is protected
 
-All goes through a logger of the standard library, so nothing here knows Prefect; `tasks.run_log` carries its
+All goes through a logger of the standard library, so nothing here knows Prefect; `tasks.step` carries its
 records there. A sentence that begins with ATTENTION is a warning.
 """
 

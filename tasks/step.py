@@ -12,8 +12,10 @@ The zone says what a step may read. The rest follows from it:
 
 import contextlib
 import functools
+import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -24,17 +26,71 @@ from weakref import WeakKeyDictionary
 
 from prefect import Task
 from prefect.cache_policies import NO_CACHE
-from prefect.context import TaskRunContext
+from prefect.context import FlowRunContext, TaskRunContext
+from prefect.logging.handlers import APILogHandler
 from prefect.utilities.annotations import quote
 
 from tasks.caching import cached as skipped_if_known
 from tasks.caching import content_key
 from tasks.core.dp.digest import sha256_of
+from tasks.core.errors import MarginaliaError
 from tasks.failures import sanitised
-from tasks.messages import tell_log
+from tasks.messages import LOGGER, TerminalHandler, tell_log
 from tasks.progress import QUIET_SECONDS, Progress
-from tasks.run_log import step_number
 from tasks.storage import SENSITIVE, HoldsResults, Reference, RunWorkspace, StoredTable, Workspace
+
+_PREFECT = ("prefect.flow_runs", "prefect.task_runs")
+
+
+class RunLogHandler(APILogHandler):
+    """Prefect's, silent outside a run."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send a record to the run that is under way. Args: record: of the project's logger."""
+        if FlowRunContext.get() is not None or TaskRunContext.get() is not None:
+            super().emit(record)
+
+
+class WithoutTraceback(logging.Filter):
+    """Lets an exception's text into a run's log, and no traceback.
+
+    Paths of this machine, lines of code and a library's chained exceptions are nobody's business there, and
+    only errors of our own, whose texts are safe, leave a step or a flow.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is kept. Args: record: of Prefect's; its traceback is taken away."""
+        error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+        record.exc_info = record.exc_text = record.stack_info = None
+        # `fail`, and of a step the line on its final state, say the same.
+        return not isinstance(error, MarginaliaError)
+
+
+def carry_messages() -> None:
+    """Carry what a run says into the log that Prefect keeps of it; called again, it changes nothing.
+
+    Called wherever steps are made, so it holds in a worker's process as in the command's.
+    """
+    for handler in list(LOGGER.handlers):  # those of PREFECT_LOGGING_EXTRA_LOGGERS would tell all twice
+        if not isinstance(handler, TerminalHandler):
+            LOGGER.removeHandler(handler)
+    LOGGER.addHandler(RunLogHandler())
+    for name in _PREFECT:
+        logger = logging.getLogger(name)
+        if not any(isinstance(each, WithoutTraceback) for each in logger.filters):
+            logger.addFilter(WithoutTraceback())
+
+
+def step_number() -> int:
+    context = FlowRunContext.get()
+    run = context.flow_run.id if context is not None and context.flow_run is not None else None
+    _begun[run] += 1
+    return _begun[run]
+
+
+_begun: Counter[UUID | None] = Counter()
+carry_messages()
+
 
 #: Each update is a request to the server.
 _UPDATED_SECONDS = 5.0

@@ -7,7 +7,7 @@ import pytest
 from tasks.core.errors import InputError
 from tasks.messages import LOGGER, fail, tell, tell_log
 from tasks.progress import say
-from tasks.run_log import RunLogHandler, WithoutTraceback, carry_messages
+from tasks.step import RunLogHandler, WithoutTraceback, carry_messages
 
 
 class Kept(logging.Handler):

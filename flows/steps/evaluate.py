@@ -7,8 +7,8 @@ count (exact marginals) -> evaluate
 from flows.steps.measure import SensitiveTables, count_step
 from tasks.configuration.model import RunConfiguration
 from tasks.public.release_files import BuiltCounts
+from tasks.sensitive.account import unread_noted
 from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
-from tasks.sensitive.stopped import unread_noted
 from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import StoredTable
 

@@ -19,10 +19,16 @@ from tasks.messages import tell
 from tasks.plan.describe import RunFacts, tell_notes
 from tasks.plan.resources import query_resources
 from tasks.public.releases import require_not_withdrawn
-from tasks.public.unchanged import tell_unchanged
+from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, reaches, require_seed_stays, scheduled_date
-from tasks.sensitive.account import budget_watched, record_account
-from tasks.sensitive.count import count_records, describe_records
+from tasks.sensitive.account import budget_watched, record_account, unread_noted
+from tasks.sensitive.count import (
+    count_records,
+    describe_records,
+    generate_from_records,
+    hand_over_counts,
+    round_counts,
+)
 from tasks.sensitive.hand_over import recorded_heads
 from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.protect import (
@@ -35,8 +41,6 @@ from tasks.sensitive.protect import (
 from tasks.sensitive.read import EncodingRules, encode_records, locate_table, tell_dropped
 from tasks.sensitive.recall import Recalled, describe_or_recall
 from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
-from tasks.sensitive.round import generate_from_records, hand_over_counts, round_counts
-from tasks.sensitive.stopped import unread_noted
 from tasks.sensitive.unchanged import (
     Unchanged,
     Wanted,

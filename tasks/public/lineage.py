@@ -18,8 +18,8 @@ from tasks.core.figures import whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
 from tasks.core.markdown import escaped
 from tasks.lineage_events import announce_release
-from tasks.public.artifacts import artifact_key, picture
 from tasks.public.publish import Release
+from tasks.public.summary import artifact_key, picture
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -31,6 +31,10 @@ from tasks.core.lineage import (
     Lineage,
     parents_present,
 )
+from tasks.core.metadata.croissant import croissant_json
+from tasks.core.metadata.described import Described
+from tasks.core.metadata.methods import citation_bibtex, citation_cff, citation_text, methods_markdown
+from tasks.core.metadata.registry import registry_yaml
 from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
 from tasks.core.statement.released_json import LINEAGE_KEYS, check_released_json
@@ -42,6 +46,53 @@ from tasks.public.modes import public_seed
 from tasks.public.page_file import PAGE, TEMPLATE, page_file
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace
+
+#: What these files are made from, as the manifest says it.
+DESCRIBED = "the statement, the released files and public configuration"
+
+
+def write_for_readers(configuration: RunConfiguration, folder: Path, files: Sequence[Json]) -> list[Json]:
+    """Write registry entry, citation, methods and Croissant; return their entries in the manifest.
+
+    Args:
+        configuration: the run's.
+        folder: where the released files are.
+        files: their entries in the manifest, that of ``privacy.json`` among them.
+    """
+    release = Described(
+        statement=json.loads((folder / "privacy.json").read_text(encoding="utf-8")),
+        said=configuration.publication,
+        title=configuration.report.title,
+        prefix=configuration.prefix,
+        folder=folder,
+        files=files,
+    )
+    bibtex = citation_bibtex(release)
+    texts = {
+        "CITATION.cff": citation_cff(release),
+        "methods.md": methods_markdown(release, citation_text(release), bibtex),
+    }
+    if release.is_private:
+        texts["registry.yaml"] = registry_yaml(release)
+    texts["croissant.json"] = croissant_json(release, bibtex)
+    parents = [CONFIGURATION, *(str(entry["file"]) for entry in files)]
+    (protection,) = (entry["protection"] for entry in files if entry["file"] == "privacy.json")
+    return [_written(folder / name, text, str(protection), parents) for name, text in sorted(texts.items())]
+
+
+def _written(path: Path, text: str, protection: str, parents: list[str]) -> Json:
+    path.write_text(text, encoding="utf-8")
+    return {
+        "file": path.name,
+        "sha256": file_sha256(path),
+        "bytes": path.stat().st_size,
+        "protection": protection,
+        "made_from": DESCRIBED,
+        "parents": parents,
+    }
+
+
+#: Without the prefix.
 
 
 class Built(Protocol):
@@ -133,7 +184,7 @@ def write_release_files(
         measurement: what was handed over.
         built: what was built of it.
     """
-    from tasks.public.readers import write_for_readers  # most runs find these files made
+    from tasks.public.release_files import write_for_readers  # most runs find these files made
 
     folder = into.folder / _FILES
     folder.mkdir()

@@ -3,24 +3,78 @@
 Made of the release alone, so it holds released figures and nothing else; never from a cache.
 """
 
+import base64
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from prefect.artifacts import create_markdown_artifact
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
+from tasks.core.charts.chart import Chart
 from tasks.core.figures import down, up, whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
 from tasks.core.markdown import escaped
 from tasks.core.navigation.regimes.noise import epsilon_spent, gauge_of
+from tasks.events import announce
 from tasks.messages import tell
-from tasks.public.artifacts import artifact_key, file_link, picture, table
 from tasks.public.page_file import page_file
 from tasks.public.publish import Release
 from tasks.public.releases import MANIFEST, released_on
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, Workspace
+
+
+def artifact_key(kind: str, dataset: str) -> str:
+    """The key of an artifact. Args: kind: such as ``lineage``. dataset: whose."""
+    name = re.sub(r"[^a-z0-9]+", "-", dataset.lower()).strip("-")
+    return f"{kind}-{name}"
+
+
+def picture(chart: Chart) -> str:
+    """A chart in Markdown: the only form that both interfaces draw, and nothing is fetched for it."""
+    encoded = base64.b64encode(chart.as_file().encode()).decode()
+    return f"![{chart.title}](data:image/svg+xml;base64,{encoded})"
+
+
+def file_link(path: Path) -> str:
+    """A link to a file, and its path as a text: browsers refuse to follow such links from a server's page."""
+    return f"[{escaped(path.name)}]({path.as_uri()}) `{path}`"
+
+
+def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """A table. Args: header, rows: cells, already escaped."""
+    lines = [header, ("---",) * len(header), *rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+@step(INTERMEDIATE)
+def tell_unchanged(
+    workspace: Workspace, configuration: RunConfiguration, vintage: str, earlier: str, place: str
+) -> None:
+    """Say that what an earlier vintage made is returned, and make the artifact ``unchanged-<dataset>``.
+
+    Args:
+        workspace: where it is.
+        configuration: the run's.
+        vintage: that was asked for.
+        earlier: that is returned.
+        place: of what is returned, in the workspace.
+    """
+    drawn = "nothing was drawn, and nothing was charged. " if configuration.protection.is_drawn_once else ""
+    said = (
+        f"Nothing new: vintage {vintage!r} would be made of the same as vintage {earlier!r}, under the same "
+        f"settings (on_unchanged: skip). No release was made of it: {drawn}{place} is returned."
+    )
+    tell(said)
+    create_markdown_artifact(
+        markdown=f"# Nothing new\n\n{said}\n\nFor a release all the same, set `on_unchanged` to `draw`.\n",
+        key=artifact_key("unchanged", configuration.dataset),
+        description=f"Vintage {vintage} is what vintage {earlier} was.",
+    )
+    announce("input.unchanged", configuration.dataset, vintage=vintage, earlier=earlier)
 
 
 @step(INTERMEDIATE)

@@ -12,19 +12,80 @@ from prefect.artifacts import create_markdown_artifact
 from tasks.configuration.model import RunConfiguration
 from tasks.core.charts.budget import budget_gauge
 from tasks.core.dp.budget import Charge
-from tasks.core.errors import BudgetExhausted, LedgerError
+from tasks.core.dp.digest import canonical, sha256_of
+from tasks.core.errors import BudgetExhausted, InputError, InternalError, LedgerError, ResourceLimit
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.audit import Audit
 from tasks.core.ledger.room import command_for_room
+from tasks.core.ledger.stops import UNREAD
 from tasks.core.markdown import escaped
 from tasks.events import announce
 from tasks.messages import tell
-from tasks.public.artifacts import artifact_key, picture
+from tasks.plan.describe import RunFacts
+from tasks.public.bundles.bundle import declared_input
+from tasks.public.summary import artifact_key, picture
+from tasks.request import is_scheduled
 from tasks.sensitive.ledger import kept_ledger
-from tasks.sensitive.schedule import pause_schedules
+from tasks.sensitive.protect import public_table
 from tasks.step import step
 from tasks.storage import SENSITIVE, Workspace
+
+
+def pause_schedules(dataset: str) -> None:
+    """Pause the schedules of the deployment whose schedule started this run; say so, and what to do.
+
+    A run that a person started pauses nothing: the person is there, and may have asked for another setting.
+
+    Args:
+        dataset: whose budget has run out.
+    """
+    if not is_scheduled():
+        return
+    from prefect.client.orchestration import get_client
+    from prefect.runtime import deployment
+
+    paused = ""
+    with suppress(Exception), get_client(sync_client=True) as client:  # the refusal itself must come through
+        found = client.read_deployment(str(deployment.get_id()))
+        for each in found.schedules:
+            if each.active:
+                client.update_deployment_schedule(found.id, each.id, active=False)
+        paused = found.name
+    if paused:
+        tell(
+            f"ATTENTION: the budget of {dataset!r} has run out, so the schedule of the deployment {paused!r} "
+            "is paused. When the cap is raised, turn it on again on the deployment's page."
+        )
+    else:
+        tell(
+            f"ATTENTION: the budget of {dataset!r} has run out, and the schedule of this run could not be "
+            "paused. Turn it off on the deployment's page until the cap is raised."
+        )
+
+
+@contextmanager
+def unread_noted(configuration: RunConfiguration, described: RunFacts) -> Iterator[None]:
+    """Note that the table, which is read within, could not be; the error goes on its way.
+
+    Whether a table can be read as a dialect, an encoding or a limit of memory says is an exact fact about it.
+    Whoever may change these and run again gets one answer after the other, as by a strict contract. It is the
+    same answer where the run returns a committed release, or compares one with the table, and where nobody
+    foresaw why a step failed.
+
+    Other protections promise nothing that such an answer adds to: of them nothing is noted.
+    """
+    try:
+        yield
+    except (InputError, ResourceLimit, InternalError):
+        if not configuration.protection.is_drawn_once:
+            raise
+        declared = sha256_of(
+            canonical([declared_input(configuration), configuration.resources.memory_limit_mb])
+        )
+        ledger, table = kept_ledger(), public_table(described)
+        ledger.note_stop(configuration.dataset, described.vintage, UNREAD, declared, table)
+        raise
 
 
 @step(SENSITIVE)

@@ -34,11 +34,11 @@ from tasks.public.bundles.opening import open_drawn, require_made_as_configured
 from tasks.public.fit import estimate_counts, fit_records
 from tasks.public.generate import normalise_counts
 from tasks.public.state import state_privacy
+from tasks.sensitive.account import unread_noted
 from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.protect import admit_release, protect_records, public_table, release_name
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
 from tasks.sensitive.recall import describe_or_recall
-from tasks.sensitive.stopped import unread_noted
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 from tests.flows import pipeline
 
