@@ -10,6 +10,7 @@ from tasks.configuration.flat_file import from_flat
 from tasks.configuration.places import PLACES, PRIVACY_PLACES, SECTIONS
 from tasks.configuration.protections.syndiffix import SECTION_KEYS
 from tasks.core.syndiffix.settings import SETTINGS
+from tests.documents.keys import DOCUMENT, tables, with_tables
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "deployments" / "README.md"})
@@ -33,12 +34,17 @@ def test_links_lead_somewhere(document):
 
 def test_every_key_of_a_configuration_is_explained():
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-    explained = {
-        key for cell in re.findall(r"^\| (`.*?) \|", text, re.M) for key in re.findall(r"`(\w+)`", cell)
-    }
+    named = re.findall(r"^\| (`.*?) \||^\* (`[^:]*`):", text, re.M)
+    explained = {key for cells in named for key in re.findall(r"`(\w+)`", " ".join(cells))}
     known = {*PLACES, *PRIVACY_PLACES, *SECTIONS, "synthesis_mode"}
     assert known - explained == set()
     assert explained - known == set()
+
+
+def test_tables_of_keys_are_those_of_the_model():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert set(re.findall(r"<!-- keys: (\w+) -->", text)) == set(tables())
+    assert with_tables(text) == text, "run python -m tests.documents.keys"
 
 
 def test_every_key_of_the_syndiffix_section_is_explained():

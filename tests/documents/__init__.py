@@ -1,0 +1,1 @@
+"""Parts of the documents that follow from the code."""
