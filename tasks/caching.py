@@ -22,7 +22,7 @@ from pydantic import BaseModel, Secret
 from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Schema
-from tasks.core.records.partitioned import lacks_partitions
+from tasks.core.records.table import lacks_parts
 from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
 from tasks.version import code_hash
 
@@ -60,7 +60,7 @@ class StoredTableSerializer(_Serializer):
             return str(body["failed"])
         table = StoredTable(**body)
         folder = Path(self.root) / table.key
-        if not folder.is_dir() or lacks_partitions(folder):
+        if not folder.is_dir() or lacks_parts(folder):
             raise FileNotFoundError(table.key)
         os.utime(folder)  # when it was last of use
         return table

@@ -51,6 +51,7 @@ from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.table import RecordTable
 from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.synthesis import fitted
@@ -155,7 +156,9 @@ def _release() -> None:
         synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
         write_wide_tsv(synthetic, root / "synthetic.tsv")
         workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)
-        measured = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
+        measured = draw_workload(
+            RecordTable.in_memory(records), workload, WordStream(), before_first_word=lambda: None
+        )
         fitted.draw_fitted(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
         ImpliedCounts(Domain((2, 2, 2)), np.zeros((1, 3), np.int32)).of(
             (0, 1, 2)
@@ -166,9 +169,10 @@ def _release() -> None:
         counted = count_marginals(root / "coded", root / "marginals", 3, resources)
         for kind in (np.uint32, np.int64):  # as cells of very many records are added up
             add_up([FilledCells((np.zeros(1, np.uint8),), np.ones(1, kind))] * 2, [2])
-        inputs = RawInputs(root / "coded", counted, aggregates, synthetic, _RESOLUTION)
+        table = RecordTable.in_folder(root / "coded")
+        inputs = RawInputs(table, counted, aggregates, synthetic, _RESOLUTION)
         write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
-        write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
+        write_sensitive_aggregates(table, counted, 2, root / "files", "warm-up", resources)
         _tell("evaluation")
         _round(records, counted, root)
         _tell("synthesis from records")
@@ -197,7 +201,9 @@ def _draw(records: CodedRecords) -> Aggregates:
         parameters = DpParameters(
             100.0, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
         )
-        measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
+        measurement = draw_lengths(
+            RecordTable.in_memory(records), parameters, WordStream(), before_first_word=lambda: None
+        )
     return normalised_counts(measurement)
 
 

@@ -5,7 +5,6 @@ What only a step's work needs is imported there: a run that skips the step does 
 
 import json
 import secrets
-from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.synthesis import AnySynthesis
@@ -13,7 +12,6 @@ from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.hashes import folder_sha256
-from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.synthesis.rows import common_rows
 from tasks.plan.describe import RunFacts
 from tasks.public.modes import draw_from_rows
@@ -49,9 +47,7 @@ def generate_from_records(
     """Draw synthetic records by a mode that reads the raw ones. Its seed stays where the raw records are."""
     given = synthesis.random_seed
     seed = given.get_secret_value() if given is not None else secrets.randbits(63)
-    found = open_records(into.run, records)
-    raw = found.whole() if isinstance(found, PartitionedRecords) else found
-    rows = common_rows(raw, resolution)
+    rows = common_rows(open_records(into.run, records).whole(), resolution)
     reported = read_aggregates(into.path(aggregates))
     report = into.progress.of("records")
     draw_from_rows(rows, reported, synthesis, seed, parallel_jobs, report).write(into.folder)
@@ -77,15 +73,12 @@ def hand_over_counts(
 @step(SENSITIVE, makes="exact marginals", folder="marginals", progress="count")
 def count_records(into: Output, records: StoredTable, length: int) -> None:
     """Count every combination up to a length exactly; stays in ``sensitive/``."""
-    from tasks.core.aggregates.marginals import count_marginals, count_partitions
+    from tasks.core.aggregates.marginals import count_table
 
     report, resources = into.progress.of("combinations"), into.run.resources
     table = open_kept(into, records)
-    if isinstance(table, Path):
-        count_marginals(table, into.folder, length, resources, report)
-    else:
-        with done_or_kept(table):
-            count_partitions(table, into.folder, length, resources, report)
+    with done_or_kept(table):
+        count_table(table, into.folder, length, resources, report)
 
 
 @step(SENSITIVE, makes="sensitive aggregates", folder="aggregate", progress="describe")

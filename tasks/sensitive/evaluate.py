@@ -72,7 +72,7 @@ def evaluate_against_raw(
     from tasks.core.navigation.owner_page import answers_of_counts
 
     inputs = RawInputs(
-        records=open_table(into, records),
+        table=open_table(into, records),
         sensitive=read_marginals(into.path(marginals)),
         reportable=read_aggregates(into.path(aggregates)),
         synthetic=open_synthetic_records(into.path(synthetic)),

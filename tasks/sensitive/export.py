@@ -20,9 +20,9 @@ from tasks.core.arrays import StageDone
 from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.evaluation.raw import list_combinations
 from tasks.core.queries import QueryResources
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.records import ATTRIBUTES, RECORDS, open_synthetic_records
 from tasks.leftovers import process_mark
-from tasks.sensitive.table import opened_folder
 from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
 
 #: The files by the stage whose folder they are made from, without the prefix of their names.
@@ -124,7 +124,7 @@ class _Run:
             }
         synthetic = open_synthetic_records(self.folder / _SYNTHETIC)
         found = list_combinations(
-            opened_folder(self._path(self.sources.records)),
+            RecordTable.in_folder(self._path(self.sources.records)),
             synthetic,
             max(marginals.lengths, default=0),
             self.sources.resolution,

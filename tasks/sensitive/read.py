@@ -140,12 +140,11 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
     )
     engine = current_engine()
     if engine.partitions:
-        from tasks.core.records.partitioned import write_partitions
         from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 
         place = PartitionPlace(engine.partitions, engine.store(into.run), f"{into.key}-{engine.partitions}")
         note_parts(into.run, place.store, place.prefix)
-        write_partitions(encode_partitions(table.source, schema, options, place, engine.workers), into.folder)
+        encode_partitions(table.source, schema, options, place, engine.workers).write(into.folder)
     else:
         encode(table.source, schema, options).write(into.folder)
     # Kept under the hash of the table, and perhaps used by a later run: so they must be of that table.

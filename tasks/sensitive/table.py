@@ -1,45 +1,36 @@
-"""A stored table of coded records, opened: whole, or in partitions that the engine's workers read."""
+"""A stored table of coded records, opened: in this process, or in parts that the engine's workers read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 from tasks.core.errors import ClusterLost
-from tasks.core.parts.workers import InProcess, KeptWork, Workers
-from tasks.core.records.coded import read_coded_records
-from tasks.core.records.partitioned import AnyRecords, PartitionedRecords, is_parted, read_partitions
+from tasks.core.parts.workers import KeptWork
+from tasks.core.records.table import RecordTable
 from tasks.engine import current_engine, note_parts
 from tasks.step import Output
 from tasks.storage import StoredTable, Workspace
 
 
-def open_table(into: Output, records: StoredTable) -> Path | PartitionedRecords:
-    """The folder of the records, or where its partitions are. Args: into: of the step that reads them."""
-    folder = into.path(records)
-    if not is_parted(folder):
-        return folder
-    table = read_partitions(folder, current_engine().workers, into.key)
-    note_parts(into.run, table.store, into.key)
+def open_table(into: Output, records: StoredTable) -> RecordTable:
+    """The records, of which a step may make something in their store. Args: into: of that step."""
+    table = RecordTable.in_folder(into.path(records), current_engine().workers, into.key)
+    if table.parts:
+        note_parts(into.run, table.store, into.key)
     return table
 
 
-def opened_folder(folder: Path) -> Path | PartitionedRecords:
-    """A folder of records, or where its partitions are, read by this process. Args: folder: of a table."""
-    return read_partitions(folder, InProcess()) if is_parted(folder) else folder
-
-
-def open_kept(into: Output, records: StoredTable) -> Path | PartitionedRecords:
+def open_kept(into: Output, records: StoredTable) -> RecordTable:
     """As `open_table`, by workers that keep what is done, for a step that another run may go on with."""
-    found = open_table(into, records)
-    if isinstance(found, Path):
-        return found
-    workers = KeptWork(found.workers, found.store, f"{into.key}/done", into.run.secret())
-    return replace(found, workers=workers)
+    table = open_table(into, records)
+    if not table.parts:
+        return table
+    workers = KeptWork(table.workers, table.store, f"{into.key}/done", into.run.secret())
+    return replace(table, workers=workers)
 
 
 @contextmanager
-def done_or_kept(table: PartitionedRecords) -> Iterator[None]:
+def done_or_kept(table: RecordTable) -> Iterator[None]:
     """Forget what workers kept, unless the cluster is lost: then another run goes on with it."""
     try:
         yield
@@ -51,20 +42,16 @@ def done_or_kept(table: PartitionedRecords) -> Iterator[None]:
     _forget(table)
 
 
-def _forget(table: PartitionedRecords) -> None:
+def _forget(table: RecordTable) -> None:
     if isinstance(table.workers, KeptWork):
         table.workers.forget()
 
 
-def open_records(workspace: Workspace, records: StoredTable) -> AnyRecords:
-    """The records in memory, or where their partitions are. Nothing is made of them in their store."""
-    return _opened(workspace.path(records), current_engine().workers)
+def open_records(workspace: Workspace, records: StoredTable) -> RecordTable:
+    """The records. Nothing is made of them in their store."""
+    return RecordTable.in_folder(workspace.path(records), current_engine().workers)
 
 
-def open_for_draw(workspace: Workspace, records: StoredTable) -> AnyRecords:
+def open_for_draw(workspace: Workspace, records: StoredTable) -> RecordTable:
     """The records that a release is drawn from. Once it is begun, a draw does not stop for a lost cluster."""
-    return _opened(workspace.path(records), current_engine().steadfast)
-
-
-def _opened(folder: Path, workers: Workers) -> AnyRecords:
-    return read_partitions(folder, workers) if is_parted(folder) else read_coded_records(folder)
+    return RecordTable.in_folder(workspace.path(records), current_engine().steadfast)

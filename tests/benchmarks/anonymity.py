@@ -66,6 +66,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.navigation.report import render_page
     from tasks.core.queries import QueryResources
     from tasks.core.records.encoding import EncodingOptions, encode
+    from tasks.core.records.table import RecordTable
     from tasks.core.statement.k_anonymity import AnonymityFacts, anonymity_statement
     from tasks.core.synthesis.aggregate_seeded import draw_aggregate_seeded
     from tasks.core.synthesis.assembly import write_wide_tsv
@@ -134,9 +135,11 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     )
     (folder / "page.html").write_text(render_page(inputs), encoding="utf-8")
     watch.stop("navigate")
-    write_sensitive_aggregates(folder / "coded", marginals, resolution, folder / "aggregate", "my", resources)
+    write_sensitive_aggregates(
+        RecordTable.in_folder(folder / "coded"), marginals, resolution, folder / "aggregate", "my", resources
+    )
     watch.stop("describe")
-    raw = RawInputs(folder / "coded", marginals, aggregates, synthetic, resolution)
+    raw = RawInputs(RecordTable.in_folder(folder / "coded"), marginals, aggregates, synthetic, resolution)
     write_sensitive_files(evaluate_raw(raw, resources), folder / "evaluation", "my")
     watch.stop("evaluate")
     assert set(before) <= set(watch.stages)

@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tasks.core.aggregates.marginals import count_marginals, count_partitions
+from tasks.core.aggregates.marginals import count_marginals, count_table
 from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import Workers
@@ -85,7 +85,7 @@ def in_partitions(path: Path, partitions: int, folder: Path, workers: Workers) -
     options = EncodingOptions(total=True, key=b"benchmark", resources=ONE_THREAD)
     made = encode_partitions(source, schema_of(source), options, place, workers)
     (folder / "marginals").mkdir()
-    count_partitions(replace(made, prefix="counts"), folder / "marginals", LENGTH, ONE_THREAD)
+    count_table(replace(made, prefix="counts"), folder / "marginals", LENGTH, ONE_THREAD)
     return {"coded_mb": _megabytes(folder / "parts")}
 
 

@@ -15,6 +15,7 @@ from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.table import RecordTable
 from tasks.core.tables.header import InputFile
 
 EPSILON = 4.0
@@ -126,7 +127,9 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     records = coded(path)
     watch.stop("ingest")
     parameters = parameters_of(records, length, "gdp")
-    measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
+    measurement = draw_lengths(
+        RecordTable.in_memory(records), parameters, WordStream(), before_first_word=lambda: None
+    )
     watch.stop("protect")
     aggregates = normalised_counts(measurement)
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")

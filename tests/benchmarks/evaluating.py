@@ -95,6 +95,7 @@ def ours(path: Path, length: int) -> Result:
     from tasks.core.evaluation.raw import PAIRS, RawInputs, evaluate_raw, measures
     from tasks.core.evaluation.sensitive_files import RecordsPromise, measures_rows, write_sensitive_files
     from tasks.core.queries import QueryResources
+    from tasks.core.records.table import RecordTable
 
     one = QueryResources(threads=1)
     records, reportable, drawn = coded(path), _reported(path, length), _drawn(path, length)
@@ -112,7 +113,7 @@ def ours(path: Path, length: int) -> Result:
             (root / name).mkdir()
         records.write(root / "coded")
         marginals = count_marginals(root / "coded", root / "marginals", length, one)
-        inputs = RawInputs(root / "coded", marginals, reportable, drawn, _RESOLUTION)
+        inputs = RawInputs(RecordTable.in_folder(root / "coded"), marginals, reportable, drawn, _RESOLUTION)
         evaluate_raw(inputs, one)
         result = timed(run)
         whole = timed(lambda: {"found": evaluate_raw(inputs, one)})

@@ -31,6 +31,7 @@ from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParamete
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.fitting import fit as fitting
 from tasks.core.fitting import targets as aims
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.fitted import draw_fitted
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.benchmarks.fitted_scores import learning_scores, marginal_scores, variation_of
@@ -93,7 +94,9 @@ def measured(table: CellTable, options: argparse.Namespace, seed: int) -> tuple[
     parameters = parameters_for(table, options)
     with without(options.without):
         begun = time.process_time()
-        drawn = drawing.draw_workload(records, parameters, SeededStream(seed), before_first_word=lambda: None)
+        drawn = drawing.draw_workload(
+            RecordTable.in_memory(records), parameters, SeededStream(seed), before_first_word=lambda: None
+        )
         between = time.process_time()
         made = draw_fitted(drawn, seed, threads=options.threads)
         ended = time.process_time()

@@ -52,12 +52,15 @@ def fit(path: Path, length: str, accountant: str) -> Result:
     from tasks.core.dp.normalization import normalised_counts
     from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
+    from tasks.core.records.table import RecordTable
 
     records = coded(path, tags=True)
     parameters = parameters_of(records, int(length), accountant)
 
     def run() -> Result:
-        measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
+        measurement = draw_lengths(
+            RecordTable.in_memory(records), parameters, WordStream(), before_first_word=lambda: None
+        )
         return {"survivors": [len(counts) for counts in normalised_counts(measurement).counts]}
 
     run()
@@ -69,12 +72,15 @@ def survivors(path: Path, length: str, fits: str) -> Result:
     from tasks.core.dp.normalization import normalised_counts
     from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
+    from tasks.core.records.table import RecordTable
 
     records = coded(path, tags=True)
     parameters = parameters_of(records, int(length), "zcdp")
 
     def run() -> list[int]:
-        measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
+        measurement = draw_lengths(
+            RecordTable.in_memory(records), parameters, WordStream(), before_first_word=lambda: None
+        )
         return [len(counts) for counts in normalised_counts(measurement).counts]
 
     return {"survivors": [run() for _ in range(int(fits))]}

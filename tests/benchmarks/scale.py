@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.records.table import RecordTable
 from tests.benchmarks.core_job import parameters_of, run_core_job
 from tests.benchmarks.data import FOLDER, generated_codes
 
@@ -62,7 +63,10 @@ def fit(records: int) -> dict[str, object]:
     start = resident_mb()
     begun = time.process_time()
     measurement = draw_lengths(
-        coded, parameters_of(coded, 3, "gdp"), WordStream(), before_first_word=lambda: None
+        RecordTable.in_memory(coded),
+        parameters_of(coded, 3, "gdp"),
+        WordStream(),
+        before_first_word=lambda: None,
     )
     seconds = time.process_time() - begun
     survivors = [int(level.survives.sum()) for level in measurement.levels]

@@ -27,6 +27,7 @@ from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.fitted import domain_to_fit, draw_fitted_in_shards
 from tasks.core.synthesis.records import read_fitted_cells
 from tests.benchmarks.fitted import codes_of, parameters_for
@@ -93,7 +94,7 @@ def main() -> int:
     runs: dict[int, list[Figures]] = {}
     for seed in range(1, options.seeds + 1):
         measurement = drawing.draw_workload(
-            table.records(declared=True),
+            RecordTable.in_memory(table.records(declared=True)),
             parameters_for(table, asked),
             SeededStream(seed),
             before_first_word=lambda: None,

@@ -25,6 +25,7 @@ from tasks.core.ledger.mechanisms import nominal_charge
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page
+from tasks.core.records.table import RecordTable
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.released_json import check_released_json
 from tasks.core.synthesis.estimates import ranges
@@ -86,7 +87,9 @@ def stated(
     """A draw, charged, and its statement as a reader gets it."""
     records = records_of(schema, subject)
     charge = nominal_charge(parameters, records.schema)
-    drawn = draw_workload(records, parameters, SeededStream(3), before_first_word=lambda: None)
+    drawn = draw_workload(
+        RecordTable.in_memory(records), parameters, SeededStream(3), before_first_word=lambda: None
+    )
     drawn = dataclasses.replace(drawn, private=True)
     choices = RunChoices(least_records=100, unused_keys=("sigma_proportions",))
     return drawn, stated_after_charge(ledger, charge, drawn, choices)

@@ -21,7 +21,7 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.command import main as command
 from tasks.cluster import Cluster
-from tasks.core.aggregates.marginals import count_partitions
+from tasks.core.aggregates.marginals import count_table
 from tasks.core.errors import ClusterLost
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
@@ -67,7 +67,7 @@ def counted(path: Path, folder: Path, workers: Any) -> str:
     options = EncodingOptions(total=True, key=b"secret", resources=QueryResources(threads=1))
     made = encode_partitions(source, schema, options, PartitionPlace(6, store, "coded"), workers)
     (folder / "marginals").mkdir()
-    count_partitions(replace(made, prefix="counts"), folder / "marginals", 3, QueryResources(threads=1))
+    count_table(replace(made, prefix="counts"), folder / "marginals", 3, QueryResources(threads=1))
     digest = hashlib.sha256()
     for file in sorted((folder / "marginals").iterdir()):
         digest.update(file.read_bytes())

@@ -10,12 +10,13 @@ from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.candidates import Lattice, SizeRule, Survivors
 from tasks.core.dp.counting import SurvivingCodes
-from tasks.core.dp.exact import WholeLengths
+from tasks.core.dp.exact import LengthCounts
 from tasks.core.dp.first_length import AskedValues, Sample, ValueCounts
 from tasks.core.dp.kernels import CANDIDATE, COUNT
 from tasks.core.dp.lengths import Draw, Lengths
 from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.dp.release import _noisy_count
+from tasks.core.records.table import RecordTable
 
 
 def plan_of(mu, levels, threshold_delta=0.0, sigmas=None):
@@ -91,13 +92,13 @@ def value_counts(records, counting, bounded=True):
     sizes = tuple(map(len, records.values))
     values = counting.of(records.slot_columns, sizes)
     question = AskedValues(Sample(), bounded, records.slot_columns, sizes)
-    return values, WholeLengths(records).counted(question, values, lambda share: None)
+    return values, LengthCounts(RecordTable.in_memory(records)).counted(question, values, lambda share: None)
 
 
 def released(records, parameters, plan, stream, lengths):
     """The noisy count and the lengths of one draw."""
     number_of_records, _ = _noisy_count(records.number_of_records, plan, stream)
-    whole = WholeLengths(records)
+    whole = LengthCounts(RecordTable.in_memory(records))
     asked = Draw(whole, parameters, stream, lambda: None, lambda step, share: None, SizeRule())
     drawn = lengths(asked, plan)
     drawn.first(None, *value_counts(records, drawn.counting, asked.is_bounded))

@@ -9,8 +9,8 @@ import numpy as np
 
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
-from tasks.core.records.coded import CodedRecords
-from tasks.core.records.partitioned import PartitionedRecords
+from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts
+from tasks.core.records.table import RecordTable
 
 
 class FarAway(Workers):
@@ -49,15 +49,28 @@ def stored(records, folder: Path, places):
     ]
 
 
-def parted(records, folder: Path, number: int, workers: Workers = InProcess()) -> PartitionedRecords:
+def opened(parts, workers: Workers = InProcess()) -> RecordTable:
+    """The table of these parts."""
+    facts = []
+    for part in parts:
+        with part.folder() as folder:
+            facts.append(read_coded_facts(folder))
+    return RecordTable(CodedFacts.of_whole(facts), parts, workers)
+
+
+def as_table(records: CodedRecords | RecordTable) -> RecordTable:
+    return RecordTable.in_memory(records) if isinstance(records, CodedRecords) else records
+
+
+def parted(records, folder: Path, number: int, workers: Workers = InProcess()) -> RecordTable:
     """Records in partitions, every so-manieth in one; some may be empty."""
     places = [np.arange(place, records.number_of_records, number) for place in range(number)]
-    return PartitionedRecords.opened(stored(records, folder, places), workers)
+    return opened(stored(records, folder, places), workers)
 
 
 def in_partitions(
     records: CodedRecords, folder: Path, number: int, workers: Workers = InProcess()
-) -> PartitionedRecords:
+) -> RecordTable:
     """The records in so many partitions, in order: the last has half of them, the first of many has none."""
     inner = np.linspace(0, records.number_of_records // 2, number)[1:].astype(int).tolist()
     bounds = [0, *inner, records.number_of_records]
@@ -67,10 +80,10 @@ def in_partitions(
     parts = []
     for place, (start, end) in enumerate(itertools.pairwise(bounds)):
         parts.append(store.put(f"records/{place}", rows_of_records(records, np.arange(start, end)).write))
-    return PartitionedRecords(parts, records.facts, workers)
+    return RecordTable(records.facts, parts, workers)
 
 
-def left_in_store(records: PartitionedRecords) -> list[str]:
+def left_in_store(records: RecordTable) -> list[str]:
     """What is in the store beside the partitions themselves."""
     root = Path(records.store.root)
     return sorted(

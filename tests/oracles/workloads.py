@@ -8,11 +8,12 @@ import numpy as np
 
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
-from tasks.core.dp.workload.exact import WholeTable
+from tasks.core.dp.workload.exact import ExactCounts
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
+from tests.oracles.partitions import as_table
 
 F = Fraction
 SEXES, HOMES = ("female", "male"), ("flat", "house", "ship")
@@ -73,12 +74,12 @@ def parameters(epsilon=1.0, **options):
 
 def draw(records, asked, seed=1):
     """A draw from the seeded test stream."""
-    return draw_workload(records, asked, SeededStream(seed), before_first_word=lambda: None)
+    return draw_workload(as_table(records), asked, SeededStream(seed), before_first_word=lambda: None)
 
 
 def drawing(records, asked, seed=1, kind=WorkloadDraw):
     """A draw that has not begun, to be taken apart or replaced in part."""
-    return kind(WholeTable(records), asked, SeededStream(seed), lambda step, share: None)
+    return kind(ExactCounts(as_table(records)), asked, SeededStream(seed), lambda step, share: None)
 
 
 def once(cells, columns):

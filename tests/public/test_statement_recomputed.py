@@ -26,6 +26,7 @@ from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.sqlite import SqliteStore
+from tasks.core.records.table import RecordTable
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.sensitive.hand_over import account_facts
 from tests.oracles.stated import (
@@ -86,7 +87,9 @@ def stated(
     )
     planned = plan_release(parameters, all_declared=declared, levels=length)
     charge = Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
-    drawn = draw_lengths(records, parameters, SeededStream(3), before_first_word=lambda: None)
+    drawn = draw_lengths(
+        RecordTable.in_memory(records), parameters, SeededStream(3), before_first_word=lambda: None
+    )
     drawn = dataclasses.replace(drawn, private=True)
     return drawn, stated_after_charge(ledger, charge, drawn, RunChoices(least_records=100))
 

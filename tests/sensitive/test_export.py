@@ -13,6 +13,7 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tasks.sensitive.export import Sources
 from tasks.storage import Workspace
 from tests.oracles.marginals import coded
@@ -164,7 +165,7 @@ def test_text_of_a_run_grows_with_its_pairs_alone(tmp_path: Path) -> None:
         coded(schema, table).write(folder / "records")
         marginals = count_marginals(folder / "records", folder / "marginals", 4, ONE_THREAD)
         paths = write_sensitive_aggregates(
-            folder / "records", marginals, 5, folder / "files", "my", ONE_THREAD
+            RecordTable.in_folder(folder / "records"), marginals, 5, folder / "files", "my", ONE_THREAD
         )
         assert not {path.name.removeprefix("my_") for path in paths} & set(BEFORE)
         sizes.append(sum(path.stat().st_size for path in paths if path.suffix == ".tsv"))

@@ -21,6 +21,7 @@ from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, me
 from tasks.core.evaluation.utility.table_pair import TablePair, pair_of_records, pair_of_tables
 from tasks.core.hashes import file_sha256
 from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.table import RecordTable
 from tasks.core.syndiffix.bins import public_edges
 from tasks.core.syndiffix.reading import read_table
 from tasks.core.synthesis.assembly import read_released_records
@@ -110,4 +111,4 @@ def _pair(
     )
     raw_records = encode(described.source, described.schema, options)
     synthetic = read_released_records(Path(f"{records}.tsv"), described.schema)
-    return pair_of_records(raw_records, synthetic, MOST_ROWS)
+    return pair_of_records(RecordTable.in_memory(raw_records), synthetic, MOST_ROWS)

@@ -60,7 +60,7 @@ from tasks.core.errors import ClusterLost
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.queries import QueryResources, filled_query, identifiers
 from tasks.core.records.coded import CodedRecords, read_coded_facts, read_coded_records
-from tasks.core.records.partitioned import PartitionedRecords
+from tasks.core.records.table import RecordTable
 
 _ROWS_AN_APPEND = 1 << 17
 
@@ -466,17 +466,17 @@ _Fill = Callable[[Sequence[StoredPart], Path, QueryResources], object]
 _MOST_ADDED = 8
 
 
-def count_partitions(
-    records: PartitionedRecords,
+def count_table(
+    table: RecordTable,
     destination: Path,
     workload: int | Sequence[tuple[int, ...]],
     resources: QueryResources = QueryResources(),
     progress: ShareDone | None = None,
 ) -> Marginals:
-    """Count how many records of a table in partitions hold each tuple of values (see `count_marginals`).
+    """Count how many records of a table hold each tuple of values (see `count_marginals`).
 
     Args:
-        records: the table.
+        table: in a folder, or in parts.
         destination: an existing empty folder.
         workload: all combinations up to this length (-1: all lengths), or sets of column indexes.
         resources: memory and threads of each worker and of this process; and the scratch of this one, as a
@@ -488,11 +488,11 @@ def count_partitions(
 
     Raises:
         ParameterError: if the workload can't be formed of the columns.
-        InternalError: if the partitions are not of one table.
+        InternalError: if the parts are not of one table.
     """
-    return add_up_partitions(
-        records, partial(_count_folder, workload=workload), destination, resources, progress
-    )
+    if table.folder is not None:
+        return count_marginals(table.folder, destination, workload, resources, progress)
+    return add_up_parts(table, partial(_count_folder, workload=workload), destination, resources, progress)
 
 
 def _count_folder(
@@ -501,64 +501,64 @@ def _count_folder(
     count_marginals(folder, into, workload, resources)
 
 
-def add_up_partitions(
-    records: PartitionedRecords,
+def add_up_parts(
+    table: RecordTable,
     count: CountFolder,
     destination: Path,
     resources: QueryResources = QueryResources(),
     progress: ShareDone | None = None,
 ) -> Marginals:
-    """The sum of what is counted in each partition; nothing stays in the store.
+    """The sum of what is counted in each part; nothing stays in the store.
 
     Args:
-        records: the table.
+        table: in parts.
         count: can be sent.
         destination: an existing empty folder.
-        resources: see `count_partitions`.
+        resources: see `count_table`.
         progress: called with the fraction done.
     """
-    home, done = f"{records.prefix}/counts", _Steps(len(records.partitions), progress)
+    home, done = f"{table.prefix}/counts", _Steps(len(table.parts), progress)
 
     def made(name: str, fill: _Fill, level: int, groups: Sequence[Sequence[StoredPart]]) -> list[StoredPart]:
         jobs = [(f"{home}/{level}/{place}", group) for place, group in enumerate(groups)]
-        work = partial(_put, store=records.store, resources=resources, fill=fill)
-        return list(done.each(records.workers.each(name, work, jobs)))
+        work = partial(_put, store=table.store, resources=resources, fill=fill)
+        return list(done.each(table.workers.each(name, work, jobs)))
 
     try:
-        parts = made("count", partial(_counted, count), 0, [[part] for part in records.partitions])
+        parts = made("count", partial(_counted, count), 0, [[part] for part in table.parts])
         for level in range(1, done.levels + 1):
             sums = made(f"add up {level}", _added, level, _groups(parts))
             for part in parts:
-                records.store.remove(part.key)
+                table.store.remove(part.key)
             parts = sums
         whole = _added(parts, destination, resources)
     except ClusterLost:
         raise  # what is counted stays, for a run that goes on with it
     except BaseException:
-        records.store.remove(home)
+        table.store.remove(home)
         raise
-    records.store.remove(home)
+    table.store.remove(home)
     done.finish()
     return whole
 
 
 def each_beside(
-    records: PartitionedRecords, marginals: Marginals, name: str, work: Callable[[CodedRecords, Marginals], R]
+    table: RecordTable, marginals: Marginals, name: str, work: Callable[[CodedRecords, Marginals], R]
 ) -> Iterator[R]:
-    """What the work gives for each partition beside the counts of the whole table, in order.
+    """What the work gives for each part beside the counts of the whole table, in order.
 
     Args:
-        records: the table.
+        table: in parts.
         marginals: its counts; they are in the store while the work is done.
         name: of the work, for who watches.
         work: can be sent.
     """
-    key = f"{records.prefix}/marginals"
-    counts = records.store.put(key, partial(_copy, marginals.folder))
+    key = f"{table.prefix}/marginals"
+    counts = table.store.put(key, partial(_copy, marginals.folder))
     try:
-        yield from records.workers.each(name, partial(_beside, counts=counts, work=work), records.partitions)
+        yield from table.workers.each(name, partial(_beside, counts=counts, work=work), table.parts)
     finally:
-        records.store.remove(key)
+        table.store.remove(key)
 
 
 def _beside(partition: StoredPart, counts: StoredPart, work: Callable[[CodedRecords, Marginals], R]) -> R:

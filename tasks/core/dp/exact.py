@@ -10,8 +10,9 @@ whole or lie in partitions: the sums are the same whole numbers.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Answer, Portion
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import in_groups
-from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_records
-from tasks.core.records.partitioned import AnyRecords, PartitionedRecords
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.table import RecordTable
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -77,28 +78,36 @@ class AskedLength(Protocol[T]):
         """The candidates, or those of a portion, and no record."""
 
 
-class CountedLength(Protocol):
+@dataclass(frozen=True)
+class CountedLength:
     """One length, counted but for which candidates each record keeps.
 
     Attributes:
         sizes: entry s is the number of records that hold s candidates, s = 0, 1, ...; None where a record
             counts for all of them.
+        bound: brings into the tally what it lacks: no record counts for more than so many candidates. Called
+            once.
     """
 
     sizes: Integers | None
-
-    def bound(self, limit: int) -> None:
-        """Bring into the tally what it lacks: no record counts for more than ``limit``. Called once."""
+    bound: Callable[[int], None]
 
 
-class LengthCounts(Protocol):
-    """A table of the public schema, wherever its records are.
+class LengthCounts:
+    """A table of the public schema, to be asked wherever its parts are.
+
+    A part in this process is re-encoded once for all lengths that look at it alike. Parts elsewhere are read
+    again for each question, how often depends on public facts alone: once a portion; or twice, where
+    contributions are bounded: a record's coins go through all it holds.
 
     Attributes:
         facts: of the whole table.
     """
 
-    facts: CodedFacts
+    def __init__(self, table: RecordTable) -> None:
+        # Read now, while nothing is charged yet.
+        self.facts, self._table, self._only = table.facts, table, table.only
+        self._seen: tuple[object, Any] | None = None
 
     def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
         """Answer a question about all records.
@@ -108,87 +117,46 @@ class LengthCounts(Protocol):
             into: its blank tally; complete once `CountedLength.bound` was called.
             report: told the share of the records that was read.
         """
+        if self._only is not None:
+            return self._counted_here(self._only, question, into, report)
+        return self._counted_in_parts(question, into, report)
 
-
-def length_counts(records: AnyRecords) -> LengthCounts:
-    """A table, whole or in partitions, to be asked."""
-    return WholeLengths(records) if isinstance(records, CodedRecords) else PartitionedLengths(records)
-
-
-class WholeLengths(LengthCounts):
-    """A table in memory; its records are re-encoded once for all lengths that look at them alike."""
-
-    def __init__(self, records: CodedRecords) -> None:
-        """Args: records: all of them. Raises InternalError where they have other slots than they say."""
-        self.facts = records.facts
-        self._records = records
-        self._seen: tuple[object, Any] | None = None
-
-    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
-        """See `LengthCounts`."""
+    def _counted_here(
+        self, records: CodedRecords, question: AskedLength[T], tally: LengthTally[T], report: ShareDone
+    ) -> CountedLength:
         if self._seen is None or self._seen[0] is not question.look:
-            self._seen = question.look, question.look.at(self._records)
+            self._seen = question.look, question.look.at(records)
         seen: T = self._seen[1]
-        return _WholeLength(into, seen, into.count(seen, question.bounded, report))
+        sensitivity = tally.count(seen, question.bounded, report)
+        if sensitivity is None:
+            return CountedLength(None, _unbounded)
+        return CountedLength(sizes_of(sensitivity), partial(tally.drop, seen, sensitivity))
 
+    def _counted_in_parts(
+        self, question: AskedLength[T], tally: LengthTally[T], report: ShareDone
+    ) -> CountedLength:
+        def each(name: str, work: Callable[[Group], R], place: int, times: int) -> Iterator[R]:
+            def share(done: float) -> None:
+                report((place + done) / times)
 
-class _WholeLength(CountedLength):
-    def __init__(self, tally: LengthTally[T], seen: T, sensitivity: Sensitivity | None) -> None:
-        self.sizes = None if sensitivity is None else sizes_of(sensitivity)
-        self._bound = None if sensitivity is None else partial(tally.drop, seen, sensitivity)
+            return in_groups(self._table.workers, name, work, self._table.parts, share)
 
-    def bound(self, limit: int) -> None:
-        if self._bound is not None:
-            self._bound(limit)
+        def fill(portion: Portion | None, limit: int | None, place: int, times: int) -> None:
+            work = partial(_counts_in, question, portion, limit)
+            for answer in each("candidates", work, place, times):
+                tally.add(answer, portion)
 
-
-class PartitionedLengths(LengthCounts):
-    """A table in partitions, each asked where it is, and read again for each question."""
-
-    def __init__(self, records: PartitionedRecords) -> None:
-        """Args: records: of one table."""
-        self.facts, self._records = records.facts, records
-
-    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
-        """See `LengthCounts`."""
-        return _PartitionedLength(self._records, question, into, report)
-
-
-class _PartitionedLength(CountedLength, Generic[T]):
-    """How often a partition is read depends on public facts alone.
-
-    Once a portion; or twice, where contributions are bounded: a record's coins go through all it holds.
-    """
-
-    def __init__(
-        self, records: PartitionedRecords, question: AskedLength[T], tally: LengthTally[T], report: ShareDone
-    ) -> None:
-        self.sizes = None
-        self._records, self._report = records, report
-        self._question, self._tally = question, tally
         if question.bounded:
-            self.sizes = added_sizes(self._each("sensitivities", partial(_sizes_in, question), (0, 2)))
-            return
+            sizes = added_sizes(each("sensitivities", partial(_sizes_in, question), 0, 2))
+            return CountedLength(sizes, lambda limit: fill(None, limit, 1, 2))
         portions = tally.portions()
         for place, portion in enumerate(portions):
-            self._fill(portion, None, (place, len(portions)))
+            fill(portion, None, place, len(portions))
+        return CountedLength(None, _unbounded)
 
-    def bound(self, limit: int) -> None:
-        if self._question.bounded:
-            self._fill(None, limit, (1, 2))
 
-    def _fill(self, portion: Portion | None, limit: int | None, step: tuple[int, int]) -> None:
-        for answer in self._each("candidates", partial(_counts_in, self._question, portion, limit), step):
-            self._tally.add(answer, portion)
-
-    def _each(self, name: str, work: Callable[[Group], R], step: tuple[int, int]) -> Iterator[R]:
-        """The answers of all groups. Args: step: which of how many times that all are asked."""
-        place, times = step
-
-        def report(share: float) -> None:
-            self._report((place + share) / times)
-
-        return in_groups(self._records.workers, name, work, self._records.partitions, report)
+def _unbounded(limit: int) -> None:
+    """A record counts for all its candidates."""
 
 
 def _sizes_in(question: AskedLength[T], group: Group) -> Integers:
@@ -208,7 +176,8 @@ def _counted_in(question: AskedLength[T], tally: LengthTally[T], group: Group) -
     """Each partition as a table of its own: who looks at one has seen the last of the one before."""
     for partition in group:
         with partition.folder() as folder:
-            yield WholeLengths(read_coded_records(folder)).counted(question, tally, lambda share: None)
+            part = LengthCounts(RecordTable.in_folder(folder))
+            yield part.counted(question, tally, lambda share: None)
 
 
 def sizes_of(sensitivity: Sensitivity) -> Integers:

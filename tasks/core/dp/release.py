@@ -17,7 +17,7 @@ from collections.abc import Callable
 from tasks.core.arrays import StageDone
 from tasks.core.dp import accounting, thresholds
 from tasks.core.dp.accounting import Plan
-from tasks.core.dp.exact import LengthCounts, length_counts
+from tasks.core.dp.exact import LengthCounts
 from tasks.core.dp.lengths import Draw, Lengths, count_first_length
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
@@ -25,14 +25,14 @@ from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import tag_bound
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
-from tasks.core.records.partitioned import AnyRecords
+from tasks.core.records.table import RecordTable
 
 #: A cell's count shares 32 bits with its flag.
 _MOST_RECORDS = 2**31 - 1
 
 
 def draw_lengths(
-    records: AnyRecords,
+    table: RecordTable,
     parameters: DpParameters,
     stream: WordSource,
     *,
@@ -45,20 +45,20 @@ def draw_lengths(
     >>> from tasks.core.dp.sampling.stream import SeededStream
     >>> from tasks.core.records.coded import CodedRecords
     >>> from tasks.core.records.columns import Column, Schema
+    >>> from tasks.core.records.table import RecordTable
     >>> sex = (np.repeat(np.array([1, 2], np.uint8), [600, 400]),)
     >>> values = ("female", "male")
     >>> people = CodedRecords(Schema((Column("sex", domain=values),)), sex, (0,), (values,), 1000)
-    >>> drawn = draw_lengths(
-    ...     people, DpParameters(1.0, 1e-6, 1), SeededStream(7), before_first_word=lambda: None
-    ... )
+    >>> table, parameters = RecordTable.in_memory(people), DpParameters(1.0, 1e-6, 1)
+    >>> drawn = draw_lengths(table, parameters, SeededStream(7), before_first_word=lambda: None)
     >>> drawn.number_of_records, drawn.levels[0].counts.tolist()
     (997, [595, 402])
     >>> drawn.private  # whoever knows the seed knows the noise
     False
 
     Args:
-        records: of one table of the public schema, tags included where ``parameters`` samples or drops;
-            whole or in partitions, the same is drawn.
+        table: of the public schema, tags included where ``parameters`` samples or drops; in one part or
+            several, the same is drawn.
         parameters: public constants.
         stream: `WordStream`, or `SeededStream` in tests.
         before_first_word: called exactly once, immediately before the first word of noise is taken; what
@@ -74,7 +74,7 @@ def draw_lengths(
             anything is drawn.
         InternalError: records that don't have the form that the schema says, or the charge exceeded.
     """
-    return draw(Draw(length_counts(records), parameters, stream, before_first_word, progress or _silent))
+    return draw(Draw(LengthCounts(table), parameters, stream, before_first_word, progress or _silent))
 
 
 def _silent(step: str, share: float) -> None:

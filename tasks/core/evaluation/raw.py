@@ -29,7 +29,7 @@ from tasks.core.aggregates.linkability import (
     analysis_of,
     single_out_of_whole,
 )
-from tasks.core.aggregates.marginals import add_up_partitions, each_beside, write_counted
+from tasks.core.aggregates.marginals import add_up_parts, each_beside, write_counted
 from tasks.core.aggregates.selections import bytes_of
 from tasks.core.aggregates.sensitive_text import write_counts_tsv
 from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
@@ -51,48 +51,40 @@ from tasks.core.evaluation.measures import (
     weighted_mean_preservation,
 )
 from tasks.core.queries import QueryResources
-from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_facts, read_coded_records
+from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.records.columns import Schema
-from tasks.core.records.partitioned import PartitionedRecords
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.records import AnySynthetic
 from tasks.core.tables.writing import needs_quotes
-
-#: A folder of coded records that holds all of them, or their partitions.
-RawRecords = Path | PartitionedRecords
-
-
-def facts_of_raw(records: RawRecords) -> CodedFacts:
-    return read_coded_facts(records) if isinstance(records, Path) else records.facts
 
 
 @contextmanager
 def raw_side(
-    records: RawRecords,
+    table: RecordTable,
     others: Sequence[Aggregates | CodedRecords],
     longest: int,
     resources: QueryResources,
     progress: ShareDone,
 ) -> Iterator[CodedRecords | CountedTable]:
-    """The raw records, for as long as they are compared; of a table in partitions its counts.
+    """The raw records, for as long as they are compared; of a table in parts its counts.
 
-    Workers count each partition as all sides together number values and slots; the counts are added up in a
+    Workers count each part as all sides together number values and slots; the counts are added up in a
     scratch folder, and are read a few sets of columns at a time.
 
     Args:
-        records: the raw ones.
-        others: what they are compared with.
+        table: the raw one.
+        others: what it is compared with.
         longest: of the sets of columns.
-        resources: of each worker, and of what is added up here; scratch takes all counts of a table in
-            partitions.
+        resources: of each worker, and of what is added up here; scratch takes all counts of a table in parts.
         progress: called with the fraction done, where there is something to do.
     """
-    if isinstance(records, Path):
-        yield read_coded_records(records)
+    if table.only is not None:
+        yield table.only
         return
-    count = partial(_count_cells, numbering=SlotNumbering((records.facts, *others)), longest=longest)
+    count = partial(_count_cells, numbering=SlotNumbering((table.facts, *others)), longest=longest)
     with tempfile.TemporaryDirectory(dir=resources.scratch) as folder:
-        cells = add_up_partitions(records, count, Path(folder), resources, progress)
-        yield CountedTable(records.facts, cells)
+        cells = add_up_parts(table, count, Path(folder), resources, progress)
+        yield CountedTable(table.facts, cells)
 
 
 def _count_cells(folder: Path, into: Path, _: QueryResources, numbering: SlotNumbering, longest: int) -> None:
@@ -105,20 +97,6 @@ def _count_cells(folder: Path, into: Path, _: QueryResources, numbering: SlotNum
     side = RecordSide(codes_by_slot(records, numbering), numbering.slot_columns)
     counter = Tabulator([side], numbering.sizes(range(numbering.columns)))
     write_counted(facts, counter, into, absent=True)
-
-
-def analysis_of_partitions(
-    records: PartitionedRecords, marginals: Marginals, resolution: int
-) -> RecordAnalysis:
-    """How many records of a table in partitions are singled out at which length first (`analysis_of`).
-
-    Args:
-        records: the table.
-        marginals: its own, all combinations of each length from 1 on.
-        resolution: a count below it is rare.
-    """
-    work = partial(_analysed, resolution=resolution)
-    return reduce(add, each_beside(records, marginals, "single out", work))
 
 
 def _analysed(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
@@ -279,14 +257,14 @@ class RawInputs:
     """What is evaluated against what.
 
     Attributes:
-        records: the coded records: the folder that holds them all, or partitions.
+        table: the raw one.
         sensitive: their marginals, all combinations of each length from 1 on.
         reportable: the released counts.
         synthetic: the released records.
         resolution: the reporting resolution, at least 1.
     """
 
-    records: RawRecords
+    table: RecordTable
     sensitive: Marginals
     reportable: Aggregates
     synthetic: AnySynthetic
@@ -341,15 +319,15 @@ def evaluate_raw(
     Args:
         inputs: what is compared.
         resources: number of threads; the coded records are held in memory, one set of columns' counts beside.
-            Of records in partitions counts alone: memory of each worker, and scratch for all counts.
+            Of a table in parts counts alone: memory of each worker, and scratch for all counts.
         progress: called with the fraction done.
     """
     report = progress or (lambda fraction: None)
     synthetic = code_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
     others = (inputs.reportable, synthetic)
     longest = max(inputs.sensitive.lengths, default=0)
-    with raw_side(inputs.records, others, longest, resources, _stage(report, 0.0, 0.4)) as raw:
-        sides, singled_out = (raw, *others), _SingledOut(inputs, raw)
+    with raw_side(inputs.table, others, longest, resources, _stage(report, 0.0, 0.4)) as raw:
+        sides, singled_out = (raw, *others), _SingledOut(inputs)
         found = SyntheticCombinations(
             SlotNumbering(sides), synthetic.schema, inputs.resolution, resources.scratch
         )
@@ -358,7 +336,7 @@ def evaluate_raw(
             singled_out.look_at(table)
             return found.tell(table, _SYNTHETIC, _SENSITIVE) if table.length <= LISTED else None
 
-        listener = Listener(_compared_share(report, raw), visit, found.take)
+        listener = Listener(_compared_share(report, inputs.table), visit, found.take)
         compared = compare_sides(sides, PAIRS, inputs.resolution, longest, resources, listener)
     against_synthetic, against_reportable, released = compared
     analysis = singled_out.analysis(longest)
@@ -367,13 +345,13 @@ def evaluate_raw(
 
 
 class _SingledOut:
-    """Which records are singled out: seen while they are counted, or, of partitions, on a pass of its own."""
+    """Which records are singled out: seen while they are counted, or, of parts, on a pass of its own."""
 
-    def __init__(self, inputs: RawInputs, raw: CodedRecords | CountedTable) -> None:
+    def __init__(self, inputs: RawInputs) -> None:
         self._inputs = inputs
         self._lengths: FirstLengths | None = None
-        if isinstance(raw, CodedRecords):
-            self._lengths = FirstLengths(raw.number_of_records, inputs.resolution)
+        if not inputs.table.parts:
+            self._lengths = FirstLengths(inputs.table.number_of_records, inputs.resolution)
 
     def look_at(self, table: CubeTable) -> None:
         if self._lengths is not None:
@@ -382,21 +360,22 @@ class _SingledOut:
     def analysis(self, longest: int) -> RecordAnalysis:
         if self._lengths is not None:
             return analysis_of(self._lengths.unique, self._lengths.rare, longest)
-        assert isinstance(self._inputs.records, PartitionedRecords)
-        return analysis_of_partitions(self._inputs.records, self._inputs.sensitive, self._inputs.resolution)
+        inputs = self._inputs
+        work = partial(_analysed, resolution=inputs.resolution)
+        return reduce(add, each_beside(inputs.table, inputs.sensitive, "single out", work))
 
 
 def _stage(report: ShareDone, start: float, end: float) -> ShareDone:
     return lambda fraction: report(start + (end - start) * fraction)
 
 
-def _compared_share(report: ShareDone, raw: CodedRecords | CountedTable) -> ShareDone:
+def _compared_share(report: ShareDone, table: RecordTable) -> ShareDone:
     """Comparing is all there is to do, but for what workers do before and after it."""
-    return report if isinstance(raw, CodedRecords) else _stage(report, 0.4, 0.8)
+    return _stage(report, 0.4, 0.8) if table.parts else report
 
 
 def list_combinations(
-    records: RawRecords,
+    table: RecordTable,
     synthetic: AnySynthetic,
     longest: int,
     resolution: int,
@@ -406,19 +385,19 @@ def list_combinations(
     """All combinations of the synthetic records; an evaluation lists the short ones.
 
     Args:
-        records: the coded records: the folder that holds them all, or partitions.
+        table: the raw one.
         synthetic: the released records.
         longest: of the combinations.
         resolution: the reporting resolution; what is rarer is listed with its records.
-        resources: number of threads; scratch for what is listed, and for all counts of partitions.
+        resources: number of threads; scratch for what is listed, and for all counts of a table in parts.
         progress: called with the fraction done.
     """
-    schema = facts_of_raw(records).schema
+    schema = table.facts.schema
     other = code_synthetic(synthetic, schema)
-    with raw_side(records, (other,), longest, resources, _stage(progress, 0.0, 0.4)) as raw:
+    with raw_side(table, (other,), longest, resources, _stage(progress, 0.0, 0.4)) as raw:
         sides = (raw, other)
         found = SyntheticCombinations(SlotNumbering(sides), schema, resolution, resources.scratch)
-        listener = Listener(_compared_share(progress, raw), lambda table: found.tell(table, 1, 0), found.take)
+        listener = Listener(_compared_share(progress, table), lambda cube: found.tell(cube, 1, 0), found.take)
         compare_sides(sides, ((0, 1),), resolution, longest, resources, listener)
     return found
 

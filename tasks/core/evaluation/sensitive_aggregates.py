@@ -32,9 +32,8 @@ from tasks.core.arrays import ShareDone
 from tasks.core.charts import theme
 from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
 from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
-from tasks.core.evaluation.raw import RawRecords, facts_of_raw
 from tasks.core.queries import QueryResources
-from tasks.core.records.coded import read_coded_records
+from tasks.core.records.table import RecordTable
 from tasks.core.tables.writing import write_rows
 
 #: How many of a ranking are drawn.
@@ -59,7 +58,7 @@ class _Folder:
 
 
 def write_sensitive_aggregates(
-    records: RawRecords,
+    table: RecordTable,
     marginals: Marginals,
     resolution: int,
     folder: Path,
@@ -70,8 +69,7 @@ def write_sensitive_aggregates(
     """Write the files of the aggregate stage that hold true counts.
 
     Args:
-        records: the coded records that the marginals were counted from: the folder that holds them all, or
-            partitions. Of these the analysis by record is a file each, in their order, numbered from 0 on.
+        table: the raw one.
         marginals: all combinations of each length from 1 on.
         resolution: at least 1; a count below it is rare.
         folder: an existing folder of the sensitive zone.
@@ -88,9 +86,9 @@ def write_sensitive_aggregates(
     write_rarest(marginals, files.path("rarest_combinations.tsv"))
     report(0.3)
     _write_rare(rare_by_length(marginals, resolution), files)
-    linked = _write_analysis(records, marginals, resolution, files)
+    linked = _write_analysis(table, marginals, resolution, files)
     report(0.9)
-    _write_linkable(linkability_of(linked, facts_of_raw(records)), files)
+    _write_linkable(linkability_of(linked, table.facts), files)
     report(1.0)
     return files.written
 
@@ -112,16 +110,16 @@ def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
 
 
 def _write_analysis(
-    records: RawRecords, marginals: Marginals, resolution: int, files: _Folder
+    table: RecordTable, marginals: Marginals, resolution: int, files: _Folder
 ) -> LinkedAttributes:
-    if isinstance(records, Path):
-        found = single_out(read_coded_records(records), marginals, resolution)
+    if table.only is not None:
+        found = single_out(table.only, marginals, resolution)
         _write_lengths(found, 0, files.path("analysis_by_record.parquet"))
         return found.linked
     work = partial(single_out_of_whole, resolution=resolution)
     first = 0
     linked: LinkedAttributes | None = None
-    for place, found in enumerate(each_beside(records, marginals, "single out", work)):
+    for place, found in enumerate(each_beside(table, marginals, "single out", work)):
         _write_lengths(found, first, files.path(f"analysis_by_record_{place:05}.parquet"))
         first += len(found.unique_length)
         linked = found.linked if linked is None else linked + found.linked

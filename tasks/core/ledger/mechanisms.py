@@ -16,7 +16,7 @@ from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
 from tasks.core.records.columns import Schema
-from tasks.core.records.partitioned import AnyRecords
+from tasks.core.records.table import RecordTable
 
 AnyParameters = DpParameters | WorkloadParameters
 
@@ -32,7 +32,7 @@ def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
 
 
 def draw_measurement(
-    records: AnyRecords,
+    table: RecordTable,
     parameters: AnyParameters,
     stream: WordSource,
     *,
@@ -41,12 +41,12 @@ def draw_measurement(
 ) -> Measurement | WorkloadMeasurement:
     """Draw; see `release.draw_lengths` and `draw_workload`, which take the same arguments.
 
-    The records are whole or in partitions: what is drawn is the same.
+    The table is one part or several: what is drawn is the same.
     """
     if isinstance(parameters, WorkloadParameters):
         return draw_workload(
-            records, parameters, stream, before_first_word=before_first_word, progress=progress
+            table, parameters, stream, before_first_word=before_first_word, progress=progress
         )
     return release.draw_lengths(
-        records, parameters, stream, before_first_word=before_first_word, progress=progress
+        table, parameters, stream, before_first_word=before_first_word, progress=progress
     )

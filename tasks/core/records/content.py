@@ -18,7 +18,7 @@ import numpy as np
 
 from tasks.core.arrays import Bytes
 from tasks.core.records.coded import CodedRecords
-from tasks.core.records.partitioned import PartitionedRecords
+from tasks.core.records.table import RecordTable
 
 _BYTES = 32
 _ROWS_AT_ONCE = 1 << 16
@@ -74,18 +74,15 @@ def _rows(records: CodedRecords) -> Iterator[Bytes]:
         yield np.hstack([np.empty((end - start, 0), np.uint8), *own])
 
 
-def content_digest(records: CodedRecords | PartitionedRecords, key: bytes) -> str:
+def content_digest(table: RecordTable, key: bytes) -> str:
     """A digest of the measured columns of all records whatever their order, of their values and schema.
 
     Args:
-        records: whole or in partitions, which makes no difference.
+        table: in one part or several, which makes no difference.
         key: a secret of up to 64 bytes.
     """
-    if isinstance(records, CodedRecords):
-        facts, found = records.facts.measured, _measured_hash(records, key)
-    else:
-        facts = records.facts.measured
-        found = reduce(add, records.each("content", partial(_measured_hash, key=key)))
+    facts = table.facts.measured
+    found = reduce(add, table.each("content", partial(_measured_hash, key=key)))
     told = [facts.schema.to_json(), facts.slot_columns, facts.values, found.number, f"{found.total:x}"]
     return hashlib.blake2b(json.dumps(told).encode(), key=key, digest_size=_BYTES).hexdigest()
 

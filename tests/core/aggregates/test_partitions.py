@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import marginals
-from tasks.core.aggregates.marginals import count_marginals, count_partitions, each_beside
+from tasks.core.aggregates.marginals import count_marginals, count_table, each_beside
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.parts.workers import InProcess
 from tests.oracles.marginals import coded
@@ -43,7 +43,7 @@ def test_counts_of_partitions_are_the_bytes_of_the_whole_table_s(
         patch.setattr(marginals, "_MOST_ADDED", most)
         expected = count_marginals(folder / "records", folder / "whole", length, ONE_THREAD)
         parted = in_partitions(records, folder, number, FarAway())
-        found = count_partitions(parted, folder / "parts", length, ONE_THREAD, told.append)
+        found = count_table(parted, folder / "parts", length, ONE_THREAD, told.append)
     assert files(folder / "parts") == files(folder / "whole")
     assert found.facts == expected.facts
     assert left_in_store(parted) == []
@@ -62,7 +62,7 @@ def test_so_many_partitions_are_added_up_at_a_time(tmp_path, monkeypatch):
 
     (tmp_path / "parts").mkdir()
     parted = in_partitions(coded(*single_valued("x x y z z x")), tmp_path, 5, Watched())
-    count_partitions(parted, tmp_path / "parts", 1, ONE_THREAD)
+    count_table(parted, tmp_path / "parts", 1, ONE_THREAD)
     assert seen == [("count", [1] * 5), ("add up 1", [2, 2, 1]), ("add up 2", [2, 1])]
 
 
@@ -72,7 +72,7 @@ def test_chosen_columns_are_counted_in_partitions(tmp_path):
         (tmp_path / name).mkdir()
     records.write(tmp_path / "records")
     count_marginals(tmp_path / "records", tmp_path / "whole", [(0, 2), (1,)], ONE_THREAD)
-    count_partitions(in_partitions(records, tmp_path, 2), tmp_path / "parts", [(0, 2), (1,)], ONE_THREAD)
+    count_table(in_partitions(records, tmp_path, 2), tmp_path / "parts", [(0, 2), (1,)], ONE_THREAD)
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
 
 
@@ -80,19 +80,19 @@ def test_nothing_is_left_of_a_count_that_fails(tmp_path):
     (tmp_path / "parts").mkdir()
     parted = in_partitions(coded(*single_valued("x x y")), tmp_path, 2)
     other = in_partitions(coded(*single_valued("u u v w")), tmp_path / "other", 1)
-    mixed = replace(parted, partitions=[*parted.partitions, *other.partitions])
+    mixed = replace(parted, parts=[*parted.parts, *other.parts])
     with pytest.raises(InternalError):
-        count_partitions(mixed, tmp_path / "parts", 1, ONE_THREAD)
+        count_table(mixed, tmp_path / "parts", 1, ONE_THREAD)
     assert left_in_store(parted) == []
     with pytest.raises(ParameterError):
-        count_partitions(parted, tmp_path / "parts", 0, ONE_THREAD)
+        count_table(parted, tmp_path / "parts", 0, ONE_THREAD)
 
 
 def test_partitions_are_looked_at_beside_the_counts_of_the_whole_table(tmp_path):
     records = coded(*single_valued("x x y"))
     (tmp_path / "counts").mkdir()
     parted = in_partitions(records, tmp_path, 2, FarAway())
-    counted = count_partitions(parted, tmp_path / "counts", 1, ONE_THREAD)
+    counted = count_table(parted, tmp_path / "counts", 1, ONE_THREAD)
     found = list(each_beside(parted, counted, "look", _numbers))
     assert sum(own for own, _ in found) == 3
     assert [counts for _, counts in found] == [[2, 1]] * 2

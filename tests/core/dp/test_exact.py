@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tasks.core.dp import longer_lengths
 from tasks.core.dp.candidates import SizeRule
-from tasks.core.dp.exact import PartitionedLengths, WholeLengths
+from tasks.core.dp.exact import LengthCounts
 from tasks.core.dp.first_length import AskedValues, Sample, SurvivingValues
 from tasks.core.dp.lengths import Draw
 from tasks.core.dp.longer_lengths import AskedTuples
@@ -20,11 +20,11 @@ from tasks.core.dp.release import draw
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.tags import records_below, tag_bound
 from tasks.core.errors import InternalError, StoredTableMismatch
-from tasks.core.records.partitioned import PartitionedRecords
+from tasks.core.records.table import RecordTable
 from tests.core.dp.test_release import MODES, parameters, release, survey
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, dense_cells, lattice_of, sparse_cells
-from tests.oracles.partitions import FarAway, parted, stored
+from tests.oracles.partitions import FarAway, as_table, opened, parted, stored
 
 #: All cubes visited, some, none.
 RULES = [SizeRule(), SizeRule(60, 150, 200), SizeRule(0, 0, 0)]
@@ -37,8 +37,11 @@ def files_of(measurement):
 
 
 def drawn(records, asked, rule, seed=7, before=lambda: None):
-    counts = (PartitionedLengths if isinstance(records, PartitionedRecords) else WholeLengths)(records)
-    return draw(Draw(counts, asked, SeededStream(seed), before, lambda step, share: None, rule))
+    return draw(
+        Draw(
+            LengthCounts(as_table(records)), asked, SeededStream(seed), before, lambda step, share: None, rule
+        )
+    )
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -56,7 +59,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(mode, limit, rule, tm
         if places is None:
             table = parted(records, tmp_path / str(number), number)
         else:
-            table = PartitionedRecords.opened(stored(records, tmp_path / "5", places), FarAway())
+            table = opened(stored(records, tmp_path / "5", places), FarAway())
         assert files_of(drawn(table, asked, rule)) == expected
 
 
@@ -69,7 +72,7 @@ def test_a_length_is_asked_for_in_portions_up_to_a_number_of_counts(mode, rule, 
     expected = files_of(drawn(records, asked, rule))
     monkeypatch.setattr(longer_lengths, "_COUNTS_AT_ONCE", 100)
     seen = []
-    table = PartitionedLengths(parted(records, tmp_path, 2, workers))
+    table = LengthCounts(parted(records, tmp_path, 2, workers))
     stream, told = SeededStream(7), lambda step, share: seen.append((step, share))
     assert files_of(draw(Draw(table, asked, stream, lambda: None, told, rule))) == expected
     times = [name for name, _, _ in workers.asked].count("candidates")
@@ -97,7 +100,7 @@ def test_counts_and_sizes_of_any_partitions_are_those_of_the_whole(records, data
     everything = SurvivingValues(None, tuple(np.arange(1, size + 1) for size in sizes))
     with tempfile.TemporaryDirectory() as folder:
         parts = stored(records, Path(folder), [rows[of == place] for place in (2, 0, 1)])
-        both = WholeLengths(records), PartitionedLengths(PartitionedRecords.opened(parts, FarAway()))
+        both = LengthCounts(as_table(records)), LengthCounts(opened(parts, FarAway()))
         question = AskedValues(Sample(), bounded, records.slot_columns, tuple(sizes))
         one, other = _answers(both, question, limit)
         assert (one.cells == other.cells).all()
@@ -130,7 +133,7 @@ def _answers(tables, question, limit):
 def test_the_ledger_is_told_after_all_that_can_be_read_before_the_first_word(mode, tmp_path):
     """A partition that is gone stops the draw while nothing is charged."""
     table, told = parted(survey(rows=50), tmp_path, 2), []
-    table.partitions[1].store.remove(table.partitions[1].key)
+    table.parts[1].store.remove(table.parts[1].key)
     with pytest.raises(StoredTableMismatch):
         drawn(table, parameters(*mode), SizeRule(), before=lambda: told.append(1))
     assert told == []
@@ -138,36 +141,10 @@ def test_the_ledger_is_told_after_all_that_can_be_read_before_the_first_word(mod
 
 def test_a_partition_counts_once(tmp_path):
     """Twice, its records would be counted twice, and nobody's noise covers two."""
-    first, second = parted(survey(rows=50), tmp_path, 2).partitions
+    first, second = parted(survey(rows=50), tmp_path, 2).parts
     facts = parted(survey(rows=50), tmp_path, 2).facts
     with pytest.raises(InternalError, match="once"):
-        PartitionedRecords([first, second, first], facts, FarAway())
-    with pytest.raises(InternalError):
-        PartitionedRecords.opened([first, second, first], FarAway())
-    for nothing in (
-        lambda: PartitionedRecords([], facts, FarAway()),
-        lambda: PartitionedRecords.opened([], FarAway()),
-    ):
-        with pytest.raises(InternalError):
-            nothing()
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        lambda records: dataclasses.replace(records, tags=None),
-        lambda records: dataclasses.replace(records, values=(("v2", "v1", "v3", "v4"), *records.values[1:])),
-        lambda records: dataclasses.replace(records, values=(records.values[0][:3], *records.values[1:])),
-        lambda records: survey(rows=50, declared=(1,)),
-    ],
-)
-def test_partitions_of_two_tables_are_not_one_table(changed, tmp_path):
-    """Else a code would be one value here and another there, or a coin of nobody's tag."""
-    records = survey(rows=50)
-    one = stored(records, tmp_path / "one", [np.arange(50)])
-    other = stored(changed(records), tmp_path / "other", [np.arange(50)])
-    with pytest.raises(InternalError, match="share"):
-        PartitionedRecords.opened([*one, *other], FarAway())
+        RecordTable(facts, [first, second, first], FarAway())
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -188,7 +165,7 @@ def test_what_partitions_are_asked_depends_on_nothing_that_only_they_know(mode, 
         seen.append([(work, parts) for work, parts, _ in workers.asked])
     assert seen[0] == seen[1]
     reads = 2 if mode[1] != "schema" else 1
-    assert len(seen[0]) == 1 + 2 * reads
+    assert len(seen[0]) == 2 * reads
 
 
 def test_no_text_of_a_question_or_of_an_answer_shows_what_was_counted(tmp_path):
@@ -197,12 +174,12 @@ def test_no_text_of_a_question_or_of_an_answer_shows_what_was_counted(tmp_path):
     records = survey(rows=300, values=4)
     table = parted(records, tmp_path, 2, workers)
     drawn(table, parameters("gdp", "profile", epsilon=50.0), SizeRule(60, 150, 200))
-    assert {name for name, _, _ in workers.asked} == {"facts", "sensitivities", "candidates"}
+    assert {name for name, _, _ in workers.asked} == {"sensitivities", "candidates"}
     for _, _, text in workers.asked:
         assert not any(word in text for word in ("array", "sizes=", "codes=", "v1", "4, 4"))
     question = AskedValues(Sample(), False, records.slot_columns, (4,) * 5)
     tally = question.blank()
-    WholeLengths(records).counted(question, tally, lambda share: None)
+    LengthCounts(as_table(records)).counted(question, tally, lambda share: None)
     assert repr(tally.answer()) == "Answer()"
     assert "v1" not in repr(table) and "number_of_records" not in repr(table)
 
@@ -215,7 +192,7 @@ def test_a_record_keeps_the_same_tuples_in_whatever_partition_it_is(tmp_path):
     for number, (places, seed) in enumerate(itertools.product([2, 3, 4], [1, 2])):
         order = np.random.default_rng(seed).permutation(200)
         parts = stored(records, tmp_path / str(number), np.array_split(order, places))
-        assert files_of(release(PartitionedRecords.opened(parts, FarAway()), asked, 4)) == expected
+        assert files_of(release(opened(parts, FarAway()), asked, 4)) == expected
 
 
 def test_a_sample_of_partitions_is_drawn_record_by_record(tmp_path):
@@ -224,7 +201,7 @@ def test_a_sample_of_partitions_is_drawn_record_by_record(tmp_path):
     order = np.argsort(records.tags)
     parts = stored(records, tmp_path, np.array_split(order, 3))
     asked = parameters(record_limit=300, epsilon=100.0, threshold_delta_share=0.0)
-    table = PartitionedRecords.opened(parts, FarAway())
+    table = opened(parts, FarAway())
     one, other = release(table, asked), release(records, asked)
     assert files_of(one) == files_of(other)
     kept = records_below(records, tag_bound(300, one.number_of_records))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tasks.core.dp import accounting
 from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.contribution import Bounds, from_profile, profile_edges
-from tasks.core.dp.exact import length_counts
+from tasks.core.dp.exact import LengthCounts
 from tasks.core.dp.lengths import MOST_SPURIOUS, Draw, spurious_bounded
 from tasks.core.dp.measurement import read_measurement
 from tasks.core.dp.normalization import normalised_counts
@@ -26,6 +26,7 @@ from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
+from tests.oracles.partitions import as_table
 
 MODES = [("gdp", "schema"), ("gdp", "profile"), ("zcdp", "schema"), ("zcdp", "percentile")]
 
@@ -50,8 +51,8 @@ def parameters(accountant="gdp", contribution="schema", length=3, **more):
 def release(records, asked, seed=1, before=nothing, rule=None):
     stream = SeededStream(seed)
     if rule is None:
-        return draw_lengths(records, asked, stream, before_first_word=before)
-    return draw(Draw(length_counts(records), asked, stream, before, lambda step, share: None, rule))
+        return draw_lengths(as_table(records), asked, stream, before_first_word=before)
+    return draw(Draw(LengthCounts(as_table(records)), asked, stream, before, lambda step, share: None, rule))
 
 
 def survey(rows=3000, columns=5, values=4, declared=(), seed=0, multi=0):
@@ -119,7 +120,9 @@ def test_rule_4_the_ledger_is_told_once_before_the_first_word_and_can_stop_it(mo
             return super().words(count)
 
     stream, told = Watched(3), []
-    draw_lengths(survey(), parameters(*mode), stream, before_first_word=lambda: told.append(stream.taken))
+    draw_lengths(
+        as_table(survey()), parameters(*mode), stream, before_first_word=lambda: told.append(stream.taken)
+    )
     assert told == [0]
     assert stream.taken > 0
 
@@ -128,7 +131,7 @@ def test_rule_4_the_ledger_is_told_once_before_the_first_word_and_can_stop_it(mo
 
     stream = Watched(3)
     with pytest.raises(InternalError):
-        draw_lengths(survey(), parameters(), stream, before_first_word=refuse)
+        draw_lengths(as_table(survey()), parameters(), stream, before_first_word=refuse)
     assert stream.taken == 0
 
 

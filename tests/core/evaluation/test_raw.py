@@ -18,6 +18,7 @@ from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregate
 from tasks.core.evaluation.sensitive_files import RecordsPromise, write_sensitive_files
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tests.oracles.marginals import T1, as_aggregates, coded, count, rows
 from tests.oracles.partitions import FarAway, in_partitions, left_in_store
 from tests.oracles.synthetic import synthetic
@@ -42,7 +43,11 @@ def inputs_of(table, drawn, folder: Path, schema: Schema, resolution: int) -> Ra
     coded(schema, table).write(folder / "records")
     marginals = count_marginals(folder / "records", folder / "marginals", 3, ONE_THREAD)
     return RawInputs(
-        folder / "records", marginals, as_aggregates(marginals), synthetic(schema, drawn), resolution
+        RecordTable.in_folder(folder / "records"),
+        marginals,
+        as_aggregates(marginals),
+        synthetic(schema, drawn),
+        resolution,
     )
 
 
@@ -61,7 +66,7 @@ def written(inputs: RawInputs, folder: Path) -> dict[str, list[list[str]]]:
 
 def listed(inputs: RawInputs, folder: Path) -> list[list[str]]:
     """All rare combinations, as they are exported."""
-    found = list_combinations(inputs.records, inputs.synthetic, 3, inputs.resolution, ONE_THREAD)
+    found = list_combinations(inputs.table, inputs.synthetic, 3, inputs.resolution, ONE_THREAD)
     found.write_rare(folder / "all.tsv")
     with (folder / "all.tsv").open(newline="", encoding="utf-8") as file:
         return list(csv.reader(file, delimiter="\t"))
@@ -193,7 +198,7 @@ def test_files_are_the_same_however_many_sets_are_counted_together(
             write_sensitive_files(
                 evaluate_raw(inputs, ONE_THREAD), own, "my", RecordsPromise(is_private=True)
             )
-            write_sensitive_aggregates(inputs.records, inputs.sensitive, resolution, own, "my", ONE_THREAD)
+            write_sensitive_aggregates(inputs.table, inputs.sensitive, resolution, own, "my", ONE_THREAD)
             listed(inputs, own)
         return {path.name: path.read_bytes() for path in own.iterdir()}
 
@@ -233,7 +238,7 @@ def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
         patch.setattr(cubes, "_STORED_CELLS_AT_ONCE", at_once)
         patch.setattr(comparison, "_FEW_RECORDS", few)
         patch.setattr(cubes, "_MOST_CELLS", most_cells)
-        assert files(replace(whole, records=records), "parts") == files(whole, "whole")
+        assert files(replace(whole, table=records), "parts") == files(whole, "whole")
     assert left_in_store(records) == []
 
 
@@ -244,5 +249,5 @@ def test_distances_of_a_table_in_partitions_are_those_of_the_whole_one(tmp_path:
     whole = inputs_of(table, drawn, tmp_path, ABC, 2)
     records = in_partitions(coded(ABC, table), tmp_path, 5, FarAway())
     expected = evaluate_raw(whole, ONE_THREAD).to_dict()
-    assert evaluate_raw(replace(whole, records=records), ONE_THREAD).to_dict() == expected
+    assert evaluate_raw(replace(whole, table=records), ONE_THREAD).to_dict() == expected
     assert all(0 < row["largest"] < 1 for row in expected["total_variation"])

@@ -15,6 +15,7 @@ from tasks.core.aggregates.selections import TextOrder
 from tasks.core.aggregates.sensitive_text import in_ascending_order, write_rarest, write_true_counts
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tests.oracles.marginals import as_aggregates, coded
 from tests.oracles.partitions import FarAway, in_partitions, left_in_store
 from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analysed, counted, from_file
@@ -27,7 +28,13 @@ def written(text, folder, resolution, **declared):
     (folder / "files").mkdir()
     told = []
     paths = write_sensitive_aggregates(
-        folder / "records", marginals, resolution, folder / "files", "my", ONE_THREAD, told.append
+        RecordTable.in_folder(folder / "records"),
+        marginals,
+        resolution,
+        folder / "files",
+        "my",
+        ONE_THREAD,
+        told.append,
     )
     assert sorted(paths) == sorted((folder / "files").iterdir())
     assert told == sorted(told)
@@ -173,7 +180,9 @@ def test_records_are_analysed_as_by_the_oracle(tmp_path_factory, table):
     schema, rows = table
     marginals = counted(coded(schema, rows), folder, 3)
     (folder / "files").mkdir()
-    write_sensitive_aggregates(folder / "records", marginals, 3, folder / "files", "p", ONE_THREAD)
+    write_sensitive_aggregates(
+        RecordTable.in_folder(folder / "records"), marginals, 3, folder / "files", "p", ONE_THREAD
+    )
     found = pq.read_table(folder / "files" / "p_sensitive_analysis_by_record.parquet").to_pydict()
     expected = analysed(rows, len(marginals.lengths), 3)
     assert found["unique_length"] == expected.unique_length
@@ -219,5 +228,5 @@ def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
         others = sorted({*(folder / name).iterdir()} - {*by_record})
         return len(by_record), rows, {path.name: path.read_bytes() for path in others}
 
-    assert files(parted, "parts") == (number, *files(folder / "records", "whole")[1:])
+    assert files(parted, "parts") == (number, *files(RecordTable.in_folder(folder / "records"), "whole")[1:])
     assert left_in_store(parted) == []

@@ -8,13 +8,13 @@ import pytest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.ledger.mechanisms import draw_measurement
-from tests.oracles.partitions import parted
+from tests.oracles.partitions import as_table, parted
 from tests.oracles.workloads import parameters, people
 
 
 def files(records, asked):
     with tempfile.TemporaryDirectory() as folder:
-        drawn = draw_measurement(records, asked, SeededStream(3), before_first_word=lambda: None)
+        drawn = draw_measurement(as_table(records), asked, SeededStream(3), before_first_word=lambda: None)
         drawn.write(Path(folder))
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 

@@ -16,6 +16,7 @@ from tasks.core.navigation.released_associations import (
 )
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.anonymous_releases import rounded
 from tests.oracles.releases import SCHEMA, records, release
@@ -78,7 +79,9 @@ def test_who_holds_nothing_in_the_other_column_makes_no_association_of_fitted_ta
         number,
     )
     parameters = WorkloadParameters(4.0, 1e-6, default_steps()[0].shares, tables=((0, 1), (0, 2), (1, 2)))
-    measured = draw_workload(coded, parameters, SeededStream(1), before_first_word=lambda: None)
+    measured = draw_workload(
+        RecordTable.in_memory(coded), parameters, SeededStream(1), before_first_word=lambda: None
+    )
     found = associations(MeasuredTables(measured), coded.schema, draw_fitted(measured, 1).records)
     true = cramers_v(np.histogram2d(work, town, bins=3)[0])
     assert found.released[0, 2] == pytest.approx(true, abs=0.02)

@@ -73,6 +73,6 @@ def test_a_table_that_was_half_read_is_read_on(stops_after, tmp_path):
     all_parts = Lost(1000)
     anew = PartitionPlace(4, PartStore(str(tmp_path / "anew")), "run")
     others = encode_partitions(source, schema, asked, anew, all_parts)
-    assert [part.sha256 for part in made.partitions] == [part.sha256 for part in others.partitions]
+    assert [part.sha256 for part in made.parts] == [part.sha256 for part in others.parts]
     assert len(first.done) + len(again.done) == len(all_parts.done)
     both(source, schema, place, total=True)

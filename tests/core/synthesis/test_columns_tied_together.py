@@ -15,6 +15,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.rulebook import repair_records
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.core.synthesis.test_constraints import SHARES, texts_of, written
 from tests.oracles import constraints as oracle
@@ -67,7 +68,9 @@ def fitted():
     schema = with_constraints(SCHEMA, TIED)
     raw = repair_records(coded(cells), schema)
     parameters = WorkloadParameters(2.0, 1e-6, SHARES, longer=LongerSets(lengths=(3,), most=1))
-    measured = draw_workload(raw, parameters, SeededStream(1), before_first_word=lambda: None)
+    measured = draw_workload(
+        RecordTable.in_memory(raw), parameters, SeededStream(1), before_first_word=lambda: None
+    )
     return texts_of(coded(cells)), written(draw_fitted(measured, 1).records, schema)
 
 

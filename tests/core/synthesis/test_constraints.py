@@ -35,7 +35,7 @@ from tasks.core.records.rulebook import Rulebook, repair_records
 from tasks.core.synthesis.fitted import draw_fitted, obeying, without_others
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS
-from tests.oracles.partitions import parted
+from tests.oracles.partitions import as_table, parted
 from tests.oracles.workloads import default_shares
 
 F = Fraction
@@ -97,7 +97,7 @@ def drawn(schema, number=120, epsilon=3.0, seed=1, **options):
     raw = repair_records(raw_records(schema, number, seed), schema, filled=options.get("filled", ()))
     options.setdefault("longer", LongerSets(lengths=(3,), most=1))
     parameters = WorkloadParameters(epsilon, 1e-4, SHARES, **options)
-    return draw_workload(raw, parameters, SeededStream(seed), before_first_word=lambda: None)
+    return draw_workload(as_table(raw), parameters, SeededStream(seed), before_first_word=lambda: None)
 
 
 @given(contract=oracle.contracts(), seed=st.integers(0, 1000))
@@ -211,7 +211,7 @@ def test_w22_partitions_measure_no_column_that_another_one_decides_either(tmp_pa
     raw = repair_records(raw_records(schema, 120, 1), schema)
     asked = WorkloadParameters(3.0, 1e-4, SHARES, longer=LongerSets(lengths=(3,), most=1))
     one, other = (
-        draw_workload(records, asked, SeededStream(1), before_first_word=lambda: None)
+        draw_workload(as_table(records), asked, SeededStream(1), before_first_word=lambda: None)
         for records in (raw, parted(raw, tmp_path, 3))
     )
     assert [table.columns for table in one.tables] == [table.columns for table in other.tables]
@@ -257,7 +257,7 @@ def test_w22_what_is_written_for_other_breaks_nothing():
     values = (*raw.values[:4], (*oracle.TOWNS, *(f"t{i:03}" for i in range(200))), *raw.values[5:])
     raw = CodedRecords(raw.schema, (*raw.slots[:4], towns, *raw.slots[5:]), raw.slot_columns, values, 3000)
     measurement = draw_workload(
-        repair_records(raw, schema),
+        as_table(repair_records(raw, schema)),
         WorkloadParameters(3.0, 1e-6, SHARES, longer=LongerSets(lengths=(3,), most=1)),
         SeededStream(1),
         before_first_word=lambda: None,
@@ -336,7 +336,7 @@ def test_constraints_bring_the_records_nearer_to_the_table():
             records = CodedRecords(schema, slots, tuple(range(5)), (values,) * 5, 5000)
             shares, _ = default_shares(0.5)
             measurement = draw_workload(
-                records,
+                as_table(records),
                 WorkloadParameters(1.0, 1e-6, shares),
                 SeededStream(seed),
                 before_first_word=lambda: None,

@@ -9,6 +9,7 @@ from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.fitted import draw_fitted
 
@@ -37,7 +38,9 @@ def _measured(number, epsilon, seed=1):
         number,
     )
     parameters = WorkloadParameters(epsilon, 1e-6, SHARES, tables=((0, 1), (0, 2), (1, 2), (2, 2)))
-    return draw_workload(records, parameters, SeededStream(seed), before_first_word=lambda: None)
+    return draw_workload(
+        RecordTable.in_memory(records), parameters, SeededStream(seed), before_first_word=lambda: None
+    )
 
 
 def test_records_keep_the_relations_of_the_table(tmp_path):

@@ -15,6 +15,7 @@ from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.fitted import draw_fitted, unreleased_values
 
 NUMBER = 4_000
@@ -42,7 +43,9 @@ def _measured(rare_towns, seed=1, epsilon=2.0):
         NUMBER,
     )
     parameters = WorkloadParameters(epsilon, 1e-6, SHARES, tables=((0, 1), (0, 2), (1, 2)))
-    return draw_workload(records, parameters, SeededStream(seed), before_first_word=lambda: None)
+    return draw_workload(
+        RecordTable.in_memory(records), parameters, SeededStream(seed), before_first_word=lambda: None
+    )
 
 
 def _towns(made):

@@ -26,7 +26,7 @@ from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import tag_bound
 from tasks.core.dp.workload.cells import ColumnCells, domain_of
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
-from tasks.core.dp.workload.exact import ExactCounts, Look, exact_counts
+from tasks.core.dp.workload.exact import ExactCounts, Look
 from tasks.core.dp.workload.first_values import FirstValues
 from tasks.core.dp.workload.limits import check_draw, named_tables
 from tasks.core.dp.workload.measurement import (
@@ -50,7 +50,7 @@ from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.fitting.search import SHORT_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedFacts
-from tasks.core.records.partitioned import AnyRecords
+from tasks.core.records.table import RecordTable
 
 #: Columns, sensitivity and noise scale of one table that is to be drawn.
 TableRequest = tuple[ColumnNumbers, int, Fraction]
@@ -342,7 +342,7 @@ class WorkloadDraw:
 
 
 def draw_workload(
-    records: AnyRecords,
+    table: RecordTable,
     parameters: WorkloadParameters,
     stream: WordSource,
     *,
@@ -352,8 +352,7 @@ def draw_workload(
     """Draw a fitted release.
 
     Args:
-        records: of one table of the public schema, every cap set, tags included where ``parameters`` limits
-            the records; or the table in partitions.
+        table: of the public schema, every cap set, tags included where ``parameters`` limits the records.
         parameters: public constants.
         stream: `WordStream`, or `SeededStream` in tests.
         before_first_word: called exactly once, immediately before the first word of noise is taken; what
@@ -365,7 +364,7 @@ def draw_workload(
             see `limits.check_draw`.
         InternalError: records that don't have the form that the schema says, or a charge exceeded.
     """
-    exact = exact_counts(records)
+    exact = ExactCounts(table)
     check_draw(parameters, exact.facts.schema.measured)
     _check(exact.facts, parameters)
     drawing = WorkloadDraw(exact, parameters, stream, progress or (lambda step, share: None))

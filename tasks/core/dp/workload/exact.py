@@ -9,7 +9,6 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import Counts, total
-from tasks.core.records.coded import CodedFacts, CodedRecords, read_coded_records
-from tasks.core.records.partitioned import AnyRecords, PartitionedRecords
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.table import RecordTable
 
 #: Tables of partitions are asked for together up to so many cells: a partition is read once for all of them.
 _CELLS_AT_ONCE = 1 << 25
@@ -45,75 +44,55 @@ class Look:
         return filled(records_below(records.measured, self.below), self.filled)
 
 
-class ExactCounts(Protocol):
-    """A table of the public schema, wherever its records are.
+class ExactCounts:
+    """A table of the public schema, to be asked wherever its parts are.
+
+    A part in this process is coded by cell once for all tables; parts elsewhere are each asked where they
+    are.
 
     Attributes:
         facts: of the whole table, columns that others decide included.
     """
 
-    facts: CodedFacts
-
-    def of_values(self, look: Look) -> Counts:
-        """For each measured column how many records hold each of its values, and then how many hold none."""
-
-    def of_tables(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
-        """For each set of columns the records in each cell, as `table_counts` gives them."""
-
-
-def exact_counts(records: AnyRecords) -> ExactCounts:
-    """A table, whole or in partitions, to be asked."""
-    return WholeTable(records) if isinstance(records, CodedRecords) else PartitionedTable(records)
-
-
-class WholeTable(ExactCounts):
-    """A table in memory; its records are coded by cell once for all tables."""
-
-    def __init__(self, records: CodedRecords) -> None:
-        """Args: records: all of them. Raises InternalError where they have other slots than they say."""
-        self.facts = records.facts
-        self._records = records
+    def __init__(self, table: RecordTable) -> None:
+        # Read now, while nothing is charged yet.
+        self.facts, self._table, self._only = table.facts, table, table.only
         self._mapped: tuple[Look, Ids] | None = None
 
     def of_values(self, look: Look) -> Counts:
-        """See `ExactCounts`."""
-        return value_counts(look.at(self._records))
+        """For each measured column how many records hold each of its values, and then how many hold none."""
+        if self._only is not None:
+            return value_counts(look.at(self._only))
+        return total(self._table.workers, "values", partial(_values_of, look=look), self._table.parts)
 
     def of_tables(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
-        """See `ExactCounts`."""
+        """For each set of columns the records in each cell, as `table_counts` gives them."""
+        if self._only is not None:
+            return self._tables_here(self._only, look, tables)
+        return self._tables_in_parts(look, tables)
+
+    def _tables_here(
+        self, records: CodedRecords, look: Look, tables: Sequence[ColumnNumbers]
+    ) -> Iterator[Integers]:
         if self._mapped is None or self._mapped[0] != look:
-            self._mapped = look, map_records(look.at(self._records), look.cells)
+            self._mapped = look, map_records(look.at(records), look.cells)
         domain, slots = domain_of(look.cells), self._mapped[1]
         return (table_counts(domain, columns, slots) for columns in tables)
 
-
-class PartitionedTable(ExactCounts):
-    """A table in partitions, each asked where it is."""
-
-    def __init__(self, records: PartitionedRecords) -> None:
-        """Args: records: of one table."""
-        self.facts = records.facts
-        self._partitions, self._workers = records.partitions, records.workers
-
-    def of_values(self, look: Look) -> Counts:
-        """See `ExactCounts`."""
-        return total(self._workers, "values", partial(_values_of, look=look), self._partitions)
-
-    def of_tables(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
-        """See `ExactCounts`."""
+    def _tables_in_parts(self, look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[Integers]:
         for together in _together(look, tables):
             asked = partial(_tables_of, look=look, tables=together)
-            yield from total(self._workers, "tables", asked, self._partitions)
+            yield from total(self._table.workers, "tables", asked, self._table.parts)
 
 
-def _values_of(partition: StoredPart, look: Look) -> Counts:
-    with partition.folder() as folder:
-        return value_counts(look.at(read_coded_records(folder)))
+def _values_of(part: StoredPart, look: Look) -> Counts:
+    with part.folder() as folder:
+        return ExactCounts(RecordTable.in_folder(folder)).of_values(look)
 
 
-def _tables_of(partition: StoredPart, look: Look, tables: Sequence[ColumnNumbers]) -> Counts:
-    with partition.folder() as folder:
-        return list(WholeTable(read_coded_records(folder)).of_tables(look, tables))
+def _tables_of(part: StoredPart, look: Look, tables: Sequence[ColumnNumbers]) -> Counts:
+    with part.folder() as folder:
+        return list(ExactCounts(RecordTable.in_folder(folder)).of_tables(look, tables))
 
 
 def _together(look: Look, tables: Sequence[ColumnNumbers]) -> Iterator[list[ColumnNumbers]]:

@@ -17,7 +17,7 @@ from tasks.core.errors import InternalError
 from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column
-from tasks.core.records.partitioned import PartitionedRecords
+from tasks.core.records.table import RecordTable
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.synthesis.records import AnySynthetic
 from tasks.core.tables.column_names import matching_name
@@ -110,19 +110,16 @@ def drawn_rows(number: int, most: int) -> Integers:
 MOST_ITEMS = 60
 
 
-def pair_of_records(
-    records: CodedRecords | PartitionedRecords, synthetic: AnySynthetic, most_rows: int
-) -> TablePair:
+def pair_of_records(table: RecordTable, synthetic: AnySynthetic, most_rows: int) -> TablePair:
     """The two tables by the categories that were counted: declared values, bins, values seen, absence.
 
     Args:
-        records: the raw ones, whole or in partitions, which makes no difference: what is drawn are places of
-            the whole table. Their schema has at least one column.
+        table: the raw one; in parts what is drawn are places of the whole table. Its schema has at least one
+            column.
         synthetic: the released ones.
         most_rows: of either table; of more so many are drawn.
     """
-    if isinstance(records, PartitionedRecords):
-        records = records.at(drawn_rows(records.number_of_records, most_rows))
+    records = table.at(drawn_rows(table.number_of_records, most_rows))
     if synthetic.number_of_records > most_rows:
         synthetic = synthetic.at(drawn_rows(synthetic.number_of_records, most_rows))
     sides = (records, code_synthetic(synthetic, records.schema))

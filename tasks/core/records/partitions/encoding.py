@@ -30,7 +30,6 @@ from tasks.core.records.dropped import ORDER, DroppedCells, dropped_by_reason
 from tasks.core.records.encoding import EncodingOptions, positions_in, require_distinct_headers
 from tasks.core.records.joining import Joining, contents_of, joined_records, normalised_ids
 from tasks.core.records.keyed_choices import KeyedChoices
-from tasks.core.records.partitioned import PartitionedRecords
 from tasks.core.records.partitions.blocks import (
     ROW,
     TableBlock,
@@ -41,6 +40,7 @@ from tasks.core.records.partitions.blocks import (
 )
 from tasks.core.records.partitions.pieces import PieceReader, Values, read_values, write_piece, write_texts
 from tasks.core.records.rulebook import repair_records
+from tasks.core.records.table import RecordTable
 from tasks.core.tables.batches import row_number
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.source import FileState
@@ -266,7 +266,7 @@ class _Settling:
 
 def settled_partitions(
     joined: Sequence[JoinedPartition], place: PartitionPlace, workers: Workers
-) -> PartitionedRecords:
+) -> RecordTable:
     """Take values that no record of any partition holds out of all, and give all as many slots."""
     first = joined[0].facts
     codes: list[Codes | None] = []
@@ -285,13 +285,13 @@ def settled_partitions(
         each.facts.slot_columns == whole.slot_columns for each in joined
     )
     if not _may_need_settling(whole.schema):
-        return PartitionedRecords([each.part for each in joined], whole, workers)
+        return RecordTable(whole, [each.part for each in joined], workers)
     # A single person decides whether there is anything to do, and the run's page shows each part of the work:
     # so it is given out whether or not there is.
     parts = list(workers.each("settle", partial(_settle, None if is_settled else settling), list(joined)))
     if not is_settled:
         place.store.remove(place.key("records"))
-    return PartitionedRecords(parts, whole, workers)
+    return RecordTable(whole, parts, workers)
 
 
 def _may_need_settling(schema: Schema) -> bool:
@@ -363,7 +363,7 @@ _TEMPORARY = ("done", "copied", "pieces", "values")
 
 def encode_partitions(
     source: InputFile, schema: Schema, options: EncodingOptions, place: PartitionPlace, workers: Workers
-) -> PartitionedRecords:
+) -> RecordTable:
     """Read, normalise, code and join the records, each partition where a worker is.
 
     What an earlier run did of it under the same prefix is not done again.

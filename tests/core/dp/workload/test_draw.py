@@ -24,6 +24,7 @@ from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import fitting as oracle
+from tests.oracles.partitions import as_table
 from tests.oracles.workloads import (
     HOMES,
     SEXES,
@@ -168,7 +169,7 @@ def test_records_of_another_form_are_refused_before_a_word_is_drawn():
     ):
         with pytest.raises(InternalError):
             draw_workload(
-                wrong,
+                as_table(wrong),
                 parameters(),
                 SeededStream(1),
                 before_first_word=lambda: pytest.fail("must not be reached"),

@@ -9,9 +9,9 @@ from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload import exact
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.draw import draw_workload
-from tasks.core.dp.workload.exact import Look, PartitionedTable, WholeTable
+from tasks.core.dp.workload.exact import ExactCounts, Look
 from tasks.core.parts.workers import InProcess
-from tests.oracles.partitions import FarAway, parted
+from tests.oracles.partitions import FarAway, as_table, parted
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 
@@ -22,7 +22,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(number, limit, tmp_pa
     asked = parameters(4.0, record_limit=limit, tables=None)
     whole = draw(records, asked, seed=3)
     parts = parted(records, tmp_path, number)
-    drawn = draw_workload(parts, asked, SeededStream(3), before_first_word=lambda: None)
+    drawn = draw_workload(as_table(parts), asked, SeededStream(3), before_first_word=lambda: None)
     assert drawn.number_of_records == whole.number_of_records
     assert drawn.cells == whole.cells
     for one, other in zip((*drawn.values, *drawn.tables), (*whole.values, *whole.tables), strict=True):
@@ -35,13 +35,13 @@ def test_no_text_of_a_question_shows_what_values_are_held(tmp_path):
     """A cluster logs what failed."""
     workers = FarAway()
     drawn = draw_workload(
-        parted(people(500, 4), tmp_path, 2, workers),
+        as_table(parted(people(500, 4), tmp_path, 2, workers)),
         parameters(8.0),
         SeededStream(3),
         before_first_word=lambda: None,
     )
     assert any("house" in cells.values for cells in drawn.cells)
-    assert {name for name, _, _ in workers.asked} == {"facts", "values", "tables"}
+    assert {name for name, _, _ in workers.asked} == {"values", "tables"}
     assert not any("house" in text or "ship" in text for _, _, text in workers.asked)
 
 
@@ -50,7 +50,7 @@ def test_tables_are_asked_for_together_up_to_a_number_of_cells(tmp_path, monkeyp
     cells = draw(records, parameters(8.0)).cells
     look, domain = Look(cells=cells), domain_of(cells)
     tables = list(itertools.combinations(range(len(SCHEMA.columns)), 2))
-    expected = list(WholeTable(records).of_tables(look, tables))
+    expected = list(ExactCounts(as_table(records)).of_tables(look, tables))
     monkeypatch.setattr(exact, "_CELLS_AT_ONCE", int(np.prod(domain.shape(tables[0]))) + 1)
     asked = []
 
@@ -60,7 +60,7 @@ def test_tables_are_asked_for_together_up_to_a_number_of_cells(tmp_path, monkeyp
                 asked.append(len(work.args[0].keywords["tables"]))
             return super().each(name, work, parts)
 
-    parts = PartitionedTable(parted(records, tmp_path, 3, Watched()))
+    parts = ExactCounts(parted(records, tmp_path, 3, Watched()))
     found = list(parts.of_tables(look, tables))
     assert sum(asked) == len(tables) and len(asked) > 1
     for one, other in zip(found, expected, strict=True):

@@ -31,6 +31,7 @@ from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.records.cells import bin_codes
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema, bin_labels
+from tests.oracles.partitions import as_table
 from tests.oracles.workloads import HOMES, SCHEMA, SEXES, bits, cost, draw, drawing, parameters, people
 
 F = Fraction
@@ -140,7 +141,7 @@ def test_w04_a_small_or_negative_count_takes_everybody():
 def test_w04_a_limit_without_tags_is_refused_before_a_word_is_drawn():
     with pytest.raises(InternalError):
         draw_workload(
-            people(40, 3),
+            as_table(people(40, 3)),
             parameters(record_limit=10),
             SeededStream(1),
             before_first_word=lambda: pytest.fail("must not be reached"),
@@ -562,7 +563,7 @@ def test_w19_a_scale_beyond_the_samplers_reach_is_refused_before_a_word_is_drawn
     assert max(worst_scales(asked, SCHEMA)) > LARGEST_SCALE
     with pytest.raises(ParameterError, match="raise epsilon"):
         draw_workload(
-            people(9, 1),
+            as_table(people(9, 1)),
             asked,
             SeededStream(1),
             before_first_word=lambda: pytest.fail("must not be reached"),

@@ -21,7 +21,7 @@ from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice
 from tasks.core.dp.workload.draw import WorkloadDraw
-from tasks.core.dp.workload.exact import Look, WholeTable, value_counts
+from tasks.core.dp.workload.exact import ExactCounts, Look, value_counts
 from tasks.core.dp.workload.first_values import FirstValues
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares, Spending, grid_scale
@@ -29,6 +29,7 @@ from tasks.core.dp.workload.tables import sensitivity
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tests.oracles.workloads import coded_bits, drawing
 
 pytestmark = pytest.mark.slow
@@ -167,7 +168,9 @@ class Audited(WorkloadDraw):
     """A draw with mu^2 = 4 that remembers, for each thing drawn, what x would have changed in it."""
 
     def __init__(self, records, asked, seed):
-        super().__init__(WholeTable(records), asked, SeededStream(seed), lambda step, share: None)
+        super().__init__(
+            ExactCounts(RecordTable.in_memory(records)), asked, SeededStream(seed), lambda step, share: None
+        )
         self._mu_squared = F(MU) ** 2
         self._spending = Spending(self._mu_squared)
         self.changes = []

@@ -10,7 +10,7 @@ from tasks.core.evaluation.utility.measures import feature_sets, set_distances
 from tasks.core.evaluation.utility.table_pair import drawn_rows, pair_of_records, pair_of_tables, table_pair
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.marginals import coded
-from tests.oracles.partitions import FarAway, in_partitions
+from tests.oracles.partitions import FarAway, as_table, in_partitions
 from tests.oracles.synthetic import synthetic
 from tests.oracles.utility import total_variation_of
 
@@ -37,7 +37,7 @@ MADE = [
 
 
 def test_records_become_columns_and_items_with_absence_as_0() -> None:
-    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
     items = ["clinic", "library", "pool", "sauna"]
     assert pair.features == ("town", "age", *(f"services: {item}" for item in items))
     # 9 < 10 < flat: numbers by size, texts behind; bins in their order.
@@ -50,7 +50,7 @@ def test_records_become_columns_and_items_with_absence_as_0() -> None:
 
 
 def test_their_distances_are_those_of_the_plain_sets() -> None:
-    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
     values = sorted({v for record in (*REAL, *MADE) for own in record for v in own})
     items = [feature.partition(": ")[2] for feature in pair.features[2:]]
 
@@ -65,30 +65,32 @@ def test_their_distances_are_those_of_the_plain_sets() -> None:
 
 def test_declared_values_stand_in_their_order_before_all_others() -> None:
     schema = Schema((Column("size", domain=("small", "large")),))
-    pair = pair_of_records(coded(schema, [[{"large"}], [{"small"}]]), synthetic(schema, [[{"huge"}]]), 100)
+    pair = pair_of_records(
+        as_table(coded(schema, [[{"large"}], [{"small"}]])), synthetic(schema, [[{"huge"}]]), 100
+    )
     assert pair.real.tolist() == [[2, 1]] and pair.synthetic.tolist() == [[3]]
 
 
 def test_items_beyond_the_most_frequent_are_one_feature(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ITEMS", 1)
-    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
     assert pair.features[2:] == ("services: pool", "services: any other")
     assert pair.real[3].tolist() == [1, 0, 0, 1] and pair.synthetic[3].tolist() == [1, 0, 1]
 
 
 def test_tables_without_records_or_items_are_pairs_too() -> None:
     bare = [[record[0], record[1], set()] for record in REAL]
-    pair = pair_of_records(coded(SCHEMA, bare), synthetic(SCHEMA, []), 100)
+    pair = pair_of_records(as_table(coded(SCHEMA, bare)), synthetic(SCHEMA, []), 100)
     assert pair.features[2:] == ("services: any other",) and pair.rows == (4, 0)
-    assert pair_of_records(coded(SCHEMA, []), synthetic(SCHEMA, MADE), 100).rows == (0, 3)
+    assert pair_of_records(as_table(coded(SCHEMA, [])), synthetic(SCHEMA, MADE), 100).rows == (0, 3)
     uncapped = Schema((Column("services", delimiter=";", max_items=0),))
     made = [[{"pool"}], [set()]]
-    pair = pair_of_records(coded(uncapped, [[set()]]), synthetic(uncapped, made), 100)
+    pair = pair_of_records(as_table(coded(uncapped, [[set()]])), synthetic(uncapped, made), 100)
     assert pair.real.tolist() == [[0]] and pair.synthetic.tolist() == [[1, 0]]
 
 
 def test_a_column_is_found_however_its_name_is_spelt() -> None:
-    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
     assert pair.place(" AGE ") == 1
     with pytest.raises(InternalError):
         pair.place("services")
@@ -109,7 +111,7 @@ def test_of_more_rows_so_many_are_drawn_the_same_each_time() -> None:
     drawn = drawn_rows(1000, 100)
     assert len(set(drawn.tolist())) == 100 and drawn.tolist() == sorted(drawn_rows(1000, 100).tolist())
     many = [[{str(place)}, set(), set()] for place in range(40)]
-    assert pair_of_records(coded(SCHEMA, many), synthetic(SCHEMA, MADE), 10).rows == (10, 3)
+    assert pair_of_records(as_table(coded(SCHEMA, many)), synthetic(SCHEMA, MADE), 10).rows == (10, 3)
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
@@ -118,7 +120,9 @@ def test_of_a_table_in_partitions_the_same_rows_are_drawn(number, most, tmp_path
     many = [[{str(place)}, {LABELS[place % 3]}, {"pool"} if place % 2 else set()] for place in range(40)]
     records = coded(SCHEMA, many)
     parts = in_partitions(records, tmp_path, number, FarAway())
-    expected, found = (pair_of_records(own, synthetic(SCHEMA, MADE), most) for own in (records, parts))
+    expected, found = (
+        pair_of_records(as_table(own), synthetic(SCHEMA, MADE), most) for own in (records, parts)
+    )
     assert (found.features, found.sizes) == (expected.features, expected.sizes)
     assert found.real.tolist() == expected.real.tolist()
     assert found.synthetic.tolist() == expected.synthetic.tolist()

@@ -103,7 +103,7 @@ def both(source, schema, place, **options):
     asked = EncodingOptions(key=b"k", report_dropped=told_of_parts.append, **options)
     made = encode_partitions(source, schema, asked, place, Elsewhere())
     parts = []
-    for part in made.partitions:
+    for part in made.parts:
         with part.folder() as folder:
             parts.append(read_coded_records(folder))
     assert described(parts) == described([whole])
@@ -228,7 +228,7 @@ def test_where_all_columns_are_declared_there_is_nothing_to_settle(tmp_path):
 def towns_of(made) -> Counter:
     """How many records hold each value of the first column."""
     found: Counter = Counter()
-    for part in made.partitions:
+    for part in made.parts:
         with part.folder() as folder:
             records = read_coded_records(folder)
         found.update(records.values[0][code - 1] for code in records.slots[0])

@@ -15,6 +15,7 @@ from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tests.oracles.page_answers import (
     answer,
     ask,
@@ -66,7 +67,7 @@ def drawn(records, seed, limit=None):
     asked = WorkloadParameters(
         2.0 if limit is None else 4.0, 1e-6, shares, longer=LongerSets(), tables=TABLES, record_limit=limit
     )
-    return draw_workload(records, asked, stream(seed), before_first_word=lambda: None)
+    return draw_workload(RecordTable.in_memory(records), asked, stream(seed), before_first_word=lambda: None)
 
 
 class Simulated:

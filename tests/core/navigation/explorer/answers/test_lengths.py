@@ -14,6 +14,7 @@ from tasks.core.dp.thresholds import error_bar
 from tasks.core.navigation.payload.ranges import ranges_of_lengths
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.table import RecordTable
 from tests.oracles.page_answers import (
     UNMEASURED,
     answer,
@@ -99,7 +100,9 @@ class Simulated:
         asked = DpParameters(4.0, 1e-6, 2, thresholds=thresholds)
         for seed in range(first, first + number):
             records = people(900, seed)
-            drawn = draw_lengths(records, asked, stream(seed), before_first_word=lambda: None)
+            drawn = draw_lengths(
+                RecordTable.in_memory(records), asked, stream(seed), before_first_word=lambda: None
+            )
             self.texts.append(texts_of(records))
             self.releases.append(lengths_payload(drawn))
 

@@ -1,0 +1,202 @@
+"""A table is a list of parts: coded records, where each part of them lies, and who works on it.
+
+One part in this process is the ordinary case. On a cluster no process has all records: parts lie in a store,
+and workers read them where they are. Parts share the schema, the slots and the dictionary, so that a code
+means the same in each. What is counted in each is then added up.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from tasks.core.arrays import Integers
+from tasks.core.errors import InternalError
+from tasks.core.parts.store import PartStore, StoredPart
+from tasks.core.parts.workers import InProcess, Workers
+from tasks.core.records.coded import (
+    CodedFacts,
+    CodedRecords,
+    read_coded_facts,
+    read_coded_records,
+    read_dictionary,
+    write_dictionary,
+)
+from tasks.core.records.columns import Schema
+
+R = TypeVar("R")
+#: The file that a folder has in the place of coded records where these lie in a store.
+_INDEX = "partitions.json"
+
+
+@dataclass(frozen=True)
+class RecordTable:
+    """The records of one table.
+
+    Attributes:
+        facts: of the whole table.
+        parts: in a store, folders that `CodedRecords.write` wrote, each once; some may hold no record. Of a
+            table in this process none.
+        workers: work on parts.
+        prefix: in their store, of the keys of what is made of them for as long as it is needed.
+        folder: of a table in this process, where it lies; None where it is in memory alone.
+    """
+
+    facts: CodedFacts = field(repr=False)
+    parts: Sequence[StoredPart] = ()
+    workers: Workers = InProcess()
+    prefix: str = "made"
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Raises InternalError where a part is in it twice: its records would count twice."""
+        if len({(part.store.root, part.key) for part in self.parts}) < len(self.parts):
+            raise InternalError("Each part must be in a table once.")
+
+    @classmethod
+    def in_memory(cls, records: CodedRecords) -> "RecordTable":
+        """A table of one part. Raises InternalError where they have other slots than they say."""
+        table = cls(records.facts)
+        table.__dict__["only"] = records
+        return table
+
+    @classmethod
+    def in_folder(cls, folder: Path, workers: Workers = InProcess(), prefix: str = "") -> "RecordTable":
+        """The table that `CodedRecords.write` wrote, or of whose parts `RecordTable.write` wrote the index.
+
+        Args:
+            folder: of the table.
+            workers: work on parts that lie elsewhere.
+            prefix: needed where something is made of these in their store.
+        """
+        if not is_parted(folder):
+            return cls(read_coded_facts(folder), folder=folder)
+        body = _read_index(folder)
+        schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
+        facts = CodedFacts(
+            schema=schema,
+            slot_columns=tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8"))),
+            values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
+            number_of_records=body["number_of_records"],
+            has_tags=body["has_tags"],
+        )
+        return cls(facts, _indexed_parts(body), workers, prefix)
+
+    def write(self, folder: Path) -> None:
+        """Write an index of the parts into an existing empty folder, in the place of coded records.
+
+        ``partitions.json`` (for each part its store, key and hash; the number of records),
+        ``dictionary.parquet``, ``schema.json`` and ``slots.json``, as `CodedRecords.write` writes them.
+        """
+        facts = self.facts
+        body = {
+            "number_of_records": facts.number_of_records,
+            "has_tags": facts.has_tags,
+            "parts": [[part.store.root, part.key, part.sha256] for part in self.parts],
+        }
+        write_dictionary(facts.values, folder / "dictionary.parquet")
+        (folder / "schema.json").write_text(facts.schema.to_json(), encoding="utf-8")
+        (folder / "slots.json").write_text(json.dumps(facts.slot_columns), encoding="utf-8")
+        (folder / _INDEX).write_text(json.dumps(body, indent=1), encoding="utf-8")
+
+    @cached_property
+    def only(self) -> CodedRecords | None:
+        """All records of a table in this process; None where they are in parts."""
+        if self.parts:
+            return None
+        if self.folder is None:
+            raise InternalError("A table must be somewhere.")
+        return read_coded_records(self.folder)
+
+    @property
+    def store(self) -> PartStore:
+        """Where parts lie, and what is made of them."""
+        return self.parts[0].store
+
+    @property
+    def number_of_records(self) -> int:
+        return self.facts.number_of_records
+
+    def each(self, name: str, work: Callable[[CodedRecords], R]) -> Iterator[R]:
+        """What the work gives for the records of each part, in order (see `Workers.each`)."""
+        if self.only is not None:
+            return iter([work(self.only)])
+        return self.workers.each(name, partial(_of_records, work=work), self.parts)
+
+    def whole(self) -> CodedRecords:
+        """All records in this process, for what can't be done in parts."""
+        return self.only or _joined(list(map(_records_of, self.parts)))
+
+    def at(self, places: Integers) -> CodedRecords:
+        """The records at some places of the whole table, ascending: few enough for one process."""
+        if self.only is not None:
+            return _rows_at(self.only, places)
+        sizes = list(self.workers.each("sizes", _size_of, self.parts))
+        ends = np.cumsum(sizes)
+        cuts = np.split(places, np.searchsorted(places, ends[:-1]))
+        own = [cut - (end - size) for cut, end, size in zip(cuts, ends, sizes, strict=True)]
+        jobs = list(zip(self.parts, own, strict=True))
+        return _joined(list(self.workers.each("rows", _rows_of, jobs)))
+
+
+def is_parted(folder: Path) -> bool:
+    """Whether a folder of coded records is an index of parts."""
+    return (folder / _INDEX).is_file()
+
+
+def lacks_parts(folder: Path) -> bool:
+    """Whether a folder is an index, and a part that it names is gone."""
+    return is_parted(folder) and not all(
+        part.store.holds(part.key) for part in _indexed_parts(_read_index(folder))
+    )
+
+
+def _read_index(folder: Path) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+    return body
+
+
+def _indexed_parts(body: dict[str, Any]) -> list[StoredPart]:
+    return [StoredPart(PartStore(root), key, sha256) for root, key, sha256 in body["parts"]]
+
+
+def _size_of(part: StoredPart) -> int:
+    with part.folder() as folder:
+        return read_coded_facts(folder).number_of_records
+
+
+def _records_of(part: StoredPart) -> CodedRecords:
+    with part.folder() as folder:
+        return read_coded_records(folder)
+
+
+def _of_records(part: StoredPart, work: Callable[[CodedRecords], R]) -> R:
+    with part.folder() as folder:
+        return work(read_coded_records(folder))
+
+
+def _rows_of(job: tuple[StoredPart, Integers]) -> CodedRecords:
+    part, places = job
+    with part.folder() as folder:
+        return _rows_at(read_coded_records(folder), places)
+
+
+def _rows_at(records: CodedRecords, places: Integers) -> CodedRecords:
+    tags = None if records.tags is None else records.tags[places]
+    slots = tuple(codes[places] for codes in records.slots)
+    return replace(records, slots=slots, number_of_records=len(places), tags=tags)
+
+
+def _joined(parts: Sequence[CodedRecords]) -> CodedRecords:
+    """Records of one table, one part behind the other."""
+    tags = [part.tags for part in parts if part.tags is not None]
+    return replace(
+        parts[0],
+        slots=tuple(np.concatenate(slots) for slots in zip(*(part.slots for part in parts), strict=True)),
+        number_of_records=sum(part.number_of_records for part in parts),
+        tags=np.concatenate(tags) if tags else None,
+    )
