@@ -32,6 +32,13 @@ def test_links_lead_somewhere(document):
         assert not anchor or anchor in _anchors(file), f"{target}#{anchor}"
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_places_that_are_named_are_there(document):
+    text = document.read_text(encoding="utf-8")
+    named = re.findall(r"`((?:tasks|tests|flows|marginalia|sql|docs)/[\w/.-]*)`", text)
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_every_key_of_a_configuration_is_explained():
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| (`.*?) \||^\* (`[^:]*`):", text, re.M)
