@@ -27,7 +27,7 @@ from tasks.late_input import announced_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.resources import query_resources
-from tasks.plan.syndiffix import Selection, inferred_types, is_empty, left_out, synthesized_table, weakened
+from tasks.plan.syndiffix import NOTES, Selection, inferred_types, left_out, synthesized_table, weakened
 from tasks.progress import say
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
@@ -230,7 +230,8 @@ def _tell(configuration: RunConfiguration, place: SynDiffixPlace, table: StoredT
     """What the person may not have expected of the synthetic table."""
     settings, made = place.selection.settings, pq.read_metadata(place.run.path(table) / TABLE)
     if not made.num_rows:
-        tell(is_empty(settings.parameters().anonymization.low_count_params.mean))
+        mean = settings.parameters().anonymization.low_count_params.mean
+        tell(NOTES.say("empty", mean=f"{mean:g}"))
     left = [name for name in place.selection.columns if name not in made.schema.names]
     if left:
         tell(left_out(_named(configuration, left), len(left), str(target_of(settings.clustering))))

@@ -20,6 +20,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.cell_reading import WHOLE
+from tasks.core.sentences import sentences_of
 from tasks.core.syndiffix.clusters import with_names
 from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import (
@@ -31,6 +32,9 @@ from tasks.core.syndiffix.settings import (
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.texts import type_letter
+
+#: What whoever synthesizes a table is told, by the flow and by the command alike.
+NOTES = sentences_of("syndiffix_notes")
 
 
 @dataclass(frozen=True)
@@ -132,16 +136,12 @@ def _chosen(
 
 
 class _Matching:
-    """Declared names to the header's, with all that could not be matched."""
-
     def __init__(self, header: Sequence[str]) -> None:
-        """Args: header: a name for each column; empty where it has none."""
         self._names = {matching_name(name): name for name in header if name}
         self._header = header
         self.problems: list[str] = []
 
     def all(self, key: str, declared: Sequence[str]) -> tuple[str, ...]:
-        """Each of them, once."""
         found = tuple(self.one(key, name) for name in declared)
         if len(set(found)) < len(found):
             self.problems.append(f"{key} must name each column once: remove what repeats.")
@@ -166,14 +166,11 @@ class _Matching:
         return f"the name of column {self._header.index(self._names[matched]) + 1}"
 
     def refuse(self) -> None:
-        """Raise where there are problems."""
         if self.problems:
             raise ParameterError(list(dict.fromkeys(self.problems)))
 
 
 def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
-    """The same settings with the header's spelling of every column."""
-
     def each(key: str) -> Callable[[str], str]:
         return lambda name: match.one(f"syndiffix.{key}", name)
 
@@ -194,7 +191,6 @@ def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
 def _overlaps(
     columns: Sequence[str], ids: Sequence[str], bins: Mapping[str, object], settings: SynDiffix
 ) -> list[str]:
-    """Columns that are to be two things at once, or are named and not synthesized."""
     found = []
     if not columns:
         found.append("syndiffix.columns must leave a column to synthesize beside the ids: name one.")
@@ -208,18 +204,6 @@ def _overlaps(
     return found
 
 
-SYNDIFFIX_NOT_PRIVATE = "SynDiffix is not differentially private"
-
-
-def rows_are_people(key: str) -> str:
-    """That there are no ids. Args: key: what gives them."""
-    return (
-        f"ATTENTION: no {key} is given, so each row counts as another person, and people with several rows "
-        "are not protected. Give the column of their ids, or several such columns, unless each row is a "
-        "person."
-    )
-
-
 def weakened(
     anonymization: AnonymizationParameters, value_safe: Collection[str], safe_told: str
 ) -> list[str]:
@@ -231,48 +215,44 @@ def weakened(
         safe_told: these as they may be told.
     """
     low, usual = anonymization.low_count_params, SuppressionParameters()
-    interval = FlatteningInterval()
+    interval, size = FlatteningInterval(), anonymization.layer_noise_sd
     found = []
-    if not anonymization.layer_noise_sd:
-        found.append("counts have no noise (its size is 0)")
-    elif anonymization.layer_noise_sd < AnonymizationParameters.layer_noise_sd:
-        found.append(f"counts have less noise (its size is {anonymization.layer_noise_sd:g})")
+    if not size:
+        found.append(NOTES.say("weakened.no_noise"))
+    elif size < AnonymizationParameters.layer_noise_sd:
+        found.append(NOTES.say("weakened.less_noise", size=f"{size:g}"))
     if low.low_threshold < usual.low_threshold or low.mean < usual.mean:
-        found.append(f"groups are shown from {low.low_threshold} people on, usually from {low.mean:g} on")
+        found.append(NOTES.say("weakened.groups", least=str(low.low_threshold), mean=f"{low.mean:g}"))
     if low.layer_sd < usual.layer_sd:
-        found.append(
-            f"thresholds have less noise ({low.layer_sd:g}), so that somebody can foresee which "
-            "groups are shown"
-        )
-    for name, given in (("flattened", anonymization.outlier_count), ("averaged", anonymization.top_count)):
+        found.append(NOTES.say("weakened.thresholds", size=f"{low.layer_sd:g}"))
+    for group in ("outlier_count", "top_count"):
+        given: FlatteningInterval = getattr(anonymization, group)
         if given.lower < interval.lower or given.upper < interval.upper:
-            found.append(f"fewer people with many rows are {name} ({given.lower} to {given.upper})")
+            found.append(NOTES.say(f"weakened.{group}", lower=str(given.lower), upper=str(given.upper)))
     if value_safe:
-        found.append(f"rare values of {safe_told} are shown, even where a single person holds them")
-    return [f"ATTENTION: protection is weaker than usual: {each}." for each in found]
+        found.append(NOTES.say("weakened.value_safe", columns=safe_told))
+    return [NOTES.say("weakened.told", what=each) for each in found]
 
 
 def without_ids(ids: pa.Table) -> list[str]:
     """That some rows have no id. Args: ids: the id columns."""
     gaps = [name for name in ids.column_names if ids[name].null_count]
-    if not gaps:
-        return []
-    return [
-        f"ATTENTION: some rows have no {' or no '.join(gaps)}. They count as nobody's, so the people whom "
-        "they are about are not protected as people. Give every row its id, or leave such rows out."
-    ]
+    columns = f" {NOTES.say('or_no')} ".join(gaps)
+    return [NOTES.say("without_ids", columns=columns)] if gaps else []
 
 
 def inferred_types(columns: Sequence[ChosenColumn], schema: pa.Schema) -> list[str]:
     """Types that were found out, in a line; a text may have been meant for something else."""
     found = [
-        (column.name, type_letter(schema.field(column.name).type)) for column in columns if not column.letter
+        f"{column.name}:{type_letter(schema.field(column.name).type)}"
+        for column in columns
+        if not column.letter
     ]
     if not found:
         return []
-    is_text = any(letter == "s" for _, letter in found)
-    remedy = " To read a text as numbers, give NAME:r (or NAME:i, NAME:t, NAME:b)." if is_text else ""
-    return [f"Types that were inferred: {' '.join(f'{name}:{letter}' for name, letter in found)}.{remedy}"]
+    told = NOTES.say("types.inferred", columns=" ".join(found))
+    is_text = any(each.endswith(":s") for each in found)
+    return [f"{told} {NOTES.say('types.remedy')}" if is_text else told]
 
 
 def left_out(named: Sequence[str], number: int, target: str) -> str:
@@ -283,10 +263,6 @@ def left_out(named: Sequence[str], number: int, target: str) -> str:
         number: of all of them.
         target: header.
     """
-    shown = ", ".join(named) if len(named) == number else f"{number} columns of the input"
-    return f"These columns are left out, as they do not help to predict {target!r}: {shown}."
-
-
-def is_empty(mean: float) -> str:
-    """That there is no row. Args: mean: the threshold, in people."""
-    return f"The synthetic table is empty: every group has fewer people than may be shown (about {mean:g})."
+    unnamed = NOTES.say("left_out.unnamed", number=str(number))
+    shown = ", ".join(named) if len(named) == number else unnamed
+    return NOTES.say("left_out.told", target=repr(target), columns=shown)

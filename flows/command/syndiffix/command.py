@@ -41,18 +41,16 @@ from tasks.core.tables.writing import write_delimited, write_table
 from tasks.failures import unforeseen
 from tasks.messages import tell
 from tasks.plan.syndiffix import (
-    SYNDIFFIX_NOT_PRIVATE,
+    NOTES,
     inferred_types,
-    is_empty,
     left_out,
-    rows_are_people,
     weakened,
     without_ids,
 )
 from tasks.progress import say
 from tasks.sensitive.syndiffix.salt import told_salt
 
-_NOT_PRIVATE = f"{SYNDIFFIX_NOT_PRIVATE}; docs/syndiffix.md says what protects and what does not."
+_NOT_PRIVATE = f"{NOTES.say('not_private')}; docs/syndiffix.md says what protects and what does not."
 
 
 def synthesize_table(options: argparse.Namespace) -> int:
@@ -121,7 +119,7 @@ def _made(
         say(syndiffix_log.WARNING)
     tell(_NOT_PRIVATE)
     if not options.aidcolumns:
-        tell(rows_are_people(ids_key))
+        tell(NOTES.say("rows_are_people", key=ids_key))
     safe = sorted(set(options.value_safe_columns))
     for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
         tell(line)
@@ -232,7 +230,8 @@ def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     if options.verbose:
         syndiffix_log.log(run)
     if not run.result.num_rows:
-        tell(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
+        mean = run.synthesizer.parameters.anonymization.low_count_params.mean
+        tell(NOTES.say("empty", mean=f"{mean:g}"))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
         target = target_of(syndiffix_settings.asked_clustering(options) or "default")

@@ -142,7 +142,6 @@ def _record_sets(release: Described) -> Iterator[Json]:
 
 
 def _told(stem: str, prefix: str) -> str:
-    """What a table is."""
     kind = stem.removeprefix(f"{prefix}_")
     known = f"table.{kind}" in _TEXT.texts
     return _TEXT.say(f"table.{kind if known else 'answer'}")
@@ -169,7 +168,6 @@ def _record_set(file: str, name: str, told: str, columns: list[tuple[str, Json]]
 
 
 def _columns(path: Path) -> Iterator[tuple[str, Json]]:
-    """Names and types of a released table's columns."""
     if path.suffix == ".parquet":
         for field in pq.read_schema(path):
             yield field.name, _type(field.type)

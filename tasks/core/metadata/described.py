@@ -83,12 +83,10 @@ class Described:
 
     @property
     def name(self) -> str:
-        """The title, else the dataset's name."""
         return self.title or str(self.statement["dataset"])
 
     @property
     def vintage(self) -> str:
-        """Label of the release."""
         return str(self.statement["vintage"])
 
     @property
@@ -99,20 +97,16 @@ class Described:
 
     @property
     def is_private(self) -> bool:
-        """Whether it is differentially private."""
         return bool(self.statement["private"])
 
     @property
     def is_fitted_draw(self) -> bool:
-        """Whether a workload's tables were drawn, and not lengths."""
         return self.is_private and "tables" in self.statement
 
     @property
     def regime(self) -> str:
-        """What protects it, as the statement names it."""
         return str(self.statement["regime"])
 
     @property
     def has_records(self) -> bool:
-        """Whether synthetic records are among the files."""
         return any("_synthetic_microdata" in str(entry["file"]) for entry in self.files)

@@ -66,7 +66,6 @@ class Erratum:
 
 
 def today() -> str:
-    """The day (UTC) that an erratum is dated with."""
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 

@@ -64,7 +64,6 @@ def methods_markdown(release: Described, citation: str, bibtex: str) -> str:
 
 
 def _sources() -> list[tuple[str, str]]:
-    """Each source with its key, in the order of the file."""
     keys = [key.partition(".")[2] for key in _TEXT.texts if key.startswith("sources.")]
     return list(zip(keys, _TEXT.say_each("sources"), strict=True))
 
@@ -74,8 +73,6 @@ def _unit(release: Described) -> Sentences:
 
 
 class _Methods:
-    """What was done to make a release."""
-
     def __init__(self, release: Described) -> None:
         self._release, self._stated = release, release.statement
         self._claim, self._text = self._stated["guarantee"], _unit(release)
@@ -86,14 +83,11 @@ class _Methods:
         raise NotImplementedError
 
     def _drafted(self, section: str) -> Iterator[Sentence]:
-        """That what is declared of the table was drafted by looking at it, where it was."""
         if self._stated.get("drafted_from_table"):
             yield _TEXT.say(f"{section}.drafted"), ()
 
 
 class _Private(_Methods):
-    """Of a draw."""
-
     def told(self) -> Iterator[Sentence]:
         epsilon, delta = plain_up(self._claim["epsilon"]), plain_up(self._claim["delta"])
         what = self._text.say(
@@ -146,8 +140,6 @@ class _Private(_Methods):
 
 
 class _Fitted(_Private):
-    """Of a workload's tables."""
-
     def _measured(self) -> Iterator[Sentence]:
         values, tables = self._stated["values"], self._stated["tables"]
         if values:
@@ -174,8 +166,6 @@ class _Fitted(_Private):
 
 
 class _Lengths(_Private):
-    """Of counts by length."""
-
     def _measured(self) -> Iterator[Sentence]:
         parameters, levels = self._stated["parameters"], self._stated["levels"]
         if parameters["contribution"] == "percentile":
@@ -200,8 +190,6 @@ class _Lengths(_Private):
 
 
 class _Anonymous(_Methods):
-    """Of rounded counts."""
-
     def told(self) -> Iterator[Sentence]:
         yield (
             _TEXT.say("anonymous.what", dataset=self._dataset, vintage=self._vintage, code=self._code),
@@ -229,8 +217,6 @@ class _Anonymous(_Methods):
 
 
 class _Trees(_Methods):
-    """Of SynDiffix."""
-
     def told(self) -> Iterator[Sentence]:
         yield (
             _TEXT.say("trees.what", dataset=self._dataset, vintage=self._vintage, code=self._code),
@@ -263,7 +249,6 @@ _METHODS = {"differential_privacy": _of_a_draw, "k_anonymity": _Anonymous, "synd
 
 
 def citation_cff(release: Described) -> str:
-    """The text of ``CITATION.cff``."""
     said, stated = release.said, release.statement
     body: Json = {
         "cff-version": "1.2.0",
@@ -305,7 +290,6 @@ def _license(license: str) -> Json:
 
 
 def citation_text(release: Described) -> str:
-    """One line for a list of sources."""
     url = f" {release.said.url}" if release.said.url else ""
     return (
         _TEXT.say("citation.line", author=_author(release), title=release.name, vintage=release.vintage) + url
@@ -313,7 +297,6 @@ def citation_text(release: Described) -> str:
 
 
 def citation_bibtex(release: Described) -> str:
-    """One ``@misc`` entry."""
     fields = {
         "author": f"{{{_bibtex(_author(release))}}}",
         "title": f"{{{_bibtex(release.name)}}}",

@@ -48,8 +48,6 @@ def registry_yaml(release: Described) -> str:
 
 
 class _Entry:
-    """A method a part of the entry."""
-
     def __init__(self, release: Described) -> None:
         self._release, self._stated, self._said = release, release.statement, release.said
         self._claim, self._ledger = self._stated["guarantee"], self._stated["ledger"]

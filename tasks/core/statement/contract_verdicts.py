@@ -43,8 +43,7 @@ class ReleasedNumbers(Protocol):
     """The released number of records and counts of one attribute."""
 
     @property
-    def schema(self) -> Schema:
-        """The release's public schema."""
+    def schema(self) -> Schema: ...
 
     def enough_records(self, least: float) -> Verdict:
         """Whether there are at least so many records."""
@@ -66,11 +65,9 @@ class NoisyNumbers:
 
     @property
     def schema(self) -> Schema:
-        """The measurement's."""
         return self.measurement.schema
 
     def enough_records(self, least: float) -> Verdict:
-        """By the noisy number of records."""
         margin = _STANDARD_ERRORS * self.measurement.count_deviation
         return "passed" if self.measurement.number_of_records >= least - margin else "failed"
 
@@ -112,7 +109,6 @@ class RoundedNumbers:
     resolution: int
 
     def enough_records(self, least: float) -> Verdict:
-        """By the range of the number of records."""
         count = self.aggregates.number_of_records
         if count >= least:
             return "passed"

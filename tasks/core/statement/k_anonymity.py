@@ -17,12 +17,11 @@ from tasks.core.figures import whole
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import Sentences, sentences_of
-from tasks.core.statement.plain_words import PlainWords, Topic
+from tasks.core.statement.plain_words import STATEMENT_FORMAT, PlainWords, Topic
 from tasks.core.statement.preparation import column_json, prepared
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 
 _TEXT, _SHARED = sentences_of("k_anonymity"), sentences_of("all_protections")
-PLAIN_STATEMENT_FORMAT = "marginalia-privacy-statement/1"
 K_ANONYMITY_REGIME = "k_anonymity"
 #: What a data contract did: there was none, it stopped what broke it, or cells that broke it were repaired.
 ContractMode = Literal["none", "strict", "repair"]
@@ -49,150 +48,6 @@ class SynthesisFacts:
     equal_singles: bool
     ratio: float | None = None
     only_reported: bool = True
-
-
-@dataclass(frozen=True)
-class Promise:
-    """What the sentences are about.
-
-    Attributes:
-        resolution: k.
-        length: R.
-        unit: ``subject`` or ``row``.
-        synthesis: of the synthetic records.
-        record_limit: only the first so many rows were read; None: all.
-        is_constrained: whether the records hold constraints of a data contract.
-        is_drafted: whether what is declared of the table was drafted by looking at it.
-    """
-
-    resolution: int
-    length: int
-    unit: str
-    synthesis: SynthesisFacts
-    record_limit: int | None = None
-    is_constrained: bool = False
-    is_drafted: bool = False
-
-    @property
-    def held_length(self) -> int | None:
-        """Up to which length every combination in a record is held by k records; None: of any length."""
-        if self.synthesis.every_length:
-            return None
-        return self.length if self.synthesis.only_reported else 1
-
-    @property
-    def text(self) -> Sentences:
-        """The sentences about this unit."""
-        return _TEXT.of(self.unit)
-
-    @property
-    def k(self) -> str:
-        """The resolution, as written."""
-        return whole(self.resolution)
-
-    @property
-    def others(self) -> str:
-        """The resolution less one, as written."""
-        return whole(self.resolution - 1)
-
-    @property
-    def up_to(self) -> str:
-        """The lengths that are counted."""
-        return _up_to(self.length)
-
-
-def _up_to(length: int) -> str:
-    if length == 1:
-        return _TEXT.say("lengths.one")
-    return _TEXT.say("lengths.several", length=str(length))
-
-
-def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, int] | None) -> SynthesisFacts:
-    """What a mode's records are made from and keep (sds.md 4).
-
-    Raises:
-        InternalError: no mode of this name.
-    """
-    modes = {
-        "row_seeded": SynthesisFacts(True, False, True, True),
-        "unseeded": SynthesisFacts(True, False, True, False),
-        "value_seeded": SynthesisFacts(True, False, True, True, oversampling[0] if oversampling else None),
-        "aggregate_seeded": SynthesisFacts(hold_resolution, True, hold_resolution, False),
-        "fitted": SynthesisFacts(False, True, False, False, only_reported=False),
-    }
-    if mode not in modes:
-        raise InternalError(f"A statement is of a known mode of synthesis; {mode} is not one.")
-    return modes[mode]
-
-
-def counts_hold(promise: Promise) -> list[str]:
-    """What is true of the reported counts (sds.md 2.2)."""
-    text, up_to, k, others = promise.text, promise.up_to, promise.k, promise.others
-    if promise.resolution == 1:
-        return [text.say("promise.exact", up_to=up_to)]
-    by = "by_one" if promise.resolution == 2 else "by_several"
-    return [
-        text.say("promise.least", up_to=up_to, k=k),
-        text.say("promise.rounded", k=k, others=others),
-        text.say(f"promise.unreported.{by}", up_to=up_to, others=others),
-        text.say("promise.values", k=k),
-    ]
-
-
-def records_hold(promise: Promise) -> list[str]:
-    """What is true of the synthetic records of this mode (sds.md 4.1 to 4.4)."""
-    text, synthesis = promise.text, promise.synthesis
-    told = _combinations_hold(promise)
-    if synthesis.equal_singles:
-        told.append(text.say("synthetic.equal_singles"))
-    if synthesis.ratio is not None:
-        told.append(text.say("synthetic.ratio", ratio=repr(synthesis.ratio)))
-    if not synthesis.reads_records:
-        told.append(text.say("synthetic.counts_alone"))
-    return told
-
-
-def _combinations_hold(promise: Promise) -> list[str]:
-    """Who holds what a synthetic record holds."""
-    text, k = promise.text, promise.k
-    if promise.synthesis.every_length:
-        return [text.say("synthetic.every_length", k=k)]
-    if promise.synthesis.only_reported:
-        more_than = _TEXT.say("lengths.more_than_one")
-        if promise.length > 1:
-            more_than = _TEXT.say("lengths.more_than_several", length=str(promise.length))
-        return [
-            text.say("synthetic.reported_length", up_to=promise.up_to, k=k),
-            text.say("synthetic.longer", more_than=more_than, k=k),
-        ]
-    values = "reported_or_declared" if promise.is_constrained else "reported"
-    return [text.say(f"synthetic.values.{values}", k=k), text.say("synthetic.fitted", k=k)]
-
-
-def not_hidden_by_rounding(promise: Promise) -> list[str]:
-    """What does not protect, each under a few words of its own and a colon."""
-    text, k, others, told = promise.text, promise.k, promise.others, []
-    if promise.unit == "row":
-        told.append(text.say("not_covered.rows", k=k))
-    if promise.resolution == 1:
-        told.append(text.say("not_covered.resolution_of_one"))
-    if promise.is_drafted:
-        told.append(text.say("not_covered.drafted"))
-    told += text.say_each("not_covered.attacks", k=k, others=others)
-    if not promise.synthesis.reads_records:
-        held = _up_to(promise.held_length or promise.length)
-        told.append(text.say("not_covered.synthetic.beyond", up_to=held, k=k))
-        told.append(text.say("not_covered.synthetic.public_seed"))
-    else:
-        source = "of_counts" if promise.synthesis.from_counts else "of_records"
-        told.append(text.say(f"not_covered.synthetic.second_release.{source}", k=k))
-        told.append(text.say("not_covered.synthetic.kept_seed"))
-    if promise.record_limit is not None:
-        told.append(text.say("not_covered.assumed.first_rows", limit=whole(promise.record_limit)))
-    if promise.unit == "subject":
-        told.append(text.say("not_covered.assumed.one_id"))
-        told.append(text.say("not_covered.assumed.one_row"))
-    return [*told, text.say("not_covered.assumed.public"), text.say("not_covered.assumed.outside")]
 
 
 @dataclass(frozen=True)
@@ -236,6 +91,126 @@ class AnonymityFacts:
     contract_sha256: str = ""
     drafted_from_table: bool = False
 
+    @property
+    def synthesis(self) -> SynthesisFacts:
+        return synthesis_of(self.synthesis_mode, self.hold_resolution, self.oversampling)
+
+    @property
+    def held_length(self) -> int | None:
+        """Up to which length every combination in a record is held by k records; None: of any length."""
+        if self.synthesis.every_length:
+            return None
+        return self.reporting_length if self.synthesis.only_reported else 1
+
+    @property
+    def text(self) -> Sentences:
+        return _TEXT.of(self.unit)
+
+    @property
+    def k(self) -> str:
+        return whole(self.resolution)
+
+    @property
+    def others(self) -> str:
+        return whole(self.resolution - 1)
+
+    @property
+    def up_to(self) -> str:
+        return _up_to(self.reporting_length)
+
+
+def _up_to(length: int) -> str:
+    if length == 1:
+        return _TEXT.say("lengths.one")
+    return _TEXT.say("lengths.several", length=str(length))
+
+
+def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, int] | None) -> SynthesisFacts:
+    """What a mode's records are made from and keep (sds.md 4).
+
+    Raises:
+        InternalError: no mode of this name.
+    """
+    modes = {
+        "row_seeded": SynthesisFacts(True, False, True, True),
+        "unseeded": SynthesisFacts(True, False, True, False),
+        "value_seeded": SynthesisFacts(True, False, True, True, oversampling[0] if oversampling else None),
+        "aggregate_seeded": SynthesisFacts(hold_resolution, True, hold_resolution, False),
+        "fitted": SynthesisFacts(False, True, False, False, only_reported=False),
+    }
+    if mode not in modes:
+        raise InternalError(f"A statement is of a known mode of synthesis; {mode} is not one.")
+    return modes[mode]
+
+
+def counts_hold(facts: AnonymityFacts) -> list[str]:
+    """What is true of the reported counts (sds.md 2.2)."""
+    text, up_to, k, others = facts.text, facts.up_to, facts.k, facts.others
+    if facts.resolution == 1:
+        return [text.say("promise.exact", up_to=up_to)]
+    by = "by_one" if facts.resolution == 2 else "by_several"
+    return [
+        text.say("promise.least", up_to=up_to, k=k),
+        text.say("promise.rounded", k=k, others=others),
+        text.say(f"promise.unreported.{by}", up_to=up_to, others=others),
+        text.say("promise.values", k=k),
+    ]
+
+
+def records_hold(facts: AnonymityFacts) -> list[str]:
+    """What is true of the synthetic records of this mode (sds.md 4.1 to 4.4)."""
+    text, synthesis = facts.text, facts.synthesis
+    told = _combinations_hold(facts)
+    if synthesis.equal_singles:
+        told.append(text.say("synthetic.equal_singles"))
+    if synthesis.ratio is not None:
+        told.append(text.say("synthetic.ratio", ratio=repr(synthesis.ratio)))
+    if not synthesis.reads_records:
+        told.append(text.say("synthetic.counts_alone"))
+    return told
+
+
+def _combinations_hold(facts: AnonymityFacts) -> list[str]:
+    text, k = facts.text, facts.k
+    if facts.synthesis.every_length:
+        return [text.say("synthetic.every_length", k=k)]
+    if facts.synthesis.only_reported:
+        more_than = _TEXT.say("lengths.more_than_one")
+        if facts.reporting_length > 1:
+            more_than = _TEXT.say("lengths.more_than_several", length=str(facts.reporting_length))
+        return [
+            text.say("synthetic.reported_length", up_to=facts.up_to, k=k),
+            text.say("synthetic.longer", more_than=more_than, k=k),
+        ]
+    values = "reported_or_declared" if facts.held is not None else "reported"
+    return [text.say(f"synthetic.values.{values}", k=k), text.say("synthetic.fitted", k=k)]
+
+
+def not_hidden_by_rounding(facts: AnonymityFacts) -> list[str]:
+    """What does not protect, each under a few words of its own and a colon."""
+    text, k, others, told = facts.text, facts.k, facts.others, []
+    if facts.unit == "row":
+        told.append(text.say("not_covered.rows", k=k))
+    if facts.resolution == 1:
+        told.append(text.say("not_covered.resolution_of_one"))
+    if facts.drafted_from_table:
+        told.append(text.say("not_covered.drafted"))
+    told += text.say_each("not_covered.attacks", k=k, others=others)
+    if not facts.synthesis.reads_records:
+        held = _up_to(facts.held_length or facts.reporting_length)
+        told.append(text.say("not_covered.synthetic.beyond", up_to=held, k=k))
+        told.append(text.say("not_covered.synthetic.public_seed"))
+    else:
+        source = "of_counts" if facts.synthesis.from_counts else "of_records"
+        told.append(text.say(f"not_covered.synthetic.second_release.{source}", k=k))
+        told.append(text.say("not_covered.synthetic.kept_seed"))
+    if facts.record_limit is not None:
+        told.append(text.say("not_covered.assumed.first_rows", limit=whole(facts.record_limit)))
+    if facts.unit == "subject":
+        told.append(text.say("not_covered.assumed.one_id"))
+        told.append(text.say("not_covered.assumed.one_row"))
+    return [*told, text.say("not_covered.assumed.public"), text.say("not_covered.assumed.outside")]
+
 
 def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) -> Json:
     """The content of ``privacy.json``.
@@ -245,35 +220,26 @@ def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_vers
             of the statement is not one that a release may hold.
     """
     _check_counts(facts, aggregates)
-    promise = Promise(
-        resolution=facts.resolution,
-        length=facts.reporting_length,
-        unit=facts.unit,
-        synthesis=synthesis_of(facts.synthesis_mode, facts.hold_resolution, facts.oversampling),
-        record_limit=facts.record_limit,
-        is_constrained=facts.held is not None,
-        is_drafted=facts.drafted_from_table,
-    )
     content: Json = {
-        "format": PLAIN_STATEMENT_FORMAT,
+        "format": STATEMENT_FORMAT,
         "private": False,
         "regime": K_ANONYMITY_REGIME,
         "dataset": facts.dataset,
         "vintage": facts.vintage,
         "code_version": code_version,
         "measurement_sha256": facts.measurement_sha256,
-        "guarantee": _guarantee(facts, promise),
+        "guarantee": _guarantee(facts),
         "count": _interval(aggregates.number_of_records, facts.resolution),
         "levels": [
             {"length": length, "combinations": len(counts)}
             for length, counts in enumerate(aggregates.counts, start=1)
         ],
         "columns": [column_json(column) for column in facts.schema.columns],
-        "synthesis": _synthesis(facts, promise),
+        "synthesis": _synthesis(facts),
         "contract": contract_effect(facts.contract_mode),
         "unused_keys": [{"key": key, "why": _SHARED.say("unused.why")} for key in facts.unused_keys],
         "public_side_channels": _TEXT.say(f"conditions.side_channels.{facts.unit}"),
-        "not_covered": not_hidden_by_rounding(promise),
+        "not_covered": not_hidden_by_rounding(facts),
     }
     if facts.drafted_from_table:
         content["drafted_from_table"] = True
@@ -299,7 +265,7 @@ def _check_counts(facts: AnonymityFacts, aggregates: Aggregates) -> None:
         )
 
 
-def _guarantee(facts: AnonymityFacts, promise: Promise) -> Json:
+def _guarantee(facts: AnonymityFacts) -> Json:
     return {
         "kind": _TEXT.say("promise.kind"),
         "unit": facts.unit,
@@ -307,34 +273,30 @@ def _guarantee(facts: AnonymityFacts, promise: Promise) -> Json:
         "resolution": facts.resolution,
         "reporting_length": facts.reporting_length,
         "record_limit": facts.record_limit,
-        "holds": [prepared(facts.schema, facts.contract_mode), *counts_hold(promise)],
+        "holds": [prepared(facts.schema, facts.contract_mode), *counts_hold(facts)],
     }
 
 
 def _interval(count: int, resolution: int) -> Json:
-    """A rounded count, and where the count that was rounded may lie."""
     return {"value": count, "least": count, "most": count + resolution - 1}
 
 
-def _synthesis(facts: AnonymityFacts, promise: Promise) -> Json:
-    synthesis, limit = promise.synthesis, facts.oversampling
+def _synthesis(facts: AnonymityFacts) -> Json:
+    synthesis, limit = facts.synthesis, facts.oversampling
     singles = "equal" if synthesis.equal_singles else "not_promised"
     return {
         "mode": facts.synthesis_mode,
         "reads_records": synthesis.reads_records,
         "every_length": synthesis.every_length,
-        "held_length": promise.held_length,
+        "held_length": facts.held_length,
         "single_counts": _TEXT.say(f"synthetic.single_counts.{singles}"),
         "oversampling": None if limit is None else {"ratio": limit[0], "tries": limit[1]},
-        "holds": records_hold(promise),
+        "holds": records_hold(facts),
     }
 
 
 class RoundedWords(PlainWords):
-    """Of a k-anonymous release."""
-
     def topics(self) -> list[Topic]:
-        """What is said, under headings, most important first."""
         stated = self.statement
         conditions = [stated["contract"]["sentence"], stated["public_side_channels"]]
         return [
@@ -346,7 +308,6 @@ class RoundedWords(PlainWords):
         ]
 
     def warnings(self) -> list[str]:
-        """What must be seen before anything else."""
         claim = self.statement["guarantee"]
         return [*(claim["holds"][1:] if claim["resolution"] == 1 else []), *self._rows_counted()]
 

@@ -11,6 +11,8 @@ from tasks.core.arrays import Json
 from tasks.core.sentences import sentences_of
 
 _SHARED = sentences_of("all_protections")
+#: Of every ``privacy.json``.
+STATEMENT_FORMAT = "marginalia-privacy-statement/1"
 #: A heading and the paragraphs under it.
 Topic = tuple[str, list[str]]
 

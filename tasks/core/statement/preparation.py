@@ -23,13 +23,10 @@ def prepared(schema: Schema, contract_mode: str = "none", filled: Collection[int
         filled: columns in which an empty cell counts as the value for what is outside.
     """
     columns = schema.columns
-    binned = [column for column in columns if column.bins]
     rules = [_TEXT.say("preparation.rule.trimmed")]
     if not all(column.keeps_zero for column in columns):
         rules.append(_TEXT.say("preparation.rule.zero"))
-    if binned and all(column.keeps_zero for column in binned):
-        rules.append(_TEXT.say("preparation.rule.bins_with_zero"))
-    elif binned:  # of an older release: its 0 may have been lost
+    if any(column.bins for column in columns):
         rules.append(_TEXT.say("preparation.rule.bins"))
     rules += [sentence for column in columns for sentence in _read(column)]
     if any(column.number_format != PLAIN for column in columns):
@@ -62,7 +59,6 @@ def column_json(column: Column) -> Json:
 
 
 def _read(column: Column) -> list[str]:
-    """How a column's cells are read, where something is declared of it."""
     reading, name = column.reading, repr(column.name)
     rules = []
     if reading.missing:
@@ -80,13 +76,12 @@ def _read(column: Column) -> list[str]:
 
 
 def _kept(reading: CellReading) -> str:
-    """What is left of a date, in words."""
     if reading.cut in CUTS:
-        return f"its {reading.cut}"
-    return reading.cut.replace("age on", "the age in full years on") or "itself"
+        return _TEXT.say("preparation.kept.part", part=reading.cut)
+    day = reading.cut.removeprefix("age on ")
+    return _TEXT.say("preparation.kept.age", day=day) if day else _TEXT.say("preparation.kept.all")
 
 
 def _outside(column: Column, is_filled: bool) -> str:
-    """Where a value is declared for all that is not."""
     other = "and_empty" if is_filled else "alone"
     return _TEXT.say(f"preparation.rule.other.{other}", column=repr(column.name), value=repr(column.other))

@@ -187,7 +187,6 @@ _NAMED_BY_OPERATOR = _words(
 
 
 def _keys(value: object) -> Iterator[str]:
-    """Every key of a JSON value, at every depth, but for names that the operator gave."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key

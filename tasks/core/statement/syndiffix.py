@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from tasks.core.arrays import Json
 from tasks.core.figures import near, whole
 from tasks.core.sentences import Sentences, sentences_of
-from tasks.core.statement.k_anonymity import PLAIN_STATEMENT_FORMAT, ContractMode, contract_effect
-from tasks.core.statement.plain_words import PlainWords, Topic
+from tasks.core.statement.k_anonymity import ContractMode, contract_effect
+from tasks.core.statement.plain_words import STATEMENT_FORMAT, PlainWords, Topic
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
-from tasks.core.syndiffix.clusters import Clustering, Way, way_of
+from tasks.core.syndiffix.clusters import Clustering, way_of
 from tasks.core.syndiffix.entities import unit_told
 from tasks.core.syndiffix.settings import (
     MOST_TOGETHER,
@@ -27,137 +27,6 @@ _TEXT, _SHARED = sentences_of("syndiffix"), sentences_of("all_protections")
 SYNDIFFIX_REGIME = "syndiffix"
 #: Said wherever such a release says what it is.
 LABEL = _TEXT.say("what.label")
-
-
-@dataclass(frozen=True)
-class SynDiffixPromise:
-    """What the sentences are about.
-
-    Attributes:
-        ids: headers of the id columns.
-        least: entities below which a group is never shown.
-        usual: the mean threshold.
-        threshold_sd: of the noise on every threshold.
-        noise_sd: of the noise on a count of entities with one row each.
-        flattened: how many largest contributors are flattened, from and to.
-        top: how many after them give the level they are flattened to.
-        clustering: the name of the way in which columns were put together.
-        columns: how many there are to be put together.
-        value_safe: headers of columns whose values are public.
-        texts: whether there is a column of texts.
-        tables: how many tables of fewer columns were released beside the one of all.
-        earlier: how many releases with other content were found in the workspace.
-        is_drafted: whether what is declared of the table was drafted by looking at it.
-    """
-
-    ids: tuple[str, ...]
-    least: int
-    usual: float
-    threshold_sd: float
-    noise_sd: float
-    flattened: tuple[int, int]
-    top: tuple[int, int]
-    clustering: Way
-    columns: int
-    value_safe: tuple[str, ...]
-    texts: bool
-    tables: int
-    earlier: int
-    is_drafted: bool = False
-
-    @property
-    def unit(self) -> str:
-        """What is protected: a ``subject`` or a ``row``."""
-        return "subject" if self.ids else "row"
-
-    @property
-    def text(self) -> Sentences:
-        """The sentences about this unit."""
-        return _TEXT.of(self.unit)
-
-
-def public_columns_told(section: str, columns: Sequence[str]) -> list[str]:
-    """What it means that columns' values are public: of a section, as each has its own beginning."""
-    if not columns:
-        return []
-    number = "several" if len(columns) > 1 else "one"
-    return [_TEXT.say(f"{section}.public.{number}", columns=", ".join(columns))]
-
-
-def earlier_told(earlier: int) -> list[str]:
-    """What other releases there are."""
-    if earlier > 1:
-        return [_TEXT.say("warning.earlier", releases=whole(earlier))]
-    return [_TEXT.say("warning.earlier_one")] if earlier else []
-
-
-def protects(promise: SynDiffixPromise) -> list[str]:
-    """What protects."""
-    text, excepted = promise.text, ""
-    if promise.value_safe:
-        excepted = f" {_TEXT.say('protects.excepted', columns=', '.join(promise.value_safe))}"
-    suppression = text.say(
-        "protects.suppression",
-        least=whole(promise.least),
-        usual=near(promise.usual, 3),
-        threshold_sd=near(promise.threshold_sd, 3),
-    )
-    return [
-        text.say("protects.aggregation"),
-        f"{suppression}{excepted}",
-        *_noise(promise),
-        text.say("protects.salt"),
-        f"{text.say('protects.outliers')}{excepted}",
-        text.say("protects.shuffled"),
-    ]
-
-
-def _noise(promise: SynDiffixPromise) -> list[str]:
-    """The noise, and how the largest contributors are flattened."""
-    text, told = promise.text, []
-    if promise.noise_sd:
-        noise = text.say("protects.noise", noise_sd=near(promise.noise_sd, 3))
-        told.append(f"{noise} {text.say('protects.noise_grows')}" if promise.ids else noise)
-    else:
-        told.append(text.say("protects.no_noise"))
-    (low, high), (least, most) = (map(str, ends) for ends in (promise.flattened, promise.top))
-    if promise.ids and promise.flattened[1]:
-        told.append(text.say("protects.flattening", low=low, high=high, least=least, most=most))
-    return told
-
-
-def known_attacks(promise: SynDiffixPromise) -> list[str]:
-    """What does not protect, and which known attacks apply."""
-    text, least = promise.text, whole(promise.least)
-    return [
-        text.say("not_covered.people") if promise.ids else text.say("not_covered.rows", least=least),
-        text.say("not_covered.no_bound"),
-        *([text.say("not_covered.drafted")] if promise.is_drafted else []),
-        text.say("not_covered.exploitation"),
-        text.say(f"not_covered.same_noise.{promise.unit}"),
-        _many_tables(promise),
-        *([text.say("not_covered.texts")] if promise.texts else []),
-        text.say("not_covered.shape"),
-        text.say("not_covered.declared"),
-        *public_columns_told("not_covered", promise.value_safe),
-        text.say("not_covered.suppression_shows"),
-        *_clustering(promise),
-        *text.say_each("not_covered.last"),
-    ]
-
-
-def _many_tables(promise: SynDiffixPromise) -> str:
-    told = [_TEXT.say("not_covered.many_tables")]
-    if promise.tables:
-        told = [_TEXT.say("not_covered.many_tables_here", tables=whole(promise.tables))]
-    return " ".join([*told, *earlier_told(promise.earlier), _TEXT.say("not_covered.not_counted")])
-
-
-def _clustering(promise: SynDiffixPromise) -> list[str]:
-    together = promise.clustering == "default" and promise.columns <= MOST_TOGETHER
-    if together or promise.clustering not in ("default", "target"):
-        return []
-    return [_TEXT.say(f"not_covered.clusters.{promise.clustering}")]
 
 
 @dataclass(frozen=True)
@@ -198,25 +67,95 @@ class SynDiffixFacts:
     drafted_from_table: bool = False
 
     @property
-    def promise(self) -> SynDiffixPromise:
-        """What the sentences are about."""
-        low = self.anonymization.low_count_params
-        return SynDiffixPromise(
-            ids=self.ids,
-            least=low.low_threshold,
-            usual=low.mean,
-            threshold_sd=low.layer_sd,
-            noise_sd=count_sd(self.anonymization.layer_noise_sd),
-            flattened=(self.anonymization.outlier_count.lower, self.anonymization.outlier_count.upper),
-            top=(self.anonymization.top_count.lower, self.anonymization.top_count.upper),
-            clustering=way_of(self.clustering),
-            columns=len(self.columns),
-            value_safe=self.value_safe_columns,
-            texts=any(kind == "string" for kind in self.columns.values()),
-            tables=self.tables,
-            earlier=self.earlier_releases,
-            is_drafted=self.drafted_from_table,
-        )
+    def unit(self) -> str:
+        return "subject" if self.ids else "row"
+
+    @property
+    def text(self) -> Sentences:
+        return _TEXT.of(self.unit)
+
+
+def public_columns_told(section: str, columns: Sequence[str]) -> list[str]:
+    """What it means that columns' values are public: of a section, as each has its own beginning."""
+    if not columns:
+        return []
+    number = "several" if len(columns) > 1 else "one"
+    return [_TEXT.say(f"{section}.public.{number}", columns=", ".join(columns))]
+
+
+def earlier_told(earlier: int) -> list[str]:
+    if earlier > 1:
+        return [_TEXT.say("warning.earlier", releases=whole(earlier))]
+    return [_TEXT.say("warning.earlier_one")] if earlier else []
+
+
+def protects(facts: SynDiffixFacts) -> list[str]:
+    text, low, excepted = facts.text, facts.anonymization.low_count_params, ""
+    if facts.value_safe_columns:
+        excepted = f" {_TEXT.say('protects.excepted', columns=', '.join(facts.value_safe_columns))}"
+    suppression = text.say(
+        "protects.suppression",
+        least=whole(low.low_threshold),
+        usual=near(low.mean, 3),
+        threshold_sd=near(low.layer_sd, 3),
+    )
+    return [
+        text.say("protects.aggregation"),
+        f"{suppression}{excepted}",
+        *_noise(facts),
+        text.say("protects.salt"),
+        f"{text.say('protects.outliers')}{excepted}",
+        text.say("protects.shuffled"),
+    ]
+
+
+def _noise(facts: SynDiffixFacts) -> list[str]:
+    text, anonymization, told = facts.text, facts.anonymization, []
+    if noise_sd := count_sd(anonymization.layer_noise_sd):
+        noise = text.say("protects.noise", noise_sd=near(noise_sd, 3))
+        told.append(f"{noise} {text.say('protects.noise_grows')}" if facts.ids else noise)
+    else:
+        told.append(text.say("protects.no_noise"))
+    groups = (anonymization.outlier_count, anonymization.top_count)
+    (low, high), (least, most) = ((str(each.lower), str(each.upper)) for each in groups)
+    if facts.ids and anonymization.outlier_count.upper:
+        told.append(text.say("protects.flattening", low=low, high=high, least=least, most=most))
+    return told
+
+
+def known_attacks(facts: SynDiffixFacts) -> list[str]:
+    """What does not protect, and which known attacks apply."""
+    text, least = facts.text, whole(facts.anonymization.low_count_params.low_threshold)
+    return [
+        text.say("not_covered.people") if facts.ids else text.say("not_covered.rows", least=least),
+        text.say("not_covered.no_bound"),
+        *([text.say("not_covered.drafted")] if facts.drafted_from_table else []),
+        text.say("not_covered.exploitation"),
+        text.say(f"not_covered.same_noise.{facts.unit}"),
+        _many_tables(facts),
+        *([text.say("not_covered.texts")] if "string" in facts.columns.values() else []),
+        text.say("not_covered.shape"),
+        text.say("not_covered.declared"),
+        *public_columns_told("not_covered", facts.value_safe_columns),
+        text.say("not_covered.suppression_shows"),
+        *_clustering(facts),
+        *text.say_each("not_covered.last"),
+    ]
+
+
+def _many_tables(facts: SynDiffixFacts) -> str:
+    told = [_TEXT.say("not_covered.many_tables")]
+    if facts.tables:
+        told = [_TEXT.say("not_covered.many_tables_here", tables=whole(facts.tables))]
+    return " ".join([*told, *earlier_told(facts.earlier_releases), _TEXT.say("not_covered.not_counted")])
+
+
+def _clustering(facts: SynDiffixFacts) -> list[str]:
+    way = way_of(facts.clustering)
+    together = way == "default" and len(facts.columns) <= MOST_TOGETHER
+    if together or way not in ("default", "target"):
+        return []
+    return [_TEXT.say(f"not_covered.clusters.{way}")]
 
 
 def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
@@ -225,9 +164,8 @@ def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
     Raises:
         InternalError: a key of the statement is not one that a release may hold.
     """
-    promise = facts.promise
     content: Json = {
-        "format": PLAIN_STATEMENT_FORMAT,
+        "format": STATEMENT_FORMAT,
         "private": False,
         "regime": SYNDIFFIX_REGIME,
         "label": LABEL,
@@ -237,9 +175,9 @@ def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
         "measurement_sha256": facts.measurement_sha256,
         "guarantee": {
             "kind": _TEXT.say("what.kind"),
-            "unit": promise.unit,
+            "unit": facts.unit,
             "ids": list(facts.ids),
-            "holds": protects(promise),
+            "holds": protects(facts),
         },
         "parameters": _parameters(facts),
         "columns": [
@@ -251,7 +189,7 @@ def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
         "contract": contract_effect(facts.contract_mode),
         "unused_keys": [{"key": key, "why": _SHARED.say("unused.why")} for key in facts.unused_keys],
         "public_side_channels": _TEXT.say("conditions.side_channels"),
-        "not_covered": known_attacks(promise),
+        "not_covered": known_attacks(facts),
     }
     if facts.drafted_from_table:
         content["drafted_from_table"] = True
@@ -260,10 +198,7 @@ def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
 
 
 class SynDiffixWords(PlainWords):
-    """The words of a SynDiffix release."""
-
     def topics(self) -> list[Topic]:
-        """What is said, under headings, most important first."""
         stated, claim = self.statement, self.statement["guarantee"]
         conditions = [stated["contract"]["sentence"], stated["public_side_channels"]]
         return [
@@ -274,7 +209,6 @@ class SynDiffixWords(PlainWords):
         ]
 
     def warnings(self) -> list[str]:
-        """What must be seen before anything else."""
         stated, ids = self.statement, self.statement["guarantee"]["ids"]
         has_noise = stated["parameters"]["layer_noise_sd"]
         public = [column["name"] for column in stated["columns"] if column["value_safe"]]

@@ -119,13 +119,11 @@ def _round_edges(numbers: Floats) -> tuple[float, ...]:
 
 
 def _round_up(value: float) -> float:
-    """The next of 1, 2, 2.5 and 5 times a power of ten."""
     power = 10.0 ** floor(log10(value))
     return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= value * (1 - 1e-9))
 
 
 def _periods(name: str, column: pa.ChunkedArray) -> Bins:
-    """Seconds to years: the coarsest that tells as many apart as the finest of which there are few."""
     held = [(period, _texts(column, period).unique().drop_null()) for period in _UNITS]
     few = [(period, texts) for period, texts in held if len(texts) <= _MOST_PERIODS] or held[-1:]
     period, texts = [each for each in few if len(each[1]) == len(few[0][1])][-1]
@@ -133,7 +131,6 @@ def _periods(name: str, column: pa.ChunkedArray) -> Bins:
 
 
 def _by_count(texts: pa.ChunkedArray) -> list[str]:
-    """Distinct texts, those that most hold first, then by code point."""
     counted = [(-each["counts"], each["values"]) for each in texts.drop_null().value_counts().to_pylist()]
     return [text for _, text in sorted(counted)]
 
@@ -152,7 +149,6 @@ def _has_date(kind: pa.DataType) -> bool:
 
 
 def _numbers(column: pa.ChunkedArray) -> Floats:
-    """Cells as floats, NaN for null; times and durations in their own unit."""
     column = column.cast(plain_type(column.type))
     if pa.types.is_temporal(column.type):
         wide = pa.int32() if column.type.bit_width == 32 else pa.int64()

@@ -52,10 +52,10 @@ from tasks.core.syndiffix.forest import Forest, column_numbers
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
-from tasks.core.syndiffix.published import PublicBasis, on_one_scale
+from tasks.core.syndiffix.published import on_one_scale, public_basis
 from tasks.core.syndiffix.settings import LARGEST_STORED, DefaultClustering, MlClustering
 from tasks.core.syndiffix.solver import select_features, solve, solve_with_features
-from tasks.core.syndiffix.stitching import Microdata, StitchingBasis, join_tables, shuffle
+from tasks.core.syndiffix.stitching import JoiningBasis, Microdata, StitchingBasis, join_tables, shuffle
 from tasks.core.syndiffix.synthesizer import Synthesizer, silent
 from tasks.core.tables.writing import place, plain_type
 
@@ -95,10 +95,8 @@ def require_blob_name(path: Path) -> None:
 def write_blob_file(path: Path, header: BlobHeader, tables: Iterable[tuple[ColumnNumbers, pa.Table]]) -> None:
     """Write a blob, in the place of a file that is there.
 
-    Args:
-        path: ends in `ENDING`.
-        header: see there.
-        tables: of plain cells, each with the numbers of its columns; used up one by one.
+    ``path``: ends in `ENDING`.
+    ``tables``: of plain cells, each with the numbers of its columns; used up one by one.
 
     Raises:
         ParameterError: another name, or the file can't be written there.
@@ -138,8 +136,6 @@ def _member(combination: ColumnNumbers) -> str:
 
 
 class BlobFile:
-    """An open blob."""
-
     def __init__(self, path: Path) -> None:
         """Open a file.
 
@@ -167,17 +163,14 @@ class BlobFile:
             raise
 
     def __enter__(self) -> Self:
-        """Itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def read(self, combination: ColumnNumbers) -> pa.Table:
@@ -227,7 +220,6 @@ class BlobFile:
 
 
 def _stored_combinations(members: set[str], columns: int) -> Iterator[ColumnNumbers]:
-    """Which tables are there: those whose names are as `_member` writes them."""
     for member in members:
         parts = member.removeprefix("tables/").removesuffix(".parquet").split("-")
         if all(part.isascii() and part.isdigit() for part in parts):
@@ -268,11 +260,9 @@ def write_blob(
 ) -> int:
     """Build a table's blob; the same bytes each time. Returns how many tables it has.
 
-    Args:
-        synthesizer: of the table; its strategy says which larger tables there are.
-        path: of the file, ending in ``.sdxblob.zip``.
-        largest: columns of the largest table, at least 2; 2 where triples would be too many.
-        progress: is told which step is at work, how much of it is done, of how much.
+    ``synthesizer``: its strategy says which larger tables there are.
+    ``largest``: columns of the largest table, at least 2; 2 where triples would be too many.
+    ``progress``: is told which step is at work, how much of it is done, of how much.
 
     Raises:
         ParameterError: another name; too many tables; clusters for a target; a folder that is not there.
@@ -358,7 +348,6 @@ def require_size(columns: int, largest: int) -> None:
 
 
 def _combinations_to_store(count: int, largest: int, clusters: Clusters) -> list[ColumnNumbers]:
-    """The columns of each table: all few, and the clusters of all with what they are stitched by."""
     few = chain.from_iterable(
         combinations(range(count), size) for size in range(1, min(largest, ALL_UP_TO, count) + 1)
     )
@@ -417,10 +406,8 @@ def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:
 def read_blob(path: Path, columns: Sequence[str], target: str | None = None) -> pa.Table:
     """The synthetic table of some columns, in the order asked for.
 
-    Args:
-        path: of the blob.
-        columns: headers, each once.
-        target: which of them is to be predicted from the others: it is then with its features.
+    ``columns``: headers, each once.
+    ``target``: which of them is to be predicted from the others: it is then with its features.
 
     Raises:
         InputError: no file, or none that is a whole blob of this version.
@@ -479,10 +466,7 @@ def _put_together(blob: BlobFile, columns: ColumnNumbers, target: int | None) ->
 
 
 class _Answer:
-    """Tables of a blob, joined."""
-
     def __init__(self, blob: BlobFile, columns: ColumnNumbers, target: int | None) -> None:
-        """Args: columns: all that are asked for. target: among these."""
         self._blob = blob
         self._columns = columns
         self._target = target
@@ -490,19 +474,16 @@ class _Answer:
         self._missing: dict[int, float] = {}
 
     def table(self, clusters: Clusters) -> pa.Table:
-        """Rows in random order. Args: clusters: of places among the columns asked for."""
         rows = shuffle(self.assembled(clusters), self._basis({}))
         names = self._blob.header.columns.names
         return pa.table({names[column]: rows.cells[column].values for column in sorted(rows.cells)})
 
     def assembled(self, clusters: Clusters) -> Microdata:
-        """The rows of all clusters."""
         found = _renumbered(clusters, self._columns)
         tables, basis = self._read(self._parts(found))
         return self._joined(found, tables, basis)
 
     def as_numbers(self, table: Microdata) -> tuple[Floats, list[bool]]:
-        """Cells as numbers (n, d), NaN for null, by the order of the columns; which of them are texts."""
         values = [
             np.where(cells.numbers == self._missing[column], np.nan, cells.numbers)
             for column, cells in sorted(table.cells.items())
@@ -544,7 +525,7 @@ class _Answer:
         return parts
 
     def _joined(
-        self, clusters: Clusters, tables: Mapping[ColumnNumbers, Microdata], basis: PublicBasis
+        self, clusters: Clusters, tables: Mapping[ColumnNumbers, Microdata], basis: JoiningBasis
     ) -> Microdata:
         """All clusters' rows, of those that aren't stored put together first."""
         rights = [
@@ -556,7 +537,7 @@ class _Answer:
             table = _stitched(table, right, cluster, tables, basis)
         return table
 
-    def _read(self, needed: Iterable[ColumnNumbers]) -> tuple[dict[ColumnNumbers, Microdata], PublicBasis]:
+    def _read(self, needed: Iterable[ColumnNumbers]) -> tuple[dict[ColumnNumbers, Microdata], JoiningBasis]:
         """Stored tables, the cells of each column as numbers of one scale, that of all of them."""
         read = {combination: self._blob.read(combination) for combination in sorted(needed)}
         cells: dict[ColumnNumbers, dict[int, DrawnCells]] = {combination: {} for combination in read}
@@ -576,9 +557,9 @@ class _Answer:
         }
         return rows, self._basis(intervals)
 
-    def _basis(self, intervals: Mapping[int, Interval]) -> PublicBasis:
+    def _basis(self, intervals: Mapping[int, Interval]) -> JoiningBasis:
         header = self._blob.header
-        return PublicBasis(header.columns.names, header.relations.entropies, intervals)
+        return public_basis(header.columns.names, header.relations.entropies, intervals)
 
 
 def _stitched(
@@ -586,7 +567,7 @@ def _stitched(
     right: Microdata,
     cluster: DerivedCluster,
     tables: Mapping[ColumnNumbers, Microdata],
-    basis: PublicBasis,
+    basis: JoiningBasis,
 ) -> Microdata:
     """Two tables stitched, each first to the stitch columns' own table, whose counts are the better ones."""
     own = tables.get(column_numbers(cluster.stitch))
@@ -603,7 +584,6 @@ def _others(table: Microdata, cluster: DerivedCluster) -> tuple[int, ...]:
 
 
 def _renumbered(clusters: Clusters, columns: ColumnNumbers) -> Clusters:
-    """Clusters of places among some columns as clusters of these columns."""
     derived = (
         DerivedCluster(
             each.owner, tuple(columns[c] for c in each.stitch), tuple(columns[c] for c in each.derived)

@@ -264,7 +264,6 @@ def _fill_buckets(start: Integers, weight: Ids, within: Flags, pools: Pools) -> 
 
 @njit(cache=True, nogil=True)
 def _fill_intervals(start: Integers, weight: Ids, within: Flags, pools: Pools) -> bool:
-    """Each column's intervals that lie within, from every list that has it."""
     columns, used = within.shape[1], 0
     for column in range(columns):
         rows = 0
@@ -500,7 +499,6 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
 
 @njit(cache=True, nogil=True)
 def _copy_list(below: Harvest, first: int, entry: int, weight: Ids, lower: Floats, upper: Floats) -> None:
-    """A subnode's buckets, with a place for the column that it lacks."""
     missing = lower.shape[1] - 1 - entry
     for at in range(len(weight)):
         source = below.source[first + at]

@@ -125,12 +125,10 @@ class Clusters:
 
 
 def one_cluster(count: int) -> Clusters:
-    """All of ``count`` columns together."""
     return Clusters(tuple(range(count)))
 
 
 def separate_clusters(count: int) -> Clusters:
-    """Each of ``count`` columns alone, rows paired at random."""
     return Clusters((0,), tuple(DerivedCluster("shared", (), (column,)) for column in range(1, count)))
 
 
@@ -169,7 +167,6 @@ def read_clusters(text: str) -> Clusters:
 
 
 def write_clusters(clusters: Clusters) -> str:
-    """The JSON that `read_clusters` reads."""
     derived = [
         {"StitchOwner": c.owner, "StitchColumns": list(c.stitch), "DerivedColumns": list(c.derived)}
         for c in clusters.derived
@@ -297,14 +294,12 @@ def _columns(item: Any) -> Any:
 
 
 def way_of(value: Clustering) -> Way:
-    """How columns are divided."""
     if isinstance(value, str):
         return value
     return "target" if isinstance(value, Mapping) else "lists"
 
 
 def target_of(value: Clustering) -> str | None:
-    """The column that is to be predicted, if any."""
     return value["target"] if isinstance(value, Mapping) else None
 
 

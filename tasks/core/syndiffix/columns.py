@@ -43,7 +43,6 @@ UNITS = ((_DAY, 1), (3600, 1), (60, 1), (1, 1), (1, 10**3), (1, _FINEST))
 
 
 def is_moment(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is one of a timestamp, a date, a time or a duration."""
     return bool(pa.types.is_temporal(kind)) and not pa.types.is_interval(kind)
 
 
@@ -79,7 +78,6 @@ def _divided(array: pa.Array) -> tuple[Integers, Integers]:
 
 
 def floats_of(whole: Integers, micros: Integers) -> Floats:
-    """Seconds with their fraction."""
     return whole.astype(np.float64) + micros / float(_FINEST)
 
 
@@ -91,13 +89,9 @@ def lies_on(unit: tuple[int, int], whole: Integers, micros: Integers) -> Flags:
 
 
 def array_of_seconds(seconds: Floats, missing: Flags, kind: pa.DataType, finest: int) -> pa.Array:
-    """An array of a type that holds such seconds; null where missing. Dates: the day they fall on.
+    """An array of a type that holds such seconds, (m,); null where missing. Dates: the day they fall on.
 
-    Args:
-        seconds: (m,).
-        missing: (m,).
-        kind: the type.
-        finest: they are rounded to this part of a second, or the type's own.
+    They are rounded to the part ``finest`` of a second, or to the type's own.
     """
     seconds = np.where(missing, 0.0, seconds)
     whole = np.floor(seconds)
@@ -297,11 +291,9 @@ class EncodedColumn:
         return plain_type(self.output_type)
 
     def decode(self, numbers: Floats, missing: Flags) -> pa.Array:
-        """Numbers in tree units as plain cells, of which those that are missing are null.
+        """Numbers in tree units, (m,), as plain cells, of which those that are missing are null.
 
-        Args:
-            numbers: (m,); integers and decimals beyond ``bounds`` become its ends.
-            missing: (m,).
+        Integers and decimals beyond ``bounds`` become its ends.
         """
         numbers = np.where(missing, 0.0, numbers)
         kind = self.cell_type
@@ -322,13 +314,7 @@ class EncodedColumn:
         return cells.cast(kind)
 
     def with_own_values(self, cells: pa.Array, numbers: Floats, own: Flags) -> pa.Array:
-        """Decoded cells, those that are the column's own values exactly.
-
-        Args:
-            cells: (m,), as `decode` has them.
-            numbers: (m,), what they were decoded from.
-            own: (m,), which are no numbers drawn from a range.
-        """
+        """Cells that `decode` made of numbers; where ``own`` (drawn from no range) the own values exactly."""
         if self.exact is None:
             return cells
         values, floats = self.exact

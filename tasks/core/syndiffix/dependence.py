@@ -37,10 +37,8 @@ def relate_columns(
 ) -> ColumnRelations:
     """Measure all pairs of a forest's columns.
 
-    Args:
-        forest: of d columns.
-        known: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
-        progress: is told how many pairs are done, of how many.
+    ``known``: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
+    ``progress``: is told how many pairs are done, of how many.
     """
     columns, few = len(forest.columns), _few(forest)
     matrix = np.eye(columns)
@@ -55,7 +53,6 @@ def relate_columns(
 
 
 def entropies(forest: Forest) -> Floats:
-    """The entropy of each column in bits, (d,)."""
     return np.array([entropy(forest.tree((column,))) for column in range(len(forest.columns))])
 
 
@@ -69,11 +66,7 @@ def entropy(tree: Tree) -> float:
 def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
     """How far from independent two columns are, from 0 to 1.
 
-    Args:
-        forest: of both.
-        one: column.
-        other: column.
-        few: rows; see `walk_kernels.walk`. The reference looks at all pairs of nodes: 0.
+    ``few``: rows; see `tree_kernels.walk`. The reference looks at all pairs of nodes: 0.
     """
     one, other = sorted((one, other))
     first, second, both = (_walked(forest.tree(pair)) for pair in ((one,), (other,), (one, other)))

@@ -131,7 +131,6 @@ def _hash_integers(words: whole_numbers.WideIntegers) -> Words:
 
 
 def _numbers(array: pa.Array) -> Floats | None:
-    """Cells as floats; None of a type that isn't synthesized."""
     kind = array.type
     if moments.is_moment(kind):
         return moments.any_floats_of(array)

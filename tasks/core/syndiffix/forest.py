@@ -177,7 +177,6 @@ def single_valued(nodes: Nodes) -> Flags:
 
 
 def _least_values(nodes: Nodes, grid: TreeGrid) -> Floats:
-    """The least value of each node's holders, (N, k); any value where it has none."""
     last = np.diff(grid.first) - 1
     return np.asarray(grid.values[grid.first[:-1] + np.clip(nodes.hull[:, :, 0], 0, last)])
 
@@ -217,7 +216,6 @@ def _lowest_root(nodes: Nodes, root: int) -> int:
 
 
 def _path(nodes: Nodes, root: int, side: int) -> list[int]:
-    """From the root to its outermost leaf: the first child of each, or the last (-1)."""
     path = [root]
     while children := int(nodes.children[path[-1]]):
         path.append(int(nodes.first_child[path[-1]]) + side % children)
@@ -240,7 +238,6 @@ class Buckets:
 
     @property
     def rows(self) -> int:
-        """How many rows they have together."""
         return int(self.counts.sum())
 
 
@@ -274,7 +271,6 @@ def harvest_tree(
 
 
 def root_buckets(tree: Tree, harvested: Harvest) -> Buckets:
-    """What is harvested at a tree's root."""
     first, length = int(harvested.first[tree.root]), int(harvested.length[tree.root])
     sources = harvested.source[first : first + length]
     counts = harvested.weight[first : first + length].astype(np.int64)
@@ -282,7 +278,6 @@ def root_buckets(tree: Tree, harvested: Harvest) -> Buckets:
 
 
 def _join_harvests(harvests: Sequence[Harvest]) -> Harvest:
-    """All entries and intervals in one array each, numbered anew."""
     if not harvests:
         none, nowhere = np.zeros(0, np.int32), np.zeros((0, 0))
         return Harvest(none, none, none, none, nowhere, nowhere)
@@ -323,8 +318,7 @@ class KnownTrees(Protocol):
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
         """A tree, and which rows were pushed down, (n,)."""
 
-    def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None:
-        """A tree's harvest."""
+    def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None: ...
 
 
 class Forest:
@@ -381,11 +375,9 @@ class Forest:
 
     @property
     def harvested(self) -> Mapping[ColumnNumbers, Harvest]:
-        """Their harvests, of those that were harvested."""
         return self._harvests
 
     def columns_of(self, combination: ColumnNumbers) -> tuple[ForestColumn, ...]:
-        """Some columns by their numbers."""
         return tuple(self.columns[column] for column in combination)
 
     def outside(self, combination: ColumnNumbers) -> Flags:

@@ -54,7 +54,6 @@ class TreeFiles:
         return Tree(grid, nodes, int(found["root"]), found["noisy"], found["places"]), found["outside"]
 
     def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None:
-        """The harvest of their tree."""
         found = self._read(self._path(columns, "harvest"))
         return None if found is None else Harvest(*(found[key] for key in Harvest._fields))
 
@@ -154,11 +153,8 @@ def grow_sets(
 
     There are as many parts whatever was grown before: their number tells nothing of what sets share.
 
-    Args:
-        forest: of all columns.
-        sets: of its columns, ascending each.
-        place: see there.
-        report: told the share of the sets that is done.
+    ``sets``: of the forest's columns, ascending each.
+    ``report``: told the share of the sets that is done.
     """
     missing = [each for each in sets if not place.files.holds(forest.columns_of(each))]
     # A set grows all that it holds.
@@ -176,14 +172,8 @@ def measure_pairs(
 ) -> KnownPairs:
     """Have the dependence of all pairs of a forest's columns measured, and their trees grown.
 
-    Args:
-        forest: of all columns.
-        known: see `relate_columns`.
-        place: see there.
-        report: told the share of the parts that is done.
-
     Returns:
-        What is known, and the rest.
+        What is known (see `relate_columns`), and the rest.
     """
     names = [column.name for column in forest.columns]
     parts = [
@@ -231,7 +221,6 @@ class _Seeds:
 
     @classmethod
     def of(cls, forest: Forest, wanted: Sequence[int], place: GrowingPlace) -> "_Seeds":
-        """Lay out the values of the columns that are wanted, and whose the rows are."""
         columns = {}
         for number in wanted:
             column = forest.columns[number]
@@ -271,7 +260,6 @@ def _load(part: StoredPart) -> np.ndarray:
 def _each(
     forest: Forest, ask: _Ask, parts: Sequence[tuple[ColumnNumbers, ...]], place: GrowingPlace
 ) -> Iterator[list[float]]:
-    """What is asked of each part's sets; nothing where no part has any, and nobody is put to work."""
     wanted = sorted({column for part in parts for each in part for column in each})
     if not wanted:
         return

@@ -24,7 +24,6 @@ class Interval:
 
     @property
     def size(self) -> float:
-        """Its length, in the column's units."""
         return self.upper - self.lower
 
 

@@ -60,7 +60,6 @@ class CellSource:
 
     @cached_property
     def weights(self) -> "_Weights":
-        """The marginal, ready to be drawn from."""
         lower, upper = self.marginal.lower[:, 0], self.marginal.upper[:, 0]
         order = np.lexsort((upper, lower))
         return _Weights(lower[order], upper[order], self.marginal.counts[order].astype(np.float64))
@@ -144,7 +143,6 @@ class _Weights:
 
     @property
     def singular(self) -> Floats:
-        """The values that have a bucket by themselves."""
         values: Floats = self.lower[self.lower == self.upper]
         return values
 

@@ -76,7 +76,6 @@ class Secret(NamedTuple):
 
 
 def secret(parameters: AnonymizationParameters) -> Secret:
-    """The parameters as the kernels take them."""
     salt, filter_ = parameters.salt, parameters.low_count_params
     length = len(salt) + 8
     padding = -(length + 9) % _BLOCK
@@ -230,7 +229,6 @@ class Tally(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def new_tally(entities: Entities) -> Tally:
-    """Room for counting."""
     columns = entities.hashes.shape[1]
     return Tally(
         np.zeros(1, np.int64),

@@ -204,7 +204,6 @@ def _change(
     worst: Integers,
     generator: np.random.Generator,
 ) -> None:
-    """Give the worst cell of each row a partner of the first other cell that speaks against it."""
     for (by, column), wrong in accused.items():
         rows = np.flatnonzero(wrong & (worst == column))
         worst[rows] = -1
@@ -239,10 +238,7 @@ def keep_own_counts(
 ) -> Microdata:
     """As many rows, each column having in each of its own buckets as many as by itself, but for noise.
 
-    Args:
-        table: the rows.
-        basis: of what cells are drawn.
-        pairs: what is published of two columns, by their numbers, ascending.
+    ``pairs``: what is published of two columns, by their numbers, ascending.
     """
     generator = basis.generator("own counts", sorted(table.cells))
     ranged = {column for column in table.cells if _is_ranged(basis.sources[column])}
@@ -255,7 +251,6 @@ def keep_own_counts(
 
 
 def _is_ranged(source: CellSource) -> bool:
-    """Whether most rows of what is published of a column are in ranges."""
     weights = source.weights
     return bool(2 * weights.counts[weights.lower < weights.upper].sum() > weights.counts.sum())
 
@@ -263,7 +258,6 @@ def _is_ranged(source: CellSource) -> bool:
 def _settled_columns(
     table: Microdata, basis: StitchingBasis, columns: AbstractSet[int], generator: np.random.Generator
 ) -> Microdata:
-    """The rows, cells of these columns moved; the same where none is."""
     cells = dict(table.cells)
     if not columns or not table.rows:
         return table
@@ -280,7 +274,6 @@ def _settled_columns(
 
 
 def _distinct(places: list[Integers]) -> Integers:
-    """A row of each combination of buckets."""
     first, number = np.arange(1), np.zeros(len(places[0]), np.int64)
     for place in places:
         key = number * (int(place.max(initial=-1)) + 2) + place + 1
@@ -291,7 +284,6 @@ def _distinct(places: list[Integers]) -> Integers:
 def _fitted(
     table: Microdata, basis: StitchingBasis, held: list[HeldPairs], generator: np.random.Generator
 ) -> Microdata:
-    """Rows without cells that contradict a pair's table, and then others in their place until counts fit."""
     if len(table.cells) < 2 or not table.rows:
         return table
     places = {column: _places(basis.sources[column], cells) for column, cells in table.cells.items()}
@@ -308,7 +300,6 @@ def _fitted(
 
 
 def _places(source: CellSource, cells: DrawnCells) -> Integers:
-    """Which of the column's own buckets each cell lies in."""
     first, after = source.weights.buckets_over(cells.numbers, cells.numbers, source.top)
     places: Integers = np.where(after > first, first, _NOWHERE)
     return places
@@ -421,7 +412,6 @@ def _free(places: Integers, counts: _Counts, generator: np.random.Generator) -> 
 def _drawn_anew(
     source: CellSource, cells: DrawnCells, rows: Integers, to: Integers, generator: np.random.Generator
 ) -> DrawnCells:
-    """Cells of which some rows' are drawn from other buckets, in the order of these rows within each."""
     if not len(rows):
         return cells
     lower, upper = source.weights.lower[to], source.weights.upper[to]

@@ -15,31 +15,14 @@ from tasks.core.arrays import Floats
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import DerivedCluster, StitchOwner
 from tasks.core.syndiffix.columns import encode_column, plain_array
-from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval, map_nulls
 from tasks.core.syndiffix.microdata import DrawnCells
-from tasks.core.syndiffix.stitching import Microdata, join_tables, shuffle
+from tasks.core.syndiffix.stitching import JoiningBasis, Microdata, join_tables, shuffle
 
 
-@dataclass(frozen=True)
-class PublicBasis:
-    """What rows are joined by: the published cells of what is joined, and public random numbers."""
-
-    names: Sequence[str]
-    entropies: Floats
-    intervals: Mapping[int, Interval]
-
-    def ordered(self, columns: Sequence[int]) -> list[int]:
-        """Columns by entropy, then number."""
-        return sorted(columns, key=lambda column: (self.entropies[column], column))
-
-    def interval(self, column: int) -> Interval:
-        """Where a column's numbers lie."""
-        return self.intervals[column]
-
-    def generator(self, purpose: str, columns: Sequence[int]) -> np.random.Generator:
-        """The generator of one purpose and some columns."""
-        return generator_of(b"", "blob", purpose, *(self.names[column] for column in columns))
+def public_basis(names: Sequence[str], entropies: Floats, intervals: Mapping[int, Interval]) -> JoiningBasis:
+    """What published rows are joined by: nothing secret, so public random numbers."""
+    return JoiningBasis(names, entropies, intervals, salt=b"", stream=("blob",))
 
 
 @dataclass(frozen=True)
@@ -89,11 +72,8 @@ def stitch_tables(left: pa.Table, right: pa.Table, owner: StitchOwner) -> pa.Tab
     >>> sorted(stitch_tables(sexes, towns, "left").to_pylist(), key=lambda row: row["age"])
     [{'age': 20, 'sex': 'f', 'town': 'B'}, {'age': 60, 'sex': 'm', 'town': 'A'}]
 
-    Args:
-        left: a synthetic table.
-        right: another one.
-        owner: whose rows are kept, each once, with its values of the shared columns; ``shared``: as many rows
-            as both have on average, and the shared columns' values by turns.
+    ``owner``: whose rows are kept, each once, with its values of the shared columns; ``shared``: as many rows
+    as both have on average, and the shared columns' values by turns.
 
     Returns:
         The left table's columns, then the right one's others; rows in random order, the same each time.
@@ -112,7 +92,7 @@ def stitch_tables(left: pa.Table, right: pa.Table, owner: StitchOwner) -> pa.Tab
     left, right = _of_one_kind(left, right, shared)
     found = {name: on_one_scale(name, [left[name], right[name]]) for name in shared}
     entropies = np.array([found[name].entropy if name in found else 0.0 for name in names])
-    basis = PublicBasis(names, entropies, {names.index(name): found[name].interval for name in shared})
+    basis = public_basis(names, entropies, {names.index(name): found[name].interval for name in shared})
     one, other = (
         Microdata(
             table.num_rows,
@@ -132,7 +112,6 @@ def stitch_tables(left: pa.Table, right: pa.Table, owner: StitchOwner) -> pa.Tab
 
 
 def _of_one_kind(left: pa.Table, right: pa.Table, shared: Sequence[str]) -> tuple[pa.Table, pa.Table]:
-    """Both with plain cells, those of shared columns of one type."""
     sides = [
         pa.table({name: plain_array(each[name]) for name in each.column_names}) for each in (left, right)
     ]

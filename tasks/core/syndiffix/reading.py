@@ -180,7 +180,6 @@ def _share(part: int, whole: int) -> str:
 
 
 def _why_unread(column: ChosenColumn) -> str:
-    """Why cells of it are missing that hold something."""
     return REASONS[NOT_A_DATE] if column.reading.holds_dates else NOT_OF_TYPE[column.letter or "r"]
 
 
@@ -307,7 +306,6 @@ def _unreadable(column: ChosenColumn, cells: _TypedCells) -> str:
 
 
 def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedCells:
-    """Cells of the column's type."""
     if column.reading != AS_IT_STANDS:
         return _typed_as_read(column, cells)
     if has_types:

@@ -115,13 +115,11 @@ class Setting:
 
 
 def _setting(default: object, options: str, meaning: str, *, least: float = 0, most: float = inf) -> Any:
-    """A field that is a setting: all of a `Setting` but its name and kind, which the field itself tells."""
     found = {"meaning": meaning, "options": options.split(), "least": least, "most": most}
     return field(default=default, metadata={"setting": found})
 
 
 def settings_of(kind: type) -> Iterator[Setting]:
-    """The settings among a kind of parameters' fields, in their order."""
     return (_read(each) for each in fields(kind) if "setting" in each.metadata)
 
 
@@ -157,7 +155,6 @@ class Checked:
             raise ParameterError(problems)
 
     def further_problems(self) -> list[str]:
-        """What is wrong beside the ranges of settings."""
         return []
 
 
@@ -198,7 +195,6 @@ class AnonymizationParameters(Checked):
 
     Attributes:
         salt: the secret key of all noise, at least 8 bytes; one per dataset.
-        low_count_params: the low-count filter.
     """
 
     salt: bytes = field(repr=False)
@@ -221,7 +217,6 @@ class AnonymizationParameters(Checked):
     )
 
     def further_problems(self) -> list[str]:
-        """A salt that could be guessed."""
         if len(self.salt) >= _LEAST_SALT_BYTES:
             return []
         return [
@@ -311,9 +306,6 @@ class MlClustering(Checked):
 
     Attributes:
         target: the column to predict.
-        classifier_model: scikit-learn estimator that ranks features of a categorical target; a decision
-            tree where there is none.
-        regressor_model: the same for a numeric target.
     """
 
     target: ColumnReference
@@ -323,8 +315,6 @@ class MlClustering(Checked):
         "leave out the columns that do not help to predict the target",
     )
     max_weight: float = _max_weight()
-    classifier_model: object | None = None
-    regressor_model: object | None = None
     main_features: tuple[ColumnReference, ...] | None = _setting(
         None,
         "--clustering-mainfeatures",
@@ -332,7 +322,6 @@ class MlClustering(Checked):
     )
 
     def further_problems(self) -> list[str]:
-        """A column that is named twice."""
         features = self.main_features or ()
         if len({self.target, *features}) == 1 + len(features):
             return []
@@ -359,13 +348,7 @@ ClusteringStrategy = SolvableStrategy | ListedClusters
 
 @dataclass(frozen=True)
 class SynDiffixParameters:
-    """How a table is synthesized.
-
-    Attributes:
-        anonymization: thresholds, noise and the salt.
-        bucketization: how finely the trees divide.
-        clustering: which columns are synthesized together.
-    """
+    """How a table is synthesized."""
 
     anonymization: AnonymizationParameters
     bucketization: BucketizationParameters = BucketizationParameters()
@@ -378,11 +361,7 @@ class SynDiffixParameters:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], salt: bytes = _NO_SALT) -> "SynDiffixParameters":
-        """What settings stand for.
-
-        Args:
-            settings: by name, as in a configuration's section; what is left out has its default.
-            salt: of the dataset, where noise is drawn.
+        """Settings by name, as in a configuration's section; what is left out has its default.
 
         Raises:
             ParameterError: naming what is out of range or lacks.
@@ -447,7 +426,6 @@ def clustering_of(settings: Mapping[str, Any]) -> ClusteringStrategy:
 
 
 def _built(kind: type[T], settings: Mapping[str, Any], **further: object) -> T:
-    """Parameters of a kind, from the settings among its fields."""
     found: dict[str, Any] = {}
     for each in settings_of(kind):
         if each.name in settings:

@@ -191,7 +191,6 @@ def _place_columns(problem: Problem, order: Integers, solution: Solution) -> tup
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add(dependence: Floats, sums: Floats, maxima: Floats, is_first: bool) -> None:
-    """Make a column's dependence (d,) part of a cluster's sums and maxima."""
     if is_first:
         for other in range(len(dependence)):
             sums[other] = maxima[other] = dependence[other]
@@ -260,7 +259,6 @@ def _rank_candidates(problem: Problem, solution: Solution, cluster: int, found: 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _order_by_cluster(solution: Solution, clusters: int) -> None:
-    """List all columns by their cluster."""
     start = 0
     for cluster in range(clusters):
         solution.keys[cluster] = start
@@ -366,12 +364,12 @@ def select_features(values: Floats, is_text: Sequence[bool], parameters: MlClust
     features = [column for column in used if column != target]
     table = np.column_stack([_encode(complete[:, column], is_text[column]) for column in [target, *features]])
     # Equal rows are the only ones whose order still is the table's.
-    table = _thinned(table[np.lexsort(table.T[::-1])])
+    table = thinned(table[np.lexsort(table.T[::-1])])
     varied = np.flatnonzero(table[:, 1:].var(axis=0) > _LEAST_VARIANCE)
     is_class = is_text[target] or len(np.unique(table[:, 0])) <= _MOST_CATEGORIES
     outcome = _as_classes(table[:, 0]) if is_class else table[:, 0]
     if len(varied) > 1:
-        varied = varied[_rank(table[:, 1 + varied], outcome, _estimator(is_class, parameters))]
+        varied = varied[_rank(table[:, 1 + varied], outcome, _estimator(is_class))]
     return tuple(features[place] for place in varied)
 
 
@@ -415,7 +413,7 @@ def _encode(column: Floats, is_text: bool) -> Floats:
     return np.clip(scaled, -_LARGEST, _LARGEST)
 
 
-def _thinned(table: Floats) -> Floats:
+def thinned(table: Floats) -> Floats:
     """A sorted table's rows, or as many as are looked at, evenly spread over all values of the target."""
     if len(table) <= _MOST_ROWS:
         return table
@@ -431,13 +429,10 @@ def _as_classes(ranks: Floats) -> Integers:
     return joined[classes]
 
 
-def _estimator(is_class: bool, parameters: MlClustering) -> Any:
+def _estimator(is_class: bool) -> Any:
     # Imported here: nothing else needs it, and it takes a second.
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    given = parameters.classifier_model if is_class else parameters.regressor_model
-    if given is not None:
-        return given
     return DecisionTreeClassifier(random_state=0) if is_class else DecisionTreeRegressor(random_state=0)
 
 

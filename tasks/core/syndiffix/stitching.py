@@ -33,9 +33,9 @@ tests/oracles/syndiffix_stitching.py):
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan, nan
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,7 +43,7 @@ import pyarrow as pa
 from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.compiling.decorator import njit
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, StitchOwner
-from tasks.core.syndiffix.forest import Buckets, Forest
+from tasks.core.syndiffix.forest import Buckets
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
@@ -197,7 +197,6 @@ def _narrow(interval: Floats, lowest: float, highest: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _divide(left: StitchSide, right: StitchSide, cells: UnpairedCells, cell: int, middle: float) -> None:
-    """Make a cell its upper half, and the next one, whose turn comes first, its lower half."""
     spans, turns, bounds = cells.spans, cells.turns, cells.bounds
     column = turns[cell, 0]
     for place in range(4):
@@ -214,7 +213,6 @@ def _divide(left: StitchSide, right: StitchSide, cells: UnpairedCells, cell: int
 
 @njit(cache=True, nogil=True)
 def _move_lower(side: StitchSide, span: Integers, column: int, middle: float) -> int:
-    """Move a span's rows below the middle to its start, both in order; returns where the rest starts."""
     order, start = side.order, int(span[0])
     others = np.empty(span[1] - start, np.int64)
     kept = 0
@@ -250,7 +248,6 @@ def _count_lower(side: StitchSide, start: int, end: int, column: int, middle: fl
 
 @njit(cache=True, nogil=True)
 def _are_alike(left: int, right: int) -> bool:
-    """Whether there are rows on both sides, and on the smaller at least 0.7 as many as on the other."""
     return min(left, right) > 0 and 10 * min(left, right) >= 7 * max(left, right)
 
 
@@ -318,7 +315,6 @@ def patch(left_rows: int, right_rows: int, generator: np.random.Generator) -> In
 
 
 def _sorted(values: Floats, generator: np.random.Generator) -> StitchSide:
-    """A side with its rows sorted by all columns, equal ones at random."""
     values = np.ascontiguousarray(values, np.float64)
     order = generator.permutation(len(values))
     return StitchSide(values, order[np.lexsort(values[order].T[::-1])])
@@ -337,51 +333,46 @@ class Microdata:
     cells: Mapping[int, DrawnCells]
 
     def take(self, rows: Integers) -> "Microdata":
-        """Some of the rows."""
         return Microdata(len(rows), {column: _take(cells, rows) for column, cells in self.cells.items()})
 
 
-class JoiningBasis(Protocol):
-    """What joining two clusters' rows needs to know of the columns."""
-
-    def ordered(self, columns: Sequence[int]) -> list[int]:
-        """Columns by entropy, then number: rows are divided by the plainest first."""
-
-    def interval(self, column: int) -> Interval:
-        """Where a column's numbers lie."""
-
-    def generator(self, purpose: str, columns: Sequence[int]) -> np.random.Generator:
-        """The generator of one purpose and some columns."""
-
-
 @dataclass(frozen=True)
-class StitchingBasis:
-    """What drawing and stitching need to know of the columns.
+class JoiningBasis:
+    """What rows are joined by.
 
     Attributes:
-        forest: for names, intervals and the salt.
-        sources: of each column's cells.
+        names: headers of all columns.
         entropies: of each column in bits, (d,): rows are divided by the plainest column first.
-        difference_sd: standard deviation of the difference of two counts of the same rows, in rows.
+        intervals: where the numbers of each column that is joined lie.
+        salt: of the dataset; empty where all that is joined is published.
+        stream: what the names of all generators begin with.
     """
 
-    forest: Forest
-    sources: Sequence[CellSource]
+    names: Sequence[str]
     entropies: Floats
-    difference_sd: float
+    intervals: Mapping[int, Interval]
+    salt: bytes = field(repr=False)
+    stream: tuple[str, ...]
 
     def ordered(self, columns: Sequence[int]) -> list[int]:
         """Columns by entropy, then number."""
         return sorted(columns, key=lambda column: (self.entropies[column], column))
 
-    def interval(self, column: int) -> Interval:
-        """Where a column's numbers lie, after push-down."""
-        return self.forest.ranked(column).interval
-
     def generator(self, purpose: str, columns: Sequence[int]) -> np.random.Generator:
-        """The generator of one purpose and some columns."""
-        names = (self.forest.columns[column].name for column in columns)
-        return generator_of(self.forest.anonymization.salt, purpose, *names)
+        return generator_of(self.salt, *self.stream, purpose, *(self.names[column] for column in columns))
+
+
+@dataclass(frozen=True)
+class StitchingBasis(JoiningBasis):
+    """What rows are drawn and joined by.
+
+    Attributes:
+        sources: of each column's cells.
+        difference_sd: standard deviation of the difference of two counts of the same rows, in rows.
+    """
+
+    sources: Sequence[CellSource]
+    difference_sd: float
 
 
 def draw_rows(buckets: Buckets, columns: Sequence[int], basis: StitchingBasis) -> Microdata:
@@ -424,7 +415,7 @@ def join_tables(left: Microdata, right: Microdata, cluster: DerivedCluster, basi
     found = stitch(
         _numbers(left, columns),
         _numbers(right, columns),
-        [basis.interval(column) for column in columns],
+        [basis.intervals[column] for column in columns],
         cluster.owner,
         generator,
     )
@@ -443,7 +434,6 @@ def _take(cells: DrawnCells, rows: Integers) -> DrawnCells:
 
 
 def _alternate(left: DrawnCells, right: DrawnCells, found: StitchedRows) -> DrawnCells:
-    """A stitch column's cells, each from the side that owns it."""
     both = DrawnCells(
         np.concatenate([left.numbers, right.numbers]), pa.concat_arrays([left.values, right.values])
     )

@@ -46,8 +46,7 @@ from tasks.core.syndiffix.solver import known_clusters, select_features, solve, 
 from tasks.core.syndiffix.stitching import Microdata, StitchingBasis, assemble, draw_rows, shuffle
 
 
-def silent(step: str, done: int, of: int) -> None:
-    """Tell nobody."""
+def silent(step: str, done: int, of: int) -> None: ...
 
 
 class Synthesizer:
@@ -163,7 +162,6 @@ class Synthesizer:
         return pa.table({column.name: column.finished(cells) for column, cells in found})
 
     def basis(self) -> StitchingBasis:
-        """What rows are drawn and stitched by."""
         sources = [
             CellSource(
                 column, self.forest.null_values[number], self.forest.buckets((number,)), self._is_safe(column)
@@ -172,10 +170,17 @@ class Synthesizer:
         ]
         # Each of two counts has two layers of noise.
         deviation = 2 * self.parameters.anonymization.layer_noise_sd * self._rows_per_entity()
-        return StitchingBasis(self.forest, sources, entropies(self.forest), deviation)
+        return StitchingBasis(
+            [column.name for column in self.columns],
+            entropies(self.forest),
+            {number: self.forest.ranked(number).interval for number in range(len(self.columns))},
+            self._salt,
+            (),
+            sources,
+            deviation,
+        )
 
     def _rows_per_entity(self) -> float:
-        """As many as a noisy count of rows and one of entities say."""
         if not self.ids:
             return 1.0
         distinct = [np.unique(column[column > 0]) for column in self._hashes.T]
@@ -203,11 +208,7 @@ class Synthesizer:
         return is_sample_worthwhile(self.forest.rows, len(self.columns), size)
 
     def measure(self, known: KnownPairs = MappingProxyType({})) -> ColumnRelations:
-        """How the columns depend on each other.
-
-        Args:
-            known: the dependence of pairs of headers that need not be measured again.
-        """
+        """How the columns depend on each other; ``known``: pairs of headers, not to be measured again."""
         forest = self.forest
         if self.is_sampled and isinstance(self.strategy, DefaultClustering):
             # The rows with the least hashes: as good as at random, and the same in any order of the rows.
@@ -231,12 +232,7 @@ def _require_columns(names: Sequence[str], selected: Sequence[str], known: Seque
 
 
 def tables_per_question(synthesizer: Synthesizer, column_sets: Sequence[Sequence[int]]) -> Iterator[pa.Table]:
-    """One table for each set of columns, all of them in one cluster, in the sets' order.
-
-    Args:
-        synthesizer: of the table; its trees are kept, its clusters don't matter.
-        column_sets: numbers of its columns, each once, at least one a set.
-    """
+    """One table for each set of column numbers, all of them in one cluster, in the sets' order."""
     basis = synthesizer.basis()
     for columns in column_sets:
         combination = column_numbers(columns)

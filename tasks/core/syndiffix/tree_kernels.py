@@ -103,7 +103,6 @@ class Nodes(NamedTuple):
 
     @property
     def depth(self) -> Ids:
-        """0 for the root that the tree was grown from."""
         return self.table[:, DEPTH]
 
     @property
@@ -239,7 +238,6 @@ def divide(
 
 @njit(cache=True, nogil=True)
 def _place_child(nodes: Nodes, node: int, child: int, boundary: Ids, grid: TreeGrid) -> None:
-    """Which half of its parent's interval it is, by column."""
     columns = len(boundary)
     for column in range(columns):
         upper = nodes.table[child, CORNER] >> (columns - 1 - column) & 1
@@ -516,7 +514,6 @@ def _is_single(nodes: Nodes, node: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _child(tree: Walked, node: int, single: bool, half: int, both: Walked, pair: int, column: int) -> int:
-    """A column's node in one half of the pair's: a child, or the single value itself where it lies."""
     if not single:
         return _find_corner(tree.nodes, node, half)
     if pair == NO_NODE:

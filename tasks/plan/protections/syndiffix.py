@@ -5,7 +5,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
 from tasks.plan.protections.plan import ProtectionPlan, drafted_notes, unused_notes
-from tasks.plan.syndiffix import SYNDIFFIX_NOT_PRIVATE, Selection, rows_are_people, select_columns
+from tasks.plan.syndiffix import NOTES, Selection, select_columns
 
 
 class TreesPlan(ProtectionPlan):
@@ -21,9 +21,9 @@ class TreesPlan(ProtectionPlan):
         self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
     ) -> list[str]:
         """On what it does not promise."""
-        notes = [f"{SYNDIFFIX_NOT_PRIVATE}; privacy.json says what protects and what does not."]
+        notes = [f"{NOTES.say('not_private')}; privacy.json says what protects and what does not."]
         if schema.subject_id is None:
-            notes.append(rows_are_people("subject_id"))
+            notes.append(NOTES.say("rows_are_people", key="subject_id"))
         if not configuration.dataset_is_named:
             notes.append(
                 f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "

@@ -55,12 +55,9 @@ def type_columns(
 ) -> None:
     """Read the whole table: rows are told apart by all of their cells, also by those of no selected column.
 
-    Args:
-        into: what is filled.
-        table: the input.
-        columns: all but the ids, with the declared type of those that have one, the marks of numbers, and
-            how cells are read.
-        ids: the id columns.
+    ``columns``: all but the ids, with the declared type of those that have one, the marks of numbers, and
+    how cells are read.
+    ``ids``: the id columns.
     """
     declared = [
         ChosenColumn(name, letter, NumberFormat(**marks), CellReading.of(reading))
@@ -80,10 +77,7 @@ def type_columns(
 def measure_dependence(into: Output, table: StoredTable, part: Part) -> None:
     """How every two columns depend on each other; pairs that were measured before are not measured again.
 
-    Args:
-        into: what is filled.
-        table: typed.
-        part: all that is synthesized of it, with `SynDiffix.for_clusters`.
+    The part is all that is synthesized, with `SynDiffix.for_clusters`.
     """
     trees = Trees(into, table, part)
     synthesizer = trees.solver()
@@ -101,7 +95,7 @@ def measure_dependence(into: Output, table: StoredTable, part: Part) -> None:
 
 @step(SENSITIVE, makes="clusters", folder="clusters", progress="solve clusters")
 def solve_clusters(into: Output, table: StoredTable, measured: StoredTable | None, part: Part) -> None:
-    """Which columns are synthesized together. Args: as of `measure_dependence`, and what it measured."""
+    """Which columns are synthesized together, by what `measure_dependence` measured."""
     synthesizer = Trees(into, table, part).solver()
     clusters = synthesizer.clusters(None if measured is None else read_relations(into.path(measured)))
     (into.folder / _CLUSTERS).write_text(write_clusters(clusters) + "\n", encoding="utf-8")
@@ -122,12 +116,8 @@ def grow_trees(
 ) -> None:
     """Have others grow the trees that later steps find: a task run for each cluster and each question.
 
-    Args:
-        into: gets a list of the columns of these.
-        table: typed.
-        solved: the clusters.
-        questions: sets of columns that are answered later.
-        part: all that is synthesized, with `SynDiffix.for_trees`.
+    ``questions``: sets of columns that are answered later.
+    ``part``: all that is synthesized, with `SynDiffix.for_trees`.
     """
     combinations = stored_clusters(into.run, solved).combinations
     clusters = [tuple(part.columns[column] for column in each) for each in combinations]
@@ -140,10 +130,7 @@ def grow_trees(
 def synthesize_cluster(into: Output, table: StoredTable, part: Part) -> None:
     """Rows of one cluster, bucket by bucket: as yet neither stitched nor shuffled, and so not to be shown.
 
-    Args:
-        into: what is filled.
-        table: typed.
-        part: the cluster's, with `SynDiffix.for_trees`.
+    The part is the cluster's, with `SynDiffix.for_trees`.
     """
     trees = Trees(into, table, part)
     synthesizer, basis = trees.grown()
@@ -219,12 +206,7 @@ def evaluate_tables(
 ) -> None:
     """Total variation of every column and pair, of one table and those of single questions; the owner's page.
 
-    Args:
-        into: what is filled.
-        settings: what of the configuration matters.
-        table: the raw one, typed.
-        synthetic: the one of all columns.
-        answers: those of single questions; None where there are none.
+    The table is the raw one, typed; ``answers`` are those of single questions, if there are any.
     """
     from tasks.core.navigation.owner_page import answers_of_tables, owner_title, render_owner_page
     from tasks.core.navigation.payload.owner import Compared, payload_of_true_table

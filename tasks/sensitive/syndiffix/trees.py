@@ -99,11 +99,9 @@ class _Held:
     basis: StitchingBasis | None = None
 
     def has_exactly(self, columns: tuple[str, ...]) -> bool:
-        """Whether it is of these columns in this order."""
         return self._names == columns
 
     def has(self, columns: tuple[str, ...]) -> bool:
-        """Whether it is of these columns in this order, with or without others among them."""
         return tuple(name for name in self._names if name in columns) == columns
 
     @property
@@ -115,7 +113,6 @@ _held: list[_Held] = []
 
 
 def release_trees() -> None:
-    """Let go of what is held."""
     _held.clear()
 
 
@@ -123,7 +120,6 @@ class Trees:
     """The trees of some columns of a typed table."""
 
     def __init__(self, into: Output, table: StoredTable, part: Part) -> None:
-        """Args: into: of the step. table: typed (see `tasks.sensitive.syndiffix.steps`). part: of it."""
         self._into, self._table, self._part = into, table, part
         self._workspace: Workspace = into.run
 
@@ -215,7 +211,6 @@ def places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...
 
 
 def write_typed(table: pa.Table, contents: Words, folder: Path) -> None:
-    """A typed table, and what tells its rows apart."""
     pq.write_table(table, folder / TABLE)
     np.save(folder / _CONTENTS, contents)
 
@@ -241,7 +236,6 @@ def read_cluster_rows(folder: Path, columns: tuple[int, ...]) -> Microdata:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """One array."""
     whole = column.combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
@@ -255,20 +249,12 @@ class KnownDependence:
     """The pairs of a table that were measured in one way; a pair's value follows from the pair alone."""
 
     def __init__(self, workspace: Workspace, table: StoredTable, part: Part, sample: int) -> None:
-        """Find them.
-
-        Args:
-            workspace: where they are.
-            table: typed.
-            part: all that is synthesized of it.
-            sample: rows that are measured by; 0: all.
-        """
+        """Args: sample: rows that are measured by; 0: all."""
         self._columns = part.columns
         self._safe = frozenset(part.settings.value_safe_columns)
         self._path = kept_at(workspace, "dependence", table, part, sample).with_suffix(".json")
 
     def pairs(self) -> Mapping[tuple[str, str], float]:
-        """By headers."""
         return {
             (one, other): value
             for one, other, safe_one, safe_other, value in self._rows()
@@ -276,7 +262,6 @@ class KnownDependence:
         }
 
     def add(self, relations: ColumnRelations) -> None:
-        """Keep what was measured, beside what is known."""
         rows = {(one, other, a, b): value for one, other, a, b, value in self._rows()}
         for place, one in enumerate(self._columns):
             for other_place, other in enumerate(self._columns[:place]):
@@ -298,12 +283,10 @@ class KnownDependence:
 
 
 def write_relations(relations: ColumnRelations, folder: Path) -> None:
-    """Into an empty folder."""
     body = {"dependence": relations.dependence.tolist(), "entropies": relations.entropies.tolist()}
     (folder / _FILE).write_text(json.dumps(body), encoding="utf-8")
 
 
 def read_relations(folder: Path) -> ColumnRelations:
-    """What `write_relations` wrote."""
     body = json.loads((folder / _FILE).read_text(encoding="utf-8"))
     return ColumnRelations(np.array(body["dependence"], np.float64), np.array(body["entropies"], np.float64))

@@ -1,3 +1,5 @@
+"""Integers and decimals that floats don't tell apart: none merge, and none is made up."""
+
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from math import inf, nan
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 
 from tasks.core.errors import InputError
 from tasks.core.syndiffix.columns import ValueGrid, encode_column
+from tasks.core.syndiffix.settings import AnonymizationParameters, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 MOMENTS = st.datetimes(datetime(1528, 1, 1), datetime(2072, 1, 1))
@@ -299,3 +303,36 @@ def test_decimals_of_more_digits_than_38_are_refused_without_being_shown():
     with pytest.raises(InputError, match="must hold decimals") as raised:
         encode_column("long", pa.array([Decimal(10**39 + 7)], pa.decimal256(50, 0)))
     assert "00000" not in str(raised.value) and raised.value.__context__ is None
+
+
+VALUES = [
+    pa.array([5, 2**53, 2**53 + 1, 2**60, 2**60 + 1, 2**64 - 2, 2**64 - 1], pa.uint64()),
+    pa.array([-(2**63), -(2**63) + 1, -7, 0, 2**62 + 1, 2**62 + 2, None], pa.int64()),
+    pa.array([-(10**37), 1 - 10**37, 0, 10**30 + 7], pa.decimal128(38, 0)),
+    pa.array([Decimal("1.05"), Decimal("12345678901234567890.01"), Decimal("12345678901234567890.02")]),
+]
+
+
+@pytest.mark.parametrize("value_safe", [False, True])
+@pytest.mark.parametrize("values", VALUES, ids=lambda values: str(values.type))
+def test_values_that_are_released_come_out_as_they_are(values, value_safe):
+    table = pa.table({"number": pa.concat_arrays([values] * 40)})
+    safe = frozenset(["number"] if value_safe else [])
+    parameters = SynDiffixParameters(AnonymizationParameters(b"sixteen bytes of"), value_safe_columns=safe)
+    made = Synthesizer(table, parameters).sample()["number"]
+    assert made.type == values.type and set(made.to_pylist()) == set(values.to_pylist())
+
+
+def test_floats_stay_in_order_and_near_and_those_that_are_exact_stay():
+    numbers = [*range(-(2**62), -(2**62) + 40), -3, 9, *range(2**62 - 20, 2**62 + 20)]
+    order = np.random.default_rng(1).permutation(len(numbers))
+    column = encode_column("c", pa.array([numbers[place] for place in order], pa.int64()))
+    floats = column.values[np.argsort(order)]
+    assert (np.diff(floats) > 0).all() and floats[40:42].tolist() == [-3, 9]
+    assert (np.abs(floats - np.array(numbers, float)) <= 40 * 1024).all()
+
+
+def test_a_number_that_is_drawn_from_a_range_is_not_somebody_s():
+    column = encode_column("c", pa.array([5, 2**60 + 1, 2**60 + 3], pa.int64()))
+    drawn = column.decode(column.values, np.zeros(3, bool)).to_pylist()
+    assert not set(drawn[1:]) & {2**60 + 1, 2**60 + 3}

@@ -1,16 +1,19 @@
-"""What the specification says of small tables by hand, and what ours is to be, of the slow oracles."""
+"""The slow oracles of the forest: the specification by hand, what the port computed, and what ours is."""
 
+import csv
+import json
 from collections import Counter
+from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.hashing import hash_string
+from tasks.core.syndiffix.hashing import hash_entities, hash_string
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.settings import BucketizationParameters
-from tests.oracles.syndiffix_buckets import Harvester, harvest
+from tests.oracles.syndiffix_buckets import Bucket, Harvester, compacted, harvest, narrowed
 from tests.oracles.syndiffix_dependence import dependence, entropy, leaves
 from tests.oracles.syndiffix_forest import build_forest
 from tests.oracles.syndiffix_settings import LIMITS, NAN, NOISELESS, NOISY
@@ -39,12 +42,6 @@ def by_bounds(buckets):
 
 def nodes(root):
     return [root, *(node for child in root.children.values() for node in nodes(child))]
-
-
-def shape(node):
-    """All that does not depend on what rows are called."""
-    bounds = node.snapped, node.actual, len(node.rows), len(node.holders), node.is_stub, node.noisy_count
-    return *bounds, {index: shape(child) for index, child in node.children.items()}
 
 
 @BOTH
@@ -175,44 +172,6 @@ def test_entities_with_several_rows_are_counted_once_by_the_filter_and_flattened
 
 
 @settings(max_examples=60, deadline=None)
-@given(TABLES, st.randoms(use_true_random=False), st.sampled_from([1, 3]))
-def test_ours_do_not_depend_on_the_order_of_rows(columns, random, rows_each):
-    n = len(columns[0])
-    hashes = [hash_string(str(row // rows_each)) for row in range(n)]
-    order = random.sample(range(n), n)
-    one = forest_of(columns, "ours", NOISY, hashes=[hashes], one_row_each=rows_each == 1)
-    other = forest_of(
-        [[column[row] for row in order] for column in columns],
-        "ours",
-        NOISY,
-        hashes=[[hashes[row] for row in order]],
-        one_row_each=rows_each == 1,
-    )
-    for key, root in one.trees.items():
-        assert shape(root) == shape(other.trees[key])
-        assert harvest(root, drawing()) == harvest(other.trees[key], drawing())
-
-
-@settings(max_examples=60, deadline=None)
-@given(TABLES, st.sampled_from(["port", "ours"]))
-def test_counts_add_up_to_the_roots_and_places_are_within_it(columns, semantics):
-    forest = forest_of(columns, semantics, NOISY, bucketization=LIMITS)
-    for root in forest.trees.values():
-        harvester = Harvester(drawing())
-        buckets = harvester.table(root)
-        if semantics == "ours":
-            assert all(bucket.count for known in harvester.known.values() for bucket in known)
-        total = sum(count for _, count in buckets)
-        assert total == 0 or abs(total - root.noisy_count) <= 1
-        for intervals, count in buckets:
-            assert count >= 1
-            for interval, limit in zip(intervals, root.snapped, strict=True):
-                # The port's hulls are also of rows that were pushed out.
-                if semantics == "ours":
-                    assert limit.lower <= interval.lower <= interval.upper <= limit.upper
-
-
-@settings(max_examples=60, deadline=None)
 @given(TABLES)
 def test_what_ours_divides_passes_the_filter_and_is_no_stub(columns):
     forest = forest_of(columns, "ours", NOISY, bucketization=LIMITS)
@@ -225,22 +184,6 @@ def test_what_ours_divides_passes_the_filter_and_is_no_stub(columns):
         }
 
 
-@settings(max_examples=40, deadline=None)
-@given(TABLES, st.sampled_from(["port", "ours"]))
-def test_dependence_is_from_zero_to_one_and_symmetric(columns, semantics):
-    forest = forest_of([columns[0], columns[-1]], semantics, NOISY, bucketization=LIMITS)
-    assert 0 <= dependence(forest, 0, 1) == dependence(forest, 1, 0) <= 1
-
-
-@BOTH
-@pytest.mark.parametrize(("threshold", "expected"), [(8, 0.5), (9, 0.0), (17, 0.0), (100, 0.0)])
-def test_dependence_is_measured_on_nodes_with_enough_rows(semantics, threshold, expected):
-    # With 16 rows of x and of y in a node nothing is seen yet; with 8 of a single x, y is known.
-    columns = [[float(i % 4) for i in range(32)], [1.5, 0.5] * 16]
-    limits = BucketizationParameters(3, threshold)
-    assert dependence(forest_of(columns, semantics, bucketization=limits), 0, 1) == expected
-
-
 def test_a_null_at_the_upper_bound_of_the_interval_is_found_by_ours():
     # 0, 1 and null as 2 are in the interval [0, 2]: by the port's walk 2 is in no half.
     x = [value for value in (0.0, 1.0, NAN) for _ in range(32)]
@@ -248,3 +191,183 @@ def test_a_null_at_the_upper_bound_of_the_interval_is_found_by_ours():
     port, ours = (dependence(forest_of([x, y], s, bucketization=LIMITS), 0, 1) for s in ("port", "ours"))
     assert ours == 0.0
     assert port > 0.1
+
+
+# Each node is [snapped intervals, actual intervals, rows, noisy count, is stub, children by index].
+CASES = json.loads((Path(__file__).parent / "trees.json").read_text())
+TAXI = ["pickup_longitude", "pickup_latitude", "fare_amount", "rate_code", "passenger_count"]
+
+
+def forest_of_vectors(case, semantics="port"):
+    columns = [[NAN if value is None else value for value in column] for column in case["columns"].values()]
+    hashes = [hash_entities(case["ids"]).tolist()] if "ids" in case else None
+    parameters = NOISELESS if case["noiseless"] else NOISY
+    return build_forest(columns, list(case["columns"]), parameters, semantics=semantics, hashes=hashes)
+
+
+def bounds(intervals):
+    return [[interval.lower, interval.upper] for interval in intervals]
+
+
+def written(node):
+    """A node in the form of the vectors; children are there in order of their index."""
+    fields = [bounds(node.snapped), bounds(node.actual), len(node.rows), node.noisy_count, node.is_stub]
+    children = {str(index): written(child) for index, child in sorted(node.children.items())}
+    return [*fields, children] if children else fields
+
+
+def trees_of(forest):
+    return {name_of(columns): written(root) for columns, root in forest.trees.items()}
+
+
+def name_of(columns):
+    return "_".join(map(str, columns))
+
+
+def generator():
+    random = Random(0)
+    return lambda total: random.randint(0, total - 1)
+
+
+def plain(buckets):
+    return [[bounds(intervals), count] for intervals, count in buckets]
+
+
+def test_only_trees_that_were_divided_by_a_prefix_of_their_rows_differ_in_ours():
+    trees = {name: trees_of(forest_of_vectors(case, "ours")) for name, case in CASES.items()}
+    assert [name for name, case in CASES.items() if trees[name] != case["trees"]] == ["noisy_2d_80"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_buckets_are_the_ports(name):
+    roots = forest_of_vectors(CASES[name]).trees
+    buckets = {name_of(columns): plain(harvest(root, generator())) for columns, root in roots.items()}
+    assert buckets == CASES[name]["buckets"]
+
+
+def test_what_was_harvested_before_changes_the_ports_buckets_and_not_ours():
+    for semantics in ("port", "ours"):
+        trees = forest_of_vectors(CASES["noisy_2d_80"], semantics).trees
+        harvester = Harvester(generator())
+        for column in ((0,), (1,)):
+            harvester.table(trees[column])
+        changed = harvester.table(trees[(0, 1)]) != harvest(trees[(0, 1)], generator())
+        assert changed == (semantics == "port")
+
+
+# What a node's subnodes give: columns 0 and 1, 0 and 2, 1 and 2.
+PAIRS = {
+    (0, 1): [([(0, 1), (0, 2)], 5), ([(6, 7), (2, 4)], 5)],
+    (0, 2): [([(0, 2), (0, 1)], 3), ([(3, 4), (4, 5)], 2)],
+    (1, 2): [([(0, 2), (4, 5)], 1), ([(6, 8), (0, 1)], 1), ([(5, 6), (7, 8)], 1)],
+}
+
+
+def columns_of(rows):
+    return list(map(list, zip(*rows, strict=True)))
+
+
+def forest_of_refined(columns, semantics="ours"):
+    return build_forest(columns, "abc"[: len(columns)], NOISELESS, semantics=semantics)
+
+
+def drawing_refined():
+    random = Random(0)
+    return random.randrange
+
+
+def refined(pairs, draw, count):
+    """Refinement of a node [0, 8) in three columns, a stub with all halves full, from given buckets."""
+    forest = forest_of_refined([[float(i % 8) for i in range(12)]] * 3)
+    root = forest.trees[(0, 1, 2)]
+    assert root.is_stub and compacted(root) == root.snapped == [Interval(0.0, 8.0)] * 3
+    harvester = Harvester(draw)
+    for columns, buckets in pairs.items():
+        harvester.known[forest.trees[columns]] = [
+            Bucket([Interval(*map(float, bounds)) for bounds in intervals], count)
+            for intervals, count in buckets
+        ]
+    found = harvester.refine(root, count)
+    return [([(i.lower, i.upper) for i in bucket.intervals], bucket.count) for bucket in found]
+
+
+def test_places_are_drawn_from_the_buckets_within_the_shortest_hulls():
+    # The shortest hulls are [0, 4], [0, 4] and [0, 5].
+    totals = []
+
+    def last(total):
+        totals.append(total)
+        return total - 1
+
+    found = refined(PAIRS, last, 4)
+    assert totals == [5, 7, 5, 11, 1, 10, 5, 7]
+    assert found == [
+        ([(0, 1), (0, 2), (0, 1)], 1),
+        ([(3, 4), (0, 2), (4, 5)], 1),
+        ([(3, 4), (0, 2), (4, 5)], 1),
+        ([(0, 1), (0, 2), (0, 1)], 1),
+    ]
+
+
+def test_the_first_of_a_pool_is_that_of_the_first_list():
+    assert refined(PAIRS, lambda total: 0, 3) == [
+        ([(0, 1), (0, 2), (0, 1)], 1),
+        ([(0, 2), (0, 2), (0, 1)], 1),
+        ([(0, 1), (0, 2), (4, 5)], 1),
+    ]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("instead", [[], [([(0, 1), (0, 1)], 0)]])
+def test_where_a_list_has_no_rows_the_whole_node_is_one_bucket(pair, instead):
+    found = refined({**PAIRS, pair: instead}, lambda total: 0, 9)
+    assert found == [([(0, 8)] * 3, 9)]
+
+
+def test_where_no_bucket_is_within_the_shortest_hulls_the_whole_node_is_one_bucket():
+    pairs = {**PAIRS, (1, 2): [([(0, 2), (0, 8)], 5), ([(6, 8), (4, 5)], 1)]}
+    assert refined(pairs, lambda total: 0, 9) == [([(0, 8)] * 3, 9)]
+
+
+def test_a_hull_is_cut_to_the_interval_and_widened_where_they_only_touch():
+    interval = Interval(4.0, 8.0)
+    assert narrowed(Interval(2.0, 6.0), interval) == Interval(4.0, 6.0)
+    assert narrowed(Interval(5.0, 5.0), interval) == Interval(5.0, 5.0)
+    assert narrowed(Interval(4.0, 4.0), interval) == interval
+    assert narrowed(Interval(8.0, 9.0), interval) == Interval(4.0, 9.0)
+
+
+@pytest.mark.parametrize(("semantics", "upper"), [("port", 8.0), ("ours", 4.0)])
+def test_a_stub_leaf_is_refined_in_the_half_that_enough_holders_are_in(semantics, upper):
+    lower_half = [(0.0, 1.0), (1.0, 2.0), (2.0, 3.0), (3.0, 0.0), (1.0, 1.0)]
+    # The last one is pushed out of the interval of y, and a passenger: without it two are in the upper half.
+    upper_half = [(5.0, 1.0), (6.0, 2.0), (7.0, -1000.0)]
+    others = [(4.0, 12.0), (5.0, 13.0), (6.0, 14.0)]
+    rows = lower_half + upper_half + others + [(8.0 + i % 8, 8.0 + i // 3) for i in range(20)]
+    node = forest_of_refined(columns_of(rows), semantics).trees[(0, 1)].children[0]
+    assert node.is_stub and node.is_leaf and len(node.rows) == 8
+    assert compacted(node) == [Interval(0.0, upper), Interval(0.0, 4.0)]
+    assert (max(intervals[0].upper for intervals, _ in harvest(node, drawing_refined())) > 4.0) == (
+        upper > 4.0
+    )
+
+
+TAXI = ["pickup_longitude", "pickup_latitude", "fare_amount", "rate_code", "passenger_count"]
+
+
+@pytest.mark.slow
+@pytest.mark.needs_shared
+def test_dependences_and_entropies_of_the_taxi_table_are_the_ports(shared_data):
+    with (shared_data / "taxi-1000.csv").open() as file:
+        records = list(csv.DictReader(file))
+    columns = []
+    for name in TAXI:  # in the port's unit: 0 to 0.9999
+        values = [float(record[name]) for record in records]
+        scale = 0.9999 / (max(values) - min(values))
+        columns.append([value * scale - min(values) * scale for value in values])
+    forest = build_forest(columns, TAXI, NOISELESS, semantics="port", largest=2)
+    entropies = [entropy(forest.trees[(column,)]) for column in range(5)]
+    assert entropies == pytest.approx([9.214, 9.207, 5.160, 0.118, 1.350], abs=0.0005)
+    found = [dependence(forest, x, y) for x in range(5) for y in range(x + 1, 5)]
+    expected = [0.20, 0.15, 0.02, 0.05, 0.18, 0.02, 0.06, 0.04, 0.07, 0.01]
+    assert found == pytest.approx(expected, abs=0.00501)

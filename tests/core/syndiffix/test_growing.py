@@ -1,21 +1,141 @@
-"""Trees that workers grow: the bytes that one process makes, whoever grows them and in whatever order."""
+"""Trees on disk, found or grown again, and trees that workers grow: always the same, whoever grows them."""
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
 from tasks.core.syndiffix import forest as forests
+from tasks.core.syndiffix.forest import ForestColumn
 from tasks.core.syndiffix.growing import GrowingPlace, TreeFiles, grow_sets, measure_pairs
 from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tests.core.parts.other_workers import Backwards, Sent
-from tests.core.syndiffix.test_tree_files import visits
+
+COLUMNS = ("age", "income", "town")
+
+
+def visits(rows: int = 300) -> pa.Table:
+    draw = np.random.default_rng(8)
+    income = draw.lognormal(8, 1, rows).round(2)
+    income[:12] = 10.0 ** np.arange(6, 18)  # are pushed out of the root
+    return pa.table(
+        {
+            "age": np.where(draw.random(rows) < 0.1, np.nan, draw.integers(0, 90, rows)),
+            "income": income,
+            "town": draw.choice(["Aberwick", "Brenmoor", "Caldwell"], rows),
+        }
+    )
+
+
+def files(folder: Path) -> TreeFiles:
+    return TreeFiles(folder, b"kept in the workspace")
+
+
+def synthesizer(
+    folder: Path | None, columns: tuple[str, ...] = COLUMNS, value_safe: frozenset[str] = frozenset()
+) -> Synthesizer:
+    parameters = SynDiffixParameters(AnonymizationParameters(bytes(16)), value_safe_columns=value_safe)
+    known = None if folder is None else files(folder)
+    return Synthesizer(visits(), parameters, columns=columns, known=known)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    grown = synthesizer(None)
+    grown.sample()
+    files(tmp_path / "trees").keep(grown.forest)
+    return tmp_path / "trees"
+
+
+def mark(folder: Path, what: str) -> None:
+    """Change what every file says, so that it is seen whether they are used."""
+    for path in folder.glob(f"*.{what}.npz"):
+        arrays = files(folder)._read(path)
+        assert arrays is not None
+        counts = "noisy" if what == "tree" else "weight"
+        path.unlink()
+        files(folder)._write(path, {**arrays, counts: arrays[counts] * 2}, folder)
+
+
+def test_every_tree_and_harvest_is_kept_once(folder: Path) -> None:
+    assert len(list(folder.glob("*.tree.npz"))) == len(list(folder.glob("*.harvest.npz"))) == 7
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    again = synthesizer(folder)
+    again.sample()
+    files(folder).keep(again.forest)
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_a_table_from_known_trees_is_the_one_from_grown_trees(folder: Path) -> None:
+    assert synthesizer(folder).sample().equals(synthesizer(None).sample())
+    for path in folder.glob("*.harvest.npz"):
+        path.unlink()
+    assert synthesizer(folder).sample().equals(synthesizer(None).sample())
+
+
+@pytest.mark.parametrize("lost", [["age"], ["income"], ["age", "income"], ["age", "income", "town"]])
+def test_trees_that_are_not_known_grow_on_those_that_are(lost: list[str], folder: Path) -> None:
+    columns = [ForestColumn(name, np.zeros(0)) for name in lost]
+    for what in ("tree", "harvest"):
+        files(folder)._path(columns, what).unlink()
+    assert synthesizer(folder).sample().equals(synthesizer(None).sample())
+
+
+@pytest.mark.parametrize("what", ["tree", "harvest"])
+def test_a_known_one_is_not_grown_again_for_other_columns_of_the_table(what: str, folder: Path) -> None:
+    mark(folder, what)
+    if what == "tree":
+        for path in folder.glob("*.harvest.npz"):
+            path.unlink()
+    other = ("age", "town")
+    assert synthesizer(folder, other).sample().num_rows > 1.5 * synthesizer(None, other).sample().num_rows
+
+
+def test_public_values_and_another_order_have_trees_of_their_own(folder: Path) -> None:
+    mark(folder, "harvest")
+    for columns, safe in ((("town", "age"), frozenset()), (("age", "town"), frozenset({"age", "town"}))):
+        known, grown = synthesizer(folder, columns, safe), synthesizer(None, columns, safe)
+        pair = (0, 1)
+        assert known.forest.buckets(pair).rows == grown.forest.buckets(pair).rows
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", None])
+def test_a_damaged_file_is_as_good_as_none(content: bytes | None, folder: Path) -> None:
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes()[:-30] if content is None else content)
+    assert synthesizer(folder).sample().equals(synthesizer(None).sample())
+
+
+def test_a_file_with_one_bit_changed_is_as_good_as_none(folder: Path) -> None:
+    draw = np.random.default_rng(0)
+    (path, *_) = sorted(folder.glob("*.harvest.npz"))
+    content = path.read_bytes()
+    assert files(folder)._read(path)
+    for place in draw.integers(0, len(content), 200):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert files(folder)._read(path) is None
+
+
+def test_the_file_of_other_columns_is_as_good_as_none(folder: Path) -> None:
+    for what in ("tree", "harvest"):
+        one, other = (
+            files(folder)._path([ForestColumn(name, np.zeros(0))], what) for name in ("age", "income")
+        )
+        other.write_bytes(one.read_bytes())
+    assert synthesizer(folder).sample().equals(synthesizer(None).sample())
+
+
+def test_a_folder_that_is_taken_away_meanwhile_is_no_error(tmp_path: Path) -> None:
+    files(tmp_path)._write(tmp_path / "x.tree.npz", {"a": np.zeros(1)}, tmp_path / "gone")
+    assert not (tmp_path / "gone").exists()
+
 
 SALT = b"kept in the ledger"
-COLUMNS = ("age", "income", "town", "year", "smoker")
+COLUMNS_GROWING = ("age", "income", "town", "year", "smoker")
 SETS = [(0, 1, 2), (2, 3, 4), (1,), (0, 2)]
 
 
@@ -46,17 +166,15 @@ def table() -> pa.Table:
     return found
 
 
-def synthesizer(folder: Path | None = None, ids: tuple[str, ...] = ("person", "household")) -> Synthesizer:
+def synthesizer_growing(
+    folder: Path | None = None, ids: tuple[str, ...] = ("person", "household")
+) -> Synthesizer:
     clustering = DefaultClustering(max_weight=2.5)
     parameters = SynDiffixParameters(
         AnonymizationParameters(SALT), clustering=clustering, value_safe_columns=frozenset({"town"})
     )
     known = None if folder is None else files(folder)
-    return Synthesizer(table(), parameters, columns=COLUMNS, ids=ids, known=known)
-
-
-def files(folder: Path) -> TreeFiles:
-    return TreeFiles(folder, b"kept in the workspace")
+    return Synthesizer(table(), parameters, columns=COLUMNS_GROWING, ids=ids, known=known)
 
 
 def place(tmp_path: Path, workers: Workers, root: str = "") -> GrowingPlace:
@@ -72,16 +190,16 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_workers_grow_the_trees_of_one_process(
     workers: Workers, ids: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = synthesizer(ids=ids)
+    alone = synthesizer_growing(ids=ids)
     basis = alone.basis()
     drawn = [alone.draw(each, basis) for each in SETS]
     files(tmp_path / "alone").keep(alone.forest)
     remote = f"memory://{tmp_path.name}" if ids else ""
-    grow_sets(synthesizer(ids=ids).forest, SETS, place(tmp_path, workers, remote))
+    grow_sets(synthesizer_growing(ids=ids).forest, SETS, place(tmp_path, workers, remote))
     assert contents(tmp_path / "trees") == contents(tmp_path / "alone")
     monkeypatch.setattr(forests, "grow_tree", None)
     monkeypatch.setattr(forests, "harvest_tree", None)
-    found = synthesizer(tmp_path / "trees", ids)
+    found = synthesizer_growing(tmp_path / "trees", ids)
     basis = found.basis()
     for one, other in zip(drawn, (found.draw(each, basis) for each in SETS), strict=True):
         assert all(one.cells[column].values.equals(other.cells[column].values) for column in one.cells)
@@ -91,21 +209,21 @@ def test_workers_grow_the_trees_of_one_process(
 def test_workers_measure_the_dependence_of_one_process(
     workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = synthesizer()
+    alone = synthesizer_growing()
     measured = alone.measure()
     files(tmp_path / "alone").keep(alone.forest)
     some = {("age", "income"): float(measured.dependence[0, 1])}
     for known in (some, {}):
-        pairs = measure_pairs(synthesizer().forest, known, place(tmp_path, workers))
+        pairs = measure_pairs(synthesizer_growing().forest, known, place(tmp_path, workers))
     assert contents(tmp_path / "trees") == contents(tmp_path / "alone")
     monkeypatch.setattr(forests, "grow_tree", None)
-    again = synthesizer(tmp_path / "trees").measure(pairs)
+    again = synthesizer_growing(tmp_path / "trees").measure(pairs)
     assert again.dependence.tobytes() == measured.dependence.tobytes()
     assert again.entropies.tobytes() == measured.entropies.tobytes()
 
 
 def test_what_was_grown_before_is_not_sent_and_how_many_parts_there_are_does_not_tell(tmp_path: Path) -> None:
-    forest, workers = synthesizer().forest, Watched()
+    forest, workers = synthesizer_growing().forest, Watched()
     grow_sets(forest, SETS[1:2], place(tmp_path, workers))
     before = contents(tmp_path / "trees")
     changed = {path: path.stat().st_mtime_ns for path in (tmp_path / "trees").iterdir()}
@@ -125,16 +243,16 @@ def test_what_was_grown_before_is_not_sent_and_how_many_parts_there_are_does_not
 
 def test_a_part_of_the_pairs_is_the_same_for_any_table_of_so_many_columns(tmp_path: Path) -> None:
     workers = Watched()
-    known = measure_pairs(synthesizer().forest, {}, place(tmp_path, workers))
+    known = measure_pairs(synthesizer_growing().forest, {}, place(tmp_path, workers))
     less = {pair: value for pair, value in known.items() if "age" in pair}
-    measure_pairs(synthesizer().forest, less, place(tmp_path, workers))
-    measure_pairs(synthesizer().forest, known, place(tmp_path, workers))
+    measure_pairs(synthesizer_growing().forest, less, place(tmp_path, workers))
+    measure_pairs(synthesizer_growing().forest, known, place(tmp_path, workers))
     assert [parts for _, _, parts in workers.given] == [10, 10]
 
 
 def test_what_is_sent_shows_no_secret_and_no_column(tmp_path: Path) -> None:
     workers = Watched()
-    grow_sets(synthesizer().forest, SETS, place(tmp_path, workers))
+    grow_sets(synthesizer_growing().forest, SETS, place(tmp_path, workers))
     shown = repr(workers.given)
-    assert "kept in" not in shown and not any(name in shown for name in COLUMNS)
+    assert "kept in" not in shown and not any(name in shown for name in COLUMNS_GROWING)
     assert "anonymization" not in shown

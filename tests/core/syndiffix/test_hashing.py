@@ -117,15 +117,3 @@ def test_uniform_integers_stay_within_their_bounds(seed, lower, width):
 def test_noise_of_one_layer_is_the_ports(vectors):
     for seed, expected in vectors["noise_suppress_sd1"].items():
         assert layered_noise(SALT, "suppress", 1.0, [int(seed)]) == pytest.approx(expected, rel=1e-13)
-
-
-def test_noise_of_two_layers_is_the_ports(vectors):
-    for bucket, entities, expected, count in vectors["noise_count_two_layers"]:
-        noise = layered_noise(SALT, "noise", 1.0, [int(bucket), int(entities)])
-        assert noise == pytest.approx(expected, rel=1e-13)
-        assert round(100 + noise) == count
-
-
-def test_noise_is_in_proportion_to_its_deviation_and_zero_without_layers():
-    assert layered_noise(SALT, "noise", 3.0, [5]) == pytest.approx(3 * layered_noise(SALT, "noise", 1.0, [5]))
-    assert layered_noise(SALT, "noise", 1.0, []) == 0.0

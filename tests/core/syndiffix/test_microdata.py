@@ -1,8 +1,11 @@
-"""Cells follow the column's own buckets, whatever interval they are drawn from (syndiffix.md 3.3)."""
+"""Cells follow the column's own buckets, are of its type, and show no text (syndiffix.md 3.3)."""
 
 from collections import Counter
+from datetime import datetime
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from math import nextafter
 
 import numpy as np
 import pyarrow as pa
@@ -10,9 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.microdata import draw_cells
-from tests.core.syndiffix.cells import assert_law, draw, repeated, source
-from tests.oracles.syndiffix_microdata import law
+from tasks.core.errors import InternalError
+from tasks.core.syndiffix.columns import encode_column
+from tasks.core.syndiffix.microdata import draw_cells, nearest_values
+from tasks.core.tables.writing import plain_type
+from tests.core.syndiffix.cells import DRAWS, assert_law, draw, repeated, source
+from tests.oracles.syndiffix_microdata import law, parts_of, prefix_of
 
 NUMBERS = pa.array([*range(64), None])
 MARGINAL = [(0, 8, 40), (8, 8, 25), (9, 9, 10), (16, 32, 64), (40, 40, 5), (48, 56, 20), (126, 126, 30)]
@@ -115,3 +121,216 @@ def test_the_generator_alone_decides():
     cells_of = source(NUMBERS, *MARGINAL)
     assert repeated(cells_of, 0, 64, seed=5)[0] == repeated(cells_of, 0, 64, seed=5)[0]
     assert repeated(cells_of, 0, 64, seed=5)[0] != repeated(cells_of, 0, 64, seed=6)[0]
+
+
+WORDS = pa.array(["aa", "ab", "ac", "ad", "c", "d"])
+
+
+def test_texts_of_a_range_are_a_prefix_and_a_rank():
+    values, numbers = repeated(source(WORDS), 0, 3)
+    assert set(values) == {"a*0", "a*1", "a*2"}
+    assert values == [f"a*{int(rank)}" for rank in numbers]
+    assert_law(numbers, {k: Fraction(1, 3) for k in (0.0, 1.0, 2.0)})
+    assert set(repeated(source(WORDS), 3, 6)[0]) == {"*3", "*4", "*5"}
+
+
+def test_a_text_by_itself_is_itself():
+    assert draw(source(WORDS), (4, 4), (0, 0)).values.to_pylist() == ["c", "aa"]
+    cells_of = source(WORDS, (0, 4, 30), (4, 4, 30))
+    assert set(repeated(cells_of, 4, 6)[0]) == {"c"}
+
+
+CLINICS = pa.array(["clinic a", "clinic b", "secret clinic"])
+
+
+@pytest.mark.parametrize("interval", [(2, 3), (1.5, 3), (2, 4), (2, 16)])
+@pytest.mark.parametrize("marginal", [[], [(2, 4, 20)], [(0, 2, 9), (2, 8, 20)]])
+def test_a_range_of_one_text_shows_nothing_of_it(interval, marginal):
+    assert set(repeated(source(CLINICS, *marginal), *interval, times=50)[0]) == {"*2"}
+
+
+@pytest.mark.parametrize("interval", [(1, 3), (1, 8)])
+def test_a_range_of_which_the_marginal_leaves_one_text_shows_nothing_of_it(interval):
+    assert set(repeated(source(CLINICS, (2, 4, 20)), *interval, times=50)[0]) == {"*2"}
+
+
+def test_a_prefix_that_is_a_whole_text_in_range_is_cut():
+    words = source(pa.array(["ab", "abc", "abd"]))
+    assert set(repeated(words, 0, 3)[0]) == {"a*0", "a*1", "a*2"}
+    assert set(repeated(words, 1, 3)[0]) == {"ab*1", "ab*2"}
+
+
+def test_ranks_stay_within_the_vocabulary():
+    assert set(repeated(source(WORDS), 0, 16)[0]) == {f"*{k}" for k in range(6)}
+    assert set(repeated(source(WORDS), 8, 16, times=9)[0]) == {"*5"}
+
+
+def test_a_value_safe_column_of_texts_has_no_star():
+    assert set(repeated(source(WORDS, value_safe=True), 0, 8)[0]) == set(WORDS.to_pylist())
+
+
+def test_null_texts_are_null_and_empty_ones_empty():
+    cells_of = source(pa.array(["", "x", None]))
+    assert draw(cells_of, (0, 0), (1, 1), (2, 2)).values.to_pylist() == ["", "x", None]
+
+
+@given(st.data())
+def test_texts_show_no_more_than_the_oracle(data):
+    words = data.draw(st.lists(st.text("abé", max_size=4), min_size=2, max_size=12))
+    ranked = sorted(set(words))
+    marginal = []
+    for rank in range(0, len(ranked), 2):
+        kind = data.draw(st.sampled_from(["pair", "single", "none"]))
+        marginal += [(rank, rank + 2 if kind == "pair" else rank, 7)] if kind != "none" else []
+    cells_of = source(pa.array(words), *marginal)
+    pairs = st.tuples(st.integers(0, len(ranked) - 1), st.integers(1, 8))
+    intervals = [(low, low + size) for low, size in data.draw(st.lists(pairs, min_size=1, max_size=15))]
+    cells = draw(cells_of, *intervals)
+    for text, rank, (lower, upper) in zip(cells.values.to_pylist(), cells.numbers, intervals, strict=True):
+        allowed = set()
+        for low, high in parts_of(lower, upper, marginal, cells_of.top):
+            if low == high:
+                allowed.add(ranked[int(low)])
+            else:
+                allowed.add(f"{prefix_of(ranked[int(low) : int(high)])}*{int(rank)}")
+        assert text in allowed
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_texts_keep_their_type(kind):
+    array = pa.array([*WORDS.to_pylist(), None], kind)
+    cells = draw(source(array), (0, 1), (4, 4), (10, 10))
+    assert cells.values.type == plain_type(kind)
+    assert cells.values.to_pylist() == ["*0", "c", None]
+
+
+@pytest.mark.parametrize(
+    ("interval", "value"),
+    [((0, 0), False), ((1, 1), True), ((0, 0.5), False), ((0.5, 1), True), ((2, 2), None)],
+)
+def test_booleans_come_back_as_themselves(interval, value):
+    assert set(repeated(source(pa.array([True, False, None])), *interval, times=50)[0]) == {value}
+
+
+def test_booleans_of_a_wider_interval_keep_their_share():
+    cells_of = source(pa.array([True, False, None]), (0, 0, 30), (1, 1, 10), (2, 2, 60))
+    _, numbers = repeated(cells_of, 0, 2)
+    assert_law(numbers, {0.0: Fraction(3, 10), 1.0: Fraction(1, 10), 2.0: Fraction(6, 10)})
+    assert set(repeated(source(pa.array([True, False])), 1, 2)[0]) == {True}
+
+
+def test_drawn_integers_fit_their_type():
+    assert set(repeated(source(pa.array([100, 101], pa.int8())), 100, 256)[0]) == set(range(100, 128))
+    big = source(pa.array([2**63 - 1, 2**63 - 9]))
+    assert set(repeated(big, 0, 2**20)[0]) <= {2**63 - 1 - k for k in range(2**20)}
+    values = repeated(source(pa.array([Decimal(998), Decimal(999)], pa.decimal128(3, 0))), 998, 1024)[0]
+    assert set(values) == {998, 999}
+    assert set(repeated(source(pa.array([100], pa.int8())), 150, 256, times=9)[0]) == {127}
+
+
+def test_integers_beyond_2_to_the_53_are_drawn_whole_and_within():
+    values, _ = repeated(source(pa.array([0, 2**62 + 1])), 2**61, 2**62)
+    assert all(2**61 <= value < 2**62 for value in values) and len(set(values)) > DRAWS * 0.99
+
+
+def test_reals_are_drawn_with_the_columns_decimals():
+    values, numbers = repeated(source(pa.array([0.25, 3.1, 2.75])), 0.25, 0.5)
+    assert_law(numbers, {k / 100: Fraction(1, 25) for k in range(25, 50)})
+    assert {str(value) for value in values} <= {str(k / 100) for k in range(25, 50)}
+
+
+@given(st.integers(-1000, 1000), st.integers(-60, 20), st.integers(0, 2**32))
+def test_reals_are_never_outside_of_their_interval(place, exponent, seed):
+    lower, upper = place * 2.0**exponent, (place + 1) * 2.0**exponent
+    for kind in (pa.float64(), pa.float32()):
+        cells_of = source(pa.array([0.1, 2.5, 1e7], kind))
+        _, numbers = repeated(cells_of, lower, upper, seed, times=20)
+        assert ((numbers >= lower) & (numbers < upper)).all()
+
+
+def test_an_interval_without_a_number_of_so_few_decimals_gets_more_decimals():
+    values, _ = repeated(source(pa.array([1.5, 2.0])), 1.5625, 1.59375)
+    assert set(values) == {1.57, 1.58, 1.59}
+
+
+def test_tiny_reals_do_not_collapse():
+    values, _ = repeated(source(pa.array([1e-07, 3e-07])), 0, 2.0**-21)
+    assert set(values) == {0.0, 1e-07, 2e-07, 3e-07, 4e-07}
+    all_digits, _ = repeated(source(pa.array([1e-30, 3e-30])), 0, 2.0**-97)
+    assert len(set(all_digits)) > DRAWS * 0.99
+
+
+def test_decimals_are_drawn_in_their_scale():
+    values, _ = repeated(source(pa.array([Decimal("1.25"), Decimal("3.10")])), 1, 1.125)
+    assert {str(value) for value in values} == {f"1.{k:02}" for k in range(13)}
+
+
+def test_timestamps_are_drawn_on_whole_seconds_unless_the_column_has_fractions():
+    moments = [datetime(2020, 1, 1, 0, 0, 1), datetime(2020, 1, 2, 5, 6, 7)]
+    start = float(encode_column("c", pa.array([datetime(2020, 1, 1)])).values[0])
+    values, numbers = repeated(source(pa.array(moments)), start, start + 4)
+    assert set(values) == {datetime(2020, 1, 1, 0, 0, k) for k in range(4)}
+    assert_law(numbers, {start + k: Fraction(1, 4) for k in range(4)})
+    tenths = source(pa.array([m.replace(microsecond=500) for m in moments]))
+    assert len(set(repeated(tenths, start, start + 4)[0])) > DRAWS * 0.98
+
+
+def test_timestamps_of_days_are_drawn_as_days_and_finer_where_there_is_none():
+    moments = [datetime(2020, 1, 1), datetime(2020, 3, 1)]
+    start = float(encode_column("c", pa.array(moments)).values[0])
+    cells_of = source(pa.array(moments))
+    assert set(repeated(cells_of, start, start + 3 * 86400)[0]) == {datetime(2020, 1, k) for k in (1, 2, 3)}
+    assert set(repeated(cells_of, start + 1, start + 3)[0]) <= {
+        datetime(2020, 1, 1),
+        datetime(2020, 1, 1, 0, 0, 2),
+    }
+    dates = source(pa.array([m.date() for m in moments]))
+    assert set(repeated(dates, start, start + 3 * 86400)[0]) == {
+        datetime(2020, 1, k).date() for k in (1, 2, 3)
+    }
+
+
+def test_nanoseconds_end_in_2262():
+    cells_of = source(pa.array([datetime(2250, 1, 1)], pa.timestamp("ns")))
+    assert max(repeated(cells_of, 2.0**33, 2.0**34)[1]) < 1.46e10
+
+
+def test_times_stay_within_their_day():
+    cells_of = source(pa.array([1, 86399], pa.time32("s")))
+    values, _ = repeated(cells_of, 65536, 131072)
+    assert max(values).hour == 23
+
+
+SNAPS = [(2.0, 1), (2.1, 3), (4.0, 3), (-10, 1), (15, 9), (9, 9), (1, 1), (5, 5)]
+
+
+@pytest.mark.parametrize(("number", "nearest"), SNAPS)
+def test_safe_numbers_are_the_nearest_value_and_ties_go_left(number, nearest):
+    assert nearest_values(np.array([number], float), np.array([1.0, 3, 5, 7, 9])).tolist() == [nearest]
+
+
+def test_safe_numbers_need_a_value():
+    with pytest.raises(InternalError, match="nearest value"):
+        nearest_values(np.array([1.0]), np.array([]))
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 8, 9, 30, None], [0.123456789012345, 7.25, None, 1e-9], [datetime(2020, 1, 1), None]]
+)
+def test_a_value_safe_column_holds_only_its_values(values):
+    cells_of = source(pa.array(values), value_safe=True)
+    top = cells_of.top
+    drawn, numbers = repeated(cells_of, top - 2 ** np.ceil(np.log2(top)), top)
+    assert set(drawn) <= set(values) - {None}
+    assert set(numbers) <= set(cells_of.values)
+
+
+def test_the_nulls_of_a_value_safe_column_are_kept_as_they_are():
+    cells = draw(source(pa.array([7.25, None]), value_safe=True), (14.5, 14.5), (0, 8))
+    assert cells.values.to_pylist() == [None, 7.25]
+
+
+def test_a_cell_just_below_its_interval_s_end_is_not_the_end():
+    lower = 1e16
+    _, numbers = repeated(source(pa.array([1e16, 1.5])), lower, nextafter(lower, 2e16), times=100)
+    assert set(numbers) == {lower}

@@ -1,4 +1,4 @@
-"""Compiled noise agrees bit for bit with `hashing` and `counters`."""
+"""Compiled noise and counts of entities agree bit for bit with `hashing` and the oracle of counters."""
 
 from math import floor
 
@@ -8,19 +8,34 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.syndiffix import hashing
-from tasks.core.syndiffix.hashing import hash_int
+from tasks.core.syndiffix.hashing import hash_entities, hash_int, hash_strings
+from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.noise_kernels import (
     LARGEST_NORMAL,
+    Entities,
+    count_entities,
     count_noise,
+    is_any_low,
     is_low,
+    new_tally,
+    noisy_counts,
     normal,
     secret,
     secret_seed,
 )
-from tasks.core.syndiffix.settings import AnonymizationParameters, SuppressionParameters
+from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval, SuppressionParameters
 from tests.oracles import syndiffix_counters as counters
 from tests.oracles.syndiffix import SALT
-from tests.oracles.syndiffix_counters import layered_noise
+from tests.oracles.syndiffix_counters import (
+    bucket_seed,
+    contributions,
+    distinct_entities,
+    is_any_low_count,
+    layered_noise,
+    noisy_entity_count,
+    noisy_row_count,
+)
+from tests.oracles.syndiffix_settings import NOISY
 
 COMPILED = settings(deadline=None)  # a first call compiles
 SEEDS = st.integers(0, 2**64 - 1)
@@ -143,3 +158,227 @@ def test_a_count_is_low_up_to_the_largest_noise_found():
     assert noises[seed] > 30
     for count in range(3, 120):
         assert is_low_in_both(count, seed, 3, parameters, key) == (count < 23 + noises[seed])
+
+
+@pytest.mark.parametrize(("count", "passing"), [(3, 0.023), (4, 0.159), (5, 0.5), (6, 0.841), (7, 0.977)])
+def test_groups_pass_the_filter_as_often_as_documented(count, passing):
+    passed = sum(not is_low(KEY, count, seeded(hash_int(i)), 3) for i in range(4000))
+    # Five standard errors; the seeds are fixed.
+    assert abs(passed / 4000 - passing) < 5 * (passing * (1 - passing) / 4000) ** 0.5
+
+
+GROUPS = st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda t: FlatteningInterval(t[0], t[0] + t[1]))
+# Few enough entities that many have several rows; None is a row without one.
+IDS = st.one_of(st.none(), st.integers(1, 12), st.integers(1, 3))
+ROWS = st.integers(1, 3).flatmap(lambda k: st.lists(st.tuples(*[IDS] * k), min_size=1, max_size=80))
+
+
+def entities_of(hashes, outside=()):
+    """Entities of a table of hashes, (n, columns); ``outside``: rows that are passengers."""
+    hashes = np.array(hashes, np.uint64)
+    numbers = np.full(hashes.shape, -1, np.int32)
+    most = 0
+    for column in range(hashes.shape[1]):
+        known = {}
+        for row, value in enumerate(hashes[:, column].tolist()):
+            if value:
+                numbers[row, column] = known.setdefault(value, len(known))
+        most = max(most, len(known))
+    passengers = np.zeros(len(hashes), np.bool_)
+    passengers[list(outside)] = True
+    single = hashes.shape[1] == 1 and most == len(hashes)
+    return Entities(hashes, numbers, most, passengers, single)
+
+
+def hashed(rows):
+    """Rows of ids, hashed, (n, columns)."""
+    return np.stack([hash_entities(column) for column in zip(*rows, strict=True)], axis=1)
+
+
+def counts(entities, sets, places, parameters):
+    """The compiled noisy counts of sets of rows that lie side by side."""
+    order = np.array([row for rows in sets for row in rows], np.int32)
+    length = np.array([len(rows) for rows in sets], np.int32)
+    start = (np.cumsum(length) - length).astype(np.int32)
+    seeds = np.array(places, np.uint64)
+    return noisy_counts(secret(parameters), order, start, length, seeds, entities).tolist()
+
+
+def count_of(hashes, place, parameters):
+    return counts(entities_of(hashes), [range(len(hashes))], [place], parameters)[0]
+
+
+def contributing(amounts, unaccounted=0):
+    """Rows of entities 1..N, who have so many each, as the port was given them in place of hashes."""
+    return np.repeat(np.arange(len(amounts) + 1), [unaccounted, *amounts]).astype(np.uint64)[:, None]
+
+
+def held(hashes, rows, outside):
+    """Which of some rows are no passengers, and their distinct entities by id column."""
+    holders = [row for row in rows if row not in outside]
+    return holders, [distinct_entities(hashes[holders, column]) for column in range(hashes.shape[1])]
+
+
+@st.composite
+def divided(draw):
+    """Hashes of rows, passengers, and sets of rows as a tree's nodes have them, most of them overlapping."""
+    rows = draw(ROWS)
+    row = st.integers(0, len(rows) - 1)
+    sets = draw(st.lists(st.lists(row, unique=True, max_size=len(rows)), min_size=1, max_size=4))
+    return hashed(rows), draw(st.sets(row)), [*sets, list(range(len(rows)))]
+
+
+@COMPILED
+@given(divided())
+def test_distinct_entities_are_counted_without_passengers(table):
+    hashes, outside, sets = table
+    entities = entities_of(hashes, outside)
+    tally = new_tally(entities)
+    for rows in sets:
+        count_entities(entities, np.array(rows, np.int32), tally)
+        holders, expected = held(hashes, rows, outside)
+        assert tally.rows.tolist() == [len(holders)]
+        assert tally.holders.tolist() == [each.count for each in expected]
+        assert tally.seeds.tolist() == [each.seed for each in expected]
+
+
+@COMPILED
+@given(st.integers(1, 30), st.data())
+def test_entities_with_a_row_each_are_counted_without_passengers(rows, data):
+    hashes = hashed([(i,) for i in range(rows)])
+    row = st.integers(0, rows - 1)
+    outside, some = data.draw(st.sets(row)), data.draw(st.lists(row, unique=True))
+    entities = entities_of(hashes, outside)
+    assert entities.single
+    tally = new_tally(entities)
+    count_entities(entities, np.array(some, np.int32), tally)
+    expected = distinct_entities(hashes[[row for row in some if row not in outside], 0])
+    assert (tally.rows[0], tally.holders[0], tally.seeds[0]) == (
+        expected.count,
+        expected.count,
+        expected.seed,
+    )
+
+
+@COMPILED
+@given(divided(), st.integers(2, 12), st.sampled_from([0.0, 1.0, 3.0]))
+def test_a_set_is_low_where_any_id_column_is(table, threshold, sd):
+    hashes, outside, sets = table
+    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, sd, 2.0))
+    entities = entities_of(hashes, outside)
+    tally = new_tally(entities)
+    for rows in sets:
+        count_entities(entities, np.array(rows, np.int32), tally)
+        _, expected = held(hashes, rows, outside)
+        low = is_any_low(secret(parameters), tally, threshold)
+        assert low == is_any_low_count(expected, threshold, parameters)
+
+
+@pytest.mark.parametrize("holders", [20, 21, 22, 49, 50])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_threshold_above_the_ports_cap_of_entities_holds(holders, columns):
+    entities = entities_of(np.stack([hash_entities(range(holders))] * columns, axis=1))
+    tally = new_tally(entities)
+    count_entities(entities, np.arange(holders, dtype=np.int32), tally)
+    sharp = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0))
+    assert is_any_low(secret(sharp), tally, 50) == (holders < 50)
+
+
+def check_counts(table, places, parameters):
+    hashes, outside, sets = table
+    found = counts(entities_of(hashes, outside), sets, places[: len(sets)], parameters)
+    for rows, place, count in zip(sets, places, found, strict=False):
+        columns = [contributions(hashes[rows, column]) for column in range(hashes.shape[1])]
+        assert count == noisy_row_count(columns, place, parameters)
+
+
+@COMPILED
+@given(divided(), st.lists(SEEDS, min_size=5, max_size=5), GROUPS, GROUPS, st.sampled_from([0.0, 1.0, 7.5]))
+def test_noisy_counts_are_flattened_over_all_id_columns_passengers_included(table, places, outlier, top, sd):
+    one_more = np.concatenate([table[0], table[0][:1]])  # so that it is never a row for each entity
+    parameters = AnonymizationParameters(SALT, outlier_count=outlier, top_count=top, layer_noise_sd=sd)
+    check_counts((one_more, *table[1:]), places, parameters)
+
+
+@pytest.mark.parametrize("outlier", [(0, 0), (1, 1), (2, 5), (0, 20), (12, 30)])
+@pytest.mark.parametrize("top", [(0, 0), (1, 1), (2, 5), (0, 20), (12, 30)])
+def test_groups_of_any_size_are_flattened(outlier, top):
+    parameters = AnonymizationParameters(
+        SALT, outlier_count=FlatteningInterval(*outlier), top_count=FlatteningInterval(*top)
+    )
+    random = np.random.default_rng(3)
+    for number in (1, 2, 3, 4, 9, 10, 11, 24, 25, 40, 59, 60, 61, 100):
+        amounts = np.floor(random.pareto(0.7, number) + 1).clip(max=300).astype(int)
+        hashes = hash_entities(np.repeat(np.arange(number), amounts).tolist())
+        column = contributions(hashes)
+        for place in (0, 2**64 - 1, hash_int(number)):
+            expected = noisy_row_count([column], place, parameters)
+            # A second, equal column keeps it from being one row for each entity, and changes nothing.
+            assert count_of(np.stack([hashes, hashes], axis=1), place, parameters) == expected
+
+
+def test_flattened_counts_are_the_ports(vectors):
+    for amounts, unaccounted, seed, _, count in vectors["multi_contrib_seeded"]:
+        entities = entities_of(contributing(amounts, unaccounted))._replace(single=False)
+        found = counts(entities, [range(len(entities.hashes))], [int(seed)], NOISY)
+        assert found == [1 if count is None else count]
+
+
+def test_groups_are_compacted_as_the_ports(vectors):
+    # Entities have 1, 2, 4, ... rows: which of them were flattened to which others shows in the count.
+    # What the port compacted to is given as the parameters, where it fits and is left as it is.
+    compacted = 0
+    for outlier, top, number, expected in vectors["compact_flattening"]:
+        if number > 12:
+            continue
+        hashes = contributing([2**i for i in range(number)])
+        hashes = np.concatenate([hashes, hashes], axis=1)
+        found = [count_of(hashes, 0, noiseless(*groups)) for groups in [(outlier, top), expected] if groups]
+        if expected is None:
+            assert found == [1]
+        else:
+            assert found[0] == found[1]
+            compacted += expected != [outlier, top]
+    assert compacted > 20
+
+
+def noiseless(outlier, top):
+    groups = FlatteningInterval(*outlier), FlatteningInterval(*top)
+    return AnonymizationParameters(SALT, SuppressionParameters(), *groups, 0.0)
+
+
+@COMPILED
+@given(st.integers(1, 40), SEEDS, st.sampled_from([0.0, 1.0, 100.0, 1e6]))
+def test_entities_with_a_row_each_are_counted_as_they_are(rows, place, sd):
+    parameters = AnonymizationParameters(SALT, layer_noise_sd=sd)
+    hashes = hashed([(i,) for i in range(rows)])
+    expected = noisy_entity_count(distinct_entities(hashes[:, 0]), place, parameters)
+    assert count_of(hashes, place, parameters) == expected
+
+
+def test_rows_without_entities_count_for_one():
+    assert count_of(np.zeros((30, 1), np.uint64), 5, NOISY) == 1
+
+
+def test_too_few_entities_in_one_id_column_count_for_one():
+    many, few = hash_entities(range(40)), hash_entities([i % 3 for i in range(40)])
+    assert count_of(np.stack([many, few], axis=1), 5, NOISY) == 1
+    assert count_of(np.stack([many, many], axis=1), 5, NOISY) > 30
+
+
+def test_half_a_row_is_rounded_to_even():
+    # The largest is cut to 1.5, the mean of the next two.
+    for amounts, expected in [([3, 2, 1], 4), ([3, 2, 1, 1], 6)]:
+        hashes = contributing(amounts)
+        assert count_of(hashes, 0, noiseless((1, 1), (2, 2))) == expected
+        columns = [contributions(hashes[:, 0])]
+        assert noisy_row_count(columns, 0, noiseless((1, 1), (2, 2))) == expected
+
+
+# A second, equal column keeps a node from being one row for each entity, and changes nothing.
+@pytest.mark.parametrize(("rows_each", "columns"), [("unique", 1), ("several", 2)])
+def test_noisy_counts_of_a_trees_nodes_are_the_ports(vectors, rows_each, columns):
+    name, nodes = vectors["node_counts"][rows_each]
+    for bounds, ids, count in nodes:
+        place = bucket_seed(hash_strings([name]), [Interval(*bounds)])
+        assert count_of(np.stack([hash_entities(ids)] * columns, axis=1), place, NOISY) == count

@@ -1,17 +1,16 @@
 """What is published of a column alone stays true in every table (syndiffix.md 7.3, #157)."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.hashing import generator_of
-from tasks.core.syndiffix.microdata import CellSource, draw_cells
-from tasks.core.syndiffix.own_counts import keep_own_counts
-from tasks.core.syndiffix.stitching import Microdata
+from tasks.core.syndiffix.forest import Buckets
+from tasks.core.syndiffix.microdata import draw_cells
+from tasks.core.syndiffix.own_counts import HeldPairs, chosen_rows, keep_own_counts, without_contradictions
+from tasks.core.syndiffix.stitching import Microdata, StitchingBasis
 from tests.core.syndiffix.cells import draw, source
 
 RANGES = [(0, 8, 40), (8, 8, 25), (9, 9, 10), (16, 32, 64), (32, 64, 16), (126, 126, 30)]
@@ -19,25 +18,15 @@ NUMBERS = pa.array([*range(64), None])
 NULL = 126.0
 
 
-@dataclass(frozen=True)
-class Basis:
+def basis(cells_of, difference_sd=0.0):
     """Of one column, by number 0."""
-
-    source: CellSource
-    difference_sd: float = 0.0
-
-    @property
-    def sources(self) -> list[CellSource]:
-        return [self.source]
-
-    def generator(self, purpose, columns):
-        return generator_of(b"a salt", purpose, *map(str, columns))
+    return StitchingBasis(["0"], np.zeros(1), {}, b"a salt", (), [cells_of], difference_sd)
 
 
 def settled(cells_of, numbers, difference_sd=0.0):
     """The column's numbers after `keep_own_counts`; those before are given as single values."""
     cells = draw_cells(cells_of, numbers, numbers, np.random.default_rng(1))
-    table = keep_own_counts(Microdata(len(numbers), {0: cells}), Basis(cells_of, difference_sd))
+    table = keep_own_counts(Microdata(len(numbers), {0: cells}), basis(cells_of, difference_sd))
     found = table.cells[0]
     expected = [None if number == NULL else number for number in found.numbers]
     assert found.values.to_pylist() == expected and table.rows == len(numbers)
@@ -116,7 +105,7 @@ def test_ranges_get_all_their_counts_for_a_tail_lacks_a_little_in_each():
 def test_texts_are_moved_to_the_columns_own_texts():
     cells_of = source(pa.array(["Ab", "Ac", "B", "C"]), (0, 0, 30), (1, 1, 10), (2, 4, 20))
     cells = draw(cells_of, *[(0, 0)] * 60)
-    table = keep_own_counts(Microdata(60, {0: cells}), Basis(cells_of))
+    table = keep_own_counts(Microdata(60, {0: cells}), basis(cells_of))
     seen = Counter(text[:2] for text in table.cells[0].values.to_pylist())
     assert seen == {"Ab": 30, "Ac": 10, "*2": seen["*2"], "*3": 20 - seen["*2"]}
 
@@ -144,3 +133,95 @@ def test_counts_are_the_columns_own_whatever_the_rows_were(buckets, before):
     for place, (low, high, _) in enumerate(marginal):
         stayed = int(((before == low) & (after == low)).sum())
         assert low < high or stayed == min(was[place], found[place])
+
+
+DRAW = np.random.default_rng(7)
+
+
+def counts(places, rows, size):
+    return np.bincount(places[rows], minlength=size)
+
+
+def test_counts_of_all_columns_come_within_the_tolerance():
+    first, second = DRAW.integers(0, 4, 4000), DRAW.integers(0, 3, 4000)
+    wanted = [np.array([1300.0, 900, 900, 900]), np.array([1000.0, 1500, 1500])]
+    rows = chosen_rows([first, second], wanted, 10.0, np.random.default_rng(1))
+    for places, share in zip((first, second), wanted, strict=True):
+        # One more for each combination that is cut.
+        assert (abs(counts(places, rows, len(share)) - share) <= 10 + 12).all()
+
+
+def test_no_row_is_left_out_or_repeated_where_counts_are_within_the_tolerance():
+    places = np.repeat([0, 1, -1], [52, 44, 4])
+    rows = chosen_rows([places], [np.array([50.0, 50.0])], 6.0, np.random.default_rng(1))
+    assert rows.tolist() == list(range(100))
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2)), min_size=1, max_size=60),
+    st.lists(st.integers(0, 40), min_size=4, max_size=4),
+    st.lists(st.integers(0, 40), min_size=3, max_size=3),
+)
+def test_there_are_as_many_rows_and_none_more_often_than_weights_allow(cells, first, second):
+    places = [np.array(column) for column in zip(*cells, strict=True)]
+    wanted = [np.array(first, float), np.array(second, float)]
+    rows = chosen_rows(places, wanted, 0.0, np.random.default_rng(1))
+    assert len(rows) == len(cells) and set(rows.tolist()) <= set(range(len(cells)))
+    # Twice a half's reciprocal, and one for rounding.
+    assert np.bincount(rows).max() <= 5
+
+
+NAMES = source(pa.array(["ham", "kale", "pear"]), (0, 0, 20), (1, 1, 10), (2, 2, 8))
+TYPES = source(pa.array(["green", "meat"]), (0, 0, 18), (1, 1, 20))
+PRICES = source(pa.array([0, 1, 2]), (0, 0, 20), (1, 1, 8), (2, 2, 10))
+SOURCES = [NAMES, TYPES, PRICES]
+
+
+def held(columns, *pairs):
+    cells = np.array([pair[:2] for pair in pairs], float)
+    return HeldPairs.of(SOURCES, columns, Buckets(cells, cells, np.array([pair[2] for pair in pairs])))
+
+
+def mended(tables, *places):
+    changed = without_contradictions(tables, dict(enumerate(map(np.array, places))), np.random.default_rng(1))
+    return [changed[column].tolist() for column in range(len(places))]
+
+
+OF_NAMES = held((0, 1), (0, 1, 21), (1, 0, 11), (2, 0, 5))
+
+
+def test_a_value_is_known_whose_pairs_have_as_many_rows_as_itself():
+    # Of pears 3 rows lack, which may be of any type; green ones are 16 of 18.
+    assert [known.tolist() for known in OF_NAMES.known] == [[True, True, False], [False, True]]
+
+
+def test_a_pair_of_a_single_drawn_row_is_none():
+    assert held((0, 1), (0, 1, 21), (0, 0, 1)).keys.tolist() == [1]
+
+
+def test_a_cell_that_contradicts_what_is_known_of_another_becomes_its_partner():
+    assert mended([OF_NAMES], [0, 1, 2], [0, 0, 1]) == [[0, 1, 0], [1, 0, 1]]
+
+
+def test_what_is_not_known_is_left_as_it_is():
+    assert mended([held((0, 1), (2, 0, 5))], [2, 2], [1, 0]) == [[2, 2], [1, 0]]
+    assert mended([OF_NAMES], [-1, 0], [0, -1]) == [[-1, 0], [0, -1]]
+
+
+def test_of_several_partners_it_becomes_one_that_the_row_s_other_cells_go_with():
+    of_prices = held((0, 2), (0, 0, 10), (0, 2, 10), (1, 0, 10), (2, 1, 8))
+    of_types = held((1, 2), (1, 2, 20), (0, 0, 9), (0, 1, 8))
+    assert mended([OF_NAMES, of_prices, of_types], [0] * 9, [1] * 9, [1] * 9)[2] == [2] * 9
+
+
+def test_the_cell_in_most_contradictions_is_changed():
+    # The name alone is wrong: kale is green and costs 0, and the row is of meat for 2.
+    of_prices = held((0, 2), (0, 2, 20), (1, 0, 10))
+    of_types = held((1, 2), (1, 2, 20), (0, 0, 18))
+    assert mended([OF_NAMES, of_prices, of_types], [1], [1], [2]) == [[0], [1], [2]]
+
+
+def test_a_table_that_lacks_many_rows_tells_nothing():
+    lacking = held((0, 1), (0, 1, 21), (1, 0, 11))  # of 38 rows six are in no pair
+    assert not any(known.any() for known in lacking.known)
+    assert mended([lacking], [0], [0]) == [[0], [0]]

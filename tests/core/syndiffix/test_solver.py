@@ -1,15 +1,26 @@
 import json
+import subprocess
+import sys
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
-from tasks.core.syndiffix.settings import DefaultClustering
-from tasks.core.syndiffix.solver import as_problem, clusters_in_order, column_weights, solve
+from tasks.core.syndiffix.settings import DefaultClustering, MlClustering
+from tasks.core.syndiffix.solver import (
+    _fewest,
+    as_problem,
+    clusters_in_order,
+    column_weights,
+    select_features,
+    solve,
+    solve_with_features,
+    thinned,
+)
 from tests.oracles import syndiffix_solver as oracle
 
 MAINS = pytest.mark.parametrize(("case", "main"), [("main=None", None), ("main=2", 2)])
@@ -151,3 +162,195 @@ def test_a_weight_of_one_keeps_every_column_alone(count):
         np.ones((count, count)), np.ones(count), DefaultClustering(max_weight=1.0), np.random.default_rng(0)
     )
     assert solved == separate_clusters(count)
+
+
+pytestmark = pytest.mark.filterwarnings("error")
+NAN = float("nan")
+NUMBERS = (False,) * 6
+
+
+def planted(seed=0, rows=2000):
+    """Columns: target 3 (0 to 8) follows from 4 (most) and 1; 0 and 2 are noise, 5 is constant."""
+    random = np.random.default_rng(seed)
+    table = random.integers(0, 10, (rows, 6)).astype(float)
+    table[:, 0] = random.normal(size=rows)
+    table[:, 3] = 2 * (table[:, 4] // 2) * (table[:, 1] > 4)
+    table[:, 5] = 7.0
+    return table
+
+
+def test_features_share_the_targets_clusters_as_in_the_port():
+    expected = json.loads((Path(__file__).parent / "solver_vectors.json").read_text())["features"]
+    clusters = solve_with_features((1, 2, 3, 4, 5), np.ones(8), MlClustering(0, max_weight=6.0))
+    derived = [[c.owner.upper(), list(c.stitch), list(c.derived)] for c in clusters.derived]
+    assert {"initial": list(clusters.initial), "derived": derived} == expected
+
+
+def test_other_columns_are_dropped_where_that_is_wanted():
+    clusters = solve_with_features(
+        (1, 2, 3), np.ones(8), MlClustering(0, drop_non_features=True, max_weight=6.0)
+    )
+    assert clusters == Clusters((0, 1, 2), (DerivedCluster("shared", (0,), (3,)),))
+
+
+def test_a_heavy_feature_is_alone_with_the_target():
+    entropies = np.array([0.0, 400.0, 400.0, 0.0])
+    clusters = solve_with_features((1, 3, 2), entropies, MlClustering(0))
+    assert clusters.initial == (0, 1)
+    assert [cluster.derived for cluster in clusters.derived] == [(3,), (2,)]
+
+
+def test_a_target_without_features_is_alone_and_others_keep_its_values():
+    clusters = solve_with_features((), np.ones(3), MlClustering(1))
+    assert clusters == Clusters(
+        (1,), (DerivedCluster("left", (1,), (0,)), DerivedCluster("left", (1,), (2,)))
+    )
+
+
+@given(
+    st.lists(st.floats(0, 200), min_size=2, max_size=8),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+    st.floats(0, 30),
+)
+def test_clusters_of_features_have_every_column_and_fit(entropies, random, drop, max_weight):
+    columns = list(range(len(entropies)))
+    random.shuffle(columns)
+    target, features = columns[0], columns[1 : random.randint(1, len(columns))]
+    parameters = MlClustering(target, drop_non_features=drop, max_weight=max_weight)
+    clusters = solve_with_features(features, np.array(entropies), parameters)
+    assert clusters.columns == tuple(sorted([target, *features])) if drop else tuple(sorted(columns))
+    for cluster in (clusters.initial, *(c.columns for c in clusters.derived)):
+        weight = sum(1 + max(entropies[column], 1) ** 0.5 for column in cluster)
+        assert target in cluster
+        assert len(cluster) <= 2 or weight <= max_weight + 1e-9
+
+
+def test_features_of_a_categorical_target_are_found_the_most_important_first():
+    assert select_features(planted(), NUMBERS, MlClustering(3)) == (4, 1)
+
+
+def test_columns_that_tell_nothing_are_no_features():
+    """Some of them seem to help a tree that overfits; column 1 does help, in one row of 200."""
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        table = random.integers(0, 4, (2000, 6)).astype(float)
+        table[:, 1] = np.arange(2000) % 200 == 0
+        table[:, 3] = ((table[:, 4] > 1) != table[:, 1]) != (random.random(2000) < 0.1)
+        assert select_features(table, NUMBERS, MlClustering(3)) in ((4,), (4, 1)), seed
+
+
+@pytest.mark.parametrize(("error", "fewest"), [(0.0, 3), (0.0009, 3), (0.0011, 2), (0.2, 1)])
+def test_the_fewest_features_within_an_error_of_the_best_score_are_enough(error, fewest):
+    scores = np.array([0.7607, 0.8202, 0.8212, 0.7958])
+    assert _fewest(np.arange(1, 5), scores, np.full(4, error)) == fewest
+
+
+def test_features_of_a_numeric_target_are_found_the_most_important_first():
+    table = planted()
+    table[:, 3] = np.exp(table[:, 1]) + 1000 * table[:, 4] + np.linspace(0, 1, len(table))
+    assert select_features(table, NUMBERS, MlClustering(3))[:2] == (4, 1)
+
+
+def test_features_of_a_target_of_texts_are_found():
+    """130 texts, whose ranks are in no order: they are classes, of which the rarest 30 are joined."""
+    random = np.random.default_rng(0)
+    table = random.integers(0, 130, (4000, 3)).astype(float)
+    shuffled = random.permutation(130)
+    table[:, 2] = shuffled[table[:, 1].astype(int)]
+    assert select_features(table, (False, False, True), MlClustering(2)) == (1,)
+
+
+def test_features_do_not_depend_on_the_order_of_rows():
+    """Few rows and a weak dependence: other folds would select others."""
+    table = np.random.default_rng(0).integers(0, 4, (80, 6)).astype(float)
+    selected = {
+        select_features(np.random.default_rng(seed).permutation(table), NUMBERS, MlClustering(3))
+        for seed in range(5)
+    }
+    assert len(selected) == 1
+
+
+def test_features_of_a_long_table_are_selected_by_rows_of_all_outcomes():
+    table = (np.arange(120_000) % 1000 == 0).astype(float)[:, None]
+    looked_at = thinned(np.sort(table, axis=0))
+    assert (len(looked_at), looked_at.sum()) == (50_000, 50)
+
+
+def test_features_neither_use_nor_move_the_global_random_numbers():
+    table = planted(rows=300)
+    np.random.seed(1)
+    before = np.random.get_state()[1].copy()
+    first = select_features(table, NUMBERS, MlClustering(3))
+    assert (np.random.get_state()[1] == before).all()
+    np.random.seed(2)
+    assert select_features(table, NUMBERS, MlClustering(3)) == first
+
+
+def test_given_features_are_kept_in_their_order():
+    assert select_features(np.empty((0, 6)), NUMBERS, MlClustering(3, main_features=(5, 0))) == (5, 0)
+
+
+def test_a_column_without_values_is_no_feature_and_costs_no_rows():
+    table = planted()
+    table[:, 2] = NAN
+    assert select_features(table, NUMBERS, MlClustering(3)) == (4, 1)
+
+
+def test_rows_that_lack_a_value_are_left_out():
+    """Rows without column 2 say the opposite of the others."""
+    table = np.vstack([planted(), planted(1)])
+    table[2000:, 3] = table[2000:, 0] > 0
+    table[2000:, 2] = NAN
+    assert select_features(table, NUMBERS, MlClustering(3)) == (4, 1)
+
+
+def test_a_target_without_values_has_no_features():
+    table = planted()
+    table[:, 3] = NAN
+    assert select_features(table, NUMBERS, MlClustering(3)) == ()
+
+
+@pytest.mark.parametrize("rows", range(12))
+@pytest.mark.parametrize("is_text", [True, False])
+def test_tables_of_few_rows_have_features_or_none(rows, is_text):
+    table = np.random.default_rng(rows).random((rows, 3))
+    features = select_features(table, (is_text,) * 3, MlClustering(0))
+    assert set(features) <= {1, 2}
+    assert features == () if rows < 4 else features
+
+
+def test_no_row_with_all_values_gives_no_features():
+    table = planted(rows=100)
+    table[:50, 0] = NAN
+    table[50:, 1] = NAN
+    assert select_features(table, NUMBERS, MlClustering(3)) == ()
+
+
+def test_the_only_column_that_varies_is_the_feature():
+    table = planted()
+    table[:, [0, 1, 2]] = 3.0
+    assert select_features(table, NUMBERS, MlClustering(3)) == (4,)
+
+
+def test_a_table_of_constants_has_no_features():
+    assert select_features(np.ones((50, 3)), (False,) * 3, MlClustering(0)) == ()
+
+
+def test_a_constant_target_has_features_without_a_complaint():
+    table = planted(rows=200)
+    assert set(select_features(table, NUMBERS, MlClustering(5))) <= {0, 1, 2, 3, 4}
+
+
+@settings(deadline=None, max_examples=30, phases=[Phase.explicit, Phase.generate])  # shrinking takes minutes
+@given(st.integers(1, 40), st.integers(0, 2**32))
+def test_numbers_of_any_size_are_ranked(rows, seed):
+    random = np.random.default_rng(seed)
+    table = random.choice([-1.0, 1.0], (rows, 3)) * 2.0 ** random.uniform(-1074, 1020, (rows, 3))
+    table[random.random((rows, 3)) < 0.1] = random.choice([NAN, 0.0, 2.0**1020])
+    assert set(select_features(table, (False,) * 3, MlClustering(1))) <= {0, 2}
+
+
+def test_what_needs_no_features_does_not_import_scikit_learn():
+    code = "import sys, tasks.core.syndiffix.solver; sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

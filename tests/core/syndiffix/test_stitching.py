@@ -58,33 +58,10 @@ def test_rows_are_paired_as_by_the_oracle(sides, owner, seed):
     assert list(zip(found.left, found.right, strict=True)) == [
         (mixed_left[i], mixed_right[j]) for i, j in pairs
     ]
-
-
-@settings(deadline=None)
-@given(tables(), st.integers(0, 2**32))
-def test_the_left_owner_keeps_each_of_its_rows(sides, seed):
-    left, right = sides
-    found = stitch(left, right, [ROOT] * left.shape[1], "left", np.random.default_rng(seed))
-    assert sorted(found.left) == (list(range(len(left))) if len(right) else [])
-    assert found.from_left.all()
-
-
-@settings(deadline=None)
-@given(tables(), st.integers(0, 2**32))
-def test_the_right_owner_keeps_each_of_its_rows(sides, seed):
-    left, right = sides
-    found = stitch(left, right, [ROOT] * left.shape[1], "right", np.random.default_rng(seed))
-    assert sorted(found.right) == (list(range(len(right))) if len(left) else [])
-    assert not found.from_left.any()
-
-
-@settings(deadline=None)
-@given(tables(), st.integers(0, 2**32))
-def test_shared_tables_have_the_average_number_of_rows(sides, seed):
-    left, right = sides
-    found = stitch(left, right, [ROOT] * left.shape[1], "shared", np.random.default_rng(seed))
-    assert len(found.left) == ((len(left) + len(right)) // 2 if len(left) and len(right) else 0)
-    assert found.from_left.tolist() == [place % 2 == 0 for place in range(len(found.left))]
+    kept = {"left": len(left), "right": len(right), "shared": (len(left) + len(right)) // 2}[owner]
+    assert len(pairs) == (kept if len(left) and len(right) else 0)
+    turns = [owner == "left" or (owner == "shared" and place % 2 == 0) for place in range(len(pairs))]
+    assert found.from_left.tolist() == turns
 
 
 def test_shared_values_alternate_beginning_with_the_left():

@@ -245,7 +245,6 @@ class LengthsDraw(StatedDraw):
         return Constants.of(self.measurement)
 
     def guarantee(self) -> Json:
-        """What the claim says of its accountant."""
         measurement, constants = self.measurement, self._constants
         parameters, delta_t = measurement.parameters, measurement.threshold_delta
         is_zcdp = parameters.accountant == "zcdp"
@@ -333,7 +332,6 @@ class LengthsDraw(StatedDraw):
         }
 
     def _parameters(self) -> Json:
-        """Every parameter of the draw."""
         parameters, levels = self.measurement.parameters, len(self.measurement.levels)
         body = asdict(parameters)
         body["sigma_proportions"] = list(body["sigma_proportions"][:levels]) or [1.0] * levels
@@ -470,7 +468,6 @@ class FittedDraw(StatedDraw):
     measurement: WorkloadMeasurement
 
     def guarantee(self) -> Json:
-        """What the claim says of its accountant."""
         measurement, delta_t = self.measurement, self.measurement.threshold_delta
         parameters = measurement.parameters
         tables = [table.sensitivity for table in (*measurement.values[:1], *measurement.tables)]
@@ -522,7 +519,6 @@ class FittedDraw(StatedDraw):
         }
 
     def columns(self, stated: Sequence[Json]) -> list[Json]:
-        """The columns of the public schema, and how many cells each has."""
         every = cells_of_all_columns(self.measurement.schema, self.measurement.cells)
         return [column | {"cells": cells.size} for column, cells in zip(stated, every, strict=True)]
 
@@ -553,7 +549,6 @@ class FittedDraw(StatedDraw):
         return sum(sensitivity(self.measurement.cells, columns) ** 2 for columns in scores.candidates)
 
     def _parameters(self) -> Json:
-        """Every parameter of the draw, columns by name."""
         parameters = self.measurement.parameters
         body: dict[str, Any] = parameters.as_settings()
         names = [column.name for column in self.measurement.schema.columns]
@@ -580,7 +575,6 @@ class FittedDraw(StatedDraw):
         }
 
     def _values(self) -> Json | None:
-        """Length 1."""
         measurement, first = self.measurement, self.measurement.length_one
         if first is None:
             return None
@@ -617,7 +611,6 @@ class FittedDraw(StatedDraw):
             before.add(columns)
 
     def _tables(self) -> list[Json]:
-        """The tables in the order in which they were measured."""
         scores = {
             columns: score
             for _, each in self._choices()

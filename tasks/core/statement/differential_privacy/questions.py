@@ -64,8 +64,6 @@ def conditions_of(stated: Json) -> list[str]:
 
 
 class _Answers:
-    """A method a topic: the sentences of its answer."""
-
     def __init__(self, stated: Json) -> None:
         self._stated, self._claim, self._ledger = stated, stated["guarantee"], stated["ledger"]
         self._accountant: str = self._claim["accountant"]["name"]

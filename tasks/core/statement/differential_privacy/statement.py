@@ -8,7 +8,7 @@ published as it stands. `tasks.core.statement.differential_privacy.words` says t
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -25,6 +25,7 @@ from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
 from tasks.core.statement.differential_privacy.draws import FittedDraw, LengthsDraw, StatedDraw
 from tasks.core.statement.differential_privacy.questions import answered
+from tasks.core.statement.plain_words import STATEMENT_FORMAT
 from tasks.core.statement.preparation import column_json, prepared
 from tasks.core.statement.released_json import check_released_json
 
@@ -32,7 +33,6 @@ _TEXT, _SHARED = sentences_of("differential_privacy"), sentences_of("all_protect
 
 #: What is done with a table that is what it was when the last release was drawn.
 DRAW, SKIP = "draw", "skip"
-ACCOUNTED_STATEMENT_FORMAT = "marginalia-privacy-statement/2"
 AnyMeasurement = Measurement | WorkloadMeasurement
 
 
@@ -103,15 +103,9 @@ class LedgerFacts:
     unread_runs: int = 0
 
     def to_json(self) -> Json:
-        """What `of` reads back; policies, and stopped runs, only where there are any but the usual."""
-        body = asdict(self)
-        for named, is_told in (
-            (("policy", "policies"), bool(self.policies)),
-            (("stopped_runs", "stopping_contracts"), self.stopped_runs > 0),
-            (("unread_runs",), self.unread_runs > 0),
-        ):
-            body = body if is_told else {k: v for k, v in body.items() if k not in named}
-        return body
+        """What `of` reads back; a field that is its default is not written."""
+        defaults = {each.name: each.default for each in fields(self)}
+        return {name: value for name, value in asdict(self).items() if value != defaults[name]}
 
     @property
     def releases(self) -> int:
@@ -120,7 +114,7 @@ class LedgerFacts:
 
     @classmethod
     def of(cls, body: Json) -> "LedgerFacts":
-        """What `dataclasses.asdict` made of it, read back from JSON.
+        """What `to_json` made of it, read back.
 
         Raises:
             TypeError, KeyError: it is not that.
@@ -170,7 +164,7 @@ def accounted_statement(
     draw, choices = _draw_of(measurement), choices or RunChoices()
     parts = draw.parts(ledger.unit)
     content: Json = {
-        "format": ACCOUNTED_STATEMENT_FORMAT,
+        "format": STATEMENT_FORMAT,
         "private": measurement.private,
         "regime": "differential_privacy",
         "dataset": ledger.dataset,
@@ -284,13 +278,11 @@ def _unread(ledger: LedgerFacts) -> Json:
 
 
 def _side_channels(ledger: LedgerFacts, choices: RunChoices) -> str:
-    """What times and refusals tell."""
     told = _skips(ledger, choices) or ledger.policies
     return _TEXT.say("conditions.side_channels_skipped") if told else _TEXT.say("conditions.side_channels")
 
 
 def _unused(key: str) -> str:
-    """Why a key that was accepted has no effect."""
     if key.startswith("percentile"):
         return _TEXT.say("conditions.unused_percentile")
     return _SHARED.say("unused.why")
@@ -331,7 +323,6 @@ def _attack(measurement: AnyMeasurement, false_alarm: float = 0.05) -> Json:
 
 
 def _columns(measurement: AnyMeasurement) -> list[Json]:
-    """The public schema, as far as the guarantee rests on it."""
     totals = {each.name: each for each in column_totals(measurement)}
     return [
         column_json(column) | {"noisy_total": _total(totals.get(column.name))}
@@ -363,7 +354,6 @@ def _disclosed_uniques(measurement: AnyMeasurement, count: Json, ledger: LedgerF
 
 
 def _ledger(ledger: LedgerFacts) -> Json:
-    """What the dataset has spent so far, and what is left."""
     return {
         "scope": ledger.scope,
         "epsilon_cap": ledger.cap.epsilon,

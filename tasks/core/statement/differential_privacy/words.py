@@ -136,10 +136,7 @@ class NoisyWords(PlainWords):
 
 
 class LengthsWords(NoisyWords):
-    """Of a release by lengths."""
-
     def noise(self) -> list[str]:
-        """The noise of each length."""
         levels = [level for level in self.statement["levels"] if level["error_bar"]]
         each = [
             _TEXT.say(
@@ -152,7 +149,6 @@ class LengthsWords(NoisyWords):
         return [_TEXT.say("noise.each_count", half_widths=", ".join(each))] if each else []
 
     def published(self) -> list[str]:
-        """What passed the thresholds."""
         told, levels = [], self.statement["levels"]
         first = levels[0] if levels else None
         if first and first["threshold"] is not None and first["open"]["columns"]:
@@ -175,10 +171,7 @@ class LengthsWords(NoisyWords):
 
 
 class FittedWords(NoisyWords):
-    """Of a fitted release."""
-
     def noise(self) -> list[str]:
-        """The noise of single values and of the tables."""
         told, values, tables = [], self.statement["values"], self.statement["tables"]
         if values:
             told.append(_TEXT.say("noise.each_value", half_width=up(values["error_bar"]["half_width_95"])))
@@ -194,7 +187,6 @@ class FittedWords(NoisyWords):
         return [*told, said]
 
     def published(self) -> list[str]:
-        """What was measured, and how records follow from it."""
         told, values = [], self.statement["values"]
         if values and values["threshold"] is not None:
             told.append(_TEXT.say("published.threshold_fitted", threshold=whole(values["threshold"])))
@@ -206,7 +198,6 @@ class FittedWords(NoisyWords):
         return [*told, *self._some_pairs(), _TEXT.say("published.fitted")]
 
     def _some_pairs(self) -> list[str]:
-        """How many of the pairs of columns were measured, where that is not all."""
         together = [sorted({*table["columns"]}) for table in self.statement["tables"]]
         pairs = {pair for names in together for pair in itertools.combinations(names, 2)}
         columns = sum(column["noisy_total"] is not None for column in self.statement["columns"])

@@ -1,13 +1,17 @@
 """The blob: any question about any columns, from few tables, with nothing in them that may not be told."""
 
+import io
 import json
 import re
+import zipfile
+from datetime import UTC, datetime, timedelta
 from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.errors import InputError, ParameterError
@@ -16,21 +20,71 @@ from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.columns import encode_column
 from tasks.core.syndiffix.forest import Buckets
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
-from tasks.core.syndiffix.settings import MlClustering
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
+    DefaultClustering,
+    MlClustering,
+    SynDiffixParameters,
+)
 from tasks.core.syndiffix.stitching import shuffle
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tests.core.syndiffix.blob.blob_people import (
-    COLUMNS,
-    OUTLIER,
-    RARE,
-    ROWS,
-    SALT,
-    grown,
-    members,
-    people,
-    rewritten,
-    tables,
-)
+
+SALT = b"a salt that no blob may hold"
+COLUMNS = ["age", "income", "city", "joined", "member", "name"]
+ROWS = 1500
+OUTLIER = 987_654.25  # an income that one person has
+RARE = "Zzyzx Unique"  # a city that one person lives in
+FIRST_DAY = datetime(2015, 3, 1, tzinfo=UTC)
+
+
+def people(rows: int = ROWS) -> pa.Table:
+    """Columns of all types that depend on each other, each with nulls, of names that are nearly all rare."""
+    draw = np.random.default_rng(5)
+    age = draw.integers(18, 70, rows)
+    income = np.round(age * 400 + draw.normal(0, 3000, rows), 2)
+    income[0] = OUTLIER
+    city = [f"City {age // 12}" for age in age]
+    city[1] = RARE
+    days = (age // 10 * 100 + draw.integers(0, 5, rows)).tolist()
+    cells = {
+        "age": pa.array(age.tolist(), pa.int32()),
+        "income": pa.array(income.tolist()),
+        "city": pa.array(city).dictionary_encode(),
+        "joined": pa.array([FIRST_DAY + timedelta(days=day) for day in days], pa.timestamp("us", "UTC")),
+        "member": pa.array((age > 40).tolist()),
+        "name": pa.array([f"Surname{number:04d}" for number in draw.integers(0, 900, rows).tolist()]),
+    }
+    for place, name in enumerate(cells):
+        present = pa.array(np.arange(rows) % 29 != place)
+        cells[name] = pc.if_else(present, cells[name], pa.scalar(None, cells[name].type))
+    return pa.table(cells)
+
+
+def grown(table: pa.Table | None = None, clustering=None, ids=()) -> Synthesizer:
+    table = people() if table is None else table
+    parameters = SynDiffixParameters(
+        AnonymizationParameters(SALT), clustering=clustering or DefaultClustering()
+    )
+    return Synthesizer(table, parameters, ids=ids)
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def tables(path: Path) -> dict[str, pa.Table]:
+    content = members(path)
+    return {n: pq.read_table(io.BytesIO(b)) for n, b in content.items() if n.endswith(".parquet")}
+
+
+def rewritten(path: Path, target: Path, changed: dict[str, bytes | None]) -> Path:
+    """A copy of a blob with other members, or without them."""
+    with zipfile.ZipFile(target, "w") as file:
+        for name, content in (members(path) | changed).items():
+            if content is not None:
+                file.writestr(name, content)
+    return target
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +96,13 @@ def synthesizer() -> Synthesizer:
 def blob(synthesizer, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("blob") / "people.sdxblob.zip"
     write_blob(synthesizer, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pairs(synthesizer, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("blob") / "pairs.sdxblob.zip"
+    write_blob(synthesizer, path, largest=2)
     return path
 
 
@@ -86,18 +147,14 @@ class TestAnswers:
         asked = ["age", "income", "city", "joined", "member"]
         assert read_blob(blob, asked).equals(read_blob(blob, asked))
 
-    def test_columns_that_are_put_together_keep_what_they_have_to_do_with_each_other(self, tmp_path):
-        path = tmp_path / "pairs.sdxblob.zip"
-        write_blob(grown(), path, largest=2)
-        assert len(tables(path)) == 21
-        answer = read_blob(path, ["age", "income", "member"]).drop_null().to_pandas()
+    def test_columns_that_are_put_together_keep_what_they_have_to_do_with_each_other(self, pairs):
+        assert len(tables(pairs)) == 21
+        answer = read_blob(pairs, ["age", "income", "member"]).drop_null().to_pandas()
         assert answer[["age", "income"]].corr().iloc[0, 1] > 0.5
         assert ((answer["age"] > 40) == answer["member"]).mean() > 0.8
 
-    def test_rows_that_are_put_together_are_in_no_order(self, tmp_path):
-        path = tmp_path / "pairs.sdxblob.zip"
-        write_blob(grown(), path, largest=2)
-        ages = read_blob(path, ["age", "income", "member"]).drop_null()["age"].to_numpy()
+    def test_rows_that_are_put_together_are_in_no_order(self, pairs):
+        ages = read_blob(pairs, ["age", "income", "member"]).drop_null()["age"].to_numpy()
         # Of independent orders the correlation is normal with sd 1 / sqrt(n): a chance of 6e-7 beyond five.
         assert abs(np.corrcoef(ages, np.arange(len(ages)))[0, 1]) < 5 / len(ages) ** 0.5
 

@@ -5,12 +5,7 @@ import json
 import pytest
 
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
-from tasks.core.statement.syndiffix import (
-    LABEL,
-    SynDiffixFacts,
-    SynDiffixWords,
-    syndiffix_statement,
-)
+from tasks.core.statement.syndiffix import LABEL, SynDiffixFacts, SynDiffixWords, syndiffix_statement
 from tasks.core.syndiffix.settings import (
     MOST_TOGETHER,
     AnonymizationParameters,
