@@ -132,7 +132,7 @@ class _Look:
 
     def look(self) -> None:
         """Whose the rows are, and what the columns are."""
-        from tasks.core.recognition.said import SaidOfFile
+        from tasks.core.recognition.init_answers import FileAnswers
         from tasks.core.recognition.table import recognise_table
 
         code, said = self._init("dp")
@@ -147,7 +147,7 @@ class _Look:
             self._problem("whose", f"{self.table.whose} and not {taken or asked}")
         if not self.table.kinds:
             return
-        columns = recognise_table(self.path, SaidOfFile(has_header=True)).columns
+        columns = recognise_table(self.path, FileAnswers(has_header=True)).columns
         wrong = [c for c in columns if not is_kind(c.kind, self.table.allowed(c.name))]
         self.found["kinds"] = [len(columns) - len(wrong), len(columns)]
         for column in wrong:

@@ -2,11 +2,6 @@
 
 It reads the table because it is asked to, shows what it saw, and asks what only a person knows. What it
 prints may show names and values of the table: it goes to the terminal of the person who has the table, never
-to Prefect or a log. What it writes follows from the table,
-though hardly from any single row, and says so (`drafted_from_table`).
-
-Read `command` first. `arguments` has the options, each an answer; `questions` asks for those that were not
-given; `shown` prints what was seen; `losses` says what the release would lose, and `codes` asks what codes
-mean. What a column is, `tasks.core.recognition` finds out, and
-`tasks.core.contracts.draft` writes the two files.
+to Prefect or a log. What it writes follows from the table, though hardly from any single row, and says so
+(`drafted_from_table`). `tasks.core.recognition` finds out what a column is.
 """

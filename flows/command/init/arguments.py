@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import get_args
 
-from tasks.core.recognition.said import WORDS, ProtectionName
+from tasks.core.recognition.init_answers import WORDS, ProtectionName
 from tasks.core.tables.column_names import Encoding
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from tasks.core.contracts.tried_rules import is_searched, lookalikes
-from tasks.core.recognition.said import ProtectionName
+from tasks.core.recognition.init_answers import ProtectionName
 from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised
 from tasks.core.records.cell_reading import CellReading

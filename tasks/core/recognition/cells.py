@@ -3,7 +3,7 @@
 A file goes in. What comes out is as sensitive as the table.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -51,28 +51,24 @@ class SeenColumn:
 
     @property
     def rows(self) -> int:
-        """Of the table."""
         return len(self.codes)
 
     @property
     def filled(self) -> int:
-        """Cells that aren't empty."""
         return int(self.held.sum())
 
     @property
     def distinct(self) -> int:
-        """Different texts."""
         return len(self.texts)
 
     @cached_property
     def array(self) -> pa.Array:
-        """The texts as an Arrow array."""
         return pa.array(self.texts, pa.string())
 
     @cached_property
     def margin(self) -> int:
-        """Fewer rows don't decide how cells are written."""
-        return margin(self.rows)
+        """So many rows decide how cells are written; fewer don't. 20 of 300 rows, 500 of 50,000."""
+        return max(FEW, int(_LEAST_SHARE * self.rows))
 
     def is_few(self, chosen: Flags) -> bool:
         """Whether so few cells hold a chosen text that they don't decide how cells are written."""
@@ -89,11 +85,14 @@ class SeenColumn:
         return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
 
     def among(self, texts: Collection[str]) -> Flags:
-        """Which texts are among others."""
-        return np.array([text in texts for text in self.texts], np.bool_)
+        return flags(self.texts, texts.__contains__)
+
+    def chosen(self, chosen: Flags) -> list[str]:
+        """The chosen texts, sorted."""
+        return sorted(text for text, is_one in zip(self.texts, chosen.tolist(), strict=True) if is_one)
 
     def share(self, chosen: Flags) -> float:
-        """The share of filled cells that hold a chosen text."""
+        """Of filled cells."""
         return float(self.held[chosen].sum() / self.filled) if self.filled else 0.0
 
     def where(self, chosen: Flags) -> "SeenColumn":
@@ -118,13 +117,8 @@ class SeenColumn:
         return self.mapped(lambda texts: [text or "" for text in reading.read(connection, texts).texts])
 
 
-def margin(rows: int) -> int:
-    """So many rows of a table decide how cells are written; fewer don't.
-
-    >>> margin(300), margin(50_000)
-    (20, 500)
-    """
-    return max(FEW, int(_LEAST_SHARE * rows))
+def flags(texts: Iterable[str], is_chosen: Callable[[str], object]) -> Flags:
+    return np.array([bool(is_chosen(text)) for text in texts], np.bool_)
 
 
 def usual_number(held: Integers, few: int) -> int:
@@ -165,14 +159,12 @@ def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list
     kinds = headers.types or ("",) * len(headers.names)
     failure = ""
     try:
+        columns = {
+            place: [batch.column(batch.schema.get_field_index(str(place))) for batch in batches]
+            for place in positions
+        }
         return [
-            _column(
-                connection,
-                headers.names[position],
-                kinds[position],
-                [batch.column(batch.schema.get_field_index(str(position))) for batch in batches],
-            )
-            for position in positions
+            _column(connection, headers.names[place], kinds[place], parts) for place, parts in columns.items()
         ]
     except (duckdb.Error, pa.ArrowException, MemoryError) as error:
         failure = type(error).__name__
@@ -195,7 +187,7 @@ def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str, parts: 
         codes.append(table[part.indices.fill_null(len(part.dictionary)).to_numpy(zero_copy_only=False)])
         start += len(part.dictionary)
     found = SeenColumn(name, tuple(texts), np.concatenate(codes) if codes else np.zeros(0, np.int64), kind)
-    return found.where((found.held > 0) & np.array([text != "" for text in texts], np.bool_))
+    return found.where((found.held > 0) & flags(texts, bool))
 
 
 def _encoded(connection: duckdb.DuckDBPyConnection, part: pa.Array) -> pa.DictionaryArray:

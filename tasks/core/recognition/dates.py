@@ -5,64 +5,29 @@ nearly all rows.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.arrays import Flags, Integers
-from tasks.core.recognition.cells import SeenColumn, usual_number
-from tasks.core.records.cell_reading import CellReading
+from tasks.core.arrays import Flags
+from tasks.core.recognition.cells import SeenColumn, flags, usual_number
+from tasks.core.recognition.words import word_list
 from tasks.core.tables.timestamps import written_moments
 
-_DAYS = (
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d-%m-%Y",
-    "%m-%d-%Y",
-    "%Y-%m-%d",
-    "%Y/%m/%d",
-    "%Y.%m.%d",
-    "%Y%m%d",
-    "%d %b %Y",
-    "%b %d, %Y",
-    "%d-%b-%Y",
-    "%d. %b %Y",
-    "%d de %b de %Y",
-    "%d %b %y",
-    "%d.%m.%y",
-    "%d/%m/%y",
-    "%m/%d/%y",
-    "%d-%b-%y",
-)
-_MONTHS = ("%Y-%m", "%m/%Y", "%m.%Y", "%m-%Y", "%b %Y", "%b-%y", "%b-%Y", "%b de %Y", "%Y/%m")
-_TIMES = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f")
-#: Orders of day and month that must not be mixed in one column.
-_SWAPPED = {
-    "%d/%m/%Y": "%m/%d/%Y",
-    "%m/%d/%Y": "%d/%m/%Y",
-    "%d-%m-%Y": "%m-%d-%Y",
-    "%m-%d-%Y": "%d-%m-%Y",
-    "%d/%m/%y": "%m/%d/%y",
-    "%m/%d/%y": "%d/%m/%y",
-}
 #: What dates look like, so that other texts are not parsed.
 _LOOKS = r"[0-9\pL][0-9\pL ,./:T+-]{3,34}"
 #: What may be the name of a month.
 _NAMED = re.compile(r"[^\W\d_]{3}")
-_HAS_DIGITS = r".*[0-9].*"
 _ZONED = r".*:.*(?:Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _TIME_BEHIND = re.compile(r"[ T]\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[AaPp][Mm])?$")
 #: The share of filled cells that must be dates, and how many different texts beside half of them are words.
 _MOST_ARE, _FEW_WORDS, _AT_LEAST = 0.95, 5, 0.5
-_MOST_FORMATS = 4
-_SAMPLE = 3000
+_MOST_FORMATS, _SAMPLE = 4, 3000
 #: How Excel counts days: from 1950 to 2090. How programs count seconds: from 2000 to 2040.
 _SERIAL_DAYS, _EPOCH = (18_264, 69_400), (946_684_800, 2_208_988_800)
-_YEARS = (1850, 2150)
+_FIRST_YEAR, _LAST_YEAR = np.datetime64("1850"), np.datetime64("2150")
 _MONTHS_SPAN_YEARS, _BIRTH_SPAN_YEARS, _DAYS_FOR_HOURS = 3, 40, 3
 
 
@@ -76,8 +41,6 @@ class DateColumn:
         years: of the texts that are, the first and the last.
         days: between the first and the last.
         has_time: whether there are times of a day.
-        is_time: whether there are times alone, without a day.
-        is_month: whether they are months, without a day.
         has_zone: whether moments say their zone.
         swapped: whether day and month could be taken for each other everywhere.
     """
@@ -86,25 +49,27 @@ class DateColumn:
     readable: Flags
     years: tuple[int, int]
     days: int
-    has_time: bool = False
-    is_time: bool = False
-    is_month: bool = False
-    has_zone: bool = False
-    swapped: bool = False
+    has_time: bool
+    has_zone: bool
+    swapped: bool
+
+    @property
+    def is_time(self) -> bool:
+        """Whether there are times alone, without a day."""
+        return _are_times(self.formats)
+
+    @property
+    def is_month(self) -> bool:
+        """Whether there are months, without a day."""
+        return bool(self.formats) and not self.is_time and not any("%d" in each for each in self.formats)
 
     @property
     def has_short_years(self) -> bool:
-        """Whether some years have two digits."""
         return any("%y" in each for each in self.formats)
 
     @property
     def written(self) -> str:
-        """How they are written, in words."""
         return " or ".join(self.formats) if self.formats else "year-month-day"
-
-    def reading(self, cut: str) -> CellReading:
-        """How a run reads them."""
-        return CellReading(date_formats=self.formats, cut=cut)
 
 
 def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | None:
@@ -114,23 +79,31 @@ def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | No
         cells: without words for missing values.
         day_first: what to take where the cells don't tell days from months.
     """
-    looks = cells.matching(_LOOKS) & cells.matching(_HAS_DIGITS)
+    looks = cells.matching(_LOOKS) & cells.matching(r".*[0-9].*")
     if cells.share(looks) < _AT_LEAST or cells.kind in ("int64", "int32", "double", "float", "bool"):
         return None
-    iso = _moments(cells.array, ())
-    if _are_enough(cells, _years_possible(iso)):
-        return _described((), iso, cells)
-    likely = cells.where(looks)
-    step = max(1, len(likely.texts) // _SAMPLE)
-    sample = _Sample(likely.texts[::step], likely.held[::step], max(1, cells.margin // step))
-    formats, swapped = _formats(sample, day_first=day_first)
-    if not formats:
-        return None
+    formats: tuple[str, ...] = ()
+    swapped = False
     moments = _moments(cells.array, formats)
-    readable = _is_time_only(formats) & ~np.isnat(moments) | _years_possible(moments)
-    if not _are_enough(cells, readable):
-        return None
-    return _described(formats, moments, cells, swapped=swapped)
+    if not _are_enough(cells, _readable(moments, formats)):
+        formats, swapped = _formats(cells.where(looks), day_first=day_first)
+        moments = _moments(cells.array, formats)
+        if not formats or not _are_enough(cells, _readable(moments, formats)):
+            return None
+    readable = _readable(moments, formats)
+    order = np.sort(np.repeat(moments[readable], cells.held[readable]))
+    beyond = min(cells.margin, len(order) // 4)
+    first, last = (date.fromisoformat(str(order[end])[:10]) for end in (beyond, len(order) - 1 - beyond))
+    has_time = not cells.is_few(readable & (moments != moments.astype("datetime64[D]")))
+    return DateColumn(
+        formats,
+        readable,
+        (first.year, last.year),
+        (last - first).days,
+        has_time=has_time or _are_times(formats),
+        has_zone=not cells.is_few(readable & cells.matching(_ZONED)),
+        swapped=swapped,
+    )
 
 
 def _are_enough(cells: SeenColumn, dates: Flags) -> bool:
@@ -140,115 +113,67 @@ def _are_enough(cells: SeenColumn, dates: Flags) -> bool:
     return share >= _MOST_ARE or (share >= _AT_LEAST and others <= _FEW_WORDS)
 
 
-def _described(
-    formats: tuple[str, ...], moments: np.ndarray, cells: SeenColumn, *, swapped: bool = False
-) -> DateColumn:
-    is_time = _is_time_only(formats)
-    readable = ~np.isnat(moments) if is_time else _years_possible(moments)
-    order = np.sort(np.repeat(moments[readable], cells.held[readable]))
-    beyond = min(cells.margin, len(order) // 4)
-    ends = order[[beyond, len(order) - 1 - beyond]]
-    first, last = (date.fromisoformat(str(end)[:10]) for end in ends)
-    days = moments[readable].astype("datetime64[D]")
-    has_time = not cells.is_few(_flags(readable, moments[readable] != days))
-    return DateColumn(
-        formats,
-        readable,
-        (first.year, last.year),
-        (last - first).days,
-        has_time=has_time or is_time,
-        is_time=is_time,
-        is_month=bool(formats) and all("%d" not in each for each in formats) and not is_time,
-        has_zone=not cells.is_few(readable & cells.matching(_ZONED)),
-        swapped=swapped,
-    )
-
-
-def _flags(chosen: Flags, among: Flags) -> Flags:
-    """Of all texts those chosen ones that are chosen among them."""
-    found = np.zeros(len(chosen), np.bool_)
-    found[np.flatnonzero(chosen)[among]] = True
-    return found
-
-
-def _is_time_only(formats: Iterable[str]) -> bool:
-    return all("%Y" not in each and "%y" not in each for each in formats) and bool(tuple(formats))
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """Some texts. Attributes: held: how many cells hold each. few: fewer decide nothing."""
-
-    texts: tuple[str, ...]
-    held: Integers
-    few: int
-
-    def count(self, chosen: Flags) -> int:
-        """How many cells hold chosen texts."""
-        return int(self.held[chosen].sum())
-
-
-def _formats(sample: _Sample, *, day_first: bool) -> tuple[tuple[str, ...], bool]:
-    """The formats that read most, one after the other; and whether hardly a cell tells days from months."""
-    behind = np.array([_TIME_BEHIND.search(text) is not None for text in sample.texts], np.bool_)
-    known = [*_DAYS, *_MONTHS, *_TIMES] if sample.count(~behind) >= sample.few else []
-    if sample.count(behind) >= sample.few:
-        known += [f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES]
-    if not any(_NAMED.search(text) for text in sample.texts):
-        known = [each for each in known if "%b" not in each]
-    texts = pa.array(sample.texts, pa.string())
-    read = {each: _readable(texts, each) for each in known}
-    chosen: list[str] = []
-    left, swapped = np.ones(len(sample.texts), np.bool_), False
-    for _ in range(_MOST_FORMATS):
-        forbidden = {_swap(each) for each in chosen}
-        best = max(
-            (each for each in known if each not in forbidden),
-            key=lambda each: (sample.count(read[each] & left), _is_preferred(each, day_first=day_first)),
-            default=None,
-        )
-        if best is None or sample.count(read[best] & left) < sample.few:
-            break
-        other = _swap(best)
-        if other in read and sample.count(read[best] & left) - sample.count(read[other] & left) < sample.few:
-            swapped = True
-            best = best if _is_preferred(best, day_first=day_first) else other
-        chosen.append(best)
-        left &= ~read[best]
-    return tuple(chosen), swapped
-
-
-def _is_preferred(format_: str, *, day_first: bool) -> bool:
-    """Of two that read the same texts."""
-    day, _, _ = format_.partition(" ")
-    return day not in _SWAPPED or day.startswith("%d") == day_first
-
-
-def _swap(format_: str) -> str | None:
-    """The same with day and month in the other order."""
-    day = next((day for day in _SWAPPED if format_.startswith(day)), None)
-    return None if day is None else _SWAPPED[day] + format_.removeprefix(day)
-
-
-def _readable(texts: pa.Array, format_: str) -> Flags:
-    moments = _moments(texts, (format_,))
-    return ~np.isnat(moments) if _is_time_only((format_,)) else _years_possible(moments)
+def _are_times(formats: tuple[str, ...]) -> bool:
+    return bool(formats) and not any("%Y" in each or "%y" in each for each in formats)
 
 
 def _moments(texts: pa.Array, formats: tuple[str, ...]) -> np.ndarray:
     return np.asarray(written_moments(texts, formats).to_numpy(zero_copy_only=False), "datetime64[us]")
 
 
-def _years_possible(moments: np.ndarray) -> Flags:
+def _readable(moments: np.ndarray, formats: tuple[str, ...]) -> Flags:
     years = moments.astype("datetime64[Y]")
-    first, last = (np.datetime64(str(year), "Y") for year in _YEARS)
-    found: Flags = ~np.isnat(moments) & (years >= first) & (years <= last)
+    is_possible = (years >= _FIRST_YEAR) & (years <= _LAST_YEAR)
+    found: Flags = ~np.isnat(moments) & (is_possible | _are_times(formats))
     return found
+
+
+def _formats(cells: SeenColumn, *, day_first: bool) -> tuple[tuple[str, ...], bool]:
+    """The formats that read most, one after the other; and whether hardly a cell tells days from months."""
+    step = max(1, cells.distinct // _SAMPLE)
+    texts, held, few = cells.texts[::step], cells.held[::step], max(1, cells.margin // step)
+    behind = flags(texts, _TIME_BEHIND.search)
+    days, months, times = (word_list("date", key) for key in ("days", "months", "times"))
+    known = [*days, *months, *times] if held[~behind].sum() >= few else []
+    if held[behind].sum() >= few:
+        known += [f"{day}{sign}{time}" for day in days for sign in " T" for time in times]
+    if not any(map(_NAMED.search, texts)):
+        known = [each for each in known if "%b" not in each]
+    array = pa.array(texts, pa.string())
+    read = {each: _readable(_moments(array, (each,)), (each,)) for each in known}
+
+    def is_preferred(format_: str) -> bool:
+        """Of two that read the same texts."""
+        return _swap(format_) == format_ or format_.startswith("%d") == day_first
+
+    chosen: list[str] = []
+    left, swapped = np.ones(len(texts), np.bool_), False
+    for _ in range(_MOST_FORMATS):
+        rows = {each: int(held[of_each & left].sum()) for each, of_each in read.items()}
+        for each in chosen:
+            rows.pop(_swap(each), None)
+        best = max(rows, key=lambda each: (rows[each], is_preferred(each)), default="")
+        if not best or rows[best] < few:
+            break
+        other = _swap(best)
+        if other != best and other in rows and rows[best] - rows[other] < few:
+            swapped = True
+            best = best if is_preferred(best) else other
+        chosen.append(best)
+        left &= ~read[best]
+    return tuple(chosen), swapped
+
+
+def _swap(format_: str) -> str:
+    """The same with day and month in the other order, where they stand in digits and without points."""
+    return re.sub(r"^(%[dm])([/-])(%[dm])", r"\3\2\1", format_)
 
 
 def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[str, str]:
     """What is left of the dates, and why. Args: today: ages are those at the beginning of its year."""
     first, last = column.years
+    if column.is_month and not is_birth:
+        return "month" if last - first <= _MONTHS_SPAN_YEARS else "year", "months"
     if column.is_time:
         return "hour", "times of a day"
     if is_birth or (last - first > _BIRTH_SPAN_YEARS and last <= today.year and not column.has_time):
@@ -256,9 +181,7 @@ def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[st
         return reference, "its name says birth" if is_birth else f"days over {last - first} years"
     if column.has_time and column.days <= _DAYS_FOR_HOURS:
         return "hour", "moments within a few days"
-    if last - first <= _MONTHS_SPAN_YEARS:
-        return "month", f"days from {first} to {last}"
-    return "year", f"days from {first} to {last}"
+    return "month" if last - first <= _MONTHS_SPAN_YEARS else "year", f"days from {first} to {last}"
 
 
 def counted_moments(low: float, high: float, *, is_named_date: bool) -> str:
@@ -272,7 +195,6 @@ def counted_moments(low: float, high: float, *, is_named_date: bool) -> str:
     if is_named_date and _SERIAL_DAYS[0] < low and high < _SERIAL_DAYS[1]:
         return "the numbers that Excel counts days by"
     for unit, a_second in (("seconds", 1), ("milliseconds", 1000)):
-        first, last = (end * a_second for end in _EPOCH)
-        if first <= low and high <= last:
+        if _EPOCH[0] * a_second <= low and high <= _EPOCH[1] * a_second:
             return f"{unit} since 1970"
     return ""

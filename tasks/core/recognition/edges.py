@@ -27,6 +27,8 @@ _FULL = (0.4, 0.6, 0.6)
 #: So much more than the commonest number alone may be in its bin.
 _BESIDE = 0.2
 _MOST_EDGES = 13
+#: The share of cells beyond an end of the middle.
+_TAIL = 0.05
 #: From this share of zeros on they have a bin of their own.
 _MANY_ZEROS = 0.2
 _FAR = 1e12
@@ -67,12 +69,10 @@ def _steps(low: float, high: float) -> Edges:
     """From 0 over round numbers from about `low` on to what reaches `high`."""
     if high <= 0:
         return (0, 1)
+    first = math.floor(math.log10(low)) if low > 0 else math.floor(math.log10(high)) - 3
+    powers = [10.0**power for power in range(first, math.ceil(math.log10(high)) + 1)]
     for factors in ((1, 2, 5), (1, 3), (1,)):
-        first = math.floor(math.log10(low)) if low > 0 else math.floor(math.log10(high)) - 3
-        found: list[float] = []
-        for power in range(first, math.ceil(math.log10(high)) + 1):
-            found += [factor * 10.0**power for factor in factors]
-        kept = [edge for edge in found if edge > low * 0.45]
+        kept = [factor * power for power in powers for factor in factors if factor * power > low * 0.45]
         end = next((place for place, edge in enumerate(kept) if edge >= high), len(kept) - 1)
         if end + 2 <= _MOST_EDGES:
             return _plain([0, *kept[: end + 1]])
@@ -85,10 +85,10 @@ def _decades(low: float, high: float) -> Edges:
 
 
 def chosen_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) -> Edges:
-    """Edges for numbers: an even grid, or one that grows where an even bin would hold nearly everything.
+    """Edges for finite numbers: an even grid, or one that grows where an even bin would hold nearly all.
 
     Args:
-        numbers: (n,), finite.
+        numbers: (n,), different.
         held: (n,), how many cells hold each.
         whole: whether all of them are whole.
         few: so few cells beyond an end don't move it.
@@ -149,8 +149,7 @@ def fullest(edges: Sequence[float], numbers: Floats, held: Integers) -> float:
 
 
 def _tail(held: Integers) -> int:
-    """So many cells are a twentieth."""
-    return max(1, int(0.05 * held.sum()))
+    return max(1, int(_TAIL * held.sum()))
 
 
 def _covered(low: float, high: float) -> tuple[float, float]:

@@ -12,16 +12,16 @@ import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.recognition.cells import FEW, SeenColumn
-from tasks.core.recognition.header_words import meanings
-from tasks.core.recognition.subject_names import (
+from tasks.core.recognition.words import (
     NONE,
     OF_SOMETHING,
     SOME_ID,
     SOMEBODY,
     WHOSE,
-    likeness,
+    meanings,
     names_household,
     names_nobody,
+    subject_likeness,
 )
 
 #: Ids have so many values at least, and stand in so many of the rows.
@@ -31,11 +31,10 @@ _FEWEST_UNNAMED, _MOST_ROWS_EACH = 20, 60
 #: From this share of rows on that differ, each row has its own.
 _UNIQUE = 0.99
 #: Texts that only programs write: long hexadecimal ids, of which many hold a letter.
-_MADE = r"[0-9A-Fa-f]{8,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}"
-_SOME_LETTERS = 0.2
+_MADE, _SOME_LETTERS = r"[0-9A-Fa-f]{8,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}", 0.2
 #: Whole numbers, also as pandas and Excel write those of a column with gaps, and the same behind letters.
-_NUMBERED = r"[0-9]+(?:[.,]0+)?|[A-Za-z]{1,6}[-_ ]?[0-9]{2,}"
 _WHOLE = r"[0-9]+(?:[.,]0+)?"
+_NUMBERED = rf"{_WHOLE}|[A-Za-z]{{1,6}}[-_ ]?[0-9]{{2,}}"
 #: Ids of few digits run evenly over their range; of numbers that count something the small ones are common.
 _UNEVEN, _MOST_GAPS = 0.25, 4
 #: Of numbers that begin anew in each family so few are commoner than the one before.
@@ -86,31 +85,27 @@ def candidates(columns: Sequence[SeenColumn]) -> list[Candidate]:
 
 def _candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | None:
     """The column as a candidate; None: too little speaks for it, or its name or its cells against it."""
-    named = likeness(cells.name)
+    named = subject_likeness(cells.name)
     if cells.distinct < _FEWEST or cells.filled < _FILLED * cells.rows or not _may_be_ids(cells, named):
         return None
     repeated = cells.filled - cells.distinct
-    several = repeated > 0
-    made = cells.share(cells.matching(_MADE)) > _FILLED and (
+    is_made = cells.share(cells.matching(_MADE)) > _FILLED and (
         cells.share(cells.matching(".*[A-Fa-f].*")) > _SOME_LETTERS
     )
-    fixed, varied = _fixed_and_varied(cells, columns) if repeated >= FEW else ((), ())
-    if not varied:
-        fixed = ()
-    likely, reason = _BY_NAME[named]
-    if named == SOMEBODY and not several:
-        likely += 1.0
-    likely += 0.5 * (repeated >= FEW) + 0.5 * bool(fixed) + 0.5 * (len(fixed) > 1) + made
-    if not _speaks(cells, named, made=made, fixed=len(fixed)):
+    fixed = _fixed(cells, columns) if repeated >= FEW else []
+    if not _speaks(cells, named, is_made=is_made, fixed=len(fixed)):
         return None
-    if named <= OF_SOMETHING and not made:
+    likely, reason = _BY_NAME[named]
+    likely += 1.0 * (named == SOMEBODY and repeated == 0)
+    likely += 0.5 * (repeated >= FEW) + 0.5 * bool(fixed) + 0.5 * (len(fixed) > 1) + is_made
+    if named <= OF_SOMETHING and not is_made:
         likely = min(likely, _PROPOSED - 0.5)  # a question and no more
     each = cells.filled / cells.distinct
     reason += f"; {cells.distinct:,} different in {cells.filled:,} rows, {each:.1f} rows each"
     if fixed:
         shown = ", ".join(fixed[:3]) + (", ..." if len(fixed) > 3 else "")
         reason += f"; {shown} hardly ever differ{'s' if len(fixed) == 1 else ''} within it"
-    return Candidate(cells.name, likely, reason, several)
+    return Candidate(cells.name, likely, reason, repeated > 0)
 
 
 def _may_be_ids(cells: SeenColumn, named: int) -> bool:
@@ -123,13 +118,10 @@ def _may_be_ids(cells: SeenColumn, named: int) -> bool:
         return False
     if named == WHOSE and cells.share(whole) > _FILLED:
         return not _begins_anew(cells, whole)
-    return named >= SOMEBODY or _are_given_out(cells)
-
-
-def _are_given_out(cells: SeenColumn) -> bool:
-    """Whether whole numbers look given out one after the other, and not counted or measured; texts may be."""
-    whole = cells.matching(_WHOLE)
-    return cells.share(whole) < _FILLED or _has_one_length(cells, whole) or _is_even(cells, whole)
+    if named >= SOMEBODY or cells.share(whole) < _FILLED:
+        return True
+    # Given out one after the other, and not counted or measured.
+    return _has_one_length(cells, whole) or _is_even(cells, whole)
 
 
 def _begins_anew(cells: SeenColumn, whole: Flags) -> bool:
@@ -166,54 +158,52 @@ def _is_even(cells: SeenColumn, whole: Flags) -> bool:
     return bool(np.abs(risen - even).max() < _UNEVEN + held.max() / held.sum())
 
 
-def _speaks(cells: SeenColumn, named: int, *, made: bool, fixed: int) -> bool:
+def _speaks(cells: SeenColumn, named: int, *, is_made: bool, fixed: int) -> bool:
     """Whether enough speaks for a column: the less its name says, the more must other columns."""
-    repeated, each = cells.filled - cells.distinct, cells.filled / cells.distinct
+    each = cells.filled / cells.distinct
     if named >= SOME_ID:
-        return named == WHOSE or bool(fixed) or each <= _MOST_ROWS_EACH
+        return named == WHOSE or fixed > 0 or each <= _MOST_ROWS_EACH
     if named == SOMEBODY:
         whole = cells.matching(_WHOLE)
         is_told = cells.share(whole) < _FILLED or _has_one_length(cells, whole)
-        return bool(fixed) or is_told or (each <= 1 / _UNIQUE and _is_even(cells, whole))
-    if repeated < FEW or each > _MOST_ROWS_EACH or cells.distinct < _FEWEST_UNNAMED:
+        return fixed > 0 or is_told or (each <= 1 / _UNIQUE and _is_even(cells, whole))
+    is_repeated = cells.filled - cells.distinct >= FEW and each <= _MOST_ROWS_EACH
+    if not is_repeated or cells.distinct < _FEWEST_UNNAMED:
         return False
-    if named == OF_SOMETHING or made:
-        return bool(fixed)
+    if named == OF_SOMETHING or is_made:
+        return fixed > 0
     return fixed > 1 and cells.share(cells.matching(_NUMBERED)) > _FILLED
 
 
-def _fixed_and_varied(
-    cells: SeenColumn, columns: Sequence[SeenColumn]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Other columns that hardly ever differ between rows of one value, and those that do as if by chance.
+def _fixed(cells: SeenColumn, columns: Sequence[SeenColumn]) -> list[str]:
+    """Other columns that hardly ever differ between rows of one value; none where all others are so.
 
     Each is compared with how often it would differ by chance: what nearly always is the same says nothing,
     nor does another name for the same value.
     """
     rows = _rows_of_some(cells)
     codes = cells.codes[rows]
-    fixed, varied = [], []
+    fixed, is_any_varied = [], False
     for other in columns:
         if other is cells or other.usual < 2:
             continue
         others = other.codes[rows]
         both = (codes >= 0) & (others >= 0)
+        if not both.any():
+            continue
         pairs, held = np.unique(
             codes[both].astype(np.int64) * other.distinct + others[both], return_counts=True
         )
-        whose = np.unique(pairs // max(other.distinct, 1), return_index=True)[1]
-        if not len(whose):
-            continue
+        whose = np.unique(pairs // other.distinct, return_index=True)[1]
         differ = int(held.sum() - np.maximum.reduceat(held, whose).sum())
         shares = np.bincount(others[both]) / held.sum()
         by_chance = float((held.sum() - len(whose)) * (1 - (shares**2).sum()))
         if by_chance < FEW:
             continue
-        if differ > 0.5 * by_chance:
-            varied.append(other.name)
-        elif differ < 0.1 * by_chance and np.count_nonzero(shares) <= 0.7 * len(whose):
+        is_any_varied = is_any_varied or differ > 0.5 * by_chance
+        if differ < 0.1 * by_chance and np.count_nonzero(shares) <= 0.7 * len(whose):
             fixed.append(other.name)
-    return tuple(fixed), tuple(varied)
+    return fixed if is_any_varied else []
 
 
 def _rows_of_some(cells: SeenColumn) -> Flags:

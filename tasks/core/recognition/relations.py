@@ -1,8 +1,8 @@
-"""What holds between columns of a table: cells as the release reads them go in, relations come out.
+"""What holds between columns of a table: which follow from others, are empty together, or are one choice.
 
-Which columns are empty together and which are one choice is drafted: it names no value. What names values
-is written only where a person says that it holds for everybody (W22). A few rows that differ don't count, or
-a single person would decide.
+Cells go in; relations come out. Which columns are empty together and which are one choice is drafted: it
+names no value. What names values is written only where a person says that it holds for everybody (W22). A few
+rows that differ don't count, or a single person would decide.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,13 +14,15 @@ import numpy as np
 from tasks.core.arrays import Flags
 from tasks.core.queries import connect
 from tasks.core.recognition.cells import FEW, SeenColumn
-from tasks.core.recognition.functions import functions_of_others
-from tasks.core.recognition.table import RecognisedTable
 from tasks.core.recognition.treatment import Recognised, Treatment
 from tasks.core.records.cells import code_texts
 
 #: Of a table of fewer rows a few are too many to leave out of account.
 _LEAST_ROWS = 10 * FEW
+#: A value that decides must stand in so many rows on average; so many columns are compared with each other.
+_LEAST_REPEATED, _MOST_DIFFERENT, _MOST_FOLLOWING = 3, 5000, 120
+#: A column that nearly always holds the same value follows from everything.
+_NEARLY_CONSTANT = 0.98
 #: A choice among two is one column and its opposite.
 _FEWEST_OF_A_CHOICE = 3
 #: Columns and rows that are compared for what a value implies, and values of a column that may imply it.
@@ -34,91 +36,106 @@ _MOST_PAIRS, _MOST_CELLS = 500, 5_000_000
 
 
 @dataclass(frozen=True)
-class OneOfSeveral:
-    """Columns of which exactly one holds a value."""
-
-    columns: tuple[str, ...]
-    value: str
-
-
-@dataclass(frozen=True)
-class ObservedDependency:
-    """A column that follows from another, and which of its values from which."""
+class Follows:
+    """That a column follows from another. Attributes: is_same: whether the other follows from it as well."""
 
     column: str
     source: str
-    values: tuple[tuple[str, str], ...]
-
-    @property
-    def words(self) -> str:
-        """The same for a person."""
-        return f"{self.column} follows from {self.source}"
-
-    def declared(self) -> Iterator[tuple[str, dict[str, object]]]:
-        """What a contract says of it: a property of the table, and an entry of that."""
-        yield "functionalDependencies", {"from": self.source, "to": self.column, "values": dict(self.values)}
+    is_same: bool
 
 
 @dataclass(frozen=True)
-class Implication:
-    """Where a column holds some values another one always holds the same, or nothing.
+class Relation:
+    """What holds between columns.
 
     Attributes:
-        text: what it holds; empty: nothing.
-        is_filled: whether it is empty nowhere.
+        words: the same for a person.
+        declared: what a contract says of it: properties of the table, and an entry of each.
+        column: the one that hangs on another; empty: it names no value, and needs nobody to declare it.
+        source: the one that it hangs on.
+        values: those of the source that decide; none: all do.
     """
 
-    column: str
-    source: str
-    values: tuple[str, ...]
-    text: str
-    is_filled: bool
+    words: str
+    declared: tuple[tuple[str, object], ...]
+    column: str = ""
+    source: str = ""
+    values: tuple[str, ...] = ()
 
     @property
-    def words(self) -> str:
-        """The same for a person."""
-        values = " or ".join(map(repr, self.values))
-        return f"{self.column} is {repr(self.text) if self.text else 'empty'} where {self.source} is {values}"
-
-    def declared(self) -> Iterator[tuple[str, dict[str, object]]]:
-        """What a contract says of it: a property of the table, and an entry of that."""
-        source: dict[str, object] = {self.source: list(self.values)}
-        yield "structuralZeros", source | {self.column: {"not": [self.text] if self.text else []}}
-        if self.text and not self.is_filled:
-            yield "structuralZeros", source | {self.column: [""]}
+    def is_dependency(self) -> bool:
+        """Whether the column follows from the other one."""
+        return bool(self.column) and not self.values
 
 
-@dataclass(frozen=True)
-class Relations:
-    """What holds.
+def columns_that_follow(columns: Sequence[SeenColumn]) -> list[Follows]:
+    """For each column that follows from one before or behind it, the first that it follows from."""
+    compared = [
+        cells
+        for cells in columns
+        if 2 <= cells.usual <= min(_MOST_DIFFERENT, cells.rows / _LEAST_REPEATED)
+        and cells.rows >= _LEAST_ROWS
+    ][:_MOST_FOLLOWING]
+    varied = [cells for cells in compared if cells.held.max() < _NEARLY_CONSTANT * cells.filled]
+    found: list[Follows] = []
+    same: set[str] = set()
+    for place, decided in enumerate(varied):
+        for other, source in enumerate(varied):
+            if other == place or source.name in same or source.usual < decided.usual:
+                continue
+            if not _nearly_determines(source, decided):
+                continue
+            is_same = _nearly_determines(decided, source)
+            if is_same and other > place:
+                continue  # of two that say the same, the first stays
+            found.append(Follows(decided.name, source.name, is_same))
+            same |= {decided.name} if is_same else set()
+            break
+    return found
 
-    Attributes:
-        empty_together: groups of columns.
-        choices: columns of which exactly one holds a value.
-        stated: what names values, so that only a person can declare it.
+
+def _nearly_determines(source: SeenColumn, decided: SeenColumn) -> bool:
+    """Whether a column's value decides the other's in all rows but a few, and most rows have both."""
+    both = (source.codes >= 0) & (decided.codes >= 0)
+    if both.sum() < 0.5 * source.rows:
+        return False
+    pairs = source.codes[both].astype(np.int64) * (decided.distinct + 1) + decided.codes[both]
+    different, held = np.unique(pairs, return_counts=True)
+    most = np.zeros(source.distinct, np.int64)
+    np.maximum.at(most, different // (decided.distinct + 1), held)
+    return bool(both.sum() - most.sum() < FEW)
+
+
+def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised]) -> list[Relation]:
+    """What holds between the columns of a release, each with one value a cell.
+
+    Args:
+        columns: of the table.
+        used: those of the release.
     """
-
-    empty_together: tuple[tuple[str, ...], ...] = ()
-    choices: tuple[OneOfSeveral, ...] = ()
-    stated: tuple[ObservedDependency | Implication, ...] = ()
-
-
-def relations_of(table: RecognisedTable, subject: str | None) -> Relations:
-    """What holds between the columns of a release, each with one value a cell."""
-    used = {column.name: column for column in table.used(subject) if column.treatment.delimiter is None}
+    treatments = {each.name: each.treatment for each in used if each.treatment.delimiter is None}
     with connect() as connection:
         cells = [
-            _as_released(each, used[each.name].treatment, connection)
-            for each in table.cells
-            if each.name in used
+            _as_released(each, treatments[each.name], connection)
+            for each in columns
+            if each.name in treatments and each.rows >= _LEAST_ROWS
         ]
-    if table.rows < _LEAST_ROWS:
-        return Relations()
-    together, choices = tuple(_empty_groups(cells)), tuple(_choices(cells, used))
-    dependencies = [*_dependencies(cells)]
+    choices = list(_choices({each.name: each for each in cells}, treatments))
+    dependencies = list(_dependencies(cells))
     known = {frozenset((each.column, each.source)) for each in dependencies}
-    known |= {frozenset((one, other)) for each in choices for one in each.columns for other in each.columns}
-    return Relations(together, choices, (*dependencies, *_in_one_direction(_implications(cells, known))))
+    known |= {frozenset((one, other)) for names, _ in choices for one in names for other in names}
+    return [
+        *_empty_together(cells),
+        *(
+            Relation(
+                f"{', '.join(names)}: exactly one is {value!r}; declared",
+                (("exactlyOne", {"columns": list(names), "value": value}),),
+            )
+            for names, value in choices
+        ),
+        *dependencies,
+        *_in_one_direction(_implications(cells, known)),
+    ]
 
 
 def _as_released(
@@ -139,7 +156,7 @@ def _strays(rows: int) -> int:
     return min(FEW - 1, rows // 100)
 
 
-def _empty_groups(columns: Sequence[SeenColumn]) -> Iterator[tuple[str, ...]]:
+def _empty_together(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
     """Groups of columns, each empty in some rows and filled in others, that are so in the same ones."""
     groups: list[list[SeenColumn]] = []
     for cells in columns:
@@ -152,19 +169,24 @@ def _empty_groups(columns: Sequence[SeenColumn]) -> Iterator[tuple[str, ...]]:
                 break
         else:
             groups.append([cells])
-    return (tuple(cells.name for cells in group) for group in groups if len(group) > 1)
+    for names in ([cells.name for cells in group] for group in groups if len(group) > 1):
+        yield Relation(f"{', '.join(names)}: all empty or all filled; declared", (("emptyTogether", names),))
 
 
-def _choices(columns: Sequence[SeenColumn], used: dict[str, Recognised]) -> Iterator[OneOfSeveral]:
-    left = [cells for cells in columns if len(used[cells.name].treatment.domain or ()) == 2]
-    for value in dict.fromkeys(text for cells in left for text in used[cells.name].treatment.domain or ()):
+def _choices(
+    cells: dict[str, SeenColumn], treatments: dict[str, Treatment]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Columns of which exactly one holds a value, and that value."""
+    domains = {name: treatments[name].domain or () for name in cells}
+    pairs = {name: domain for name, domain in domains.items() if len(domain) == 2}
+    for value in dict.fromkeys(text for domain in pairs.values() for text in domain):
         holding = {
-            cells.name: np.append(cells.among([value]), False)[cells.codes]
-            for cells in left
-            if value in (used[cells.name].treatment.domain or ())
+            name: np.append(cells[name].among([value]), False)[cells[name].codes]
+            for name, domain in pairs.items()
+            if value in domain
         }
         while found := next(_covering(holding), None):
-            yield OneOfSeveral(found, value)
+            yield found, value
             holding = {name: holds for name, holds in holding.items() if name not in found}
 
 
@@ -188,48 +210,48 @@ def _covering(holding: dict[str, Flags]) -> Iterator[tuple[str, ...]]:
                     break
 
 
-def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[ObservedDependency]:
+def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
     cells = {each.name: each for each in columns}
-    for follows in functions_of_others(columns):
+    for follows in columns_that_follow(columns):
         source, decided = cells[follows.source], cells[follows.column]
         if follows.is_same or source.usual > _MOST_PAIRS or source.distinct * decided.distinct > _MOST_CELLS:
             continue
         table = _table(source, decided)[:-1]
         if (table[:, :-1].sum(axis=1) - table[:, :-1].max(axis=1)).sum() > _strays(source.rows):
             continue
-        common = [
-            (source.texts[place], decided.texts[row[:-1].argmax()] if row[:-1].max() > row[-1] else "")
+        common = {
+            source.texts[place]: decided.texts[row[:-1].argmax()] if row[:-1].max() > row[-1] else ""
             for place, row in enumerate(table)
             if row.sum() >= FEW
-        ]
+        }
         if common:
-            yield ObservedDependency(follows.column, follows.source, tuple(common))
+            declared = {"from": source.name, "to": decided.name, "values": common}
+            words = f"{decided.name} follows from {source.name}"
+            yield Relation(words, (("functionalDependencies", declared),), decided.name, source.name)
 
 
-def _implications(columns: Sequence[SeenColumn], known: set[frozenset[str]]) -> Iterator[Implication]:
+def _implications(columns: Sequence[SeenColumn], known: set[frozenset[str]]) -> Iterator[Relation]:
     compared = [cells for cells in columns if cells.usual > 1][:_MOST_COLUMNS]
-    sources = [cells for cells in compared if cells.usual <= _MOST_VALUES]
-    for source in sources:
-        for decided in compared:
-            if source is decided or frozenset((source.name, decided.name)) in known:
-                continue
-            yield from _implied(source, decided)
+    for source in compared:
+        for decided in compared if source.usual <= _MOST_VALUES else ():
+            if source is not decided and frozenset((source.name, decided.name)) not in known:
+                yield from _implied(source, decided)
 
 
-def _in_one_direction(found: Iterable[Implication]) -> list[Implication]:
+def _in_one_direction(found: Iterable[Relation]) -> list[Relation]:
     """Of two that say the same of a pair of columns, the one that names fewer values."""
-    kept: dict[frozenset[str], list[Implication]] = {}
+    kept: dict[frozenset[str], list[Relation]] = {}
     for each in found:
-        pair = frozenset((each.column, each.source))
-        other = kept.get(pair, [])
-        if not other or other[0].column == each.column:
-            kept.setdefault(pair, []).append(each)
-        elif len(each.values) < min(len(one.values) for one in other):
-            kept[pair] = [each]
+        of_pair = kept.setdefault(frozenset((each.column, each.source)), [])
+        if not of_pair or of_pair[0].column == each.column:
+            of_pair.append(each)
+        elif len(each.values) < min(len(one.values) for one in of_pair):
+            of_pair[:] = [each]
     return [each for of_pair in kept.values() for each in of_pair]
 
 
-def _implied(source: SeenColumn, decided: SeenColumn) -> Iterator[Implication]:
+def _implied(source: SeenColumn, decided: SeenColumn) -> Iterator[Relation]:
+    """Where the source holds some values the other one always holds the same, or nothing."""
     table = _table(source, decided)
     places: dict[int, list[int]] = {}
     for place, row in enumerate(table[:-1]):
@@ -242,8 +264,20 @@ def _implied(source: SeenColumn, decided: SeenColumn) -> Iterator[Implication]:
         share = elsewhere[:, most].sum() / elsewhere.sum() if elsewhere.any() else 1.0
         if share < _VARIES and share ** int(table[deciding].sum()) <= _BY_CHANCE:
             values = tuple(source.texts[place] for place in deciding)
-            text = "" if most == decided.distinct else decided.texts[most]
-            yield Implication(decided.name, source.name, values, text, decided.filled == decided.rows)
+            yield _implication(
+                source, decided, values, "" if most == decided.distinct else decided.texts[most]
+            )
+
+
+def _implication(source: SeenColumn, decided: SeenColumn, values: tuple[str, ...], text: str) -> Relation:
+    """Args: text: what the other one holds; empty: nothing."""
+    where: dict[str, object] = {source.name: list(values)}
+    declared = [("structuralZeros", where | {decided.name: {"not": [text] if text else []}})]
+    if text and decided.filled < decided.rows:
+        declared.append(("structuralZeros", where | {decided.name: [""]}))
+    said = " or ".join(map(repr, values))
+    words = f"{decided.name} is {repr(text) if text else 'empty'} where {source.name} is {said}"
+    return Relation(words, tuple(declared), decided.name, source.name, values)
 
 
 def _table(source: SeenColumn, decided: SeenColumn) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:

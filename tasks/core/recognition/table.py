@@ -13,24 +13,25 @@ r"""A whole table: a file goes in, what it is and what each of its columns is co
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
 from tasks.core.errors import ParameterError
+from tasks.core.hints import did_you_mean
 from tasks.core.queries import connect
 from tasks.core.recognition.cells import MOST_ROWS, SeenColumn, load_cells
 from tasks.core.recognition.columns import Context, recognise_column
+from tasks.core.recognition.corrections import correct_column
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.dialect import Dialect, recognise_dialect
-from tasks.core.recognition.functions import Follows, functions_of_others
+from tasks.core.recognition.init_answers import Correction, FileAnswers
 from tasks.core.recognition.numbers import has_decimal_comma
-from tasks.core.recognition.overrules import of_column, overruled
 from tasks.core.recognition.persons import Candidate, candidates
-from tasks.core.recognition.promises import with_promises
-from tasks.core.recognition.said import Overrule, SaidOfFile
-from tasks.core.recognition.treatment import Recognised, Treatment
+from tasks.core.recognition.relations import Follows, columns_that_follow
+from tasks.core.recognition.treatment import Recognised, Treatment, with_promises
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
 
@@ -40,6 +41,11 @@ _TOTAL = re.compile(
 )
 #: Kinds that a column is given back to the release for where nothing else is left.
 _UNUSABLE = ("empty", "names a person", "id")
+
+#: A column is lost where more than this share of its cells hold a value that would not be released.
+_MOSTLY = 0.5
+#: What may be left of a date, from the finest on.
+_COARSER_DATES = {"day": ("month", "year"), "hour": (), "month": ("year",), "": ("month", "year")}
 
 
 @dataclass(frozen=True)
@@ -51,9 +57,6 @@ class RecognisedTable:
         reasons: of the dialect's parts, by their names.
         columns: in the file's order, as they were recognised.
         candidates: columns that may say whose row it is, the likeliest first.
-        follows: columns that follow from others.
-        rows: how many were looked at.
-        is_part: whether there may be more rows.
         cells: of each column; sensitive.
         comma: whether numbers have a comma before decimals.
         day_first: whether dates begin with the day.
@@ -66,15 +69,22 @@ class RecognisedTable:
     reasons: dict[str, str]
     columns: tuple[Recognised, ...]
     candidates: tuple[Candidate, ...]
-    follows: tuple[Follows, ...]
-    rows: int
-    is_part: bool
     cells: tuple[SeenColumn, ...]
     comma: bool
     day_first: bool
     today: date
-    doubt: str = ""
-    first: tuple[str, ...] = ()
+    doubt: str
+    first: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many were looked at: at most `MOST_ROWS`."""
+        return self.cells[0].rows if self.cells else 0
+
+    @property
+    def is_part(self) -> bool:
+        """Whether there may be more rows."""
+        return self.rows >= MOST_ROWS
 
     @property
     def total(self) -> str:
@@ -91,44 +101,50 @@ class RecognisedTable:
         Raises:
             ParameterError: there is none of that name.
         """
-        wanted = of_column(Overrule(name, ""), [column.name for column in self.columns])
-        return next(column for column in self.columns if column.name == wanted)
+        known = {matching_name(column.name): column for column in self.columns}
+        found = known.get(matching_name(name))
+        if found is None:
+            meant = did_you_mean(matching_name(name), known, lambda key: repr(known[key].name))
+            raise ParameterError(f"{name!r} is not a column of the table: {meant or 'correct the name.'}")
+        return found
+
+    def cells_of(self, column: Recognised) -> SeenColumn:
+        return next(cells for cells in self.cells if cells.name == column.name)
 
     def candidate(self, name: str) -> Candidate:
         """The candidate of that name, or one that nothing speaks for but the person."""
-        known = self.column(name).name
-        for candidate in self.candidates:
-            if candidate.name == known:
-                return candidate
-        cells = next(cells for cells in self.cells if cells.name == known)
-        several = bool((cells.held > 1).any())
-        return Candidate(known, 0.0, "you say so", several)
+        column = self.column(name)
+        known = (each for each in self.candidates if each.name == column.name)
+        several = bool((self.cells_of(column).held > 1).any())
+        return next(known, Candidate(column.name, 0.0, "you say so", several))
 
-    def with_overrules(self, said: Iterable[Overrule]) -> "RecognisedTable":
+    def corrected(self, said: Iterable[Correction]) -> "RecognisedTable":
         """The same as a person corrects it; of several about one column each builds on the one before.
 
         Raises:
             ParameterError: all that can't be so.
         """
-        found = {column.name: column for column in self.columns}
-        cells = {each.name: each for each in self.cells}
+        table = self
         problems: list[str] = []
         with connect() as connection:
             context = Context(connection, self.comma, self.day_first, self.today)
             for each in said:
                 try:
-                    name = of_column(each, list(found))
-                    changed = overruled(found[name], each, cells[name], context)
-                    found[name] = with_promises(changed, cells[name], connection)
+                    column = table.column(each.column)
+                    cells = table.cells_of(column)
+                    changed = with_promises(correct_column(column, each, cells, context), cells, connection)
+                    columns = tuple(changed if one is column else one for one in table.columns)
+                    table = replace(table, columns=columns)
                 except ParameterError as error:
                     problems += error.problems
         if problems:
             raise ParameterError(problems)
-        return replace(self, columns=tuple(found.values()))
+        return table
 
     def used(self, subject: str | None) -> list[Recognised]:
         """The columns of the release: all that are not left out, or all that hold something if all are."""
-        others = [column for column in self.columns if not _is(column, subject)]
+        whose = None if subject is None else matching_name(subject)
+        others = [column for column in self.columns if matching_name(column.name) != whose]
         used = [column for column in others if column.treatment.is_used]
         if used:
             return used
@@ -136,13 +152,9 @@ class RecognisedTable:
         return [replace(column, treatment=Treatment()) for column in rest]
 
 
-def _is(column: Recognised, subject: str | None) -> bool:
-    return subject is not None and matching_name(column.name) == matching_name(subject)
-
-
 def recognise_table(
     path: Path,
-    said: SaidOfFile | None = None,
+    said: FileAnswers | None = None,
     *,
     today: date | None = None,
     source: InputFile | None = None,
@@ -166,26 +178,21 @@ def recognise_table(
         comma = any(has_decimal_comma(each) for each in cells)
         context = Context(connection, comma, _is_day_first(cells, dialect.source), today or date.today())
         whose = candidates(cells)
-        recognised = (_not_of_a_person(recognise_column(each, context), whose) for each in cells)
-        columns = tuple(
-            with_promises(column, each, connection) for column, each in zip(recognised, cells, strict=True)
-        )
-        follows = functions_of_others(
-            [
-                each
-                for each, column in zip(cells, columns, strict=True)
-                if column.treatment.is_used and column.treatment.delimiter is None
-            ]
-        )
-    rows = cells[0].rows if cells else 0
+        columns = [_not_of_a_person(recognise_column(each, context), whose) for each in cells]
+        columns = [
+            with_promises(column, each, connection) for column, each in zip(columns, cells, strict=True)
+        ]
+    single = [
+        each
+        for each, column in zip(cells, columns, strict=True)
+        if column.treatment.is_used and column.treatment.delimiter is None
+    ]
+    follows = {each.column: each for each in columns_that_follow(single)}
     return RecognisedTable(
         source=dialect.source,
         reasons=dialect.reasons | _nameless(dialect.source),
-        columns=tuple(_with_follows(column, follows) for column in columns),
+        columns=tuple(_with_follows(column, follows.get(column.name)) for column in columns),
         candidates=tuple(whose),
-        follows=tuple(follows),
-        rows=rows,
-        is_part=rows >= MOST_ROWS,
         cells=cells,
         comma=comma,
         day_first=context.day_first,
@@ -206,37 +213,108 @@ def _not_of_a_person(column: Recognised, whose: Sequence[Candidate]) -> Recognis
 
 
 def _nameless(source: InputFile) -> dict[str, str]:
-    """What is said of columns without a name."""
     places = [str(place) for place, name in enumerate(source.headers.names, start=1) if not name]
     which = "column" if len(places) == 1 else "columns"
     return {"nameless": f"{which} {', '.join(places)} left out: no name"} if places else {}
 
 
-def _with_follows(column: Recognised, follows: Sequence[Follows]) -> Recognised:
+def _with_follows(column: Recognised, follows: Follows | None) -> Recognised:
     """A column that says the same as another is left out; of one that follows the reason says so."""
-    found = next((each for each in follows if each.column == column.name), None)
-    if found is None:
+    if follows is None:
         return column
-    if found.is_same:
-        reason = (
-            f"says the same as {found.source}: each value of one always stands with the same of the other"
-        )
-        return replace(
-            column, kind=f"{column.kind}, a double", reason=reason, treatment=Treatment(is_used=False)
-        )
-    return replace(column, reason=f"{column.reason}; follows from {found.source}")
+    if not follows.is_same:
+        return replace(column, reason=f"{column.reason}; follows from {follows.source}")
+    reason = f"says the same as {follows.source}: each value of one always stands with the same of the other"
+    return Recognised(column.name, f"{column.kind}, a double", reason, Treatment(is_used=False), column.doubt)
 
 
 def _is_day_first(cells: Sequence[SeenColumn], source: InputFile) -> bool:
     """Whether dates begin with the day, by columns whose cells tell; else as tables with semicolons do."""
     votes = 0
     for each in cells:
-        sample = each.texts[:200]
-        if not any("/" in text or "-" in text for text in sample):
-            continue
-        first = date_column(each, day_first=True)
-        if first is not None and not first.swapped and first.formats:
-            told = ("%d/%m", "%m/%d", "%d-%m", "%m-%d")
-            starts = [format_[:2] for format_ in first.formats if format_[:5] in told]
-            votes += starts.count("%d") - starts.count("%m")
+        if any("/" in text or "-" in text for text in each.texts[:200]):
+            found = date_column(each, day_first=True)
+            if found is not None and not found.swapped:
+                starts = [format_[:5] for format_ in found.formats]
+                votes += sum(
+                    (start in ("%d/%m", "%d-%m")) - (start in ("%m/%d", "%m-%d")) for start in starts
+                )
     return votes > 0 or (votes == 0 and source.delimiter == ";")
+
+
+@dataclass(frozen=True)
+class LostColumn:
+    """An open column of which most would not be released.
+
+    Attributes:
+        name: its header.
+        is_empty: whether none of its values would likely be released.
+        coarser: the finest way of reading it that would keep most of it, as an overrule says it; empty: none.
+    """
+
+    name: str
+    is_empty: bool
+    coarser: str
+
+
+def lost_columns(table: RecognisedTable, subject: str | None, least: float) -> list[LostColumn]:
+    """The columns of the release of which most would be lost.
+
+    Args:
+        table: as it was recognised and corrected.
+        subject: the column that says whose row it is; of somebody with several rows one counts.
+        least: so many records must hold a value, or it will likely not be released.
+    """
+    least_rows = least * table.rows / max(number_of_records(table, subject), 1)
+    found = []
+    for column in table.used(subject):
+        if column.treatment.is_open:
+            share, is_empty = _lost(column, table.cells_of(column), least_rows)
+            if share > _MOSTLY:
+                found.append(LostColumn(column.name, is_empty, _coarser(table, column, least_rows)))
+    return found
+
+
+def number_of_records(table: RecognisedTable, subject: str | None) -> int:
+    """How many records a release of the table would be about: people, or rows."""
+    return table.rows if subject is None else table.cells_of(table.column(subject)).distinct
+
+
+def _lost(column: Recognised, cells: SeenColumn, least_rows: float) -> tuple[float, bool]:
+    """The share of cells whose value would be lost, and whether every value would be."""
+    with connect() as connection:
+        read = cells.read(connection, column.treatment.reading)
+    counted: Counter[str] = Counter()
+    for text, held in zip(read.texts, read.held.tolist(), strict=True):
+        parts = text.split(column.treatment.delimiter) if column.treatment.delimiter else [text]
+        counted.update(dict.fromkeys({part.strip() for part in parts} - {""}, held))
+    if not counted:
+        return 0.0, False
+    lost = sum(held for held in counted.values() if held < least_rows)
+    return lost / counted.total(), lost == counted.total()
+
+
+def _coarser(table: RecognisedTable, column: Recognised, least_rows: float) -> str:
+    """The first way of reading the column that would keep most of it."""
+    cells = table.cells_of(column)
+    for word in _coarser_words(column, cells):
+        name, _, detail = word.partition(":")
+        try:
+            changed = table.corrected([Correction(column.name, name, detail)]).column(column.name)
+        except ParameterError:  # it can't be read so
+            continue
+        if not changed.treatment.is_open or _lost(changed, cells, least_rows)[0] <= _MOSTLY:
+            return word
+    return ""
+
+
+def _coarser_words(column: Recognised, cells: SeenColumn) -> Iterator[str]:
+    """Coarser ways of reading a column, the finest first."""
+    reading = column.treatment.reading
+    if reading.holds_dates:
+        yield from _COARSER_DATES.get(reading.cut, ())
+    elif column.kind.startswith(("number", "share", "money", "year")):
+        yield "bins"
+    elif column.kind.startswith(("code", "postcode")):
+        longest = reading.cut_length or max(map(len, cells.texts), default=0)
+        yield from (f"prefix:{length}" for length in range(longest - 1, 0, -1))

@@ -1,19 +1,23 @@
 """What a column is taken for, and what will be done with it: what `marginalia init` shows, and writes.
 
 Everything of a `Treatment` is written into the draft, so none of it may be a value of the table that is not
-public as a word: see `columns`.
+public as a word: see `columns`. As of everything in a draft, a few cells decide nothing of it.
 """
 
 from dataclasses import dataclass, replace
 
+import duckdb
+
+from tasks.core.recognition.cells import FEW, SeenColumn
+from tasks.core.recognition.edges import PERCENTS, TENTHS
 from tasks.core.records.cell_reading import AS_IT_STANDS, CUTS, WHOLE, CellReading
+from tasks.core.records.cells import code_texts, numbers_of_texts
 from tasks.core.records.columns import Column, declared_values
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
-#: What a number's cell is called that holds a word.
-NOT_A_NUMBER = "not a number"
-#: What a value is called that a public list does not have.
-OTHER = "other"
+#: What a number's cell is called that holds a word, and a value that a public list does not have.
+NOT_A_NUMBER, OTHER = "not a number", "other"
+_MARKS = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,18 @@ class Treatment:
     is_required: bool = False
 
     @property
+    def is_open(self) -> bool:
+        """Whether its values are read off the data."""
+        return self.bins is None and self.domain is None
+
+    @property
     def words(self) -> str:
         """The same for a person."""
         if not self.is_used:
             return "left out"
-        parts = [self._reading_words()]
+        parts = [_reading_words(self.reading)]
         if self.number_format != PLAIN:
-            parts.append(f"read with {_marks(self.number_format)}")
+            parts.append(f"read with {_format_words(self.number_format)}")
         if self.bins is not None:
             parts.append(f"binned at {', '.join(format(edge, '.15g') for edge in self.bins)}")
         elif self.domain is not None:
@@ -66,22 +75,6 @@ class Treatment:
         if self.is_required:
             parts.append("never empty")
         return "; ".join(filter(None, parts))
-
-    def _reading_words(self) -> str:
-        reading, parts = self.reading, []
-        if reading.missing:
-            parts.append(f"{', '.join(reading.missing)} count as empty")
-        if reading.strip:
-            parts.append(f"without {reading.strip} around it")
-        if reading.cut_length:
-            parts.append(f"cut to its first {reading.cut_length} characters")
-        elif reading.cut in CUTS:
-            parts.append(f"cut to the {reading.cut}")
-        elif reading.cut == WHOLE:
-            parts.append("without zeros behind the decimal mark")
-        elif reading.cut:
-            parts.append(f"turned into the {reading.cut.replace('age on', 'age in years on')}")
-        return "; ".join(parts)
 
     def column(self, name: str) -> Column:
         """The column of a schema that a run makes of the draft."""
@@ -100,7 +93,6 @@ class Treatment:
         )
 
     def with_missing(self, words: tuple[str, ...]) -> "Treatment":
-        """The same with these words for a missing value."""
         return replace(self, reading=replace(self.reading, missing=words))
 
 
@@ -125,9 +117,46 @@ class Recognised:
     is_said: bool = False
 
 
-def _marks(number_format: NumberFormat) -> str:
-    words = {".": "points", ",": "commas", " ": "spaces", "'": "apostrophes"}
+def with_promises(found: Recognised, cells: SeenColumn, connection: duckdb.DuckDBPyConnection) -> Recognised:
+    """The column with what a contract may promise: no empty cell, nothing below 0 or above all of a share.
+
+    Cells are read as a run reads them.
+    """
+    treatment = found.treatment
+    if not treatment.is_used or treatment.delimiter is not None or not cells.distinct:
+        return found
+    few = max(1, min(FEW, cells.rows // 20))  # of a small table one cell in twenty
+    if treatment.bins is not None:
+        read = cells.read(connection, treatment.reading)
+        numbers = numbers_of_texts(connection, list(read.texts), treatment.number_format)
+        first, last = treatment.bins[0], treatment.bins[-1]
+        is_least = first == 0 and read.held[numbers < first].sum() < few
+        is_most = treatment.bins in (TENTHS, PERCENTS) and read.held[numbers > last].sum() < few
+        treatment = replace(treatment, minimum=0 if is_least else None, maximum=last if is_most else None)
+    has_value = code_texts(cells.texts, treatment.column(cells.name), connection).codes > 0
+    empty = cells.rows - int(cells.held[has_value].sum())
+    return replace(found, treatment=replace(treatment, is_required=empty < few))
+
+
+def _reading_words(reading: CellReading) -> str:
+    parts = []
+    if reading.missing:
+        parts.append(f"{', '.join(reading.missing)} count as empty")
+    if reading.strip:
+        parts.append(f"without {reading.strip} around it")
+    if reading.cut_length:
+        parts.append(f"cut to its first {reading.cut_length} characters")
+    elif reading.cut in CUTS:
+        parts.append(f"cut to the {reading.cut}")
+    elif reading.cut == WHOLE:
+        parts.append("without zeros behind the decimal mark")
+    elif reading.cut:
+        parts.append(f"turned into the {reading.cut.replace('age on', 'age in years on')}")
+    return "; ".join(parts)
+
+
+def _format_words(number_format: NumberFormat) -> str:
     decimal = "a decimal comma" if number_format.decimal == "," else ""
-    grouped = f"{words[number_format.thousands]} between thousands" if number_format.thousands else ""
+    grouped = f"{_MARKS[number_format.thousands]} between thousands" if number_format.thousands else ""
     negative = "(120.00) and 120.00- below zero" if number_format.negative else ""
     return " and ".join(filter(None, (decimal, grouped, negative)))

@@ -10,7 +10,7 @@ from tasks.core.contracts.draft import Answers, draft_contract
 from tasks.core.contracts.translation import read_contract
 from tasks.core.contracts.tried_rules import lookalike_words, lookalikes
 from tasks.core.queries import connect
-from tasks.core.recognition.said import Overrule
+from tasks.core.recognition.init_answers import Correction
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 from tasks.core.records.cells import code_texts
 from tasks.core.records.columns import Column
@@ -29,7 +29,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> RecognisedTable:
     rows[5] = (*rows[5][:2], "078-05-1120", 3)
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([("book", "hs10", "region", "boxes"), *rows])
-    return recognise_table(path).with_overrules([Overrule("region", "text")])
+    return recognise_table(path).corrected([Correction("region", "text")])
 
 
 def drafted(table: RecognisedTable) -> tuple[dict[str, Any], str]:

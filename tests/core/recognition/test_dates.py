@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from tasks.core.recognition.edges import AGE_BANDS
-from tasks.core.recognition.said import parse_overrule
+from tasks.core.recognition.init_answers import parse_correction
 from tests.core.recognition.test_columns import ROWS, one, repeated, table_of
 
 DAYS = [date(2024, 1, 1) + timedelta(days=place * 7 % 500) for place in range(ROWS)]
@@ -87,14 +87,14 @@ def test_told_what_is_missing_a_column_is_looked_at_again(tmp_path: Path) -> Non
     )
     assert {table.column(name).kind for name in ("born", "score")} <= {"text", "rare texts"}
     said = [f"{name}=missing:offen" for name in ("born", "score", "town")]
-    found = table.with_overrules(map(parse_overrule, [*said, "cut=year", "cut=missing:-"]))
+    found = table.corrected(map(parse_correction, [*said, "cut=year", "cut=missing:-"]))
     assert (found.column("born").kind, found.column("born").treatment.bins) == ("date of birth", AGE_BANDS)
     assert found.column("score").kind == "number" and found.column("score").treatment.bins is not None
     assert found.column("town").kind == "text"
     missing = {column.name: column.treatment.reading.missing for column in found.columns}
     assert missing == {"born": ("offen",), "score": ("offen",), "town": ("offen",), "cut": ("-",)}
     assert found.column("cut").treatment.reading.cut == "year", "what was said before stands"
-    twice = table.with_overrules(map(parse_overrule, ["born=missing:x", "born=missing:offen"]))
+    twice = table.corrected(map(parse_correction, ["born=missing:x", "born=missing:offen"]))
     assert twice.column("born").treatment.reading.missing == ("x", "offen")
 
 

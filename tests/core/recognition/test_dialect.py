@@ -7,7 +7,7 @@ import pytest
 
 from tasks.core.errors import InputError
 from tasks.core.recognition.dialect import recognise_dialect
-from tasks.core.recognition.said import SaidOfFile
+from tasks.core.recognition.init_answers import FileAnswers
 from tasks.core.recognition.table import recognise_table
 from tasks.core.tables.batches import read_batches
 
@@ -70,7 +70,7 @@ def test_a_first_line_like_those_below_it_is_no_header(
     assert (source.header == ()) is has_header
     if not has_header:
         assert source.header == tuple(f"column_{place}" for place in range(1, len(lines[0].split(",")) + 1))
-    said = SaidOfFile(has_header=not has_header)
+    said = FileAnswers(has_header=not has_header)
     assert (recognise_dialect(tmp_path / "t.csv", said).source.header == ()) is not has_header
 
 
@@ -94,7 +94,7 @@ def test_single_quotes_are_found(tmp_path: Path) -> None:
 
 def test_what_a_person_says_stands(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a;b,c\n1;2,3\n4;5,6\n")
-    found = recognise_dialect(tmp_path / "t.csv", SaidOfFile("latin-1", ";", "'", True))
+    found = recognise_dialect(tmp_path / "t.csv", FileAnswers("latin-1", ";", "'", True))
     assert (found.source.encoding, found.source.delimiter, found.source.quote) == ("latin-1", ";", "'")
     assert found.reasons["delimiter"] == "semicolons: you say so"
 
@@ -128,7 +128,7 @@ def test_lines_above_the_header_are_left_out(kind: str, tmp_path: Path) -> None:
 
 def test_a_person_says_how_many_lines_stand_above_the_header(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b,c\nname,town,age\nAna,Lyon,34\n")
-    source = recognise_dialect(tmp_path / "t.csv", SaidOfFile(skip_lines=1)).source
+    source = recognise_dialect(tmp_path / "t.csv", FileAnswers(skip_lines=1)).source
     assert source.headers.names == ("name", "town", "age")
 
 
@@ -153,7 +153,7 @@ def test_below_excel_s_line_a_title_is_left_out_with_it(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("sep=;\nMembers;;\nname;town;age\nAna;Lyon;34\nBen;Nice;9\n")
     found = recognise_dialect(tmp_path / "t.csv").source
     assert (found.skip_lines, found.headers.names) == (2, ("name", "town", "age"))
-    said = recognise_dialect(tmp_path / "t.csv", SaidOfFile(skip_lines=2)).source
+    said = recognise_dialect(tmp_path / "t.csv", FileAnswers(skip_lines=2)).source
     assert said.headers.names == ("name", "town", "age")
 
 
@@ -173,14 +173,14 @@ def test_backslashes_that_stand_for_themselves_stay(cell: str, tmp_path: Path) -
 
 def test_names_that_differ_by_case_alone_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("Sex,sex,SEX ,age\n" + "m,1,Trier,34\nf,0,Kiel,9\n" * 5)
-    found = recognise_table(tmp_path / "t.csv", SaidOfFile(has_header=True))
+    found = recognise_table(tmp_path / "t.csv", FileAnswers(has_header=True))
     assert [column.name for column in found.columns] == ["Sex", "sex_2", "SEX_3", "age"]
     assert found.rows == 10 and "Sex, sex_2, SEX_3" in found.reasons["names"]
 
 
 def test_a_column_without_a_name_is_told(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("age,,grade\n1,x,C\n2,y,B\n")
-    assert recognise_table(tmp_path / "t.csv", SaidOfFile(has_header=True)).reasons["nameless"] == (
+    assert recognise_table(tmp_path / "t.csv", FileAnswers(has_header=True)).reasons["nameless"] == (
         "column 2 left out: no name"
     )
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows.command import main as command
-from tasks.core.recognition.dialect import recognise_dialect
-from tasks.core.recognition.first_line import read_first_line
+from tasks.core.recognition.dialect import read_first_line, recognise_dialect
 
 ROWS = "".join(
     f"Ann {i},{18 + i % 60},{'fm'[i % 2]},{1000 + i},{['healthy', 'asthma'][i % 2]},Lyon\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.recognition import header_words, subject_names
-from tasks.core.recognition.said import Overrule
+from tasks.core.recognition import words
+from tasks.core.recognition.init_answers import Correction
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 
 
@@ -57,8 +57,7 @@ def test_what_only_sounds_like_an_id_is_not_proposed(name: str, tmp_path: Path) 
 
 
 def test_the_examples_of_names_are_true() -> None:
-    assert doctest.testmod(subject_names).failed == 0
-    assert doctest.testmod(header_words).failed == 0
+    assert doctest.testmod(words).failed == 0
 
 
 def test_an_id_of_something_must_differ_from_row_to_row(tmp_path: Path) -> None:
@@ -151,7 +150,7 @@ def test_names_and_contacts_are_left_out_whatever_they_hold(name: str, tmp_path:
     rows = [(place % 3, "ab"[place % 2]) for place in range(300)]
     found = recognised(tmp_path / "t.csv", (name, "town"), rows)
     assert found.column(name).kind == "names a person" and not found.column(name).treatment.is_used
-    said = found.with_overrules([Overrule(name, "text")])
+    said = found.corrected([Correction(name, "text")])
     assert said.column(name).treatment.is_used
 
 

@@ -3,8 +3,8 @@
 Texts of a command line go in, what they mean comes out. The help of the command is made of this, so nothing
 heavy is imported here.
 
->>> parse_overrule("born=age"), parse_overrule("income=bins:0,1000,5000")
-(Overrule(column='born', word='age', detail=''), Overrule(column='income', word='bins', detail='0,1000,5000'))
+>>> parse_correction("born=age"), parse_correction("age=bins:0,18")
+(Correction(column='born', word='age', detail=''), Correction(column='age', word='bins', detail='0,18'))
 """
 
 from dataclasses import dataclass
@@ -16,19 +16,6 @@ from tasks.core.tables.column_names import Encoding
 
 #: What may protect the people, as an option names it.
 ProtectionName = Literal["dp", "k_anonymity", "syndiffix"]
-
-
-@dataclass(frozen=True)
-class SaidOfFile:
-    """What a person says of how a file is written; None: it is found out."""
-
-    encoding: Encoding | None = None
-    delimiter: str | None = None
-    quote: str | None = None
-    has_header: bool | None = None
-    skip_lines: int | None = None
-    escape: str | None = None
-
 
 #: Each word, what follows its colon ("" for nothing), and what it means.
 WORDS = {
@@ -48,15 +35,27 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Overrule:
-    """What a person says of a column."""
+class FileAnswers:
+    """What a person says of how a file is written; None: it is found out."""
+
+    encoding: Encoding | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    has_header: bool | None = None
+    skip_lines: int | None = None
+    escape: str | None = None
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a person says of a column, in one of `WORDS`."""
 
     column: str
     word: str
     detail: str = ""
 
 
-def parse_overrule(text: str) -> Overrule:
+def parse_correction(text: str) -> Correction:
     """``COLUMN=WORD`` or ``COLUMN=WORD:DETAIL``; the last equals sign before a known word parts them.
 
     Raises:
@@ -74,7 +73,7 @@ def parse_overrule(text: str) -> Overrule:
     if word not in WORDS:
         meant = did_you_mean(word, WORDS) or f"give one of {', '.join(WORDS)}."
         raise ParameterError(f"{text!r}: {word!r} is no word for what a column is: {meant}")
-    return Overrule(column.strip(), word, detail)
+    return Correction(column.strip(), word, detail)
 
 
 def parse_value_names(text: str) -> tuple[str, dict[str, str]]:
