@@ -21,7 +21,6 @@ from tasks.batch.group import (
     require_free_names,
     write_failures,
 )
-from tasks.batch.modes import settle_modes
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
 from tasks.events import announce_schedule
 from tasks.failures import explained, unexpected
@@ -58,7 +57,6 @@ def batch_steps(asked: Batch) -> dict[str, str]:
     workspace = Workspace.of(asked.runs[0].configuration)
     require_free_names(asked)
     require_inputs(asked)
-    asked = settle_modes(asked)
     for sentence in require_budget([run.configuration for run in asked.runs]):
         tell(sentence)
     last = max(asked.stages, key=STAGES.index)

@@ -7,8 +7,6 @@ from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
-from tasks.request import scheduled_date
-from tasks.sensitive.recall import told_as_committed
 from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
 
@@ -27,7 +25,6 @@ def measure(configuration: RunConfiguration) -> str:
         configuration: What the run is asked to do.
     """
     workspace = Workspace.of(configuration)
-    configuration = told_as_committed(configuration, scheduled_date())
     with retained(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration, seeks="measurement")
     if measured.unchanged is not None and measured.unchanged.place is not None:

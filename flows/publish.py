@@ -9,12 +9,7 @@ from flows.steps.publish import BUILDING, publishing, releasing
 from tasks.configuration.model import RunConfiguration
 from tasks.events import announce_schedule
 from tasks.failures import explained
-from tasks.public.bundles.opening import (
-    as_measured,
-    find_measurement,
-    open_bundle,
-    require_made_as_configured,
-)
+from tasks.public.bundles.opening import find_measurement, open_bundle, require_made_as_configured
 from tasks.public.releases import require_not_withdrawn
 from tasks.request import STAGES
 from tasks.storage import Workspace
@@ -38,7 +33,6 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     workspace = Workspace.of(configuration)
     workspace.clear_leftovers(configuration.dataset)
     found = find_measurement(workspace, configuration, measurement)
-    configuration = as_measured(workspace, configuration, found)
     require_made_as_configured(workspace, configuration, found)
     require_not_withdrawn(workspace, configuration.dataset, open_bundle(workspace, found).vintage)
     workspace.prepare_publishing()

@@ -13,8 +13,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import explained
-from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
-from tasks.sensitive.recall import told_as_committed
+from tasks.request import STAGES, UNCHANGED, reaches
 from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
 
@@ -45,7 +44,6 @@ def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> d
     if meant is not showcase:  # a deployment of this flow may be given any configuration
         return meant(configuration, last)
     workspace = Workspace.of(configuration)
-    configuration = told_as_committed(configuration, scheduled_date())
     with retained(workspace, configuration), engine_of(configuration):
         return _every_stage(workspace, configuration, last)
 

@@ -105,12 +105,12 @@ class OpenedRelease:
     def _protection(self) -> str:
         """In words, with its strength."""
         regime = str(self.statement["regime"])
-        claim = _json_of(self.folder / "configuration.json")
+        claim = self.statement["guarantee"]
         strength = ""
         if regime == "differential_privacy":
-            strength = f", epsilon {claim['protection']['epsilon']:g}, delta {claim['protection']['delta']:g}"
+            strength = f", epsilon {claim['epsilon']:g}, delta {claim['delta']:g}"
         elif regime == "k_anonymity":
-            strength = f", k = {claim['reporting_resolution']}"
+            strength = f", k = {claim['resolution']}"
         return f"{_REGIMES.get(regime, regime)}{strength}"
 
     def _facts(self) -> dict[str, str]:

@@ -18,9 +18,6 @@ HEARTBEAT_SECONDS = 30
 SILENT_SECONDS = 300
 #: Whatever the server hears of a run: its next sign, its end, that it waits for its retry.
 _AWAITED = {"prefect.flow-run.*"}
-_AWAITED_BEFORE = {
-    f"prefect.flow-run.{name}" for name in ("heartbeat", "Completed", "Failed", "Cancelled", "Crashed")
-}
 #: What a run needs in its environment to give them.
 ENVIRONMENT = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS)}
 
@@ -33,21 +30,14 @@ _MESSAGE = (
 def mark_dead_runs(client: "SyncPrefectClient") -> bool:
     """Make the automation, unless the server has it; whether it was made.
 
-    One that a person changed or switched off stays as it is: it is found by its name. What an earlier version
-    awaited is no person's choice, and marked runs that had ended: that alone is renewed.
+    One that a person changed or switched off stays as it is: it is found by its name.
     """
     from prefect.client.schemas.objects import StateType
     from prefect.events.actions import ChangeFlowRunState
     from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
     from prefect.events.schemas.events import ResourceSpecification
 
-    for known in client.read_automations_by_name(NAME):
-        if isinstance(known.trigger, EventTrigger) and known.trigger.expect == _AWAITED_BEFORE:
-            trigger = known.trigger.model_copy(update={"expect": _AWAITED})
-            # Of what the server gives, it takes no more than an automation is made of.
-            kept = {name: getattr(known, name) for name in AutomationCore.model_fields}
-            del kept["owner_resource"]
-            client.update_automation(known.id, AutomationCore(**kept | {"trigger": trigger}))
+    if client.read_automations_by_name(NAME):
         return False
     client.create_automation(
         AutomationCore(

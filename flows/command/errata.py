@@ -7,7 +7,6 @@ from pathlib import Path
 from tasks.core.errors import ParameterError, StorageError
 from tasks.core.hints import located
 from tasks.core.metadata.errata import ERRATA, Erratum, Kind, read_errata, status_of, today
-from tasks.core.tables.places import refused_url, remote_url
 from tasks.progress import say
 from tasks.public.releases import COPIES, LATEST, MANIFEST, add_erratum, releases_of
 from tasks.storage import vintage_in_name
@@ -15,7 +14,7 @@ from tasks.storage import vintage_in_name
 _LONGEST = 4000
 
 
-def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str, publish_to: str = "") -> int:
+def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str) -> int:
     """Write an erratum, print what follows from it, and put it beside each copy of the release.
 
     Args:
@@ -23,7 +22,6 @@ def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str, publish
         kind: whether it is withdrawn or corrected.
         text: what is wrong, and why.
         replaced_by: the vintage or release to take instead; empty: none.
-        publish_to: where it was copied to, for a copy that was not recorded; empty: it was.
 
     Raises:
         ParameterError: it is no release, or nothing is said.
@@ -31,7 +29,6 @@ def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str, publish
     """
     place = release.resolve()
     _require_release(place)
-    _require_url(publish_to)
     asked = Erratum(today(), kind, _one_line(text), _label(replaced_by, place))
     stands = add_erratum(place, asked)
     if stands is not asked:
@@ -42,27 +39,18 @@ def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str, publish
         links = f"links to {linked.resolve().name}" if linked.is_dir() else "is gone: no release is left"
         say(f"latest {links}.")
         _tell_others(place)
-    _tell_copies(place, publish_to)
+    _tell_copies(place)
     return 0
 
 
-def _require_url(publish_to: str) -> None:
-    if publish_to and (remote_url(publish_to) != publish_to or refused_url(publish_to)):
-        raise ParameterError(
-            "--publish-to must be the URL that the configuration gives as publish_to, without credentials. "
-            "Correct it; nothing was written."
-        )
-
-
-def _tell_copies(place: Path, publish_to: str) -> None:
+def _tell_copies(place: Path) -> None:
     """Put the errata beside the copies of a release, and ``latest`` there in its place."""
-    if not publish_to and not (place.parent / COPIES).exists():
+    if not (place.parent / COPIES).exists():
         return
-    from tasks.public.copy import copies_of, copy_errata, home_of  # loads Prefect: a second and a half
+    from tasks.public.copy import copies_of, copy_errata  # loads Prefect: a second and a half
 
-    homes = {*copies_of(place), *([home_of(publish_to, place.parent.name)] if publish_to else [])}
     failed = []
-    for home in sorted(homes):
+    for home in sorted(copies_of(place)):
         try:
             copy_errata(place, home)
             say(f"The errata are also at {home}/{place.name}/{ERRATA}.")

@@ -62,14 +62,7 @@ def _release_of(file: Path) -> Path:
 
 def _lineage(folder: Path, manifest: Json) -> Lineage:
     """What the manifest says of parents; of the measurement what ``lineage.json`` says, where it is there."""
-    try:
-        told = _known(folder, manifest)
-        return told or Lineage.of_manifest(manifest, {}, has_contract=False)
-    except (KeyError, TypeError):
-        raise ParameterError(
-            f"{folder / _MANIFEST} must say what each file was made from, but an earlier version wrote it, "
-            "and it does not. Rebuild the release with marginalia publish."
-        ) from None
+    return _known(folder, manifest) or Lineage.of_manifest(manifest, {}, has_contract=False)
 
 
 def _known(folder: Path, manifest: Json) -> Lineage | None:

@@ -96,8 +96,6 @@ FAILED = Notification(
 #: whoever cancels a run needs no call for that.
 CRASHED = replace(FAILED, name="crashed run", events=("prefect.flow-run.Crashed",))
 _UNLESS, _WITHIN = "prefect.flow-run.Cancelled", timedelta(seconds=60)
-#: Automations that earlier versions made beside that of failed runs: each run was told of twice.
-_RETIRED = ("budget exhausted", "input late")
 
 
 def notify(options: argparse.Namespace) -> int:
@@ -110,7 +108,6 @@ def notify(options: argparse.Namespace) -> int:
             block = _saved(target) if target is not None else _found(client, options.block)
             page = page_of("runs/flow-run", "{{ flow_run.id }}")
             made = [put_automation(client, each) for each in automations(block, page)]
-            made += [said for name in _RETIRED if (said := _retired(client, PREFIX + name))]
             if options.try_it:
                 _send_trial(client, block)
                 made.append("Sent a trial message.")
@@ -229,11 +226,3 @@ def put_automation(client: "SyncPrefectClient", automation: "AutomationCore") ->
     for twin in known[1:]:
         client.delete_automation(twin.id)
     return f"Updated the automation {automation.name!r}{'' if enabled else ', which is switched off'}."
-
-
-def _retired(client: "SyncPrefectClient", name: str) -> str:
-    """Delete the automations of a name that the command makes no more; say so where there was one."""
-    found = client.read_automations_by_name(name)
-    for each in found:
-        client.delete_automation(each.id)
-    return f"Deleted the automation {name!r}: that of failed runs tells it, once." if found else ""

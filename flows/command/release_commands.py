@@ -73,12 +73,6 @@ def _add_errata(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     errata.add_argument(
         "--replaced-by", default="", metavar="VINTAGE", help="the vintage or release to take instead"
     )
-    errata.add_argument(
-        "--publish-to",
-        default="",
-        metavar="URL",
-        help="the publish_to of a release that an earlier version copied; later ones know where they did",
-    )
     errata.set_defaults(action=_errata)
 
 
@@ -101,4 +95,4 @@ def _errata(options: argparse.Namespace) -> int:
 
     kind: Literal["corrected", "withdrawn"] = "corrected" if options.withdraw is None else "withdrawn"
     text: str = options.correct if options.withdraw is None else options.withdraw
-    return errata_command.tell_erratum(options.release, kind, text, options.replaced_by, options.publish_to)
+    return errata_command.tell_erratum(options.release, kind, text, options.replaced_by)

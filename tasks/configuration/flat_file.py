@@ -24,14 +24,7 @@ from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.syndiffix_file import apply_section, refused_keys, section_problems
-from tasks.configuration.synthesis import (
-    FITTED,
-    MODE_KEYS,
-    MODES,
-    SYNDIFFIX,
-    AggregateSeeded,
-    keys_of_other_modes,
-)
+from tasks.configuration.synthesis import MODES, SYNDIFFIX, keys_of_other_modes
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, located, no_such_file
 from tasks.core.tables.header import is_named_as_table
@@ -77,13 +70,7 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
             text for text in error_sentences(error, _privacy_section(flat)) if not text.startswith(known)
         ]
         raise ParameterError(list(dict.fromkeys(problems + found))) from None
-    given = {*flat, *_privacy_section(flat)}
-    refused, before = configuration.impossible(given), configuration.as_before()
-    if before is not None and not before.impossible(given):
-        # A vintage of before fitted was the default may be asked for: whoever asks the ledger refuses (W21).
-        configuration = configuration.model_copy(update={"not_fitted": tuple(refused)})
-    else:
-        problems += refused
+    problems += configuration.impossible({*flat, *_privacy_section(flat)})
     if problems:
         raise ParameterError(problems)
     return configuration
@@ -178,13 +165,11 @@ class _Choice:
         protection: whose settings the file gives.
         mode: of synthesis, in lower case.
         problems: with the choice itself.
-        mode_is_named: whether the file names it.
     """
 
     protection: type[ProtectionSettings]
     mode: str
     problems: list[str]
-    mode_is_named: bool = True
 
 
 def _choice(flat: dict[str, Any]) -> _Choice:
@@ -195,7 +180,6 @@ def _choice(flat: dict[str, Any]) -> _Choice:
     protection, problems = _protection(flat)
     if given is None and isinstance(flat.get(SYNDIFFIX), dict) and protection is KAnonymity:
         return _Choice(SynDiffix, SYNDIFFIX, problems)  # that the mode must be given is told by itself
-    mode_is_named = given is not None
     given = given or protection.modes[0]
     mode = given.lower() if isinstance(given, str) else ""
     if mode == "seeded":
@@ -207,7 +191,7 @@ def _choice(flat: dict[str, Any]) -> _Choice:
     holds = flat.get("aggregate_seeded_hold_resolution") is True
     problems += [f"{said}." for said in protection.refused(mode, holds=holds)]
     mode = mode if mode in protection.modes else "aggregate_seeded"
-    return _Choice(protection, mode, problems, mode_is_named)
+    return _Choice(protection, mode, problems)
 
 
 def _protection(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], list[str]]:
@@ -240,25 +224,12 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
         for name in place[:-1]:
             inner = inner.setdefault(name, {})
         inner[place[-1]] = value
-    if not choice.mode_is_named and choice.mode == FITTED:
-        nested["earlier_synthesis"] = _earlier_synthesis(flat)
     nested["protection"]["regime"] = choice.protection.model_fields["regime"].default
     nested["synthesis"]["mode"] = choice.mode
     problems += _apply_defaults(nested, choice)
     without_effect = elsewhere | _without_effect(flat, nested, choice)
     nested["unused_keys"] = [key for key in flat if key in without_effect]
     return nested, problems
-
-
-def _earlier_synthesis(flat: dict[str, Any]) -> dict[str, Any] | None:
-    """What a file without a mode meant before fitted was the default (W21); None where it was refused."""
-    own = {key for key in (*MODE_KEYS["aggregate_seeded"], "random_seed") if key in flat}
-    body = {PLACES[key][1]: flat[key] for key in own} | {"mode": "aggregate_seeded"}
-    try:
-        AggregateSeeded.model_validate_json(json.dumps(_whole(body)), strict=True)
-    except ValidationError:
-        return None
-    return body
 
 
 def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]:

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic_core import to_jsonable_python
 
 #: In the metadata of a field that no form asks for: it is internal, without effect on a run, or secret.
 NOT_ASKED = "not asked for in a form"
@@ -32,8 +33,8 @@ def as_form(schema: dict[str, Any], kind: type[BaseModel]) -> None:
     for name, asked in ((name, kind.model_fields[name]) for name in properties):
         shown = properties[name]
         if isinstance(asked.default, BaseModel):
-            for inner in _not_asked(type(asked.default)):
-                shown["default"].pop(inner, None)
+            hidden = _not_asked(type(asked.default))
+            shown["default"] = to_jsonable_python({k: v for k, v in asked.default if k not in hidden})
         if asked.title is None:
             shown["title"] = name.replace("_", " ").capitalize()
         if "const" in shown:

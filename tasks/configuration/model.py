@@ -12,10 +12,8 @@ from pydantic import (
     BeforeValidator,
     Field,
     FiniteFloat,
-    SerializerFunctionWrapHandler,
     StringConstraints,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -28,21 +26,16 @@ from tasks.configuration.resources import Resources
 from tasks.configuration.sections import KEEPS_NAME, NO_KEY, Key, Model, OptionalUtility
 from tasks.configuration.shared_folders import BATCHES, LOGS, is_shared
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import InternalError
 from tasks.core.metadata.described import Publication
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.core.tables.places import refused_url, remote_url
 from tasks.core.unit_words import names_people, names_subjects
 
-#: What no release's configuration has: where the workspace is, what is measured for sensitive/ alone and how
-#: long that is kept, and whether the file named its mode.
-NEVER_RELEASED = frozenset(
-    {"output_dir", "evaluate_utility", "earlier_synthesis", "not_fitted", "retention_days", "publish_to"}
-)
-
-#: Keys of how a run is operated: where a file does not give them, nothing that is written names them.
-UNNAMED = ("on_unchanged", "retention_days", "publish_to")
+#: What no release's configuration has: where the workspace is, and what is measured for sensitive/ alone and
+#: how long that is kept.
+NEVER_RELEASED = frozenset({"output_dir", "evaluate_utility", "retention_days", "publish_to"})
 
 #: Above the records of any table; a larger resolution is read as this one.
 LARGEST_RESOLUTION = 10**15
@@ -181,30 +174,7 @@ class Input(Model):
     def reading(self) -> dict[str, Any]:
         """All that decides how the table is read, but its place and contract: it names a release."""
         aside = {name for name, field in type(self).model_fields.items() if KEEPS_NAME in field.metadata}
-        return self.model_dump(mode="json", exclude=aside, exclude_defaults=True)
-
-    @model_serializer(mode="wrap")
-    def _without_unsaid(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """What is written of a table that these keys say nothing of is what it was before there were any."""
-        body: dict[str, Any] = handler(self)
-        fields = type(self).model_fields
-        return {
-            key: value for key, value in body.items() if key not in _UNSAID or value != fields[key].default
-        }
-
-
-#: Keys of a table that are written only where they say something.
-_UNSAID = (
-    "quote",
-    "escape",
-    "skip_lines",
-    "negative",
-    "strip",
-    "missing_values",
-    "date_formats",
-    "cut",
-    "drafted_from_table",
-)
+        return self.model_dump(mode="json", exclude=aside)
 
 
 def _word(value: str) -> str:
@@ -270,15 +240,6 @@ class RunConfiguration(Model):
     protection: Protection = Field(description="What protects the people in the table: one of three.")
     synthesis: AnySynthesis = Field(
         AggregateSeeded(), description="How synthetic records are made: one of these modes."
-    )
-    earlier_synthesis: Annotated[AggregateSeeded | None, NO_KEY, NOT_ASKED] = Field(
-        None,
-        description="What a file without synthesis_mode meant before fitted was the default; a vintage that "
-        "was drawn so is returned.",
-    )
-    not_fitted: Annotated[tuple[str, ...], NO_KEY, NOT_ASKED] = Field(
-        (),
-        description="Why fitted records can't be had of such a file; only what was drawn before is returned.",
     )
     output_forms: Annotated[tuple[Literal["long", "condensed"], ...], Key("synthetic_forms")] = Field(
         (), description="Further forms of the synthetic records beside the wide one."
@@ -381,27 +342,6 @@ class RunConfiguration(Model):
             raise ValueError(said)
         return self
 
-    @model_serializer(mode="wrap")
-    def _without_what_is_lacking(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """As a parameter and in a release; what is written is read back as it was."""
-        body: dict[str, Any] = handler(self)
-        for name in self.protection.lacking:
-            body.pop(name, None)
-        if self.publication == Publication():
-            body.pop("publication", None)
-        for name in self.unnamed:
-            body.pop(name, None)
-        for name in ("unit", "units", "value_names"):
-            if not getattr(self.report, name):
-                body.get("report", {}).pop(name, None)
-        return body
-
-    @property
-    def unnamed(self) -> tuple[str, ...]:
-        """The keys of `UNNAMED` that say what holds without them."""
-        usual = {"on_unchanged": self.protection.on_unchanged}
-        return tuple(name for name in UNNAMED if getattr(self, name) in (None, usual.get(name)))
-
     @property
     def skips_unchanged(self) -> bool:
         """Whether nothing is released of a table that is what it was."""
@@ -462,26 +402,6 @@ class RunConfiguration(Model):
         """Combinations of keys that can't be meant. Args: keys: of the file, those of `privacy` too."""
         limit, length, resolution = self.input.record_limit, self.reporting_length, self.reporting_resolution
         return self.protection.impossible(Asked(length, resolution, limit, self.is_fitted, keys))
-
-    def as_before(self) -> "RunConfiguration | None":
-        """What the same file meant before fitted was the default; None where it names its mode."""
-        if self.earlier_synthesis is None:
-            return None
-        before = {"synthesis": self.earlier_synthesis, "earlier_synthesis": None, "not_fitted": ()}
-        return self.model_copy(update=before)
-
-    def as_now(self) -> "RunConfiguration":
-        """What the file means where nothing was drawn of it before: its mode is settled."""
-        return self.model_copy(update={"earlier_synthesis": None})
-
-    def require_possible(self) -> None:
-        """Refuse a file that only what was drawn before fitted was the default can be returned to.
-
-        Raises:
-            ParameterError: it is such a file.
-        """
-        if self.not_fitted:
-            raise ParameterError(list(self.not_fitted))
 
     @property
     def draws_workload(self) -> bool:

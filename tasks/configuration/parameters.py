@@ -30,7 +30,9 @@ def reporting_length(configuration: RunConfiguration, schema: Schema) -> int:
 def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> AnonymityParameters:
     """The parameters of a k-anonymous release."""
     synthesis = configuration.synthesis
-    settings = synthesis.model_dump(mode="json", exclude={"random_seed"}) if synthesis.reads_records else None
+    settings = synthesis.in_full() if synthesis.reads_records else None
+    if settings is not None:
+        del settings["random_seed"]
     return AnonymityParameters(
         resolution=configuration.reporting_resolution,
         reporting_length=reporting_length(configuration, schema),
@@ -41,7 +43,7 @@ def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> Ano
 
 def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dict[str, object]:
     """SynDiffix's settings."""
-    return configuration.protection.model_dump(mode="json")
+    return configuration.protection.in_full()
 
 
 def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters | WorkloadParameters:

@@ -1,8 +1,8 @@
 """What a run may use: of its own machine, or of a cluster. Nothing that is released depends on it."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from tasks.configuration.form import NOT_ASKED
 from tasks.configuration.sections import Model
@@ -66,12 +66,6 @@ class Resources(Model):
         if given and self.engine != "dask":
             raise ValueError(f"{given[0]} is for engine: dask; add that, or take it out")
         return self
-
-    @model_serializer(mode="wrap")
-    def _without_a_cluster(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """What is written of a run in its own process says nothing of clusters."""
-        body: dict[str, Any] = handler(self)
-        return {key: value for key, value in body.items() if self.engine == "dask" or key not in OF_A_CLUSTER}
 
     @property
     def of_the_machine(self) -> "Resources":

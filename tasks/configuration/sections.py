@@ -1,9 +1,19 @@
 """Sections of a configuration: what all its models share, keys of their fields, what is asked of utility."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
 
 from tasks.configuration.form import as_form
 from tasks.core.hints import did_you_mean
@@ -12,9 +22,31 @@ from tasks.core.tables.column_names import matching_name
 
 
 class Model(BaseModel):
-    """Frozen, and every key known."""
+    """Frozen, every key known, and written without what has its default.
+
+    A field with a single value tells members of a choice apart, and is always written.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=as_form)
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        body: dict[str, Any] = handler(self)
+        settings = type(self).model_fields
+        return {
+            name: value
+            for name, value in body.items()
+            if _is_tag(settings[name]) or getattr(self, name) != settings[name].default
+        }
+
+    def in_full(self) -> dict[str, Any]:
+        """Every field as JSON, those with their defaults too: what a name is made of outlives a default."""
+        found: dict[str, Any] = to_jsonable_python(dict(self))
+        return found
+
+
+def _is_tag(field: FieldInfo) -> bool:
+    return get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1
 
 
 @dataclass(frozen=True)

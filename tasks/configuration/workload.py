@@ -34,7 +34,6 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         InternalError: the configuration is of another mode or regime.
     """
     protection, synthesis = configuration.privacy, configuration.fitted
-    configuration.require_possible()
     _require_claim(protection)
     _require_not_decided(synthesis, schema)
     schema = schema.measured

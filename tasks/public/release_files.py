@@ -394,10 +394,10 @@ def public_configuration(configuration: RunConfiguration, bundle: CountsBundle) 
         body["vintage"] = bundle.vintage
     table = dict(bundle.input)
     if table.pop("contract") is None:
-        del table["contract_mode"]
+        table.pop("contract_mode", None)
     seed = public_seed(bundle, configuration.synthesis)
-    synthesis = configuration.synthesis.model_dump(mode="json") | {"random_seed": seed}
-    return body | {"input": table, "synthesis": synthesis}
+    synthesis = configuration.synthesis.model_dump(mode="json", exclude={"random_seed"})
+    return body | {"input": table, "synthesis": synthesis | ({} if seed is None else {"random_seed": seed})}
 
 
 def write_json(path: Path, body: object) -> None:

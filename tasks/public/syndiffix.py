@@ -172,7 +172,7 @@ def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Js
         body["vintage"] = bundle.vintage
     table = dict(bundle.input)
     if table.pop("contract") is None:
-        del table["contract_mode"]
+        table.pop("contract_mode", None)
     return body | {"input": table, "synthesis": {"mode": SYNDIFFIX_REGIME}}
 
 
@@ -214,7 +214,7 @@ def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
             continue
         if stated["measurement_sha256"] != own:
             others.add(stated["measurement_sha256"])
-        elif "earlier_releases" in stated:  # as it is not in a statement of an earlier version
+        else:
             return int(stated["earlier_releases"])
     return len(others)
 

@@ -164,8 +164,8 @@ def _nothing(place: Path, missing: Sequence[str]) -> str:
     what = f"{place} does not give {', '.join(missing)}" if missing else f"{place} is none"
     return (
         f"Exporting needs the folder of a run, OUTPUT_DIR/sensitive/DATASET/RUN; {what}. The sensitive_ "
-        "files need the aggregate stage, the synthetic_ files the evaluate stage; runs of SynDiffix and of "
-        "earlier versions give none. Run these stages (marginalia run CONFIG.json), or give another folder."
+        "files need the aggregate stage, the synthetic_ files the evaluate stage; runs of SynDiffix "
+        "give none. Run these stages (marginalia run CONFIG.json), or give another folder."
     )
 
 

@@ -21,7 +21,6 @@ from tasks.core.ledger.account import Account
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.room import command_for_room
 from tasks.ledger_place import kept_place
-from tasks.messages import tell
 from tasks.version import code_version
 
 
@@ -31,7 +30,7 @@ def kept_ledger() -> Ledger:
     Raises:
         LedgerError: see `open_store`.
     """
-    return open_ledger(kept_place(), code_version(), tell)
+    return open_ledger(kept_place(), code_version())
 
 
 #: A year of months: what the advice names where nobody planned.

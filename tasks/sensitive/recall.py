@@ -18,17 +18,10 @@ from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import EVERY_COLUMN
-from tasks.messages import tell
 from tasks.plan.describe import RunFacts, declarations, describe
 from tasks.plan.protections.plan import vintage_of
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import release_name
-
-#: What `as_committed` found, for whoever runs it.
-DRAWN_BEFORE = (
-    "this vintage was drawn when aggregate_seeded was the default, and the run returns that release. For "
-    'fitted records give a new vintage, or write "synthesis_mode": "fitted": either is drawn and charged.'
-)
 
 
 @dataclass(frozen=True)
@@ -58,44 +51,6 @@ def describe_or_recall(configuration: RunConfiguration, scheduled: str | None) -
     if recalled is None:
         raise problem
     return Recalled(recalled, problem)
-
-
-def as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
-    """The configuration, or what its file meant before fitted was the default if that was drawn (W21).
-
-    A schedule that goes on under a new default returns what it released, and neither draws nor charges again.
-    Where both were drawn, it is the one that was drawn first: what a file got, it gets.
-    """
-    before = configuration.as_before()
-    if before is None:
-        return configuration
-    ledger = kept_ledger()
-    if not ledger.is_registered(before.dataset):
-        return configuration
-    earlier, fitted = (_drawn_at(ledger, each, scheduled) for each in (before, configuration))
-    return configuration if earlier is None or (fitted is not None and fitted < earlier) else before
-
-
-def told_as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
-    found = as_committed(configuration, scheduled)
-    if found is not configuration:
-        for sentence in drawn_before(configuration):
-            tell(f"ATTENTION: {sentence}")
-    return found
-
-
-def drawn_before(configuration: RunConfiguration) -> list[str]:
-    return [DRAWN_BEFORE, *(f"A new vintage needs another file: {said}" for said in configuration.not_fitted)]
-
-
-def _drawn_at(ledger: Ledger, configuration: RunConfiguration, scheduled: str | None) -> int | None:
-    """The place in the ledger of the release that a configuration names; None where it was never drawn."""
-    with suppress(ParameterError):
-        described = describe_or_recall(configuration, scheduled).described
-        latest = ledger.account(configuration.dataset).latest(release_name(configuration, described))
-        if latest is not None and (latest.phase == "commit" or ledger.has_measurement(latest)):
-            return latest.seq
-    return None
 
 
 def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFacts | None:

@@ -16,9 +16,7 @@ def keep_configuration(run: RunWorkspace, configuration: RunConfiguration) -> No
     """Write the record; with paths, and with the seed, so it stays where the raw records are."""
     folder = run.folder(SENSITIVE)
     folder.mkdir(parents=True, exist_ok=True)
-    body = {name: value for name, value in plain(configuration).items() if name not in configuration.unnamed}
-    body["resources"] = configuration.resources.model_dump()
-    text = json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(plain(configuration), indent=1, sort_keys=True, ensure_ascii=False)
     (folder / "configuration.json").write_text(text + "\n", encoding="utf-8")
 
 

@@ -51,7 +51,7 @@ def test_every_field_has_a_title_and_a_description_in_plain_words(form: dict[str
 
 def test_nothing_internal_and_no_seed_is_asked_for(form: dict[str, Any]) -> None:
     text = json.dumps(form)
-    for name in ("dataset_is_named", "earlier_synthesis", "not_fitted", "unused_keys", "random_seed"):
+    for name in ("dataset_is_named", "unused_keys", "random_seed"):
         assert f'"{name}"' not in text
 
 

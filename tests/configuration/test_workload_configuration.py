@@ -142,13 +142,9 @@ INSTEAD = (
 )
 @pytest.mark.parametrize("named", [{}, {"synthesis_mode": "fitted"}])
 def test_what_the_theorem_does_not_cover_is_refused_and_can_be_had_by_lengths(
-    named: dict[str, str], changes: dict[str, Any], key: str, table: Path
+    named: dict[str, str], changes: dict[str, Any], key: str
 ) -> None:
-    if named or changes == {"privacy": {"contribution": "percentile"}}:  # refused before, too
-        assert problems(SMALLEST | named | changes) == key + INSTEAD
-    else:  # a vintage of before may be asked for (W21): whoever asks the ledger refuses
-        assert from_flat(SMALLEST | changes).not_fitted == (key + INSTEAD,)
-        assert refused(table, **changes) == key + INSTEAD
+    assert problems(SMALLEST | named | changes) == key + INSTEAD
     by_lengths = SMALLEST | changes | {"synthesis_mode": "aggregate_seeded"}
     if changes == {"privacy": {"contribution": "percentile"}}:
         by_lengths["privacy"] = {"contribution": "percentile", "accountant": "zcdp"}
@@ -418,37 +414,3 @@ def test_w20_what_is_written_down_is_read_back_with_the_same_digest(table: Path)
     assert again == configuration and digest(table, **asked) == configured_digest(
         again, describe(again).schema
     )
-
-
-#: Files as they were written before fitted was the default.
-BEFORE: dict[str, dict[str, Any]] = {
-    "nothing said": {},
-    "keys of lengths": {
-        "sigma_proportions": [1.0, 0.5],
-        "noise_threshold_type": "adaptive",
-        "noise_threshold_values": {"2": 0.1},
-        "use_synthetic_counts": True,
-        "aggregate_seeded_target_number_of_records": 500,
-        "number_of_records_epsilon_proportion": 0.02,
-        "record_limit": 400,
-    },
-    "what fitted can't have": {"privacy": {"accountant": "zcdp"}},
-    "all lengths by profiles": {
-        "privacy": {"thresholds": "minimize", "contribution": "profile"},
-        "sigma_proportions": "long",
-        "reporting_length": -1,
-    },
-}
-
-
-@pytest.mark.parametrize("case", BEFORE)
-def test_w21_a_file_of_before_the_default_changed_is_known_by_the_name_of_the_mode_it_meant(
-    case: str, table: Path
-) -> None:
-    flat = pipeline.flat(table, **({"privacy": {}} | BEFORE[case]))
-    before, named = from_flat(flat).as_before(), from_flat(flat | {"synthesis_mode": "aggregate_seeded"})
-    assert before is not None and named.as_before() is None
-    assert isinstance(before.synthesis, AggregateSeeded)
-    assert before.synthesis.use_synthetic_counts == BEFORE[case].get("use_synthetic_counts", False)
-    digests = {configured_digest(each, describe(each).schema) for each in (before, named)}
-    assert len(digests) == 1

@@ -200,11 +200,7 @@ def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(
     assert there("2026-12-1/ERRATA.md") == (home / "2026-12-1" / "ERRATA.md").read_text()
     assert there("INDEX.json") == (home / "INDEX.json").read_text()
     assert there("latest") == "2026-10-1\n"
-    # Copied by an earlier version, which recorded nothing.
-    (home / ".copies.json").unlink()
-    withdraw = ["errata", str(home / "2026-10-1"), "--withdraw", "It is, too."]
-    assert command.main([*withdraw, "--publish-to", "s3://me:key@errata/all"]) == 2
-    assert command.main([*withdraw, "--publish-to", f"s3://{bucket}/all"]) == 0
+    assert command.main(["errata", str(home / "2026-10-1"), "--withdraw", "It is, too."]) == 0
     assert "It is, too." in str(there("2026-10-1/ERRATA.md")) and there("latest") is None
 
 

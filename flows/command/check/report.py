@@ -31,7 +31,6 @@ from tasks.plan.syndiffix import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
 from tasks.sensitive.ledger import A_YEAR, cost_together, first_caps, kept_ledger, told_at_first, told_later
 from tasks.sensitive.protect import charge_of_run, registration, require_admission
-from tasks.sensitive.recall import as_committed, drawn_before
 from tasks.storage import Workspace
 
 #: The last line, by what is wrong with the release.
@@ -57,8 +56,7 @@ def report(configuration: RunConfiguration) -> None:
     workspace = Workspace.of(configuration)
     workspace.require_place()
     require_records_fit(configuration)
-    settled = settled_to_check(configuration)
-    given, configuration = settled, as_committed(settled, None)
+    configuration = settled_to_check(configuration)
     described = describe(configuration)
     asked = configuration.resources
     found = estimate(
@@ -76,9 +74,6 @@ def report(configuration: RunConfiguration) -> None:
         print(_NO_RECORD)
     for note in (*_settled_notes(described), *described.notes):
         print(f"  note: {note}")
-    if configuration is not given:
-        for sentence in drawn_before(given):
-            print(f"  note: {sentence}")
     warned = TOLD[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
     if asked.engine == "dask":

@@ -71,8 +71,8 @@ def answer(options: argparse.Namespace) -> pa.Table:
     path = options.table.expanduser()
     with BlobFile(path) as blob:
         names = blob.header.columns.names
-        protects = blob.header.parameters.get("protects")
-    say(str(protects or "The blob does not say whom it protects: it was built by an earlier version."))
+        protects = blob.header.parameters["protects"]
+    say(str(protects))
     columns = names if options.columns is None else options.columns
     typed = [item for item in columns if item not in names and item.rpartition(":")[0] in names]
     if typed:

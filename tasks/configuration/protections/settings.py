@@ -33,7 +33,6 @@ class ProtectionSettings(Model):
     Attributes:
         modes: the modes of synthesis that it can be had with, the default first.
         unread: keys of the flat file that no run of it reads.
-        lacking: what of the configuration it does not have, so that no release names it.
         contract_mode: what a contract does where a file does not say.
         is_drawn_once: a vintage is drawn once, charged to the ledger, and returned whatever becomes of
             the table.
@@ -45,7 +44,6 @@ class ProtectionSettings(Model):
 
     modes: ClassVar[tuple[str, ...]]
     unread: ClassVar[frozenset[str]] = frozenset()
-    lacking: ClassVar[tuple[str, ...]] = ()
     contract_mode: ClassVar[Literal["repair", "strict"]] = "strict"
     is_drawn_once: ClassVar[bool] = False
     on_unchanged: ClassVar[Literal["draw", "skip"]] = "skip"

@@ -92,7 +92,6 @@ class SynDiffix(_Settings):
 
     modes: ClassVar[tuple[str, ...]] = (SYNDIFFIX,)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
-    lacking: ClassVar[tuple[str, ...]] = ("reporting_length", "reporting_resolution", "output_forms")
     is_salted: ClassVar[bool] = True
     is_parted: ClassVar[bool] = False
 

@@ -17,9 +17,6 @@ from tasks.core.ledger.entries import Entry, Whereabouts, broken
 _NAME = "head.json"
 _DRAFT = ".head.part"
 
-#: What an entry says from which on a missing file is a loss. Chains of before have no such entry.
-HEAD_IS_KEPT = {"head_file": "kept"}
-
 
 @dataclass(frozen=True)
 class Head:
@@ -32,11 +29,6 @@ class Head:
     def of(cls, entry: Entry) -> "Head":
         """Of an entry."""
         return cls(entry.seq, entry.sha256)
-
-
-def is_expected(entries: list[Entry]) -> bool:
-    """Whether a chain says that its head is kept in a file."""
-    return any(HEAD_IS_KEPT.items() <= entry.body.items() for entry in entries)
 
 
 def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
@@ -63,14 +55,12 @@ def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
 
 
 def require_whole(entries: list[Entry], head: Head | None, of: Whereabouts, folder: Path) -> None:
-    """Refuse a chain that does not hold the head that was noted before it was read.
+    """Refuse a chain that does not hold the head that was noted before it was read; None: none was noted.
 
     Raises:
-        LedgerError: it was cut or replaced, or the file is gone.
+        LedgerError: it was cut or replaced.
     """
     if head is None:
-        if is_expected(entries):
-            raise broken(of, f"the file {_NAME}, which keeps its head, is gone")
         return
     if not 0 < head.seq <= len(entries) or entries[head.seq - 1].sha256 != head.sha256:
         raise broken(

@@ -5,8 +5,6 @@ All reads and writes of the chain that others need go through `Ledger`; drawing 
 """
 
 import json
-from collections.abc import Callable
-from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -33,7 +31,7 @@ from tasks.core.ledger.registration import Registration, lowered, raised
 from tasks.core.ledger.stops import Stop, Why, note_stop, stops_of
 from tasks.core.ledger.store import LedgerStore, open_store
 from tasks.core.ledger.subjects import enter_subject, rename_subject
-from tasks.core.ledger.tables import APART, TABLE, Marks, PublicTable, columns_marks, note, noted, resemblance
+from tasks.core.ledger.tables import APART, TABLE, PublicTable, note, noted, resemblance
 
 _ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
 
@@ -242,18 +240,13 @@ class Ledger:
         is_new = dataset not in registered_names(work.entries)
         if is_new:
             self._refuse_twin(work, dataset)
-        known, marks = self._tables(work.entries), table.marks(work.entries)
-        has = noted(work.entries).get(dataset, Marks())
-        if not has.columns and marks.columns & known.get(dataset, has).columns:
-            # Drawn from by an earlier version, which kept no header: two that were alike go on as they were.
-            known[dataset] = known[dataset].plus(Marks(columns=marks.columns))
-        found = resemblance(work.entries, known, dataset, table)
+        found = resemblance(work.entries, noted(work.entries), dataset, table)
         if found is not None:
             raise second_budget(found, registration.unit, is_new=is_new)
         if is_new:
             self._register(work, registration)
         enter_subject(work, dataset, registration.subject_id, self.code)
-        note(work, TABLE, dataset, marks, self.code)
+        note(work, TABLE, dataset, table.marks(work.entries), self.code)
         return is_new
 
     def _register(self, work: Transaction, registration: Registration) -> None:
@@ -263,21 +256,6 @@ class Ledger:
     def _refuse_twin(self, work: Transaction, dataset: str) -> None:
         refuse_twin(dataset, registered_names(work.entries))
         refuse_twin(dataset, salted_names(work.entries))
-
-    def _tables(self, entries: list[Entry]) -> dict[str, Marks]:
-        """What each dataset's tables had; before it was noted, the columns of its stored measurements."""
-        known = noted(entries)
-        for dataset in registered_names(entries):
-            if dataset in known:
-                continue
-            marks = Marks()
-            for each in account_of(entries, dataset).reservations:
-                with suppress(OSError, ValueError, TypeError, KeyError):
-                    facts = self.facts(each)
-                    names = [column["name"] for column in facts["schema"]["columns"]]
-                    marks = marks.plus(Marks(columns=columns_marks(entries, names)))
-            known[dataset] = marks
-        return known
 
     def lower(
         self, dataset: str, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None = None
@@ -436,20 +414,17 @@ class Ledger:
         return work.append({"phase": phase, "dataset": dataset, "code": self.code, **content})
 
 
-def open_ledger(
-    place: Place | None = None, code: str = "", notice: Callable[[str], None] | None = None
-) -> Ledger:
+def open_ledger(place: Place | None = None, code: str = "") -> Ledger:
     """The ledger of a place, by default the user's own (`place.ledger_place`), made where it is missing.
 
     Args:
         place: its own.
         code: the code's version, noted with each entry.
-        notice: called with what the operator must be told.
 
     Raises:
         LedgerError: see `open_store`.
     """
-    return Ledger(open_store(place, notice), code)
+    return Ledger(open_store(place), code)
 
 
 def covers(reservation: Reservation, charge: Charge) -> bool:

@@ -45,20 +45,15 @@ class ReleaseName:
 def folded(name: str) -> str:
     r"""A name without case, blanks, invisible characters and the way its letters are encoded.
 
-    What names of datasets and of columns are compared by. Names that `earlier_folded` takes for one are one
-    here too.
+    What names of datasets and of columns are compared by.
 
     >>> folded("In\u00adcome\u00a0\u200b") == folded("income")
     True
     """
-    seen = "".join(letter for letter in earlier_folded(name) if not _is_invisible(letter))
+    letters = "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    seen = "".join(letter for letter in letters if not _is_invisible(letter))
     # What stood around an invisible character may make one letter without it.
     return seen if seen == name else folded(seen)
-
-
-def earlier_folded(name: str) -> str:
-    """A name as it was compared while invisible characters counted: ledgers have hashes of such names."""
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 #: Characters outside the categories Cc and Cf that show nothing: what Unicode calls default-ignorable

@@ -78,10 +78,7 @@ def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
         refuse_twin(dataset, registered_names(work.entries))
     if table is None:
         return
-    known = noted(work.entries, SALTED)
-    # A salt of before tables were noted goes on as it was.
-    is_older = had and dataset not in known
-    found = None if is_older else resemblance(work.entries, known, dataset, table)
+    found = resemblance(work.entries, noted(work.entries, SALTED), dataset, table)
     if found is not None:
         raise second_salt(found)
     note(work, SALTED, dataset, table.marks(work.entries))

@@ -19,10 +19,8 @@ from tasks.core.ledger import place
 from tasks.core.ledger.entries import Entry, Transaction, Whereabouts, broken, verified
 from tasks.core.ledger.folder import FolderMeasurements, FolderSalts
 from tasks.core.ledger.head import (
-    HEAD_IS_KEPT,
     Head,
     draft_head,
-    is_expected,
     keep_head,
     read_head,
     require_whole,
@@ -34,22 +32,12 @@ _MAKING = "making.lock"
 _WRITING = "writing.lock"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
-#: Told once, of a ledger that an earlier version made.
-HEAD_IS_KEPT_NOW = (
-    "The ledger in {folder} now keeps the head of its chain in a second file, head.json. Back both up "
-    "together: from now on a ledger without that file, or whose chain does not hold what it says, is refused."
-)
-
 
 class SqliteStore:
     """A SQLite file in a private folder, with measurements and salts beside it."""
 
-    def __init__(self, folder: Path, notice: Callable[[str], None] | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         """Open the ledger of a folder, making both where they are missing.
-
-        Args:
-            folder: its own.
-            notice: called with what the operator must be told.
 
         Raises:
             LedgerError: the folder or file is open to others, or the file is gone though it was used.
@@ -64,8 +52,7 @@ class SqliteStore:
             with place.exclusive(folder / "locks" / _MAKING):
                 self._make()
         place.check_private(self.file)
-        if read_head(self.folder) is None:
-            self._begin_to_keep_the_head(notice)
+        self._head()
 
     @property
     def scope(self) -> str:
@@ -75,10 +62,10 @@ class SqliteStore:
     def entries(self) -> list[Entry]:
         """See `LedgerStore`."""
         # The head first: the chain only grows, so that what is read later holds it.
-        head = read_head(self.folder)
+        head = self._head()
         with self._connection() as connection:
             entries = self._read(connection, head)
-        if head is not None and head.seq < len(entries):
+        if head.seq < len(entries):
             self._bring_up_to_date()
         return entries
 
@@ -88,7 +75,7 @@ class SqliteStore:
         with place.exclusive(self.folder / "locks" / _WRITING), self._connection() as connection:
             connection.execute("begin immediate")
             try:
-                work = Transaction(self._read(connection, read_head(self.folder)))
+                work = Transaction(self._read(connection, self._head()))
                 yield work
                 _append(connection, work.appended)
                 draft = self._drafted(work.entries[-1])
@@ -111,7 +98,14 @@ class SqliteStore:
     def _lock(self, key: str) -> Path:
         return self.folder / "locks" / f"{key}.lock"
 
-    def _read(self, connection: sqlite3.Connection, head: Head | None) -> list[Entry]:
+    def _head(self) -> Head:
+        """The head that was noted. Raises `LedgerError` where its file is gone."""
+        head = read_head(self.folder)
+        if head is None:
+            raise broken(self.whereabouts, "the file head.json, which keeps its head, is gone")
+        return head
+
+    def _read(self, connection: sqlite3.Connection, head: Head) -> list[Entry]:
         """The chain, which must hold the head that was read before it."""
         entries = verified(connection.execute(_statement("read")).fetchall(), self.whereabouts)
         require_whole(entries, head, self.whereabouts, self.folder)
@@ -129,21 +123,8 @@ class SqliteStore:
             return
         with suppress(OSError), place.exclusive(self.folder / "locks" / _WRITING):
             with self._connection() as connection:
-                entries = self._read(connection, read_head(self.folder))
+                entries = self._read(connection, self._head())
             keep_head(draft_head(self.folder, entries[-1]))
-
-    def _begin_to_keep_the_head(self, notice: Callable[[str], None] | None) -> None:
-        """Of a ledger that an earlier version made: once, and the chain says so from then on.
-
-        Raises:
-            LedgerError: the chain says that there was a file, which is gone.
-        """
-        with self.transaction() as work:
-            if is_expected(work.entries):  # another process was faster
-                return
-            work.append({"phase": "head", **HEAD_IS_KEPT})
-        if notice is not None:
-            notice(HEAD_IS_KEPT_NOW.format(folder=self.folder))
 
     @contextmanager
     def _connection(self, file: Path | None = None) -> Iterator[sqlite3.Connection]:
@@ -183,12 +164,12 @@ class SqliteStore:
             draft = Path(scratch) / "ledger.sqlite"
             draft.touch(mode=0o600)
             first = Transaction([])
-            first.append({"phase": "open", "ledger": uuid.uuid4().hex, **HEAD_IS_KEPT})
+            first.append({"phase": "open", "ledger": uuid.uuid4().hex})
             with self._connection(draft) as connection:
                 connection.executescript(_statement("create"))
                 _append(connection, first.appended)
             place.sync(draft)
-            # Before the chain has its name: one that says that its head is kept is never without it.
+            # Before the chain has its name, which is never without its head.
             keep_head(self._drafted(first.entries[-1]))
             draft.rename(self.file)
         place.sync(self.folder)

@@ -87,12 +87,11 @@ class LedgerStore(Protocol):
         """Whether somebody holds that release's lock."""
 
 
-def open_store(place: Place | None = None, notice: Callable[[str], None] | None = None) -> LedgerStore:
+def open_store(place: Place | None = None) -> LedgerStore:
     """The store at a place, made where it is missing.
 
     Args:
         place: of the ledger; None: the user's own (`place.ledger_place`).
-        notice: called with what the operator must be told.
 
     Raises:
         LedgerError: see `SqliteStore` and `PostgresqlStore`.
@@ -105,7 +104,7 @@ def open_store(place: Place | None = None, notice: Callable[[str], None] | None 
         return PostgresqlStore(place)
     from tasks.core.ledger.sqlite import SqliteStore
 
-    return SqliteStore(place, notice)
+    return SqliteStore(place)
 
 
 def is_begun(place: Place) -> bool:

@@ -9,14 +9,14 @@ and writes down.
 
 import hashlib
 import hmac
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Transaction
-from tasks.core.ledger.names import earlier_folded, folded
+from tasks.core.ledger.names import folded
 from tasks.core.tables.places import normal_place, remote_url
 
 #: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
@@ -46,20 +46,8 @@ class PublicTable:
         """Its hashes, keyed by the ledger's own name."""
         places = (self.path,) if self.pattern is None else (self.path, self.pattern)
         paths = (keyed(entries, canonical(["path", _place(place)])) for place in places)
-        columns = (columns_marks(entries, names) for names in (self.header, self.columns))
-        return Marks(frozenset(paths), frozenset().union(*columns))
-
-    def fresh_marks(self, entries: list[Entry], own: "Marks") -> "Marks":
-        """Those of its hashes that a dataset with these never had.
-
-        Columns that it had while invisible characters still counted are its own: it goes on as it was.
-        """
-        fresh = self.marks(entries)
-        had: frozenset[str] = frozenset()
-        for names in (self.header, self.columns):
-            if _columns_mark(entries, names, earlier_folded) in own.columns:
-                had |= columns_marks(entries, names)
-        return Marks(fresh.paths - own.paths, fresh.columns - own.columns - had)
+        columns = (columns_mark(entries, names) for names in (self.header, self.columns))
+        return Marks(frozenset(paths), frozenset(columns))
 
 
 def _place(path: Path) -> str:
@@ -75,21 +63,14 @@ def _is_in_memory(path: Path) -> bool:
     return (remote_url(path) or "").startswith(_MEMORY)
 
 
-def columns_marks(entries: list[Entry], names: Collection[str]) -> frozenset[str]:
+def columns_mark(entries: list[Entry], names: Collection[str]) -> str:
     """Of a set of columns, whatever their order, case, blanks and invisible characters.
 
-    One hash; two where names hold an invisible character, which counted when older entries were written: a
-    hash that is kept can't be folded again, so it is looked for as it was made.
-
     >>> chain = [Entry(seq=1, sha256="", body={"phase": "open", "ledger": "a name of its own"})]
-    >>> columns_marks(chain, ["Age", "town"]) == columns_marks(chain, ["town ", "AGE"])
+    >>> columns_mark(chain, ["Age", "town"]) == columns_mark(chain, ["town ", "AGE"])
     True
     """
-    return frozenset(_columns_mark(entries, names, fold) for fold in (folded, earlier_folded))
-
-
-def _columns_mark(entries: list[Entry], names: Collection[str], fold: Callable[[str], str]) -> str:
-    return keyed(entries, canonical(["columns", *sorted(map(fold, names))]))
+    return keyed(entries, canonical(["columns", *sorted(map(folded, names))]))
 
 
 def keyed(entries: list[Entry], text: str) -> str:
@@ -107,6 +88,10 @@ class Marks:
     def plus(self, other: "Marks") -> "Marks":
         """Of both."""
         return Marks(self.paths | other.paths, self.columns | other.columns)
+
+    def without(self, other: "Marks") -> "Marks":
+        """Those that the other has not."""
+        return Marks(self.paths - other.paths, self.columns - other.columns)
 
     def shared(self, other: "Marks", place: str = "path") -> list[str]:
         """What both have, in words. Args: other: those of another dataset. place: what paths are called."""
@@ -199,7 +184,7 @@ def resemblance(
     entries: list[Entry], known: Mapping[str, Marks], dataset: str, table: PublicTable
 ) -> Resemblance | None:
     """The first other dataset whose table this was, by its hashes, and that no person told apart from it."""
-    fresh = table.fresh_marks(entries, known.get(dataset, Marks()))
+    fresh = table.marks(entries).without(known.get(dataset, Marks()))
     place = "place (a notebook's memory)" if _is_in_memory(table.path) else "path"
     for other, its in known.items():
         words = fresh.shared(its, place)

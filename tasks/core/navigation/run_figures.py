@@ -136,11 +136,9 @@ def _optional(folder: Path, name: str) -> Json:
 
 
 def _regime_and_mode(statement: Json, configuration: Json) -> tuple[str, str]:
-    """As the statement has them, else the configuration; releases before k-anonymity name no regime."""
+    """As the statement has them, else the configuration."""
     protection, synthesis = _part(configuration, "protection"), _part(configuration, "synthesis")
     regime = statement.get("regime") or protection.get("regime")
-    if not regime and statement:
-        regime = "differential_privacy"
     mode = _part(statement, "synthesis").get("mode") or synthesis.get("mode")
     return _text(regime), _text(mode)
 

@@ -15,8 +15,9 @@ C(width, k) of them, which is what the sensitivity of a release is built on (pri
 import itertools
 import json
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
 from tasks.core.records.constraints import Constraint, Derivation, constraint_of
@@ -246,17 +247,7 @@ class Schema:
 
     def to_json(self) -> str:
         """Canonical JSON: equal schemas give equal text."""
-        body = asdict(self)
-        if not self.constraints:  # a schema without them is written as it always was
-            del body["constraints"]
-        for column, described in zip(self.columns, body["columns"], strict=True):
-            described["number_format"] = column.number_format.as_declared()
-            if column.reading == AS_IT_STANDS:
-                del described["reading"]
-            for key in ("minimum", "maximum", "required"):  # written where they say something
-                if described[key] is None or described[key] is False:
-                    del described[key]
-        return json.dumps(body, sort_keys=True, ensure_ascii=False)
+        return json.dumps(_without_defaults(self), sort_keys=True, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> "Schema":
@@ -264,11 +255,20 @@ class Schema:
         body = json.loads(text)
         columns = []
         for column in body["columns"]:
-            for key in ("domain", "bins"):
-                column[key] = None if column[key] is None else tuple(column[key])
-            column["forbidden"] = tuple(column["forbidden"])
-            column["number_format"] = NumberFormat(**column["number_format"])
+            for key in {"domain", "bins", "forbidden"} & set(column):
+                column[key] = tuple(column[key])
+            column["number_format"] = NumberFormat(**column.get("number_format", {}))
             column["reading"] = CellReading.of(column.get("reading", {}))
             columns.append(Column(**column))
         constraints = tuple(map(constraint_of, body.get("constraints", ())))
-        return cls(tuple(columns), body["subject_id"], constraints)
+        return cls(tuple(columns), body.get("subject_id"), constraints)
+
+
+def _without_defaults(value: Any) -> Any:
+    """A dataclass as JSON: what has its default is not written. A constraint is told by all that it has."""
+    if isinstance(value, Schema | Column | NumberFormat | CellReading):
+        said = [each.name for each in fields(value) if getattr(value, each.name) != each.default]
+        return {name: _without_defaults(getattr(value, name)) for name in said}
+    if isinstance(value, tuple):
+        return [_without_defaults(each) for each in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

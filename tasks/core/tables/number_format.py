@@ -15,7 +15,7 @@ would let one record change how another is read (privacy.md, rule 6).
 """
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -74,11 +74,6 @@ class NumberFormat:
     decimal: str = "."
     thousands: str = ""
     negative: str = ""
-
-    def as_declared(self) -> dict[str, str]:
-        """For JSON: without what was added later, where it says nothing, as earlier digests are of that."""
-        found = asdict(self)
-        return found if self.negative else {key: found[key] for key in ("decimal", "thousands")}
 
     @property
     def problem(self) -> str:

@@ -95,7 +95,7 @@ class Bundle(ABC):
         """What a data contract did: there was none, it mended the table, or it could stop the run."""
         if self.input["contract"] is None:
             return "none"
-        return "strict" if self.input["contract_mode"] == "strict" else "repair"
+        return "strict" if self.input.get("contract_mode") == "strict" else "repair"
 
     @property
     def is_drafted(self) -> bool:

@@ -26,12 +26,12 @@ from tasks.core.hashes import folder_sha256
 from tasks.core.hints import located
 from tasks.core.records.columns import Schema
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, declared_input
-from tasks.public.bundles.drawn import DrawnBundle, ledger_facts
+from tasks.public.bundles.drawn import DrawnBundle
 from tasks.public.bundles.rounded import RoundedBundle
 from tasks.public.bundles.tables import TablesBundle
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, vintage_in_name
 
-#: A protection's bundle, by the name of its regime in `name.json`; silence is the first one.
+#: A protection's bundle, by the name of its regime in `name.json`.
 KINDS: dict[str, type[Bundle]] = {
     "differential_privacy": DrawnBundle,
     "k_anonymity": RoundedBundle,
@@ -53,7 +53,7 @@ def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
 
 def _read(folder: Path) -> Bundle:
     name = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    regime = name.get("regime", next(iter(KINDS)))
+    regime = name["regime"]
     # What was drawn is named by the ledger's account of it.
     account = folder / ACCOUNT
     about = json.loads(account.read_text(encoding="utf-8")) if account.is_file() else name
@@ -79,16 +79,6 @@ def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     """Of every public setting that decides how the table is read or what is drawn."""
     found = KINDS[configuration.protection.regime].parameters(configuration, schema)
     return configuration_digest(schema, found, _reading(configuration))
-
-
-def as_measured(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable
-) -> RunConfiguration:
-    """The configuration, or what its file meant before fitted was the default if that was measured (W21)."""
-    before = configuration.as_before()
-    if before is None or not _is_made_as(open_bundle(workspace, measurement), [before]):
-        return configuration
-    return before
 
 
 def require_made_as_configured(
@@ -129,9 +119,6 @@ def find_measurement(
 ) -> StoredTable:
     """A handed-over measurement: the named one, else the newest that was made as configured.
 
-    Where a file names no mode, what it meant before fitted was the default counts as well; of the two in one
-    vintage it is the one that was drawn first (W21), whichever was handed over last.
-
     Raises:
         ParameterError: there is none.
         StoredTableMismatch: it was changed since.
@@ -144,7 +131,6 @@ def find_measurement(
         found = [path for path in found if configuration.vintage in (None, vintage_in_name(path))]
     found = [path for path in found if (path / NAME).is_file()]
     if not found:
-        configuration.require_possible()
         is_asked_for = folder is None and configuration.vintage
         of_vintage = f" of vintage {configuration.vintage!r}" if is_asked_for else ""
         raise ParameterError(
@@ -160,20 +146,8 @@ def find_measurement(
 
 def _meant(configuration: RunConfiguration, places: list[Path]) -> Path:
     """Of several, oldest first, the one that a configuration means; the newest where it means none."""
-    before = configuration.as_before()
-    meanings = [configuration] if before is None else [configuration, before]
-    newest_first = (bundle for bundle in map(_opened, reversed(places)) if _is_made_as(bundle, meanings))
-    newest = next(newest_first, None)
-    if newest is None:
-        return places[-1]
-    if before is None:
-        return newest.folder
-    others = [bundle for bundle in newest_first if bundle.vintage == newest.vintage]
-    return (
-        min((newest, *others), key=lambda each: ledger_facts(each).releases).folder
-        if others
-        else newest.folder
-    )
+    bundles = map(_opened, reversed(places))
+    return next((each.folder for each in bundles if _is_made_as(each, configuration)), places[-1])
 
 
 def _opened(place: Path) -> Bundle:
@@ -181,14 +155,13 @@ def _opened(place: Path) -> Bundle:
     return _read(place)
 
 
-def _is_made_as(bundle: Bundle, meanings: list[RunConfiguration]) -> bool:
-    for configuration in meanings:
-        with suppress(ParameterError):
-            if (
-                bundle.regime == configuration.protection.regime
-                and configured_digest(configuration, bundle.schema()) == bundle.digest
-            ):
-                return True
+def _is_made_as(bundle: Bundle, configuration: RunConfiguration) -> bool:
+    """Whether a bundle has the name that the configuration gives."""
+    with suppress(ParameterError):
+        return (
+            bundle.regime == configuration.protection.regime
+            and configured_digest(configuration, bundle.schema()) == bundle.digest
+        )
     return False
 
 

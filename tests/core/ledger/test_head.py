@@ -11,15 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.dp.digest import canonical
 from tasks.core.errors import LedgerError
 from tasks.core.ledger.drawing import draw_once
-from tasks.core.ledger.entries import Transaction
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.sqlite import SqliteStore
 from tests.oracles.drawing import must_not_draw, write_measurement
-from tests.oracles.ledger_runs import DATASET, ROOT, gdp_charge, ledger_for, release
+from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release
 
 
 @pytest.fixture
@@ -43,25 +41,6 @@ def cut(folder: Path, last: int) -> None:
     connection.execute("delete from entries where seq > ?", (last,))
     connection.commit()
     connection.close()
-
-
-def ledger_of_before(folder: Path) -> None:
-    """A ledger as it was made before heads were kept, with a dataset."""
-    SqliteStore(folder)
-    (folder / "ledger.sqlite").unlink()
-    (folder / "head.json").unlink()
-    chain = Transaction([])
-    chain.append({"phase": "open", "ledger": "0" * 32})
-    body = Registration(DATASET, 1.0, 1e-6, 1e-7).as_body()
-    chain.append({"phase": "register", "dataset": DATASET, "code": "0.0.9", **body})
-    connection = sqlite3.connect(folder / "ledger.sqlite")
-    connection.executescript((ROOT / "sql" / "ledger" / "create.sql").read_text())
-    for entry in chain.appended:
-        row = (entry.seq, canonical(entry.body), entry.sha256)
-        connection.execute("insert into entries values (?, ?, ?)", row)
-    connection.commit()
-    connection.close()
-    (folder / "ledger.sqlite").chmod(0o600)
 
 
 @pytest.mark.parametrize("left", [5, 2, 1])
@@ -216,16 +195,3 @@ def test_writers_at_once_leave_the_newest_head(tmp_path: Path) -> None:
     last = SqliteStore(folder).entries()[-1]
     assert json.loads((folder / "head.json").read_text()) == {"seq": last.seq, "sha256": last.sha256}
     assert last.seq == 21
-
-
-def test_a_ledger_of_before_gets_its_head_once_and_the_operator_is_told(tmp_path: Path) -> None:
-    folder, told = tmp_path / "ledger", []
-    ledger_of_before(folder)
-    assert Ledger(SqliteStore(folder, told.append)).datasets() == (DATASET,)
-    assert len(told) == 1 and "head.json" in told[0]
-    open_again = Ledger(SqliteStore(folder, told.append))
-    open_again.register(Registration("other", 1.0, 1e-6, 1e-7))
-    assert len(told) == 1
-    (folder / "head.json").unlink()
-    with pytest.raises(LedgerError, match="which keeps its head, is gone"):
-        SqliteStore(folder, told.append)

@@ -275,13 +275,6 @@ def test_every_table_that_a_salt_was_used_for_is_known_and_noted_once(ledger):
     assert salt_of(ledger, "others", table("c.csv", ("x", "y")))
 
 
-def test_a_salt_of_before_tables_were_noted_goes_on(ledger):
-    salts = [salt_of(ledger, name) for name in ("people", "twin")]
-    assert [salt_of(ledger, name, table()) for name in ("people", "twin")] == salts
-    with pytest.raises(ParameterError, match="of dataset 'people'"):
-        salt_of(ledger, "others", table())
-
-
 def test_what_is_noted_of_a_salted_table_holds_no_path_and_no_header_and_opens_no_budget(ledger):
     salt_of(ledger, "people", table("secret.csv", (CANARY, "town")))
     chain = json.dumps([dict(entry.body) for entry in open_ledger(ledger).store.entries()])

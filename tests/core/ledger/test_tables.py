@@ -1,23 +1,18 @@
 """One budget for one table: names are compared, and so is what is public of their tables."""
 
-import hashlib
-import hmac
 import json
 import threading
 from pathlib import Path
 
 import pytest
 
-from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Place
 from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.salts import salt_of
 from tasks.core.ledger.tables import PublicTable
 from tests.core.ledger.conftest import Places
-from tests.oracles.ledger_runs import gdp_charge, release
 
 HEADER = ("person", "town", "age")
 CANARY = "income of mr smith"
@@ -199,42 +194,6 @@ def test_the_same_dataset_may_have_any_table_and_notes_each_once(ledger: Ledger)
     assert [entry.phase for entry in ledger.store.entries()] == ["open", "register", "table", "table"]
 
 
-def _as_noted_before(ledger: Ledger, dataset: str, path: str, header: tuple[str, ...]) -> None:
-    """An entry as it was written while invisible characters counted."""
-    with ledger.store.transaction() as work:
-        name = str(work.entries[0].body["ledger"]).encode()
-        texts = [["path", str(Path(path).resolve())]]
-        texts += [["columns", *sorted(names)] for names in (header, header[1:])]
-        path_hash, *hashes = (
-            hmac.new(name, canonical(text).encode(), hashlib.sha256).hexdigest() for text in texts
-        )
-        work.append(
-            {
-                "phase": "table",
-                "table_of": dataset,
-                "code": "",
-                "paths": [path_hash],
-                "columns": sorted(hashes),
-            }
-        )
-
-
-def test_a_ledger_of_before_invisible_characters_were_folded_goes_on(place: Place) -> None:
-    """Its hashes can't be folded anew: the same spelling is found, and twins of before stay two."""
-    ledger, hidden = open_ledger(place), ("person", "to\u00adwn", "age\u200b")
-    for name, path, header in (("peo\u200bple", "a.csv", hidden), ("people", "b.csv", HEADER)):
-        with ledger.store.transaction() as work:
-            work.append({"phase": "register", "dataset": name, **entered(name).as_body()})
-        _as_noted_before(ledger, name, path, header)
-    with pytest.raises(ParameterError, match="same columns as a table of dataset 'peo"):
-        ledger.enter(entered("new"), table("c.csv", hidden))
-    for _ in range(2):
-        assert not ledger.enter(entered("peo\u200bple"), table("a.csv", hidden))
-        assert not ledger.enter(entered("people"), table("b.csv"))
-    assert [entry.phase for entry in ledger.store.entries()].count("table") == 3
-    assert ledger.account("peo\u200bple").dataset == "peo\u200bple"
-
-
 def test_other_tables_open_budgets_of_their_own(ledger: Ledger) -> None:
     assert ledger.enter(entered("others"), table("b.csv", (*HEADER, "work")))
     assert ledger.datasets() == ("e", "others")
@@ -268,28 +227,6 @@ def test_of_two_first_runs_at_once_under_two_names_one_is_refused(place: Place) 
         thread.join(60)
     assert len(refused) == 3
     assert len(open_ledger(place).datasets()) == 1
-
-
-def _measured_columns(folder: Path, names: list[str]) -> None:
-    facts = {"schema": {"columns": [{"name": name} for name in names]}, "private": True}
-    (folder / "measurement.json").write_text(json.dumps(facts))
-
-
-def test_a_dataset_of_before_is_known_by_the_columns_of_its_measurements(place: Place) -> None:
-    ledger = open_ledger(place)
-    for name in ("old", "old twin"):
-        ledger.register(entered(name))
-        draw_once(
-            ledger,
-            release("2026-01", name),
-            gdp_charge(),
-            lambda folder, leave: (leave(), _measured_columns(folder, ["town", "age"]))[0],
-        )
-    with pytest.raises(ParameterError, match="same columns as a table of dataset 'old'"):
-        ledger.enter(entered("new"), table())
-    # Two that had the same columns before go on, as long as their tables are two.
-    assert not ledger.enter(entered("old"), table("a.csv"))
-    assert not ledger.enter(entered("old twin"), table("b.csv"))
 
 
 def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger: Ledger) -> None:
