@@ -48,7 +48,7 @@ def hand_over(
         _copy(drawn.folder, folder / "measurement")
         text = json.dumps(facts.to_json(), indent=1, sort_keys=True)
         (folder / ACCOUNT).write_text(text + "\n", encoding="utf-8")
-        seal(folder, {"digest": name.digest, "input": declared})
+        seal(folder, {"regime": "differential_privacy", "digest": name.digest, "input": declared})
 
     return workspace.store(_place(workspace, name.dataset, name.vintage, name.digest), "measurement", write)
 

@@ -25,7 +25,7 @@ from tasks.core.errors import (
     ResourceLimit,
     StoredTableMismatch,
 )
-from tasks.core.hashes import file_sha256, folder_sha256
+from tasks.core.hashes import file_sha256
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.queries import QueryResources
 from tasks.core.statement.differential_privacy.words import FittedWords
@@ -425,19 +425,6 @@ def test_verdicts_are_in_the_measurement_that_the_ledger_commits(tmp_path: Path,
     kept.write_text("{}")
     with pytest.raises(StoredTableMismatch):
         admit_release.fn(workspace, configuration, describe(configuration))
-
-
-def test_a_strict_measurement_of_before_is_not_published_without_its_verdicts(
-    tmp_path: Path, own_ledger: Path
-) -> None:
-    configuration = under(tmp_path, 100)
-    workspace, measurement = measured(configuration)
-    (workspace.path(measurement) / "measurement" / "contract.json").unlink()
-    found = StoredTable(
-        measurement.key, folder_sha256(workspace.root / measurement.key), "measurement", "measurement"
-    )
-    with pytest.raises(StoredTableMismatch, match="must hold the contract's verdicts"):
-        statement_of(configuration, workspace, found)
 
 
 def test_a_table_that_changes_while_it_is_judged_is_not_drawn_from(tmp_path: Path, own_ledger: Path) -> None:

@@ -142,13 +142,6 @@ def test_what_is_not_recorded_is_blank(tmp_path):
     assert (run.by_length, run.by_count, run.regime, run.settings) == ((), (), "", ())
 
 
-def test_a_release_of_before_k_anonymity_is_differentially_private(tmp_path):
-    folder = write_release(tmp_path / "old")
-    (folder / "privacy.json").write_text(json.dumps({"private": True, "dataset": "survey"}), encoding="utf-8")
-    (folder / "configuration.json").unlink()
-    assert read_run(folder).regime == "differential_privacy"
-
-
 def test_a_seed_is_a_setting_only_where_the_release_holds_it(tmp_path):
     shown = read_run(write_release(tmp_path / "public", seed=7))
     masked = read_run(write_release(tmp_path / "masked", seed="**********"))
