@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     #: pyarrow has no types of its own that a checker reads.
     AnyTable = pd.DataFrame | Any
 
-#: How released texts write what they reserve (sds.md 1.3).
+#: How released texts write what they reserve (S1.3).
 _RESERVED = (("<semicolon>", ";"), ("<colon>", ":"))
 _NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 _BIN = re.compile(rf"^(?:<({_NUMBER})|>({_NUMBER})|\[({_NUMBER}),{_NUMBER}[)\]])$", re.IGNORECASE)

@@ -1,6 +1,6 @@
 """Progress of a long step, for the person at the terminal, and lines that are for that person alone.
 
-Written to standard error: how fast a step goes depends on the data (privacy.md, G23), so it stays out of logs
+Written to standard error: how fast a step goes depends on the data (G23), so it stays out of logs
 and of Prefect. Of a step on protected data alone it is also shown elsewhere, by whoever is given for that.
 What a run tells everybody goes through `tasks.messages`.
 """

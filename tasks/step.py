@@ -99,7 +99,7 @@ _UPDATED_SECONDS = 5.0
 class ProgressArtifact:
     """Progress of a long step on the run's page; none where the step is short, or outside a run.
 
-    For steps on protected data alone: how fast another one goes depends on the table (privacy.md, G23).
+    For steps on protected data alone: how fast another one goes depends on the table (G23).
     """
 
     def __init__(self, step: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -252,7 +252,7 @@ class RunStep(Generic[_W, _P, _R]):
         self.zone = traits.zone
         work = _storing(function, traits) if traits.makes else function
         self.fn: Callable[Concatenate[_W, _P], _R] = sanitised(work) if traits.zone == SENSITIVE else work
-        # A retry of a step that is not cached could draw again (privacy.md, rule 4).
+        # A retry of a step that is not cached could draw again (R4).
         self._task: Task[..., _R] = Task(
             self.fn,
             task_run_name=self.name,
@@ -331,7 +331,7 @@ def step(
         folder: the name of what it stores, in the run's own folder.
         progress: its name at the terminal; without it what it makes.
         cached: whether it is skipped where its inputs and the code are what they were. What makes a folder
-            is, unless told otherwise. The draw never is: the ledger alone decides on it (rule 1).
+            is, unless told otherwise. The draw never is: the ledger alone decides on it (R1).
     """
     is_cached = bool(makes) if cached is None else cached
     traits = _Traits(zone, makes, folder, progress, is_cached)

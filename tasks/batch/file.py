@@ -1,6 +1,6 @@
 """A batch file in, its runs out: each a `RunConfiguration`, or every problem of every run at once.
 
-The file is SDS's (sds.md section 7): ``execute`` says which stages run, ``base_config`` is a flat
+The file is SDS's (S7.1): ``execute`` says which stages run, ``base_config`` is a flat
 configuration, and ``runs`` holds, by group, what each run has otherwise. A run's keys replace the base's
 as they stand (shallow); ``null`` takes a key of the base away.
 """

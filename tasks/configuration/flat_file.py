@@ -1,6 +1,6 @@
 """A configuration file in, a `RunConfiguration` out, or every problem at once.
 
-The file is SDS's: flat JSON with the same keys, the same meaning (sds.md section 7), and a few of ours
+The file is SDS's: flat JSON with the same keys, the same meaning (S7.1), and a few of ours
 beside them. With `tasks.configuration.places` this is the one place that knows both shapes. A key of
 another regime or mode than the chosen one is accepted, as SDS's files carry several; it is left out of
 the model and named in its ``unused_keys``.

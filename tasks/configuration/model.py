@@ -83,7 +83,7 @@ WordsByColumn = Annotated[
 
 
 class Input(Model):
-    """The table, and what is publicly known of it (sds.md section 1)."""
+    """The table, and what is publicly known of it (S1.1 to S1.6)."""
 
     path: Annotated[str, Key("sensitive_microdata_path"), KEEPS_NAME] = Field(
         min_length=1, description="The table: a CSV, TSV or Parquet file."
@@ -188,7 +188,7 @@ UnitWord = Annotated[str, AfterValidator(_word)]
 
 
 class Report(Model):
-    """The page (sds.md 6.2)."""
+    """The page (S6.2)."""
 
     title: Annotated[str, Key("report_title")] = Field("", description="The title of the page.")
     visuals: Annotated[dict[str, tuple[str, ...]], Key("report_visuals")] = Field(

@@ -61,7 +61,7 @@ def drawn_settings(configuration: RunConfiguration, schema: Schema) -> DpParamet
 
 
 def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
-    """The parameters of a draw by lengths; the reporting length is at most the schema's width (rule 12).
+    """The parameters of a draw by lengths; the reporting length is at most the schema's width (R12).
 
     Raises:
         InternalError: the configured regime draws nothing.

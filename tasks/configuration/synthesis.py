@@ -43,7 +43,7 @@ class Synthesis(Model):
 
 
 class RowSeeded(Synthesis):
-    """Each synthetic record begins as part of one raw record (sds.md 4.1)."""
+    """Each synthetic record begins as part of one raw record (S4.1)."""
 
     model_config = ConfigDict(title="Row-seeded")
 
@@ -51,7 +51,7 @@ class RowSeeded(Synthesis):
 
 
 class Unseeded(Synthesis):
-    """Records drawn column by column from the raw records' distribution (sds.md 4.2)."""
+    """Records drawn column by column from the raw records' distribution (S4.2)."""
 
     model_config = ConfigDict(title="Unseeded")
 
@@ -59,7 +59,7 @@ class Unseeded(Synthesis):
 
 
 class ValueSeeded(Synthesis):
-    """Records put together from the rounded counts of single attributes (sds.md 4.3)."""
+    """Records put together from the rounded counts of single attributes (S4.3)."""
 
     model_config = ConfigDict(title="Value-seeded")
 
@@ -71,7 +71,7 @@ class ValueSeeded(Synthesis):
 
 
 class AggregateSeeded(Synthesis):
-    """Synthetic records drawn from the reportable aggregates (sds.md 4.4)."""
+    """Synthetic records drawn from the reportable aggregates (S4.4)."""
 
     model_config = ConfigDict(title="Aggregate-seeded")
 
@@ -132,7 +132,7 @@ class Fitted(Synthesis):
 
 
 class ByTrees(Synthesis):
-    """Records drawn from SynDiffix's trees (syndiffix.md section 3): the regime is the mode."""
+    """Records drawn from SynDiffix's trees (X3.1 to X3.6): the regime is the mode."""
 
     model_config = ConfigDict(title="SynDiffix")
 

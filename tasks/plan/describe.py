@@ -264,7 +264,7 @@ def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[st
 
 
 def _is_column(text: str, columns: Collection[str], schema: Schema) -> bool:
-    """A column's name, or one of several items' with the item behind it (sds.md 1.4)."""
+    """A column's name, or one of several items' with the item behind it (S1.4)."""
     name = matching_name(text)
     return name in columns or any(
         column.is_multi_valued and name.startswith(f"{matching_name(column.name)}_")

@@ -1,7 +1,7 @@
 """Protect: the only crossing from ``sensitive/``. Coded records in, one measurement out, through the ledger.
 
 No caching and no retries by Prefect here: whether noise is drawn is the ledger's decision alone
-(privacy.md, rules 1 and 4).
+(R1 and R4).
 """
 
 import shutil
@@ -40,13 +40,13 @@ from tasks.storage import SENSITIVE, Reference, StoredTable, Workspace
 
 
 def release_name(configuration: RunConfiguration, described: RunFacts) -> ReleaseName:
-    """The public name of a release (rule 1), from every public setting that touches the noise."""
+    """The public name of a release (R1), from every public setting that touches the noise."""
     digest = configured_digest(configuration, described.schema)
     return ReleaseName(configuration.dataset, described.vintage, digest)
 
 
 def charge_of_run(described: RunFacts) -> Charge:
-    """What a release is charged, fixed before the draw (rule 9)."""
+    """What a release is charged, fixed before the draw (R9)."""
     return mechanisms.nominal_charge(described.drawn, described.schema)
 
 
@@ -71,7 +71,7 @@ def public_table(described: RunFacts) -> PublicTable:
 def require_admission(ledger: Ledger, configuration: RunConfiguration, described: RunFacts) -> Admission:
     """What a run would meet; whatever it would be refused for is refused here, and nothing is written.
 
-    A committed release is asked for first: nothing that holds for new draws stops it (rule 1).
+    A committed release is asked for first: nothing that holds for new draws stops it (R1).
 
     Raises:
         BudgetExhausted: the budget does not cover it.
@@ -273,7 +273,7 @@ def protect_records(
         if judged is not None:
             # Before the first word: whatever is kept of this draw holds the verdicts on its own table.
             shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
-        # The stream's key is made here, in the thread and process that use it (rule 17).
+        # The stream's key is made here, in the thread and process that use it (R17).
         measurement = mechanisms.draw_measurement(
             open_for_draw(workspace, records),
             admitted.described.drawn,

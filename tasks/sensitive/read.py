@@ -30,7 +30,7 @@ def tell_dropped(run: RunWorkspace, configuration: RunConfiguration, read: Store
     """Put the table into the run's own folder, and say where it is.
 
     Under differential privacy the line is the same whatever was dropped, and names a folder of this run
-    also where the step was skipped: a terminal may be logged, and neither may tell of the table (rule 3).
+    also where the step was skipped: a terminal may be logged, and neither may tell of the table (R3).
 
     Args:
         run: where both are.
@@ -93,7 +93,7 @@ class EncodingRules(Model):
     """What a regime asks of the encoding.
 
     Attributes:
-        total: no record stops the run (privacy.md, rule 2); otherwise ids that conflict or lack do.
+        total: no record stops the run (R2); otherwise ids that conflict or lack do.
         tags: whether records are sampled or dropped by a tag of their own.
         record_limit: only the first so many rows; under differential privacy a sample instead.
         filled: columns in which the draw counts an empty cell as a value, as constraints then see it.

@@ -2,7 +2,7 @@
 
 A configuration goes in; the public facts of its run come out, from the file's header or, where there is none
 that can be used, from the release that the ledger holds under the same vintage and the same settings. A
-committed release is returned whatever became of the table (privacy.md, rule 1).
+committed release is returned whatever became of the table (R1).
 """
 
 import json

@@ -49,7 +49,7 @@ def national_24() -> Table:
 
 
 def baselines() -> list[tuple[Table, str]]:
-    """The tables of the published baselines (syndiffix.md 5), and the strategy of each (`STRATEGIES`)."""
+    """The tables of the published baselines (X5.1), and the strategy of each (`STRATEGIES`)."""
     adult = {count: adult_columns(count) for count in (1, 2, 3, 5, 14)}
     return [
         *((adult[count], "default") for count in (1, 2, 3, 5)),

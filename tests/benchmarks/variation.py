@@ -1,6 +1,6 @@
 """How far a synthetic table's 1- and 2-way counts are from the original's: two tables in, two means out.
 
-Total variation is half the summed differences of shares (syndiffix.md 5). A numeric or time column of more
+Total variation is half the summed differences of shares (X5.1). A numeric or time column of more
 than 20 distinct values is counted in 20 bins of about equally many original values, any other by its 20 most
 frequent values and the rest; nulls are a bin of their own.
 """

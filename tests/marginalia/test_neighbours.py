@@ -1,4 +1,4 @@
-"""Runs of two tables that differ in one person, whose cells change the type of every column (rule 6)."""
+"""Runs of two tables that differ in one person, whose cells change the type of every column (R6)."""
 
 import json
 import re

@@ -169,7 +169,7 @@ def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
 def test_twelve_releases_of_a_changing_table_cost_the_vector_and_the_thirteenth_is_refused(
     tmp_path: Path, worker: Installation
 ) -> None:
-    """privacy.md, section 7: each (1, 1e-6, share .1), all at delta 1e-5."""
+    """D16: each (1, 1e-6, share .1), all at delta 1e-5."""
     dataset = "twelve"
     cap = ("--cap", "3.4878892116", "1e-5", "--threshold-delta", "1.2e-6")
     worker.command("ledger", dataset, *cap)

@@ -1,4 +1,4 @@
-"""Aggregate-seeded synthesis as sds.md 4.4 says it, plainly: dictionaries, fractions and enumeration."""
+"""Aggregate-seeded synthesis as S4.4 says it, plainly: dictionaries, fractions and enumeration."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ Combination = frozenset[int]
 
 
 def type_8(values: Iterable[int], percentage: int) -> Fraction:
-    """Hyndman and Fan's type-8 quantile (sds.md 3.4), exactly."""
+    """Hyndman and Fan's type-8 quantile (S3.4), exactly."""
     ascending, p = sorted(values), Fraction(percentage, 100)
     number = len(ascending)
     h = (number + Fraction(1, 3)) * p + Fraction(1, 3)

@@ -1,7 +1,7 @@
 """Coded records back to text, one column for each of the table's.
 
 `CodedRecords` go in; an Arrow table comes out, absent cells null, the items of a multi-valued column
-joined by its delimiter in the order of its codes (sds.md 1.4, "join back"). What comes out is as
+joined by its delimiter in the order of its codes (S1.4, "join back"). What comes out is as
 sensitive as what went in.
 """
 

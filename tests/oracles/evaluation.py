@@ -1,4 +1,4 @@
-"""The measures of evaluation in plain dictionaries, one combination at a time (sds.md 5)."""
+"""The measures of evaluation in plain dictionaries, one combination at a time (S5.1)."""
 
 from collections.abc import Mapping
 

@@ -63,5 +63,5 @@ def rows(text: str) -> list[list[set[str]]]:
     return [[{cell} if cell else set() for cell in line.split(",")] for line in text.split()]
 
 
-#: sds.md, T1.
+#: S10.1.
 T1 = rows("a1,b1,c1 a1,b2,c1 a2,,c2 a2,b2,c1 a1,b2,")

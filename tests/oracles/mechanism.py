@@ -108,7 +108,7 @@ def released(records, parameters, plan, stream, lengths):
 
 
 class WithoutRoot(Lengths):
-    """Wrong: noise sigma_k instead of sigma_k sqrt(Delta_k), without rule 9's assertion, which sees it."""
+    """Wrong: noise sigma_k instead of sigma_k sqrt(Delta_k), without R9's assertion, which sees it."""
 
     counting = ValueCounts
 

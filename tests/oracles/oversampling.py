@@ -1,4 +1,4 @@
-"""Value-seeded synthesis under oversampling control as sds.md 4.3 says it: dictionaries, plainly."""
+"""Value-seeded synthesis under oversampling control as S4.3 says it: dictionaries, plainly."""
 
 import itertools
 import random

@@ -16,9 +16,9 @@ from tests.oracles.anonymous_loading import load
 
 ONE_THREAD = QueryResources(threads=1)
 
-#: sds.md, T1, as a file.
+#: S10.1, as a file.
 T1_FILE = "A,B,C\na1,b1,c1\na1,b2,c1\na2,,c2\na2,b2,c1\na1,b2,\n"
-#: sds.md, T4: but for the order of its rows, the only table of four attributes a record with its figures.
+#: S10.4: but for the order of its rows, the only table of four attributes a record with its figures.
 T4_FILE = "A,B,C,F,G,D\n" + "".join(
     "a{},b{},c{},0,0,d{}\n".format(*row)
     for row in ("1111", "1111", "2222", "2222", "3222", "2322", "2232", "2223", "1122", "1211", "2111")

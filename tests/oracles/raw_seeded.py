@@ -1,4 +1,4 @@
-"""Row- and value-seeded synthesis as sds.md 4.1 and 4.3 say it: one record after the other, sets of rows."""
+"""Row- and value-seeded synthesis as S4.1 and S4.3 say it: one record after the other, sets of rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

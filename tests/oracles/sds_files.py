@@ -114,7 +114,7 @@ class _WideColumn:
 
 
 def _wide_columns(headers: list[str], items: dict[str, dict[str, str]]) -> list[_WideColumn]:
-    """Neighbouring headers with one source are of one column (sds.md 1.4)."""
+    """Neighbouring headers with one source are of one column (S1.4)."""
     found: list[_WideColumn] = []
     column, before = -1, None
     for header in headers:

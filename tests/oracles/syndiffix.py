@@ -1,4 +1,4 @@
-"""SynDiffix's intervals and counters, written as the specification says it, slowly (syndiffix.md 2)."""
+"""SynDiffix's intervals and counters, written as the specification says it, slowly (X2.1 to X2.6)."""
 
 import hashlib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""From SynDiffix's trees to buckets, as the specification says it, slowly (syndiffix.md 3.1, 3.2).
+"""From SynDiffix's trees to buckets, as the specification says it, slowly (X3.1, X3.2).
 
 In the port's semantics a bucket is one object wherever it appears: rescaling a branch changes the counts
 that were harvested from its children and from lower trees, for everything that is harvested later. In ours

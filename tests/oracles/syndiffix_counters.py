@@ -1,7 +1,7 @@
 """Who is counted and how noisily: the obvious forms of the kernels' low-count filter and flattened counts.
 
 In: hashes of the entities (see `hashing.hash_entities`) of a node's rows, one array per id column. Out:
-whether the node must be suppressed, and its noisy number of rows (syndiffix.md 2.3, 2.4).
+whether the node must be suppressed, and its noisy number of rows (X2.3, X2.4).
 
 Every distinct entity is counted, however many there are, so that thresholds hold at any value.
 """

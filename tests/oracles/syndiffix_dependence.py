@@ -1,4 +1,4 @@
-"""How much columns tell, and how much of each other, from SynDiffix's trees, slowly (syndiffix.md 3.4)."""
+"""How much columns tell, and how much of each other, from SynDiffix's trees, slowly (X3.4)."""
 
 from math import log2
 

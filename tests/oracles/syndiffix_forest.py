@@ -1,4 +1,4 @@
-"""SynDiffix's trees, grown row by row as the specification says it, slowly (syndiffix.md 2.5, 2.6).
+"""SynDiffix's trees, grown row by row as the specification says it, slowly (X2.5, X2.6).
 
 `build_forest` has two semantics. "port" is the reference's port: rows are inserted one by one and a leaf is
 divided as soon as the rows so far allow it; children are in order of arrival; a row that was pushed down is

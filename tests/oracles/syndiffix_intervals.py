@@ -1,4 +1,4 @@
-"""Intervals of the slow trees' nodes: how they are halved, and what lies in them (syndiffix.md 2.1)."""
+"""Intervals of the slow trees' nodes: how they are halved, and what lies in them (X2.1)."""
 
 from math import inf, nextafter
 

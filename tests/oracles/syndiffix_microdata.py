@@ -1,4 +1,4 @@
-"""Which numbers a cell may get and how probably, cell by cell, with fractions (syndiffix.md 3.3)."""
+"""Which numbers a cell may get and how probably, cell by cell, with fractions (X3.3)."""
 
 from collections import defaultdict
 from fractions import Fraction

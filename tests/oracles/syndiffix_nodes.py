@@ -1,4 +1,4 @@
-"""A node of SynDiffix's trees: its rows, and what follows from them (syndiffix.md 2.3 to 2.5), slowly."""
+"""A node of SynDiffix's trees: its rows, and what follows from them (X2.3 to X2.5), slowly."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""What the reference's port publishes, slowly, where it protects less than ours (syndiffix.md 2, 3.3, 7.1).
+"""What the reference's port publishes, slowly, where it protects less than ours (X2.1 to X2.6, X3.3, X7.1).
 
 Columns are scaled by their raw extremes, rows come out bucket by bucket, and all draws are those of the
 public ``Random(0)``.

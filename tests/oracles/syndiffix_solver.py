@@ -1,4 +1,4 @@
-"""Clusters of an order of columns and their energy, written as specified (syndiffix.md 3.5), slowly."""
+"""Clusters of an order of columns and their energy, written as specified (X3.5), slowly."""
 
 from dataclasses import dataclass, field
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Rows of two tables paired, written as specified (syndiffix.md 3.6, and the choices of ours), slowly."""
+"""Rows of two tables paired, written as specified (X3.6, and the choices of ours), slowly."""
 
 from dataclasses import dataclass
 from fractions import Fraction

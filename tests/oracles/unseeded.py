@@ -1,4 +1,4 @@
-"""Unseeded synthesis (sds.md 4.2, by the law of its module): sets of rows, fractions, every order."""
+"""Unseeded synthesis (S4.2, by the law of its module): sets of rows, fractions, every order."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The arguments of ``marginalia syndiffix``: the reference's own names, each at most once (syndiffix.md 1.2).
+"""The arguments of ``marginalia syndiffix``: the reference's own names, each at most once (X1.2).
 
 In: an argument parser, then what it made of a command line. Out: the options of both of the reference's
 commands. Those that are SynDiffix's settings follow from the core's declarations, and have their names there.

@@ -40,7 +40,7 @@ FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
 
 
 class Thresholds(Model):
-    """Which combinations of two and more attributes are released (privacy.md 6.6, sds.md 3.5)."""
+    """Which combinations of two and more attributes are released (D6, S3.5)."""
 
     kind: Annotated[ThresholdName, BeforeValidator(_in_lower_case), Key("noise_threshold_type")] = Field(
         ReleaseThresholds.kind,

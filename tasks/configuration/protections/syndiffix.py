@@ -74,7 +74,7 @@ else:
 
 
 class SynDiffix(_Settings):
-    """SynDiffix: not differentially private (syndiffix.md 1.1)."""
+    """SynDiffix: not differentially private (X1.1)."""
 
     model_config = ConfigDict(title="SynDiffix")
 

@@ -1,8 +1,8 @@
 """Aggregates: how many records hold each combination of attributes, as SDS's users know them.
 
 Here an *attribute* is (header, value), and a multi-valued column ``A`` is one header ``A_x`` with the
-single value ``1`` for each item ``x``, as in SDS's wide form (sds.md 1.4). A combination is a strictly
-ascending row of attribute ids; ids follow the code-point order of ``header:value`` (sds.md 2.1), so a
+single value ``1`` for each item ``x``, as in SDS's wide form (S1.4). A combination is a strictly
+ascending row of attribute ids; ids follow the code-point order of ``header:value`` (S2.1), so a
 row is already in the order in which its text is written.
 
 Where the true counts of reported combinations may lie, by the noise alone; a file a length.
@@ -53,7 +53,7 @@ class Aggregates:
 
     Attributes:
         headers: all headers of the wide form in output order: file order, items of a multi-valued
-            column in place, by code point (sds.md 1.2, 1.4).
+            column in place, by code point (S1.2, S1.4).
         attributes: ascending by ``text``; a combination's id i stands for ``attributes[i]``.
         number_of_records: the (protected) number of records.
         combinations: for each length 1..R an int32 array (N_k, k), rows ascending within and

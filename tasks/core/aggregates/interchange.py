@@ -8,7 +8,7 @@ Of a fitted release SDS's two columns come first, then how good each count is:
 what was measured has a noisy count. What noisy tables tell, alone or as a sum of a longer one's cells, has a
 least squares estimate. See `Ranges` for the rest.
 
-The keys of the JSON are SDS's (sds.md 2.5), so that what reads its files reads ours. What its files give away
+The keys of the JSON are SDS's (S2.5), so that what reads its files reads ours. What its files give away
 is left out: which records hold a combination, how many combinations each record holds, and in a protected
 file the true number of records and every value that is not reported.
 """
@@ -43,7 +43,7 @@ def write_reportable_tsv(aggregates: Aggregates, path: Path) -> None:
 
 
 def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) -> None:
-    """Selections and counts (sds.md 2.4), canonical: equal aggregates give equal bytes.
+    """Selections and counts (S2.4), canonical: equal aggregates give equal bytes.
 
     Lines by length ascending, count descending, text of the selections by code point. A cell is quoted
     only where it holds a tab, a quote or a line break.

@@ -1,4 +1,4 @@
-"""Rare and unique combinations: how many there are, and which records they single out (sds.md 2.3, 5).
+"""Rare and unique combinations: how many there are, and which records they single out (S2.3, S5.1).
 
 Coded records and their marginals go in; shortest lengths, shares and rankings come out, as sensitive as
 what went in.
@@ -63,7 +63,7 @@ class RareByLength:
 
 @dataclass(frozen=True)
 class RecordAnalysis:
-    """Records by the shortest length at which one of their combinations singles them out (sds.md 2.3).
+    """Records by the shortest length at which one of their combinations singles them out (S2.3).
 
     Attributes:
         number_of_records: n.
@@ -153,7 +153,7 @@ _RARE, _UNIQUE = np.uint8(1), np.uint8(2)
 
 @dataclass(frozen=True)
 class SingledOut:
-    """What rare and unique combinations of 1 to R attributes do to records and attributes (sds.md 2.3).
+    """What rare and unique combinations of 1 to R attributes do to records and attributes (S2.3).
 
     Attributes:
         lengths: R.

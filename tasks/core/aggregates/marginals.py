@@ -248,7 +248,7 @@ def count_marginals(
     resources: QueryResources = QueryResources(),
     progress: ShareDone | None = None,
 ) -> Marginals:
-    """Count how many records hold each tuple of values (sds.md 2.1).
+    """Count how many records hold each tuple of values (S2.1).
 
     Args:
         partitions: folders of coded records, partitions of one table; or the one folder.

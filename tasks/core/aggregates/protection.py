@@ -1,7 +1,7 @@
 """Protection by k-anonymity: exact marginals in, the aggregates that may be reported out.
 
 This is the crossing from ``sensitive/`` under k-anonymity. Every number that comes out is rounded down to a
-multiple of the resolution (sds.md, floor_res), and nothing that fewer records hold leaves a trace, neither
+multiple of the resolution (S2.2, floor_res), and nothing that fewer records hold leaves a trace, neither
 a value nor a header. `AnonymityParameters` names such a release.
 """
 
@@ -29,7 +29,7 @@ def rounded_down(count: int, resolution: int) -> int:
 def protect_counts(
     marginals: Marginals, resolution: int, resources: QueryResources = QueryResources()
 ) -> Aggregates:
-    """Round every count down to a multiple of the resolution and keep what is not 0 (sds.md 2.2).
+    """Round every count down to a multiple of the resolution and keep what is not 0 (S2.2).
 
     The number of records is rounded down too. Attributes and headers of items are those of reported
     combinations alone; single-valued columns keep their headers, which are public.

@@ -90,7 +90,7 @@ def aggregates_of_cells(
 
 
 class AttributeNumbering:
-    """The attributes of some marginals, by the code-point order of their texts (sds.md 2.1).
+    """The attributes of some marginals, by the code-point order of their texts (S2.1).
 
     Attributes:
         attributes: in order; an id is a place in it.

@@ -1,6 +1,6 @@
 """A line and under it bars, each in a panel of its own, over the same places.
 
-SDS draws both on two axes of one panel (sds.md 5), which invites to compare what can't be compared.
+SDS draws both on two axes of one panel (S5.1), which invites to compare what can't be compared.
 """
 
 from collections.abc import Sequence

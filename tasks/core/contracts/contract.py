@@ -13,7 +13,7 @@ standard has no field, its ``customProperties`` and ``custom`` quality rules car
   ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
-stays open, because a domain taken from data is not public (privacy.md, rule 11).
+stays open, because a domain taken from data is not public (R11).
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """One column of the public schema, from what configuration and contract declare of it.
 
 The type that a Parquet file's column has says nothing: it is often inferred from all rows, and then one
-person's cell could change the schema, or stop the run (privacy.md, rules 2 and 6). Both may declare the same
+person's cell could change the schema, or stop the run (R2 and R6). Both may declare the same
 thing only if they say the same: there is no precedence to remember.
 """
 
@@ -21,7 +21,7 @@ from tasks.core.records.columns import (
 )
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
-#: Items of one subject in a multi-valued column for which nobody declares a cap (privacy.md, rule 12).
+#: Items of one subject in a multi-valued column for which nobody declares a cap (R12).
 DEFAULT_MAX_ITEMS = 8
 
 
@@ -222,7 +222,7 @@ def without_bins(names: Sequence[str]) -> list[str]:
 
 
 def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[list[Column], list[str]]:
-    """Columns whose wide headers can't collide, and the declared ones that do (sds.md 1.2).
+    """Columns whose wide headers can't collide, and the declared ones that do (S1.2).
 
     Item ``x`` of a multi-valued column ``A`` is published as the header ``A_x``, which may be another
     column's header. Where A's items are declared that is a problem to report. Where they are open, an

@@ -2,7 +2,7 @@
 
 What was recognised and what a person answered go in; a flat configuration and a contract's YAML come out,
 which run as they are. Edges are round numbers, lists are public ones and whole, words for missing values
-are known ones, and all other lists stay open (privacy.md, rule 11). A single row decides hardly any of it.
+are known ones, and all other lists stay open (R11). A single row decides hardly any of it.
 Yet all of it follows from the table, and the configuration says so (`drafted_from_table`). Neither file
 holds a rule that next month's table could break: a cell that doesn't fit is mended by itself.
 """

@@ -5,7 +5,7 @@ every problem at once. No value of the table is read, so a refusal here tells no
 
 Which numeric columns are refused without bins. Thousands of different numbers make thousands of rare
 values, so such a column needs public bins (or a declared domain). Under differential privacy whether a
-run stops must not depend on the values (privacy.md, rule 2), so only the contract counts: a column that it
+run stops must not depend on the values (R2), so only the contract counts: a column that it
 calls ``integer`` or ``number``. An undeclared column is taken as text, whatever its type in a Parquet file
 or a DataFrame, which may be inferred from all rows: its rare values don't pass the threshold, which costs
 that column and nobody's privacy; ``marginalia init`` reads the values on request and drafts bins. Under

@@ -1,11 +1,11 @@
 """What a release may spend, and on what: everything that is fixed before the data is read.
 
 In: `DpParameters` and public facts of the schema. Out: a `Plan` with the nominal charge and every noise
-multiplier (privacy.md section 2, rules 8, 9, 12, 16; sds.md 3.2), or one ParameterError with every problem.
+multiplier (D2, R8, R9, R12, R16; S3.2), or one ParameterError with every problem.
 
 From a claim (epsilon, delta) to a budget and back there are three ways: Gaussian DP, zCDP as SDS documents
 it, and CKS. Floats, fractions or mpf go in; floats rounded in the safe direction come out, each checked
-against the exact formula at 240 bits (privacy.md sections 1.3 and 2).
+against the exact formula at 240 bits (D3, D4).
 """
 
 from collections.abc import Callable, Sequence
@@ -241,7 +241,7 @@ __all__ = [
 
 _BITS = 256
 _MU_MARGIN = 1 - Fraction(1, 10**9)
-"""Rule 9: the budget that is split is smaller than the claim's by more than all rounding together."""
+"""R9: the budget that is split is smaller than the claim's by more than all rounding together."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class Plan:
         mu_squared: the nominal charge to the ledger, rounded up.
         threshold_delta: delta_t, the nominal charge to the ledger.
         applied_threshold_delta: the delta_t that the threshold of length 1 is computed from: the same,
-            or smaller once a noisy count is known (rule 16). 0 if there is no open column (gdp).
+            or smaller once a noisy count is known (R16). 0 if there is no open column (gdp).
         count_sigma: gdp: sigma_0 of the noisy count, the k = 0 Gaussian; else None.
         count_epsilon: zcdp: eps_N of the count's rounded Laplace noise; else None.
         sigmas: sigma_1, ..., sigma_R: noise of level k has scale sigma_k sqrt(Delta_k).
@@ -293,7 +293,7 @@ def plan_release(parameters: DpParameters, *, all_declared: bool, levels: int) -
 
 
 def _planned(parameters: DpParameters, all_declared: bool, levels: int) -> Plan:
-    """The plan of parameters that were checked, perhaps with the smaller delta of rule 16."""
+    """The plan of parameters that were checked, perhaps with the smaller delta of R16."""
     proportions = tuple(Fraction(p) for p in parameters.sigma_proportions[:levels])
     proportions = proportions or (Fraction(1),) * levels
     delta = Fraction(parameters.delta)
@@ -303,7 +303,7 @@ def _planned(parameters: DpParameters, all_declared: bool, levels: int) -> Plan:
 
 
 def for_noisy_count(nominal: Plan, parameters: DpParameters, noisy_count: int) -> Plan:
-    """The plan after the count is drawn, with delta = min(delta_max, 1 / (factor n)) (rule 16).
+    """The plan after the count is drawn, with delta = min(delta_max, 1 / (factor n)) (R16).
 
     What is charged and claimed stays at delta_max, and so does the count; no other part becomes
     cheaper. Without a ``delta_factor``, or from a count below 1, the plan is unchanged.
@@ -336,7 +336,7 @@ def applied_delta(parameters: DpParameters, noisy_count: int) -> float:
 
 
 def assert_within(nominal: Plan, realised: Sequence[tuple[int, Fraction | float]]) -> None:
-    """Check in exact rationals that the levels drawn cost no more than the plan charges (rule 9).
+    """Check in exact rationals that the levels drawn cost no more than the plan charges (R9).
 
     Args:
         nominal: the plan in use.
@@ -423,7 +423,7 @@ def _zcdp_plan(parameters: DpParameters, proportions: tuple[Fraction, ...], delt
 
 
 def pure_mu(epsilon: float) -> float:
-    """m(eps) = 2 Phi^-1(e^eps / (1 + e^eps)), rounded up: eps-DP is m-GDP (rule 8)."""
+    """m(eps) = 2 Phi^-1(e^eps / (1 + e^eps)), rounded up: eps-DP is m-GDP (R8)."""
     with precision(_BITS) as mp:
         return float_above(2 * upper_quantile(1 / (1 + mp.exp(exact_number(epsilon)))))
 
@@ -443,7 +443,7 @@ def fraction_above(value: Fraction) -> float:
 
 
 def sigma_proportions_named(name: str, length: int) -> tuple[float, ...]:
-    """SDS's accuracy modes as sigma proportions of lengths 1..R (sds.md section 8).
+    """SDS's accuracy modes as sigma proportions of lengths 1..R (S8.1).
 
     ``long`` p_k = 1/k, ``short`` p_k = 1/(R - k + 1), ``balanced`` 1. Raises ParameterError otherwise.
     """
@@ -458,7 +458,7 @@ def sigma_proportions_named(name: str, length: int) -> tuple[float, ...]:
 
 
 def threshold_values_named(name: str, length: int) -> dict[int, float]:
-    """SDS's fabrication modes as eta of lengths 2..R, for ``adaptive`` thresholds (sds.md section 8).
+    """SDS's fabrication modes as eta of lengths 2..R, for ``adaptive`` thresholds (S8.1).
 
     ``uncontrolled`` 1; ``balanced`` 0.55 at length 2, then 1; ``progressive`` from 0.1 in equal steps
     to 1; ``minimize`` 0.01. Raises ParameterError otherwise.

@@ -1,7 +1,7 @@
 """Budget arithmetic: caps, charges and what was spent go in, yes or no and what is left come out.
 
 Every number is a decimal that errs towards privacy: charges and sums are rounded up, caps and what is
-left down, at sixty digits. Admission (privacy.md, rule 7): the sum of mu^2 stays at most B^2 and
+left down, at sixty digits. Admission (R7): the sum of mu^2 stays at most B^2 and
 1 - prod(1 - delta_t) at most D, two limits fixed in advance. Spending along the joint frontier of
 (epsilon, delta) instead would give up to twice the delta that was promised.
 """
@@ -27,7 +27,7 @@ MOST_RUNS = 10_000
 #: D as a share of delta_cap where no release says otherwise: `DpParameters.threshold_delta_share`'s default.
 DEFAULT_THRESHOLD_SHARE = 0.1
 
-#: The noise is planned from mu (1 - 1e-9) (rule 9), the charge is the whole mu^2; the rest is rounding.
+#: The noise is planned from mu (1 - 1e-9) (R9), the charge is the whole mu^2; the rest is rounding.
 _LEAST_PLANNED, _MOST_PLANNED = 1 - Decimal("3e-9"), 1 + Decimal("1e-12")
 
 
@@ -55,7 +55,7 @@ def float_up(value: Decimal) -> float:
 def mu_squared(epsilon: Decimal, delta: Decimal, threshold_delta: Decimal) -> Decimal:
     """The square of gdp_mu(epsilon, (delta - delta_t) / (1 - delta_t)) at 17 digits, rounded down.
 
-    Source: privacy.md rule 7 and section 2. The square itself is exact.
+    Source: R7, D2. The square itself is exact.
     """
     rest = (Fraction(delta) - Fraction(threshold_delta)) / (1 - Fraction(threshold_delta))
     mu = _SHORT.plus(Decimal(gdp_mu(Fraction(epsilon), rest)))
@@ -64,12 +64,12 @@ def mu_squared(epsilon: Decimal, delta: Decimal, threshold_delta: Decimal) -> De
 
 @dataclass(frozen=True)
 class Charge:
-    """What one release costs, nominal (rule 9): as planned, never what the noise turned out to be.
+    """What one release costs, nominal (R9): as planned, never what the noise turned out to be.
 
     Attributes:
-        mu_squared: as planned. ``gdp``: gdp_mu^2 of the claim; ``zcdp``: rule 8's sum.
+        mu_squared: as planned. ``gdp``: gdp_mu^2 of the claim; ``zcdp``: R8's sum.
         threshold_delta: delta_t, as planned; 0 where no threshold stands on it.
-        epsilon, delta: the claim; under rule 16 delta is delta_max.
+        epsilon, delta: the claim; under R16 delta is delta_max.
         accountant: ``gdp`` or ``zcdp``.
         engine: `DpParameters.engine`; only ``aes`` can be charged.
     """
@@ -217,7 +217,7 @@ class Spent:
         return Spent(UP.add(self.mu_squared, mu_squared), DOWN.multiply(self.clean, rest))
 
     def within(self, caps: Caps) -> bool:
-        """Rule 7: whether it stays inside both limits."""
+        """R7: whether it stays inside both limits."""
         return self.mu_squared <= caps.mu_squared and self.threshold_delta <= caps.threshold_delta
 
     def epsilon(self, delta: Decimal) -> float:

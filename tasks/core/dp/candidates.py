@@ -16,7 +16,7 @@ from tasks.core.dp import kernels
 
 @dataclass(frozen=True)
 class SizeRule:
-    """When a combination's cube is visited cell by cell: a function of public sizes alone (rule 15).
+    """When a combination's cube is visited cell by cell: a function of public sizes alone (R15).
 
     Attributes:
         cube: the largest cube, in cells.

@@ -2,7 +2,7 @@
 
 A claim that promises nothing is refused; one that promises little is made, and everybody is told: whoever
 checks it, whoever runs it, and whoever reads the release. The limits also bound what inexact sampling adds
-to delta (`sampling_delta`; privacy.md, rule 20).
+to delta (`sampling_delta`; R20).
 """
 
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ def cap_cautions(epsilon_cap: float, delta_cap: float) -> list[str]:
 
 
 def sampling_delta(epsilon: float, sensitivities: Sequence[int]) -> float:
-    """What inexact sampling adds to delta, rounded up (rule 20).
+    """What inexact sampling adds to delta, rounded up (R20).
 
     (1 + e^epsilon) (1 + sum_k (Delta_k + 2)) t: of two neighbouring tables the count differs, at each length
     Delta_k candidates, and what is drawn once: the number of those that pass unheld, and the bound of the

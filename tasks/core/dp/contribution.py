@@ -3,7 +3,7 @@
 In: how many candidates each record holds, and its tag. Out: Delta_k, drawn where it looks at the data,
 and the coins by which records over it drop the rest.
 
-Coins are keyed by the tag alone (rule 13): a tag is a keyed function of its own record (identical
+Coins are keyed by the tag alone (R13): a tag is a keyed function of its own record (identical
 records are told apart by an occurrence number), so what a record keeps does not change when others come
 and go, and two neighbouring tables differ in one record's tuples whatever the key is. The guarantee
 therefore needs no more of the coins than that; a splitmix64 sequence that starts at the tag is enough,
@@ -12,7 +12,7 @@ and its quality matters only for which tuples are lost.
 The exponential mechanism for a percentile of the number of combinations a subject has.
 
 In: a histogram of sizes (sensitive) and public parameters. Out: one of a few public candidates, with the
-budget eps_Q of pure differential privacy (privacy.md G1, G2, C4, rule 18).
+budget eps_Q of pure differential privacy (G1, G2, C4, R18).
 
 Above the largest size in the table all candidates score the same, so a draw from all sizes would mostly end
 in that void. Two public things keep it out: a candidate is two fifths larger than the one before
@@ -142,7 +142,7 @@ def draw_percentile(
 
 
 Sensitivity = npt.NDArray[np.uint32]
-#: The most bins of a profile (rule 12).
+#: The most bins of a profile (R12).
 PROFILE_BINS = 32
 #: How many standard deviations of its noise a share of records lies above what it is compared with.
 _CLEARLY = 3
@@ -176,7 +176,7 @@ class Bounds:
 
     @property
     def schema(self) -> int:
-        """Delta_k from the schema alone: nothing is drawn and nothing dropped (rule 12)."""
+        """Delta_k from the schema alone: nothing is drawn and nothing dropped (R12)."""
         return self.clamp(self.most)
 
 
@@ -200,7 +200,7 @@ def from_profile(
     law: noise.RoundedGaussian,
     stream: WordSource,
 ) -> int:
-    """Delta_k as the percentile of a noisy histogram of candidates a record (privacy.md 6.4).
+    """Delta_k as the percentile of a noisy histogram of candidates a record (D7).
 
     Every bin gets noise, empty ones too; one record is in one bin, so the histogram's sensitivity is 1.
     From the top down, the first bin above whose lower end lie clearly more than (100 - percentage) % of the

@@ -1,7 +1,7 @@
 """Length 1: every declared value with noise and no threshold, every open one with both.
 
 In: the records, whole or part by part. Out: the noisy counts that are kept, and what re-encodes records to
-the values that survived, so that all else is absent from here on. One query with one scale (rule 11).
+the values that survived, so that all else is absent from here on. One query with one scale (R11).
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Sample:
     """Records as length 1 looks at them.
 
     Attributes:
-        below: only records with a tag below are looked at (rule 14); None: all.
+        below: only records with a tag below are looked at (R14); None: all.
     """
 
     below: int | None = None

@@ -183,7 +183,7 @@ class Lengths:
         return contribution.from_percentile(sizes, bounds, aim, plan.percentile_epsilon, stream)
 
     def _scale(self, bounds: Bounds, sensitivity: int) -> Fraction:
-        """s_k, asserted to be covered by the plan before a word is drawn with it (rule 9)."""
+        """s_k, asserted to be covered by the plan before a word is drawn with it (R9)."""
         scale = thresholds.scale(self._plan.sigmas[bounds.length - 1], sensitivity)
         realised = [(level.sensitivity, Fraction(level.scale)) for level in self.levels]
         accounting.assert_within(self._plan, [*realised, (sensitivity, scale)])
@@ -210,7 +210,7 @@ class Lengths:
         )
 
     def _nothing(self, length: int) -> None:
-        """A length without a candidate: nothing is drawn for it; its charge stands (rule 9)."""
+        """A length without a candidate: nothing is drawn for it; its charge stands (R9)."""
         none = np.zeros(0, np.uint32)
         self.levels.append(
             Level(

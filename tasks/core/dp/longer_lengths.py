@@ -2,7 +2,7 @@
 
 In: the lattice of survivors so far and the re-encoded records, whole or part by part. Out: the noisy counts
 that are kept. A combination is measured cell by cell where its cube is small enough, and by the sparse law
-otherwise: the choice is a function of public sizes, and the law is the same (rule 15).
+otherwise: the choice is a function of public sizes, and the law is the same (R15).
 """
 
 from collections.abc import Iterator

@@ -44,7 +44,7 @@ class LengthOne:
 
 
 def sampled_share(record_limit: int | None, noisy_count: int) -> Fraction:
-    """The probability p = limit / n-hat with which a record is looked at, at most 1 (rule 14)."""
+    """The probability p = limit / n-hat with which a record is looked at, at most 1 (R14)."""
     if record_limit is None or noisy_count <= record_limit:
         return Fraction(1)
     return Fraction(record_limit, noisy_count)
@@ -142,7 +142,7 @@ class Measurement:
         schema: the public schema.
         parameters: what was asked for.
         private: False for a draw of the seeded test engine, which must never be released.
-        mu_squared: the nominal charge (rule 9).
+        mu_squared: the nominal charge (R9).
         threshold_delta: delta_t, the nominal charge to delta.
         number_of_records: the noisy count as drawn, signed.
         count_scale: standard deviation of its noise (gdp), or 1 / eps_N (zcdp).

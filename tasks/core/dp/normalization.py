@@ -2,7 +2,7 @@
 
 In: a measurement. Out: aggregates in wide form in which every sub-combination of a reported combination
 is reported too, with a count at least as large. Uses released numbers alone, so it costs no privacy
-(sds.md 3.3).
+(S3.3).
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from tasks.core.dp.measurement import Level, Measurement
 
 
 def normalised_counts(measurement: Measurement) -> Aggregates:
-    """SDS's normalised counts of the survivors (sds.md 3.3).
+    """SDS's normalised counts of the survivors (S3.3).
 
     Counts of zero or less are removed, and with an attribute every combination that holds it. A missing
     sub-combination of length >= 2 comes back with the largest count of a combination that contains it.

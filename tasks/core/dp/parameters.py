@@ -22,9 +22,9 @@ class ReleaseThresholds:
 
     Attributes:
         kind: ``fixed``: noisy count >= ceil(value + 1/2), value in records;
-            ``adaptive``: SDS's, with eta in (0, 1] (sds.md 3.5, with Delta_k);
+            ``adaptive``: SDS's, with eta in (0, 1] (S3.5, with Delta_k);
             ``spurious``: the paper's, expected fabrication at most eta times the survivors of the
-            length before (privacy.md 6.6).
+            length before (D6).
         values: by length (2..R): the fixed value, or eta.
         default: the value for lengths not in ``values``.
     """
@@ -43,8 +43,8 @@ class DpParameters:
     """Parameters of one release, all public.
 
     Attributes:
-        epsilon, delta: the claim. With ``delta_factor`` delta is delta_max (rule 16).
-        reporting_length: R, already at most the schema's width (rule 12).
+        epsilon, delta: the claim. With ``delta_factor`` delta is delta_max (R16).
+        reporting_length: R, already at most the schema's width (R12).
         accountant: ``gdp`` (all Gaussian, closed form) or ``zcdp`` (SDS's EQ1/EQ2).
         count_share: gdp: f_0, the noisy count's share of mu^2; zcdp: eps_N / epsilon.
         sigma_proportions: R positive ratios of sigma_k.
@@ -56,8 +56,8 @@ class DpParameters:
         percentile_share: gdp ``profile``: f of each histogram; zcdp: SDS's
             ``percentile_epsilon_proportion``.
         thresholds: the rule for lengths >= 2.
-        delta_factor: delta is 1 / (this n) for the noisy count n, at most ``delta`` (rule 16); or None.
-        record_limit: the expected size of the sample of subjects, or None for all (rule 14).
+        delta_factor: delta is 1 / (this n) for the noisy count n, at most ``delta`` (R16); or None.
+        record_limit: the expected size of the sample of subjects, or None for all (R14).
         engine: ``aes``; ``insecure-seeded`` exists for tests and can't write a release.
     """
 

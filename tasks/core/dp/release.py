@@ -1,8 +1,8 @@
 """The one crossing: coded records in, a differentially private measurement out.
 
-The theorem is privacy.md 1.2. Whether it draws is not decided here but by the ledger; what happens here is
+The theorem is T2. Whether it draws is not decided here but by the ledger; what happens here is
 the same for every table of the public schema, the empty one included: nothing read off the data stops it
-(rule 2). Noise on a noisy record count first, then length by length: candidates from what the length
+(R2). Noise on a noisy record count first, then length by length: candidates from what the length
 before released, exact counts, contributions bounded, one draw of noise a candidate, threshold.
 
     records ─┬─ how many ───────────────▶ + noise ────────────────────────▶ n

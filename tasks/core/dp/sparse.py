@@ -4,7 +4,7 @@ In: the survivors of the length before and the coded records. Out: what a dense 
 given. The candidates that some record holds (the set A) are counted by sorted keys and get their noise
 one by one. Of the others only those that pass the threshold exist here: how many do is Binomial(|V - A|,
 Pr[noise >= threshold]), which of them is a uniform subset, and their noise is the conditional tail
-(rule 15; Cormode et al., "Differentially private summaries for sparse data", 2012). Nothing about the
+(R15; Cormode et al., "Differentially private summaries for sparse data", 2012). Nothing about the
 candidates that don't pass is kept.
 """
 

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def", disallow-untyped-decorators=False
-"""Compiled loops for combinations whose cube is too large to visit (rule 15).
+"""Compiled loops for combinations whose cube is too large to visit (R15).
 
 In go ascending lists: of each surviving (k-2)-tuple the codes that extend it to a surviving
 (k-1)-tuple. A prefix, itself a survivor, is extended to a candidate by what its lists have in common.

@@ -1,4 +1,4 @@
-"""Sampling by tag: a limit and the noisy count go in, a bound comes out, and the records below it (rule 14).
+"""Sampling by tag: a limit and the noisy count go in, a bound comes out, and the records below it (R14).
 
 Whether a record is in does not depend on the others but through the noisy count, which is released: the
 sample of a neighbouring table differs in one record at most. Partitions are sampled apart.

@@ -1,7 +1,7 @@
 """Noise scales, the least noisy counts that are released, and what they mean for a reader.
 
 In: public parameters and earlier released numbers. Out: scales on the 1/64 grid, integer thresholds,
-survival probabilities, error bars (privacy.md rules 10, 11, 15; sds.md 3.5). Everything is rounded
+survival probabilities, error bars (R10, R11, R15; S3.5). Everything is rounded
 towards more privacy.
 """
 
@@ -27,7 +27,7 @@ _SMALLEST_ETA = 1e-100
 
 
 def scale(sigma: float, sensitivity: int) -> Fraction:
-    """The scale s = ceil(64 sigma sqrt(Delta)) / 64, exactly (rule 10).
+    """The scale s = ceil(64 sigma sqrt(Delta)) / 64, exactly (R10).
 
     >>> scale(1.0, sensitivity=4), scale(1.0, sensitivity=3)
     (Fraction(2, 1), Fraction(111, 64))
@@ -48,7 +48,7 @@ def root_above(square: Fraction) -> int:
 
 
 def first_threshold(noise_scale: Fraction, open_sensitivity: int, threshold_delta: float) -> int:
-    """The least noisy count at which an attribute of an open column is released (rules 10 and 11).
+    """The least noisy count at which an attribute of an open column is released (R10 and R11).
 
     tau = ceil(1.5 + s_1 z + 1e-9), z = Phi^-1((1 - delta_t)^(1 / Delta_open)): all of one newcomer's
     unseen attributes stay out with probability at least 1 - delta_t.
@@ -75,9 +75,9 @@ def level_threshold(
     """The least noisy count of a survivor of length k >= 2; None if there is no candidate.
 
     A real threshold r is applied to integers as >= ceil(r + 1/2), and nothing below 1 is released.
-    ``fixed``: r is the rule's value. ``adaptive``: r = s Phi^-1(1 - min(eta / 2, 1/2)) (sds.md 3.5).
+    ``fixed``: r is the rule's value. ``adaptive``: r = s Phi^-1(1 - min(eta / 2, 1/2)) (S3.5).
     ``spurious``: r = s Phi^-1(1 - eta min(1, |S_{k-1}| / |V_k|)), so that the expected number of
-    survivors that nobody holds is at most eta |S_{k-1}| (privacy.md 6.6).
+    survivors that nobody holds is at most eta |S_{k-1}| (D6).
 
     >>> level_threshold(ReleaseThresholds("spurious", default=0.1), 2, Fraction(10), 50, 5000)
     32
@@ -154,7 +154,7 @@ def expected_spurious(noise_scale: Fraction, threshold: int, candidates: int) ->
 
 
 def error_bar(noise_scale: Fraction, confidence: float) -> int:
-    """The least h with P(|Z| <= h) >= confidence, in records: the noise alone, not truncation (rule 3).
+    """The least h with P(|Z| <= h) >= confidence, in records: the noise alone, not truncation (R3).
 
     >>> error_bar(Fraction(10), confidence=0.95)
     20

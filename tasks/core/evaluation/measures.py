@@ -1,4 +1,4 @@
-"""What a comparison finds: sums by length and bin in, the measures of evaluation out (sds.md 5).
+"""What a comparison finds: sums by length and bin in, the measures of evaluation out (S5.1).
 
 Every measure is a ratio of a `Comparison`'s sums. s is a combination's count on the reference side
 (sensitive, or reportable), y on the compared side (reportable, or synthetic); 0 where it is absent.

@@ -1,7 +1,7 @@
 """Evaluation against the raw data, for ``sensitive/`` alone: nothing of it may leave, nor is it charged.
 
 Coded records, reportable aggregates and synthetic records go in; SDS's measures by their exact definitions
-come out, with better ones beside them (sds.md 5). `sensitive_files` writes them.
+come out, with better ones beside them (S5.1). `sensitive_files` writes them.
 """
 
 import io
@@ -120,7 +120,7 @@ class Told:
 
 
 class SyntheticCombinations:
-    """Lists the synthetic records' combinations while they are compared: SDS's two files (sds.md 5).
+    """Lists the synthetic records' combinations while they are compared: SDS's two files (S5.1).
 
     Counts of synthetic and raw records go in, a set of columns at a time, shortest first. What is listed
     waits in scratch files, so that memory does not grow with the number of lines.

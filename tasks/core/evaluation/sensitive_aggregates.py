@@ -1,7 +1,7 @@
 """The aggregate stage's files for ``sensitive/``: coded records and exact marginals in, SDS's files out.
 
 True counts of short combinations and of the rarest ones, rare combinations by length, who is singled out, and
-what makes them so (sds.md 2.3 to 2.5). All true counts are the marginals themselves; as SDS's files they are
+what makes them so (S2.3 to S2.5). All true counts are the marginals themselves; as SDS's files they are
 written on request (`sensitive_text`). Nothing of it may leave.
 """
 

@@ -1,6 +1,6 @@
 """SDS's evaluation files and charts by their names, and ours beside them: all for ``sensitive/``.
 
-Columns and definitions are those of sds.md 2.4 and 5; what is better is in ``evaluation_measures.tsv``,
+Columns and definitions are those of S2.4 and S5.1; what is better is in ``evaluation_measures.tsv``,
 ``evaluation_summary.txt`` and ``evaluation.json``.
 """
 

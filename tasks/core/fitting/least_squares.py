@@ -4,7 +4,7 @@ A complete table splits into independent *residuals*, one for each subset of its
 centred along every axis. Noise that is equal in all cells stays so in the margins, so tables that share a
 subset estimate its residual independently, and their inverse-variance mean is the least squares estimate. A
 marginal is the sum of its subsets' residuals, each spread evenly over the axes that it does not have
-(fitted.md 4, step 4).
+(E2).
 
     table (sex, town)  =  total + sex  + town + (sex with town)      total and town are estimated twice,
     table (town, age)  =  total + town + age  + (town with age)      all else once

@@ -2,7 +2,7 @@
 
 The deviation of a cell is taken to be 0, or normal around 0 with a variance that grows with what the cell
 is expected to hold. How often which, the table's own noisy cells say (EM). A table that holds nothing but
-noise goes to its centre; one whose signal stands far above the noise stays as it is (fitted.md 4, step 6).
+noise goes to its centre; one whose signal stands far above the noise stays as it is (E5).
 
 Neighbours that deviate alike are told from noise together: ages 41 and 42 deviate from independence in
 nearly the same way, so their sum says more than each of the two. Along an axis, cells are turned into

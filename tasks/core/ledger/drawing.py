@@ -1,6 +1,6 @@
 """Drawing once: a release's name, its charge and a function that draws go in, its measurement comes out.
 
-The order is the guarantee (privacy.md, rule 4): the charge is on the disk before anything is read, the
+The order is the guarantee (R4): the charge is on the disk before anything is read, the
 word "drawing" is on the disk before the first noise word, the measurement is on the disk before it
 counts. Wherever a run dies, the next one knows whether noise may have been seen: what may have been
 drawn stays charged, what was not drawn is not charged twice, and what is complete is not drawn again.
@@ -74,7 +74,7 @@ class ReleaseMeasurement:
 def draw_once(
     ledger: Ledger, name: ReleaseName, charge: Charge, draw: DrawInto, notice: Notice | None = None
 ) -> ReleaseMeasurement:
-    """The measurement of a release, drawn if it never was (rules 1 and 4).
+    """The measurement of a release, drawn if it never was (R1 and R4).
 
     Args:
         ledger: where it is charged and kept.

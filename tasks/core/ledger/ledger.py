@@ -60,7 +60,7 @@ class Ledger:
 
     @property
     def scope(self) -> str:
-        """Where this ledger counts, as a noun phrase that a release states (rule 22)."""
+        """Where this ledger counts, as a noun phrase that a release states (R22)."""
         return self.store.scope
 
     def head(self) -> str:
@@ -441,7 +441,7 @@ def _at(entries: list[Entry], seq: int) -> Reservation:
 
 
 def _admit(account: Account, charge: Charge, latest: Reservation | None) -> None:
-    """Refuse what the budget does not cover (rule 7); an open reservation of the release gives way."""
+    """Refuse what the budget does not cover (R7); an open reservation of the release gives way."""
     spent = account.spent
     if latest is not None and latest.phase == "reserve":
         others = [r for r in account.reservations if r.is_charged and r.seq != latest.seq]

@@ -22,7 +22,7 @@ AnyParameters = DpParameters | WorkloadParameters
 
 
 def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
-    """What a release costs, fixed before the draw (privacy.md, rule 9)."""
+    """What a release costs, fixed before the draw (R9)."""
     all_declared = not any(column.is_open for column in schema.columns)
     if isinstance(parameters, WorkloadParameters):
         mu_squared, threshold_delta = budget_of(parameters, all_declared=all_declared)

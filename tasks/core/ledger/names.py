@@ -1,7 +1,7 @@
 """Names of datasets and of releases: public configuration goes in, the words that name a draw come out.
 
 Whether a draw happens depends on this name alone, never on the input's content and never on the code's
-version (privacy.md, rule 1): "nothing was drawn because the data did not change" has infinite epsilon.
+version (R1): "nothing was drawn because the data did not change" has infinite epsilon.
 """
 
 import unicodedata

@@ -1,6 +1,6 @@
 """A dataset's caps: what the operator asks for goes in, caps that may stand in the chain come out.
 
-Rule 7 fixes two limits in advance, B^2 for the noise and D for the thresholds. Whoever could move budget
+R7 fixes two limits in advance, B^2 for the noise and D for the thresholds. Whoever could move budget
 between them after seeing releases would spend along the joint frontier, up to twice the delta that was
 promised; so all caps that a dataset ever has lie inside one another, and the widest are the guarantee.
 """
@@ -14,7 +14,7 @@ from tasks.core.ledger.account import Account
 
 @dataclass(frozen=True)
 class Registration:
-    """A dataset's registration (rule 7).
+    """A dataset's registration (R7).
 
     Attributes:
         dataset: its logical name; next month's refresh of the same people is the same dataset.

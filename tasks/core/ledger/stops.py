@@ -1,7 +1,7 @@
 """Runs that their table stopped: an exact answer about it is given, and an entry says so.
 
 It broke a strict contract, or could not be read as it was declared. Nothing is drawn and nothing charged, as
-no charge could hide an exact fact (privacy.md, rule 2). But whoever changes the contract, or what is
+no charge could hide an exact fact (R2). But whoever changes the contract, or what is
 declared, and runs again gets one answer after the other. So each is in the chain, and every later release
 says how many there were.
 """

@@ -8,7 +8,7 @@ spelling, dates and codes cut short.
 ['2026-11', '', '', None]
 
 What a cell becomes depends on that cell and on public declarations alone, so no record changes how another
-is read (privacy.md, rule 6): a format that several cells were written in is declared, never found out.
+is read (R6): a format that several cells were written in is declared, never found out.
 """
 
 import re

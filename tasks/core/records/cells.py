@@ -217,7 +217,7 @@ class CodedTexts:
 def code_texts(
     texts: Sequence[str | None], column: Column, connection: duckdb.DuckDBPyConnection
 ) -> CodedTexts:
-    """Read distinct texts as declared, normalise them (sds.md 1.3) and code them.
+    """Read distinct texts as declared, normalise them (S1.3) and code them.
 
     Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
     absent. Open values are those of `texts`, in code-point order.

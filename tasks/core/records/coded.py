@@ -47,7 +47,7 @@ class CodedRecords:
         slot_columns: for each slot the index of its column; ascending.
         values: for each column the text of codes 1, 2, ...: the declared domain in declared order, or
             the values seen in code-point order.
-        tags: n unsigned 64-bit tags, each a keyed function of its own record alone (rule 13), or None
+        tags: n unsigned 64-bit tags, each a keyed function of its own record alone (R13), or None
             where the release takes no sample and drops nothing.
     """
 
@@ -102,7 +102,7 @@ def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes
     """The same slots and values, without the values that no record holds.
 
     What a cap, a conflict or a dropped row took away must not even be a candidate: an open domain is
-    that of the records as they are counted (privacy.md, C7), or one subject could bring any number
+    that of the records as they are counted (C7), or one subject could bring any number
     of values into it.
 
     >>> slots, values = held_values([np.array([1, 3, 0], np.uint8)], ("Lille", "Lyon", "Nice"))

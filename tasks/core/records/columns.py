@@ -5,7 +5,7 @@ their domains, bins and caps come out. Everything here is public and may appear 
 
 A column takes ``max_items`` *slots*: one for an ordinary column, the cap for a multi-valued one. A
 record is then a fixed number of slots, and its k-tuples are choices of k filled slots: at most
-C(width, k) of them, which is what the sensitivity of a release is built on (privacy.md, rule 12).
+C(width, k) of them, which is what the sensitivity of a release is built on (R12).
 
     column   sex   languages, at most 2   town        width W = 4: at most C(4, 2) = 6 pairs
     slot      0          1     2            3
@@ -226,7 +226,7 @@ class Schema:
 
     @property
     def width(self) -> int:
-        """W: the largest number of attributes that one subject can hold (rule 12)."""
+        """W: the largest number of attributes that one subject can hold (R12)."""
         return len(self.slot_columns)
 
     def combinations(self, length: int) -> list[tuple[int, ...]]:

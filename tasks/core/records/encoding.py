@@ -4,10 +4,10 @@ An input file and the public schema go in, `CodedRecords` come out: read once, n
 cells, coded, joined by subject, multi-valued cells capped. Memory holds the codes, one batch of cells
 and the distinct cells; never the table as text.
 
-Under differential privacy encoding is total (privacy.md, rule 2): every table of the public schema, the
+Under differential privacy encoding is total (R2): every table of the public schema, the
 empty one included, has coded records. Then no record can change how another is read, coded or capped:
-cells are text whatever their neighbours hold (rule 6), a cell is judged by the column's public
-description alone, and whatever must be chosen is chosen by a keyed hash of the record's own (rule 13,
+cells are text whatever their neighbours hold (R6), a cell is judged by the column's public
+description alone, and whatever must be chosen is chosen by a keyed hash of the record's own (R13,
 see `keyed_choices`). Open columns' codes do depend on all records, and mean nothing by themselves.
 """
 
@@ -43,7 +43,7 @@ class EncodingOptions:
             would be published under another column's header are errors.
         key: the workspace's secret, for keyed choices; not empty.
         tags: whether the release samples or drops, and so needs tags.
-        record_limit: only the first so many raw rows (never with ``total``: rule 14 samples by tag).
+        record_limit: only the first so many raw rows (never with ``total``: R14 samples by tag).
         resources: threads, memory and scratch.
         progress: told a few words and the share done.
         report_dropped: told which cells are not counted: sensitive.
@@ -142,7 +142,7 @@ def _rows(
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
-    """The first `limit` rows, all of them for None or a limit below 1 (sds.md 1.6)."""
+    """The first `limit` rows, all of them for None or a limit below 1 (S1.6)."""
     if limit is None or limit < 1:
         yield from batches
         return

@@ -1,10 +1,10 @@
-"""Rows to records, one for each subject (sds.md 1.5, its faults mended): `CodedRows` in, `CodedRecords` out.
+"""Rows to records, one for each subject (S1.5, its faults mended): `CodedRows` in, `CodedRecords` out.
 
 All rows of a record must be here, and of a table without subject ids all rows of equal content: those of a
 whole table, or those of one partition by a hash of either. Records are in the file's order of first
 occurrence.
 
-Under differential privacy joining is total (privacy.md, rules 2 and 13): a row without id is dropped, the row
+Under differential privacy joining is total (R2 and R13): a row without id is dropped, the row
 with the smallest keyed hash stands for its subject, and of too many items those with the smallest are kept.
 Otherwise a missing id and a conflict are errors, and nothing is capped but what was declared to be.
 

@@ -1,6 +1,6 @@
 """Keyed choices: who keeps which item is a function of the record itself and a secret, nothing else.
 
-The workspace's secret and texts go in, 64-bit hashes come out (privacy.md, rule 13).
+The workspace's secret and texts go in, 64-bit hashes come out (R13).
 
 Why differential privacy holds for every fixed key, good or bad: a record's identity is a fixed function
 of its subject id, or of its own content together with how many earlier records have the same content.

@@ -2,7 +2,7 @@
 
 Arrow values go in, texts come out. A column's type is often inferred from all of its rows: one missing cell
 turns pandas' integers into floats, one long text a column of dates into objects. So a value has one text in
-all types that can hold it, and one person's cell changes nobody else's (privacy.md, rules 2 and 6):
+all types that can hold it, and one person's cell changes nobody else's (R2 and R6):
 
     1, 1.0, Decimal("1.00")            1                       -0.0                0
     0.1 in half, single, double        0.1                     NaN, null           (absent)
@@ -136,7 +136,7 @@ def _text_of_times(
 def _in_microseconds(values: pa.Array) -> pa.Array:
     """Times in microseconds, those with a zone in UTC; null where they are none that DuckDB could write.
 
-    One such value would stop the run, and so show that a record with it is there (privacy.md, rule 2).
+    One such value would stop the run, and so show that a record with it is there (R2).
     """
     kind = values.type
     is_time = pa.types.is_time(kind)

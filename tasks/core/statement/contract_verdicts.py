@@ -1,4 +1,4 @@
-"""A contract judged after the draw, on released numbers alone (privacy.md, rule 2).
+"""A contract judged after the draw, on released numbers alone (R2).
 
 A contract, released numbers and the release's aggregates go in; a verdict for each rule comes out. This is
 post-processing: it reads nothing else, so verdicts may be published, and none of them stops a run.

@@ -2,7 +2,7 @@
 
 It is for whoever signs the release: what holds, to which length, and what does not protect. Everything in it
 is a function of the reported counts and public configuration, so it may be published as it stands. Each
-sentence is a consequence of how counts are rounded (sds.md 2.2), of the mode's invariants (sds.md 4), or of
+sentence is a consequence of how counts are rounded (S2.2), of the mode's invariants (S4.1 to S4.4), or of
 what a data contract did to the table; tests build the table that shows each attack. *Record* is what one unit
 contributes: all rows of a subject, or one row.
 """
@@ -126,7 +126,7 @@ def _up_to(length: int) -> str:
 
 
 def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, int] | None) -> SynthesisFacts:
-    """What a mode's records are made from and keep (sds.md 4).
+    """What a mode's records are made from and keep (S4.1 to S4.4).
 
     Raises:
         InternalError: no mode of this name.
@@ -144,7 +144,7 @@ def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, in
 
 
 def counts_hold(facts: AnonymityFacts) -> list[str]:
-    """What is true of the reported counts (sds.md 2.2)."""
+    """What is true of the reported counts (S2.2)."""
     text, up_to, k, others = facts.text, facts.up_to, facts.k, facts.others
     if facts.resolution == 1:
         return [text.say("promise.exact", up_to=up_to)]
@@ -158,7 +158,7 @@ def counts_hold(facts: AnonymityFacts) -> list[str]:
 
 
 def records_hold(facts: AnonymityFacts) -> list[str]:
-    """What is true of the synthetic records of this mode (sds.md 4.1 to 4.4)."""
+    """What is true of the synthetic records of this mode (S4.1 to S4.4)."""
     text, synthesis = facts.text, facts.synthesis
     told = _combinations_hold(facts)
     if synthesis.equal_singles:

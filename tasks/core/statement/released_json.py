@@ -1,6 +1,6 @@
 """The keys that released JSON may have: a document goes in, nothing or an `InternalError` comes out.
 
-Test P5 of privacy.md: every released document is held against a list of allowed keys, and a name that
+Test P5: every released document is held against a list of allowed keys, and a name that
 could carry something read off the table is refused whoever allowed it.
 """
 

@@ -1,7 +1,7 @@
 """The statement of a SynDiffix release: public facts in, ``privacy.json`` and its plain words out.
 
 It says first that this is not differential privacy, then what protects, then what is known not to
-(syndiffix.md 7.1). Everything in it is configuration or the released table's own shape.
+(X7.1). Everything in it is configuration or the released table's own shape.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Compiled harvest of a tree: what of it may be published, from the leaves up (syndiffix.md 3.1, 3.2).
+"""Compiled harvest of a tree: what of it may be published, from the leaves up (X3.1, X3.2).
 
 In: a grown tree, and the harvests of the trees of one column less. Out: a `Harvest`. Bounds of arrays are the
 caller's promise.

@@ -1,7 +1,7 @@
 """Which columns are synthesized together, and by which columns each cluster is stitched on.
 
 In: the value of ``clustering`` (a configuration's key, a call's argument, an option), or the JSON of
-``--clusters``. Out: clusters of column ids that can be carried out, in order (syndiffix.md 1.2, 3.5). A
+``--clusters``. Out: clusters of column ids that can be carried out, in order (X1.2, X3.5). A
 column's id is its position among the selected columns.
 
     "default"                              found out by how the columns depend on each other

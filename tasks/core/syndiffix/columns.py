@@ -1,6 +1,6 @@
 """A typed column as numbers that a tree divides, and numbers as cells of that type again.
 
-In: an Arrow column. Out: an `EncodedColumn`, its values in the column's own units (syndiffix.md 2.1, without
+In: an Arrow column. Out: an `EncodedColumn`, its values in the column's own units (X2.1, without
 the scaling by minimum and maximum, which shows both). Nothing in here protects anything: an encoded column is
 as sensitive as the table.
 

@@ -1,4 +1,4 @@
-"""How much each column tells, and how much of each other: from noisy counts alone (syndiffix.md 3.4).
+"""How much each column tells, and how much of each other: from noisy counts alone (X3.4).
 
 In: a forest. Out: entropies in bits, and a matrix of dependences from 0 to 1.
 """

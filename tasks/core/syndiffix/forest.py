@@ -1,7 +1,7 @@
 """The forest: one tree for each combination of columns that is asked for, and what may be published of each.
 
 In: a table's columns as floats, whose the rows are, the parameters. Out: `Tree`s, by the numbers of their
-columns, all of whose counts that may be published are noisy (syndiffix.md 2.5, 2.6); their `Buckets`:
+columns, all of whose counts that may be published are noisy (X2.5, X2.6); their `Buckets`:
 intervals with noisy counts (3.1, 3.2); and the columns as the trees of several columns see them, after
 push-down.
 """

@@ -1,6 +1,6 @@
 """Hashes and seeds, from which all sticky noise follows: the same question of the same data gets the same.
 
-In: texts, integers, the salt. Out: 64-bit seeds (syndiffix.md 2.3), and random integers that follow from
+In: texts, integers, the salt. Out: 64-bit seeds (X2.3), and random integers that follow from
 one, which nobody can compute without the salt. A seed is an int in [0, 2^64).
 
 The seed of a node's place comes from the hashes of the texts of its intervals' middles. A place is the same
@@ -47,7 +47,7 @@ def hash_strings(texts: Iterable[str]) -> int:
 def hash_entities(ids: Iterable[str | int | None]) -> Words:
     """The hash of each row's entity, uint64 (n,); 0 where the id is missing: None or an empty text.
 
-    The integer 0 is an entity like others, which it is not in the reference's port (syndiffix.md 7.2).
+    The integer 0 is an entity like others, which it is not in the reference's port (X7.2).
     """
     known: dict[str | int | None, int] = {}
     hashes = []

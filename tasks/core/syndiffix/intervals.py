@@ -1,7 +1,7 @@
 """Intervals of a column: half-open, on a grid of powers of two, with a place for nulls.
 
 In: a column's values as floats, NaN for null. Out: its interval and its values with nulls mapped
-(syndiffix.md 2.1, 2.2).
+(X2.1, X2.2).
 """
 
 from dataclasses import dataclass

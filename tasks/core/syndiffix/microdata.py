@@ -1,7 +1,7 @@
 """Cells drawn from the intervals of buckets: one column of the synthetic table.
 
 In: an encoded column, its own published one-column buckets, and the interval of each row's cell. Out: the
-cells, and the numbers that stitching sorts and splits by (syndiffix.md 3.3, 6.2).
+cells, and the numbers that stitching sorts and splits by (X3.3, X6.2).
 
 An interval of a single value gives that value. A wider one is narrowed first: to one of the column's own
 buckets within or over it, in proportion to the rows of them that narrower cells have not taken (of a bucket

@@ -1,4 +1,4 @@
-"""Rows fitted to what is published of each column alone (syndiffix.md 7.3, #157).
+"""Rows fitted to what is published of each column alone (X7.3).
 
 In: the rows of a table, what their columns' cells are drawn from, and what is published of pairs of columns.
 Out: as many rows, some of them others' copies, some cells drawn anew.

@@ -3,7 +3,7 @@
 In: a path (CSV with any usual delimiter, TSV, or Parquet) and the columns to use, with or without a type.
 Out: Arrow columns, ids as text, and which columns hold cells that could not be read as their type.
 
-A declared type is read as the reference reads it (syndiffix.md 1.2): cells are trimmed, what can't be read is
+A declared type is read as the reference reads it (X1.2): cells are trimmed, what can't be read is
 null, and an empty cell of text is a text. Without one, the type is that of all cells that aren't empty, and
 only the empty cell is null.
 """

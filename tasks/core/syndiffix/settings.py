@@ -1,6 +1,6 @@
 """SynDiffix's settings, each declared once: its name, type, default, range, option and meaning stand here.
 
-In: what a configuration's section or the command's options say, flat and by name (syndiffix.md 1.1, 1.2).
+In: what a configuration's section or the command's options say, flat and by name (X1.1, X1.2).
 Out: frozen parameters that are known to be usable. From the same fields follow the keys of the flat file
 (`tasks.configuration.protections.syndiffix`), the options (`flows.command.syndiffix.arguments`), the checks
 of both and what each says of itself. All is public but the salt, which is in no text of these parameters.
@@ -160,7 +160,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class SuppressionParameters(Checked):
-    """The low-count filter: who is in too small a group to be shown (syndiffix.md 2.3)."""
+    """The low-count filter: who is in too small a group to be shown (X2.3)."""
 
     # A threshold of 1 would publish what a single entity holds.
     low_threshold: int = _setting(
@@ -185,7 +185,7 @@ class SuppressionParameters(Checked):
         return self.low_threshold + self.low_mean_gap * self.layer_sd
 
 
-# While dependence is measured on a sample, which publishes nothing by itself (syndiffix.md 1.1).
+# While dependence is measured on a sample, which publishes nothing by itself (X1.1).
 SAMPLE_SUPPRESSION = SuppressionParameters(low_threshold=2, layer_sd=0.5, low_mean_gap=1.0)
 
 

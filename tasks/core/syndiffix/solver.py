@@ -1,7 +1,7 @@
 """Which clusters a strategy makes: by simulated annealing, or for the prediction of one column.
 
 In: the columns' dependence and entropy. Out: clusters whose trees stay small, of the order of columns that
-leaves the least dependence out (syndiffix.md 3.5; oracle: tests/oracles/syndiffix_solver.py).
+leaves the least dependence out (X3.5; oracle: tests/oracles/syndiffix_solver.py).
 
 For a target: a table as numbers goes in; its features come out, and clusters that keep them with it (3.7).
 

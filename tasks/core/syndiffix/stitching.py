@@ -1,11 +1,11 @@
-"""From clusters to one table: each cluster's rows are drawn, then stitched to the rest (syndiffix.md 3.6).
+"""From clusters to one table: each cluster's rows are drawn, then stitched to the rest (X3.6).
 
 In: a forest, clusters, what cells are drawn from. Out: `Microdata` of a cluster, of all, and a table.
 
 Tables put side by side: rows with like values of the stitch columns become one row.
 
 In: the stitch columns of two synthetic tables. Out: which row of one goes with which of the other, and
-whose stitch columns are taken (syndiffix.md 3.6).
+whose stitch columns are taken (X3.6).
 
 Both tables are halved, column by column, as long as they have about as many rows in both halves. In a cell
 that can't be halved further, rows are sorted by the stitch columns and paired by rank. All is in one unit,

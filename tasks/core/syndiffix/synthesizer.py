@@ -1,7 +1,7 @@
 """SynDiffix, whole: a table goes in, a synthetic table of the same columns comes out, or one a question.
 
 Not differentially private: what protects is aggregation, suppression of small groups, flattening of large
-contributors, and noise that is the same whenever the same is asked (syndiffix.md 7.1).
+contributors, and noise that is the same whenever the same is asked (X7.1).
 
 A question is a set of columns. Of few columns that are together in one cluster, the counts are far better
 than those of the same columns in a table of many. All of a run share one forest, so that a tree is grown

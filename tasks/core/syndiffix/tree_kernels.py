@@ -21,7 +21,7 @@ or suppressed, and what its hull is, follows from the others, its *holders*.
     a leaf            STUB, SINGULARITY, too few rows for its depth, or LOW unless ``value_safe``
     a branch          every other: halved in all its columns at once
 
-`walk` compares the counts of two columns' tree with independent ones (syndiffix.md 3.4; oracle:
+`walk` compares the counts of two columns' tree with independent ones (X3.4; oracle:
 tests/oracles/syndiffix_dependence.py):
 
     tree of age: node 400 of 1000      tree of income: node 300 of 1000

@@ -1,4 +1,4 @@
-"""Aggregate-seeded synthesis: (reportable) aggregates in, synthetic records out (sds.md 4.4).
+"""Aggregate-seeded synthesis: (reportable) aggregates in, synthetic records out (S4.4).
 
 Attributes join a record one by one, drawn by the reported count of what they make with it; no record
 holds a combination up to the reporting length that the aggregates don't have. On request the raw records
@@ -130,7 +130,7 @@ def draw_aggregate_seeded(
     progress: ShareDone | None = None,
     held: FrequentRows | None = None,
 ) -> SyntheticRecords:
-    """Draw synthetic records by sds.md 4.4, in the published order (sds.md 4.0).
+    """Draw synthetic records by S4.4, in the published order (S4.0).
 
     The same arguments give the same records on any machine. With one shard the law is the sequential
     one exactly; with more each shard has its part of what is available.
@@ -253,7 +253,7 @@ def held_to(index: BlockIndex, resolution: int) -> Holders:
 def percentile_places(number: int, percentage: int) -> tuple[int, int, int]:
     """Which two of ``number`` ascending values the type-8 percentile lies between, and 300ths of the way.
 
-    h = (n + 1/3) p + 1/3 of Hyndman and Fan, exact for a whole percentage (sds.md 3.4, T9).
+    h = (n + 1/3) p + 1/3 of Hyndman and Fan, exact for a whole percentage (S3.4, S10.9).
 
     >>> percentile_places(4, 95)  # the largest of four
     (3, 3, 0)
@@ -424,7 +424,7 @@ class Shard:
             self._slice = max(self._slice // 2, 1)
 
     def _reset(self) -> None:
-        """Make everything available again and forget what was synthesised (sds.md 4.4)."""
+        """Make everything available again and forget what was synthesised (S4.4)."""
         self._supply.available[:] = self.available
         if self.synthetic_counts:
             self._supply.remaining[:] = self.index.counts
@@ -450,7 +450,7 @@ def draw_aggregate_seeded_in_shards(
     workers: Workers,
     progress: ShareDone | None = None,
 ) -> ShardedRecords:
-    """Draw synthetic records by sds.md 4.4, in shards; the same whoever works, and in whatever order.
+    """Draw synthetic records by S4.4, in shards; the same whoever works, and in whatever order.
 
     S shards hold the records that `draw_aggregate_seeded` draws with S threads.
 

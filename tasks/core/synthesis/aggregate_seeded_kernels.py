@@ -1,7 +1,7 @@
-"""Whole records: a law and what is available in, synthetic records out (sds.md 4.4).
+"""Whole records: a law and what is available in, synthetic records out (S4.4).
 
-`tests/oracles/aggregate_seeded.py` says the law slowly and plainly. Two things make it fast (performance.md
-section 4). What may still join a record is the AND of the bitsets of its combinations. And of the counts of
+`tests/oracles/aggregate_seeded.py` says the law slowly and plainly. Two things make it fast.
+What may still join a record is the AND of the bitsets of its combinations. And of the counts of
 all combinations that a candidate makes with the record, only the ``depth`` largest (or smallest) that the
 percentile can need are kept, sorted, and each accepted attribute only adds the counts of the combinations
 that it is part of.

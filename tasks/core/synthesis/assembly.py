@@ -1,4 +1,4 @@
-"""Published order and files of synthetic records: records as drawn in, files out and back (sds.md 4.0, 1.4).
+"""Published order and files of synthetic records: records as drawn in, files out and back (S4.0, S1.4).
 
 Wide (a column a header), long (a line a value) and condensed (items joined back), a bounded piece at a time.
 """
@@ -31,7 +31,7 @@ def ordered(
     sizes: Ids,
     attribute_ids: Ids,
 ) -> SyntheticRecords:
-    """Records in the published order (sds.md 4.0), whatever order they and their attributes come in.
+    """Records in the published order (S4.0), whatever order they and their attributes come in.
 
     More filled records first, and those equally filled by their cells as text in header order, an empty
     cell before any other.

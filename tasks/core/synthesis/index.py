@@ -48,7 +48,7 @@ class CombinationIndex:
 
 
 def scaled_up(counts: Integers, factor: float | None) -> Integers:
-    """Every count c as ceil(c * factor) (sds.md 4.4), exactly, the factor being the decimal as written.
+    """Every count c as ceil(c * factor) (S4.4), exactly, the factor being the decimal as written.
 
     In floating point 100 * 0.07 is a little above 7 and would become 8.
 

@@ -1,4 +1,4 @@
-"""Many records one after the other: what each may hold in, records out (sds.md 4.1, 4.3).
+"""Many records one after the other: what each may hold in, records out (S4.1, S4.3).
 
 In the row pass a record may hold what its seed, a row of the table, holds. Records without a seed may hold
 what is available.

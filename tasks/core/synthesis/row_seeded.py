@@ -1,4 +1,4 @@
-"""Row-seeded synthesis: raw rows in, synthetic records out (sds.md 4.1).
+"""Row-seeded synthesis: raw rows in, synthetic records out (S4.1).
 
 Records grow out of what rows hold; then records that use what got lost on the way are added, and what is
 there too often is taken out. Every attribute is in exactly as many synthetic records as its count, rounded
@@ -65,7 +65,7 @@ _LOOKED_AT = 1 << 16
 def draw_row_seeded(
     rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
-    """Draw synthetic records by sds.md 4.1, in the published order (sds.md 4.0).
+    """Draw synthetic records by S4.1, in the published order (S4.0).
 
     The same rows and seed give the same records on any machine and any number of threads.
 

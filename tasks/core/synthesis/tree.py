@@ -1,4 +1,4 @@
-"""Growth: many records that may all use the same attributes in, all of them drawn out (sds.md 4.1, 4.3).
+"""Growth: many records that may all use the same attributes in, all of them drawn out (S4.1, S4.3).
 
 Records are independent of each other, given their own random streams, so they are drawn together: those
 that have chosen the same so far share a node of a tree, the rows that hold what was chosen.
@@ -359,7 +359,7 @@ _BATCHES_TO_COME, _FEWEST_A_BATCH = 8, 1 << 13
 
 
 class Consolidation:
-    """Records that use exactly what is still to be used (sds.md 4.1, 4.3).
+    """Records that use exactly what is still to be used (S4.1, S4.3).
 
     The law is the sequential one: a record is drawn from the attributes that are available when it begins,
     and uses up one of each that it holds. Which are available matters, not how many times, and a record holds

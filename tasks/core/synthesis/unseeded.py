@@ -1,4 +1,4 @@
-"""Unseeded synthesis: raw rows in, synthetic records out (sds.md 4.2).
+"""Unseeded synthesis: raw rows in, synthetic records out (S4.2).
 
 A record draws its columns in a random order. Among the rows that share everything drawn before, a value is
 drawn by how many hold it. Values that fewer hold than the resolution are folded into one option with the
@@ -53,7 +53,7 @@ _ORDERS_AT_ONCE = 1 << 25
 def draw_unseeded(
     rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
-    """Draw synthetic records by the law above, in the published order (sds.md 4.0).
+    """Draw synthetic records by the law above, in the published order (S4.0).
 
     Every combination of any length in a synthetic record is in at least ``rows.resolution`` rows. The same
     rows and seed give the same records on any number of threads.

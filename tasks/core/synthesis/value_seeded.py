@@ -1,4 +1,4 @@
-"""Value-seeded synthesis: raw rows in, synthetic records out (sds.md 4.3).
+"""Value-seeded synthesis: raw rows in, synthetic records out (S4.3).
 
 Records grow from nothing out of what is available: each attribute as often as its count, rounded down to
 the resolution. Under oversampling control an attribute joins a record only if no reported combination that
@@ -70,7 +70,7 @@ def draw_value_seeded(
     threads: int = 1,
     progress: ShareDone | None = None,
 ) -> SyntheticRecords:
-    """Draw synthetic records by sds.md 4.3, in the published order (sds.md 4.0).
+    """Draw synthetic records by S4.3, in the published order (S4.0).
 
     The same arguments give the same records on any machine and any number of threads.
 
@@ -125,7 +125,7 @@ def draw_oversampled(
     refusal uses up a try and another attribute is drawn by the same weights; tries are restored with each
     acceptance. A record ends when no try is left or nothing has a weight.
 
-    What is available is the rounded count, not SDS's 2 floor_res(c) - c (sds.md 4.3).
+    What is available is the rounded count, not SDS's 2 floor_res(c) - c (S4.3).
 
     Args:
         rows: common attributes of the raw records.

@@ -3,7 +3,7 @@
 A file and positions of columns go in; batches come out, in file order, each of bounded size.
 
 Delimited text is parsed once, in the declared dialect, every cell as text, with nothing detected and
-nothing repaired (privacy.md, rule 6). Two lines bracket the parse: the first must be the header that
+nothing repaired (R6). Two lines bracket the parse: the first must be the header that
 `header` saw (where none was declared in its place), and after the last byte comes a line that the file
 can't hold, which the parser only gives back as a row of its own where no quote was left open. Without it
 an open quote swallows every row behind it in silence. No error carries a cell: the parser's own message

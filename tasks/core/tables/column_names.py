@@ -5,12 +5,12 @@ from typing import Literal
 
 #: How the text of a file may be encoded.
 Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
-#: Reserved in the outputs (SDS), so replaced in headers and values (sds.md 1.3).
+#: Reserved in the outputs (SDS), so replaced in headers and values (S1.3).
 _RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
 
 
 def output_spelling(text: str) -> str:
-    """A header or value as the outputs spell it: trimmed, in NFC, ``;`` and ``:`` replaced (sds.md 1.3).
+    """A header or value as the outputs spell it: trimmed, in NFC, ``;`` and ``:`` replaced (S1.3).
 
     >>> output_spelling(" Lyon; station: north ")
     'Lyon<semicolon> station<colon> north'

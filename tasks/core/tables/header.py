@@ -252,7 +252,7 @@ class Headers:
         return {matching_name(text): position for position, text in enumerate(self.texts)}
 
     def find(self, name: str) -> int | None:
-        """Position of a declared column (trimmed, case-insensitive: sds.md 1.2), or None."""
+        """Position of a declared column (trimmed, case-insensitive: S1.2), or None."""
         return self._positions.get(matching_name(name))
 
     def places(self, names: Sequence[str]) -> list[int]:

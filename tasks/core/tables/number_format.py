@@ -11,7 +11,7 @@ A limit is a number, too:
 ['0.5', '90', '90', None]
 
 Whoever makes the table declares it, for a table or for a column; nothing is found out from the cells, which
-would let one record change how another is read (privacy.md, rule 6).
+would let one record change how another is read (R6).
 """
 
 import re

@@ -1,7 +1,7 @@
 """Cells that are texts as cells of a type: a declared one, or the one that all of them have.
 
 In: an Arrow array of distinct texts. Out: an array as long, of the type; null where a text is empty or, of a
-declared type, can't be read as it (syndiffix.md 1.2).
+declared type, can't be read as it (X1.2).
 
 Integers beyond 64 bits become decimals of 38 digits. A number that begins with a needless zero is a code:
 where no type is declared it stays a text.

@@ -42,7 +42,7 @@ def body_of(path):
 
 
 def test_t15_a_protected_file_has_neither_the_true_number_nor_rows_nor_what_few_hold(tmp_path):
-    """sds.md T15 and T2, resolution 2."""
+    """S10.15 and S10.2, resolution 2."""
     _, marginals = from_file(T1_FILE, tmp_path)
     write_aggregates_json(
         protect_counts(marginals, 2, ONE_THREAD), marginals.facts.schema, tmp_path / "a.json", protected=True
@@ -60,7 +60,7 @@ def test_t15_a_protected_file_has_neither_the_true_number_nor_rows_nor_what_few_
 
 
 def test_t15_items_that_are_not_reported_are_in_neither_headers_nor_metadata(tmp_path):
-    """sds.md T15."""
+    """S10.15."""
     rows = ["x;y", "x;y", "x;z", "x"]
     _, marginals = from_file("M\n" + "\n".join(rows) + "\n", tmp_path, multi_value_columns={"M": ";"})
     schema = marginals.facts.schema
@@ -78,7 +78,7 @@ def test_t15_items_that_are_not_reported_are_in_neither_headers_nor_metadata(tmp
 
 
 def test_a_sensitive_file_has_true_counts_and_the_true_number_and_no_rows(tmp_path):
-    """sds.md T1."""
+    """S10.1."""
     _, marginals = from_file(T1_FILE, tmp_path)
     write_sensitive_json(marginals, tmp_path / "exact.json")
     body = body_of(tmp_path / "exact.json")

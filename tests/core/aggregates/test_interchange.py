@@ -24,7 +24,7 @@ T2 = aggregates_of(
 
 
 def test_t2_the_file_of_the_first_example(tmp_path):
-    """sds.md T2, resolution 2."""
+    """S10.2, resolution 2."""
     write_reportable_tsv(T2, tmp_path / "aggregates.tsv")
     assert (tmp_path / "aggregates.tsv").read_bytes() == (
         b"selections\tprotected_count\nrecord_count\t4\n"

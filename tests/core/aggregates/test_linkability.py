@@ -28,7 +28,7 @@ from tests.oracles.raw_tables import raw_tables, single_valued
 
 
 def test_t4_rare_combinations_and_the_records_they_single_out(tmp_path):
-    """sds.md T4, resolution 2."""
+    """S10.4, resolution 2."""
     records, marginals = from_file(T4_FILE, tmp_path)
     rows = rare_by_length(marginals, 2)
     found = [(row.length, row.combinations, row.rare, round(row.proportion, 4)) for row in rows]
@@ -98,7 +98,7 @@ def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, re
 
 
 def test_the_most_linkable_of_the_five_records(tmp_path):
-    """sds.md T1 at resolution 2 and length 3: only the record of a1 and b2 alone has no rare combination."""
+    """S10.1 at resolution 2 and length 3: only the record of a1 and b2 alone has no rare combination."""
     records, marginals = from_file(T1_FILE, tmp_path)
     singled_out = single_out(records, marginals, 2)
     assert np.count_nonzero(singled_out.rare_length) == np.count_nonzero(singled_out.unique_length) == 4

@@ -24,7 +24,7 @@ T4_TRIPLES = (
 
 
 def test_t2_the_reportable_file(tmp_path):
-    """sds.md T2, resolution 2."""
+    """S10.2, resolution 2."""
     _, marginals = from_file(T1_FILE, tmp_path)
     write_reportable_tsv(protect_counts(marginals, 2, ONE_THREAD), tmp_path / "reportable.tsv")
     assert (tmp_path / "reportable.tsv").read_text() == (
@@ -34,7 +34,7 @@ def test_t2_the_reportable_file(tmp_path):
 
 
 def test_t4_twenty_eight_of_seventy_six_combinations_are_reported(tmp_path):
-    """sds.md T4, resolution 2; its columns of zeros are columns without an attribute."""
+    """S10.4, resolution 2; its columns of zeros are columns without an attribute."""
     _, marginals = from_file(T4_FILE, tmp_path)
     exact, reported = (protect_counts(marginals, resolution, ONE_THREAD) for resolution in (1, 2))
     assert [len(counts) for counts in exact.counts] == [12, 34, 30]
@@ -48,7 +48,7 @@ def test_t4_twenty_eight_of_seventy_six_combinations_are_reported(tmp_path):
 
 
 def test_t10_attributes_stand_in_the_order_of_their_texts(tmp_path):
-    """sds.md T10: by code point of header and value together, in file order nowhere but in the headers."""
+    """S10.10: by code point of header and value together, in file order nowhere but in the headers."""
     _, first = from_file("b,a:1,A\n1,3,2\n", tmp_path)
     assert list(texts_of(protect_counts(first, 1, ONE_THREAD)))[-1] == "A:2;a<colon>1:3;b:1"
     (tmp_path / "second").mkdir()
@@ -59,7 +59,7 @@ def test_t10_attributes_stand_in_the_order_of_their_texts(tmp_path):
 
 
 def test_t15_an_item_that_is_not_reported_leaves_no_header_and_no_file_a_trace(tmp_path):
-    """sds.md T15: neither the true number of records nor what few hold is in what is stored."""
+    """S10.15: neither the true number of records nor what few hold is in what is stored."""
     rows = ["x;rare", *["x"] * 14, *["y"] * 4, ""]
     text = "M,B\n" + "".join(f"{row},{'seldom' if i < 2 else 'b'}\n" for i, row in enumerate(rows))
     _, marginals = from_file(text, tmp_path, multi_value_columns={"M": ";"})

@@ -137,7 +137,7 @@ def test_rule_8_a_pure_mechanism_is_gaussian_at_its_epsilon(epsilon):
 
 
 def test_profile_pays_for_a_histogram_a_length():
-    """Rule 12."""
+    """R12."""
     planned = open_plan(replace(GDP, contribution="profile", percentile_share=0.02))
     mu_squared = planned.mu_squared
     assert planned.profile_sigma == close((0.02 * mu_squared) ** -0.5, rel=1e-12)

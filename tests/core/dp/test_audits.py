@@ -1,4 +1,4 @@
-"""Audits A3 to A5 (privacy.md section 5): the mechanism attacked from outside, with its claim as the bar.
+"""Audits A3 to A5: the mechanism attacked from outside, with its claim as the bar.
 
 Each also attacks a mechanism with one deliberately wrong part, which must fail. Seeds are fixed; a correct
 mechanism would fail with a chance below 1e-2 per audit under fresh ones (99 % Clopper-Pearson bounds). A

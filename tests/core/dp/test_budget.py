@@ -24,14 +24,14 @@ from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import InternalError, ParameterError
 from tests.oracles.ledger_runs import gdp_charge
 
-#: privacy.md section 7, "Ledger": runs of (1, 1e-6, share 0.1), totals, epsilon at delta = 1e-5.
+#: D16: runs of (1, 1e-6, share 0.1), totals, epsilon at delta = 1e-5.
 VECTORS = [
     (1, "0.23550145494183426", "1.0e-7", "0.86820003721274654"),
     (2, "0.33304935153733836", "1.9999999e-7", "1.2715352739002562"),
     (4, "0.47100290988366852", "3.99999940000004e-7", "1.8692143795460632"),
     (12, "0.81580097043129919", "1.19999934000022e-6", "3.4878891971652823"),
 ]
-#: Rule 7: twelve such runs with D = 1.2e-6 need at least this epsilon cap at delta cap 1e-5.
+#: R7: twelve such runs with D = 1.2e-6 need at least this epsilon cap at delta cap 1e-5.
 TWELVE_RUNS_NEED = 3.4878892115
 
 

@@ -28,7 +28,7 @@ def named(records, text):
 
 @pytest.mark.parametrize("rule", RULES)
 def test_t3_twelve_pairs_and_eight_triples_are_candidates(rule):
-    """sds.md T3: sensitivities of pairs [3, 3, 1]; the documents' list of 8 pairs forgets those of a2."""
+    """S10.3: sensitivities of pairs [3, 3, 1]; the documents' list of 8 pairs forgets those of a2."""
     records = measuring.table("ABC", [("a1", "b1", "c1"), ("a1", "b2", "c1"), ("a2", "", "c2")])
     lattice, survivors = lattice_of(records.schema, [2, 2, 2])
     pairs, sensitivity = counted(records, lattice, 2, rule)
@@ -41,7 +41,7 @@ def test_t3_twelve_pairs_and_eight_triples_are_candidates(rule):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(("removed", "triples"), [((), 20), (("a1b1", "a2d1"), 14)])
 def test_t7_candidates_follow_the_survivors(rule, removed, triples):
-    """sds.md T7: 7 singles, 18 pairs, 20 triples; without a1b1 and a2d1, 14 triples."""
+    """S10.7: 7 singles, 18 pairs, 20 triples; without a1b1 and a2d1, 14 triples."""
     records = measuring.table("ABCD", [("a1", "b1", "c1", "d1"), ("a2", "b2", "c1", "d2")])
     sizes = [2, 2, 1, 2]
     lattice, survivors = lattice_of(records.schema, sizes)

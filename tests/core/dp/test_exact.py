@@ -196,7 +196,7 @@ def test_a_record_keeps_the_same_tuples_in_whatever_partition_it_is(tmp_path):
 
 
 def test_a_sample_of_partitions_is_drawn_record_by_record(tmp_path):
-    """Not so many of each partition: a record more in one would push out another one (rule 14)."""
+    """Not so many of each partition: a record more in one would push out another one (R14)."""
     records = survey(rows=900, declared=range(5))
     order = np.argsort(records.tags)
     parts = stored(records, tmp_path, np.array_split(order, 3))

@@ -45,7 +45,7 @@ def gaussian_delta(mu, epsilon):
 
 
 def test_a_release_at_one_and_1e_5_gives_m_rows_the_published_epsilons():
-    """privacy.md 1.2, subject_id: 2.15 (m = 2), 3.4 (3), 6.2 (5), 14.4 (10)."""
+    """T4: 2.15 (m = 2), 3.4 (3), 6.2 (5), 14.4 (10)."""
     declared = (Column("a", domain=("x", "y")),)
     found = group_guarantees(measurement(0.2680511232, 1e-5, 5.3, None, declared))
     assert [round(entry["epsilon"], 2) for entry in found] == pytest.approx([2.15, 3.4, 6.2, 14.4], abs=0.06)

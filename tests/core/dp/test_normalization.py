@@ -57,7 +57,7 @@ SINGLES = {((0,), (1,)): 40, ((1,), (1,)): 50, ((2,), (1,)): 60, ((2,), (2,)): 7
 
 
 def test_t8_counts_are_capped_by_their_parts():
-    """sds.md T8: ab 25, abc1 30, abc2 40 become 25, 25, 25."""
+    """S10.8: ab 25, abc1 30, abc2 40 become 25, 25, 25."""
     pairs = {((0, 1), (1, 1)): 25}
     pairs |= {(columns, (1, code)): 99 for columns in [(0, 2), (1, 2)] for code in (1, 2)}
     triples = {((0, 1, 2), (1, 1, 1)): 30, ((0, 1, 2), (1, 1, 2)): 40}
@@ -68,7 +68,7 @@ def test_t8_counts_are_capped_by_their_parts():
 
 
 def test_t8_a_missing_part_returns_with_the_largest_count_that_contains_it():
-    """sds.md T8: abc 7, ab 9, ac 9 survive and bc does not: it comes back as 7."""
+    """S10.8: abc 7, ab 9, ac 9 survive and bc does not: it comes back as 7."""
     pairs = {((0, 1), (1, 1)): 9, ((0, 2), (1, 1)): 9}
     values = (("x",), ("x",), ("1", "2"))
     found = by_text(normalised_counts(measurement(ABC, values, SINGLES, pairs, {((0, 1, 2), (1, 1, 1)): 7})))

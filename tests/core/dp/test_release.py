@@ -1,4 +1,4 @@
-"""The measurement as a whole: each rule of privacy.md section 0 that lives in the measuring step."""
+"""The measurement as a whole: each rule of docs/design that lives in the measuring step."""
 
 import dataclasses
 import math
@@ -152,7 +152,7 @@ def test_rule_9_the_scales_drawn_with_are_covered_by_the_charge():
 
 
 def test_rules_10_and_11_published_threshold_of_ten_open_columns():
-    """privacy.md section 7, T2: s_1 = 23.375 on the grid, tau = 133."""
+    """D16: s_1 = 23.375 on the grid, tau = 133."""
     found = release(survey(columns=10), parameters(epsilon=1.0, delta=1e-6))
     assert (found.levels[0].scale, found.levels[0].threshold) == (23.375, 133)
 

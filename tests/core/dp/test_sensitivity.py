@@ -2,7 +2,7 @@
 
 With the coins pinned, of any table D and record x: every count of D + x is that of D or one more, at most
 Delta_k of them are more, new candidates of length 1 have a count of 1, and candidates of longer lengths are
-the same for the same survivors (privacy.md 1.2, steps ii and iii). Each test of a wrong part shows that the
+the same for the same survivors (T3, steps ii and iii). Each test of a wrong part shows that the
 audit catches it.
 """
 
@@ -197,7 +197,7 @@ def test_a1_catches_coins_of_a_rows_position_at_longer_lengths():
 
 @pytest.mark.parametrize("wrong", [first_rows, smallest_tags])
 def test_a1_catches_a_record_limit_at_distance_two(wrong):
-    """G8, and rule 14's N smallest hashes."""
+    """G8, and R14's N smallest hashes."""
     with pytest.raises(AssertionError):
         audit_record_limit(wrong)
 

@@ -1,4 +1,4 @@
-"""Rule 15: the sparse measurement has the law of the dense one.
+"""R15: the sparse measurement has the law of the dense one.
 
 Each test draws both ways with fixed seeds; each chi-square has a false-alarm rate of 1e-4.
 """

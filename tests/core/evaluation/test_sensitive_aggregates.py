@@ -49,7 +49,7 @@ def written(text, folder, resolution, **declared):
 
 
 def test_t2_the_files_of_the_five_records(tmp_path):
-    """sds.md T1 and T2, resolution 2."""
+    """S10.1 and S10.2, resolution 2."""
     folder, tables, _ = written(T1_FILE, tmp_path, 2)
     assert sorted(path.name.removeprefix("my_sensitive_") for path in folder.iterdir()) == [
         "aggregates_to_length_2.tsv",
@@ -95,7 +95,7 @@ def test_t2_the_files_of_the_five_records(tmp_path):
 
 
 def test_t4_the_files_of_eleven_records(tmp_path):
-    """sds.md T4, resolution 2."""
+    """S10.4, resolution 2."""
     _, tables, _ = written(T4_FILE, tmp_path, 2)
     assert tables["aggregates_to_length_2"][1] == ["record_count", "11"]
     assert len(tables["aggregates_to_length_2"]) == 2 + 12 + 34

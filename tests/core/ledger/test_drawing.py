@@ -1,4 +1,4 @@
-"""Rules 1 and 4: a release is drawn once, charged before anything is read, its failures accounted for."""
+"""R1 and R4: a release is drawn once, charged before anything is read, its failures accounted for."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Rule 1: a release is named by public things only, and by all of those that touch the noise."""
+"""R1: a release is named by public things only, and by all of those that touch the noise."""
 
 import sys
 import unicodedata

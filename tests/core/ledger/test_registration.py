@@ -1,4 +1,4 @@
-"""Caps: registered once, lowered freely, raised with a reason, always inside one another (rule 7)."""
+"""Caps: registered once, lowered freely, raised with a reason, always inside one another (R7)."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""The chain on disk: append-only, complete, and refused when damaged in any way (rule 4, P6)."""
+"""The chain on disk: append-only, complete, and refused when damaged in any way (R4, P6)."""
 
 import json
 import shutil

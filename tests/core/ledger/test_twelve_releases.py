@@ -14,13 +14,13 @@ from tasks.core.ledger.store import open_store
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, gdp_charge, release
 
-#: privacy.md, section 7: each run (1, 1e-6, share .1), all of them at delta 1e-5.
+#: D16: each run (1, 1e-6, share .1), all of them at delta 1e-5.
 MU, DELTA_T, EPSILON = 0.8158009704, 1.19999934e-06, 3.487889197
 
 
 def test_privacy_md_7_twelve_releases_cost_what_the_vector_says(place: Place, tmp_path: Path) -> None:
     ledger = Ledger(open_store(place))
-    # Rule 7: twelve such runs with D = 1.2e-6 need an epsilon of at least 3.4878892115.
+    # R7: twelve such runs with D = 1.2e-6 need an epsilon of at least 3.4878892115.
     ledger.register(Registration(DATASET, 3.4878892116, 1e-5, 1.2e-6))
     for month in range(1, 13):
         drawn = draw_once(ledger, release(f"2026-{month:02}"), gdp_charge(), write_measurement)

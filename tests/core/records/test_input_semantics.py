@@ -1,4 +1,4 @@
-"""SDS's input semantics under k-anonymity (sds.md 1): what it does right is done, and its faults are errors.
+"""SDS's input semantics under k-anonymity (S1.1 to S1.6): what it does right is done, its faults are errors.
 
 Every test goes the whole way from a file and what a configuration declares to coded records.
 """

@@ -1,4 +1,4 @@
-"""The type of a column, which libraries infer from all rows, changes nobody's coded record (rules 2 and 6).
+"""The type of a column, which libraries infer from all rows, changes nobody's coded record (R2 and R6).
 
 For each kind of column, and each person whose cell changes its type: the table without the person and the
 table with it have the same schema, and the same coded records but for the person's. What pandas itself

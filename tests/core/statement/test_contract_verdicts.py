@@ -1,4 +1,4 @@
-"""Rule 2: rules on the table are judged after the draw, on released numbers."""
+"""R2: rules on the table are judged after the draw, on released numbers."""
 
 import dataclasses
 from pathlib import Path

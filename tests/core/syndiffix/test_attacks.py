@@ -1,4 +1,4 @@
-"""Known attacks (syndiffix.md 7.1): each finds its target in the port's construction, and not in ours.
+"""Known attacks (X7.1): each finds its target in the port's construction, and not in ours.
 
 Trials differ by salt, which the attacker doesn't know, or by table. Who attacks knows all else: code and
 parameters. Outputs are also predicted, averaged or put together, and types declared to draw noise anew.

@@ -1,4 +1,4 @@
-"""Cells follow the column's own buckets, are of its type, and show no text (syndiffix.md 3.3)."""
+"""Cells follow the column's own buckets, are of its type, and show no text (X3.3)."""
 
 from collections import Counter
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What is published of a column alone stays true in every table (syndiffix.md 7.3, #157)."""
+"""What is published of a column alone stays true in every table (X7.3)."""
 
 from collections import Counter
 

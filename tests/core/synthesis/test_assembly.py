@@ -43,7 +43,7 @@ def _ordered(headers, rows, shuffled=None):
 
 
 def _published(rows):
-    """sds.md 4.0, literally."""
+    """S4.0, literally."""
     rows = sorted(rows)
     return sorted(rows, key=lambda row: -sum(cell != "" for cell in row))
 

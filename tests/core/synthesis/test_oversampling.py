@@ -184,7 +184,7 @@ def test_larger_tables_give_the_mean_counts_of_the_plain_law(oversampling, resol
 )
 @settings(max_examples=150, deadline=None)
 def test_no_limit_and_no_invariant_is_broken(table, resolution, reporting_length, oversampling, seed):
-    """sds.md 4.3: single counts exactly rounded, every combination common, none beyond its limit."""
+    """S4.3: single counts exactly rounded, every combination common, none beyond its limit."""
     rows = rows_of(table, resolution)
     true = true_counts(table, rows)
     aggregates = reported(rows, true, reporting_length)
@@ -218,7 +218,7 @@ def test_without_slack_nothing_reported_is_oversampled_and_the_run_ends():
 
 
 def test_attributes_are_available_as_often_as_their_rounded_count():
-    """Not 2 floor_res(c) - c: of 15, 19 and 10 records at resolution 10 come 10 each (sds.md 4.3)."""
+    """Not 2 floor_res(c) - c: of 15, 19 and 10 records at resolution 10 come 10 each (S4.3)."""
     table = single_valued(" ".join(["a,."] * 15 + ["b,."] * 19 + [".,c"] * 10))
     rows = rows_of(table, 10)
     aggregates = reported(rows, true_counts(table, rows), 2)

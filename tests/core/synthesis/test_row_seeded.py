@@ -52,7 +52,7 @@ ITEMS = (
 
 
 def check_invariants(table, rows: FrequentRows, records) -> None:
-    """T12 and sds.md 4.1: rounded 1-counts, every combination in enough raw records, no empty record."""
+    """S10.12 and S4.1: rounded 1-counts, every combination in enough raw records, no empty record."""
     check_columns(rows, records)
     assert all(records)
     ones = Counter(attribute for record in records for attribute in record)
@@ -72,7 +72,7 @@ def published(rows: FrequentRows, records) -> list[tuple[str, ...]]:
 
 
 def check_order(lines) -> None:
-    """Sds.md 4.0: more filled first, equally filled ones as text."""
+    """S4.0: more filled first, equally filled ones as text."""
     assert lines == sorted(lines, key=lambda line: (-sum(map(bool, line)), line))
 
 

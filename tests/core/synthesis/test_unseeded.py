@@ -23,7 +23,7 @@ from tests.oracles.raw_tables import (
 )
 from tests.oracles.unseeded import record_distribution
 
-#: T1 of sds.md with some rows twice; a column that is often absent; one whose values are mostly rare;
+#: S10.1 with some rows twice; a column that is often absent; one whose values are mostly rare;
 #: items of a multi-valued column; rows without any value.
 T1 = single_valued("a1,b1,c1 a1,b2,c1 a2,.,c2 a2,b2,c1 a1,b2,. a1,b2,c1 a2,.,c2")
 ABSENT = single_valued("a1,. a1,. a2,. .,b1 .,b1 a1,b1 .,. a2,b2")

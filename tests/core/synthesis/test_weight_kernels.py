@@ -50,7 +50,7 @@ def _percentile(values, percentage):
     ],
 )
 def test_t9_percentiles_and_weights(values, percentage, exact, weight):
-    """sds.md T9."""
+    """S10.9."""
     assert float(type_8(values, percentage)) == pytest.approx(exact, abs=1e-4)
     assert half_up(type_8(values, percentage)) == weight
     assert _percentile(list(values), percentage) == weight

@@ -5,7 +5,7 @@ In: a law and a stream of words. Out: integers that follow the law to better tha
 A word w is the first 64 bits of a uniform U in [0, 1); the draw is the least z with U < F(z). With
 t(z) = floor(2^64 F(z)), w < t(z) proves U < F(z) and w > t(z) proves U >= F(z); only w = t(z) leaves
 it open, and then U is extended by 256 bits and compared with F at 320 bits more than it has
-(privacy.md section 3 and rule 19). There is one word a draw and no rejection.
+(D10, R19). There is one word a draw and no rejection.
 
     words    0 ────── t(-1) ────── t(0) ────── t(1) ────── 2^64 - 1
     draw     ... , -1   │     0     │     1     │    2, ...

@@ -1,7 +1,7 @@
 """Exact noise: rounded Gaussian and its upper tail, rounded Laplace, binomial, uniform subset.
 
-In: public parameters and a stream of words. Out: integers. No float is ever added to a count (privacy.md
-section 3, rules 15, 18, 19). The binomial law is known to any precision, as its probabilities are summed
+In: public parameters and a stream of words. Out: integers. No float is ever added to a count (D10,
+R15, R18, R19). The binomial law is known to any precision, as its probabilities are summed
 outwards from the mode.
 """
 
@@ -114,7 +114,7 @@ class RoundedGaussian:
             return upper_tail(exact_number((threshold - Fraction(1, 2)) / self.scale))
 
     def draw_at_least(self, threshold: int, stream: WordSource, count: int) -> Integers:
-        """``count`` independent draws of Z given Z >= threshold, for a threshold of 1 or more (rule 15)."""
+        """``count`` independent draws of Z given Z >= threshold, for a threshold of 1 or more (R15)."""
         if threshold < 1:
             raise InternalError("The upper tail is drawn from a threshold of at least 1.")
         return _tail_table(self.scale, threshold).draw(stream, count)
@@ -131,7 +131,7 @@ def _tail_table(scale: Fraction, threshold: int) -> ExactTable:
 
 
 class RoundedLaplace:
-    """round(Laplace(0, 1 / epsilon)): the noise of a count of sensitivity 1 (rule 18)."""
+    """round(Laplace(0, 1 / epsilon)): the noise of a count of sensitivity 1 (R18)."""
 
     centre = 0
 

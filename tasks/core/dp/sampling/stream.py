@@ -1,7 +1,7 @@
 """Where every random bit of a release comes from: the keystream of AES-256 in counter mode.
 
 In: the operating system's entropy. Out: uniform 64-bit words. The keys are never stored, and with
-AES-256 standing in for true randomness the guarantee is computational (privacy.md rule 17).
+AES-256 standing in for true randomness the guarantee is computational (R17).
 """
 
 import hashlib

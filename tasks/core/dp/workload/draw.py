@@ -2,7 +2,7 @@
 
 In: coded records and public parameters. Out: a measurement. What a stage asks of the records is a function of
 public constants and of whole numbers that earlier stages drew (Theorem W); nothing read off the data stops
-it (rule 2).
+it (R2).
 
     count, values of each column ──▶ cells of each column ──▶ tables of the workload, pairs chosen by score
                                                                   │
@@ -66,7 +66,7 @@ _MOST_FITTED = 1 << 21
 class WorkloadDraw:
     """One draw, stage by stage; each stage is charged before a word of it is drawn.
 
-    It keeps no raw value: after length 1 there are cells alone (rule 1).
+    It keeps no raw value: after length 1 there are cells alone (R1).
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 A class a kind of draw. Figures of the noise are of its law, never of the data, and rounded towards larger
 errors. Nominal constants are those of the claim: what is charged. Applied ones are those of the draw: the
-same, or with more noise where delta followed from the noisy count (privacy.md, rule 16). Whoever adds up the
+same, or with more noise where delta followed from the noisy count (R16). Whoever adds up the
 charges finds that they do not exceed mu^2, which is the whole of the proof that can be checked by numbers.
 The formulas and the meaning of their symbols are in ``sentences/differential_privacy.toml``.
 """
@@ -73,7 +73,7 @@ class StatedDraw(ABC):
         """The statement's parts on the draw, for the unit ``subject`` or ``row``.
 
         Raises:
-            InternalError: the noise does not carry the nominal charge (rule 9).
+            InternalError: the noise does not carry the nominal charge (R9).
         """
 
     def columns(self, stated: Sequence[Json]) -> list[Json]:
@@ -92,7 +92,7 @@ def inputs(how: str, drawn: Iterable[str], chosen: Iterable[str] = ()) -> Json:
 
 
 def noise_law(law: str, lattice: str, *, private: bool) -> Json:
-    """The law of the noise, and where its bits come from (privacy.md 3)."""
+    """The law of the noise, and where its bits come from (D10)."""
     return {
         "law": law,
         "lattice": lattice,
@@ -107,7 +107,7 @@ def error_bar_of(scale: float) -> Json:
 
 
 def exactness(epsilon: float, sensitivities: Sequence[int], rule: str) -> Json:
-    """What inexact sampling adds to delta (rule 20)."""
+    """What inexact sampling adds to delta (R20)."""
     return {
         "delta_sampling": sampling_delta(epsilon, sensitivities),
         "distance": DISTANCE,
@@ -136,7 +136,7 @@ def meaning(schema: Schema, unit: str) -> Json:
 
 
 def sample_of(expected_size: int | None, text: str) -> Json | None:
-    """How a sample of so many subjects was taken (rule 14); None where all are counted."""
+    """How a sample of so many subjects was taken (R14); None where all are counted."""
     if expected_size is None:
         return None
     return {"rule": _TEXT.say("sampling.rule"), "expected_size": expected_size, "text": text}
@@ -266,7 +266,7 @@ class LengthsDraw(StatedDraw):
         """The statement's parts on the draw.
 
         Raises:
-            InternalError: the noise does not carry the nominal charge (rule 9).
+            InternalError: the noise does not carry the nominal charge (R9).
         """
         self._require_covered()
         measurement = self.measurement
@@ -301,7 +301,7 @@ class LengthsDraw(StatedDraw):
             )
 
     def _delta_given(self) -> Json:
-        """How delta was set (rule 16)."""
+        """How delta was set (R16)."""
         parameters = self.measurement.parameters
         if parameters.delta_factor is None:
             return {"rule": _TEXT.say("claim.delta_constant")}
@@ -312,7 +312,7 @@ class LengthsDraw(StatedDraw):
         }
 
     def _accountant(self) -> Json:
-        """The accountant, its theorem and its formulas (privacy.md 1.2 and 2)."""
+        """The accountant, its theorem and its formulas (T2, D2)."""
         parameters, applied = self.measurement.parameters, _TEXT.say("accountant.applied")
         bounded = parameters.contribution
         if parameters.accountant == "gdp":
@@ -363,7 +363,7 @@ class LengthsDraw(StatedDraw):
         }
 
     def _bounded(self) -> str:
-        """How one subject's contribution is bounded (rules 12 and 13)."""
+        """How one subject's contribution is bounded (R12 and R13)."""
         parameters = self.measurement.parameters
         if parameters.contribution == "schema":
             return _TEXT.say("contribution.schema")
@@ -373,7 +373,7 @@ class LengthsDraw(StatedDraw):
         return _TEXT.say("contribution.percentile", percentile=percentile)
 
     def _level(self, length: int) -> Json:
-        """One length's noise, threshold and result; what is suppressed only as rule 3 allows."""
+        """One length's noise, threshold and result; what is suppressed only as R3 allows."""
         measurement, level = self.measurement, self.measurement.levels[length - 1]
         survivors = int(np.count_nonzero(level.survives))
         suppressed: Json = {"value": None, "why": _TEXT.say("law.suppressed_unknown")}
@@ -402,7 +402,7 @@ class LengthsDraw(StatedDraw):
         return content | (self._first_length(level) if length == 1 else {})
 
     def _threshold_rule(self, length: int) -> str:
-        """The threshold's formula at one length (rules 10 and 11, privacy.md 6.6)."""
+        """The threshold's formula at one length (R10 and R11, D6)."""
         if length == 1:
             is_none = self.measurement.levels[0].threshold is None
             return _TEXT.say("threshold.none") if is_none else _TEXT.say("threshold.open")
@@ -410,7 +410,7 @@ class LengthsDraw(StatedDraw):
         return _TEXT.say(f"threshold.longer.{thresholds.kind}", value=f"{thresholds.value(length):g}")
 
     def _first_length(self, level: Level) -> Json:
-        """Length 1 split into declared columns, whose domains are public, and open ones (rules 3 and 11)."""
+        """Length 1 split into declared columns, whose domains are public, and open ones (R3 and R11)."""
         measurement, columns = self.measurement, self.measurement.schema.columns
         declared = [index for index, column in enumerate(columns) if not column.is_open]
         held = np.isin(level.combinations, declared)
@@ -493,7 +493,7 @@ class FittedDraw(StatedDraw):
         """The statement's parts on the draw.
 
         Raises:
-            InternalError: the noise does not carry the nominal charge (rule 9).
+            InternalError: the noise does not carry the nominal charge (R9).
         """
         realised, measurement = self._require_covered(), self.measurement
         law, lattice = _TEXT.say("law.tables"), _TEXT.say("law.lattice_of_tables")

@@ -133,7 +133,7 @@ class RunChoices:
     """Public choices of the run that a measurement does not carry.
 
     Attributes:
-        strict_contract: SHA-256 of the contract that a table had to keep, or the run was stopped (rule 2);
+        strict_contract: SHA-256 of the contract that a table had to keep, or the run was stopped (R2);
             None where no contract could stop it.
         unused_keys: configuration keys that were accepted and have no effect.
         measurement_sha256: what the ledger's commit records; empty where it is not known.
@@ -158,7 +158,7 @@ def accounted_statement(
     """The content of ``privacy.json``.
 
     Raises:
-        InternalError: the noise does not carry the nominal charge (rule 9), or a key of the statement is
+        InternalError: the noise does not carry the nominal charge (R9), or a key of the statement is
             not one that a release may hold (test P5).
     """
     draw, choices = _draw_of(measurement), choices or RunChoices()
@@ -206,7 +206,7 @@ def _draw_of(measurement: AnyMeasurement) -> StatedDraw:
 
 
 def _guarantee(measurement: AnyMeasurement, draw: StatedDraw, unit: str) -> Json:
-    """The claim and the theorem behind it (privacy.md 1.2)."""
+    """The claim and the theorem behind it (T2)."""
     parameters = measurement.parameters
     return {
         "kind": _TEXT.say("claim.kind"),
@@ -225,7 +225,7 @@ def _guarantee(measurement: AnyMeasurement, draw: StatedDraw, unit: str) -> Json
 
 
 def _contract(choices: RunChoices) -> Json:
-    """Whether a data contract could have stopped the release (rule 2), and by its SHA-256 which."""
+    """Whether a data contract could have stopped the release (R2), and by its SHA-256 which."""
     if choices.strict_contract is None:
         return {"strict": False, "sentence": _TEXT.say("conditions.contract_repaired")}
     return {
@@ -243,7 +243,7 @@ def _skips(ledger: LedgerFacts, choices: RunChoices) -> bool:
 def _on_unchanged(ledger: LedgerFacts, choices: RunChoices) -> Json:
     """That dates tell whether the table changed, where releases of the dataset are, or were, skipped.
 
-    A release whose existence follows from the table is an exact fact of it (rule 1).
+    A release whose existence follows from the table is an exact fact of it (R1).
     """
     skips = _skips(ledger, choices)
     if not skips and not ledger.policies:
@@ -255,7 +255,7 @@ def _on_unchanged(ledger: LedgerFacts, choices: RunChoices) -> Json:
 
 
 def _stopped(ledger: LedgerFacts) -> Json:
-    """How many runs a strict contract stopped before: exact answers about the table (rule 2)."""
+    """How many runs a strict contract stopped before: exact answers about the table (R2)."""
     runs, contracts = ledger.stopped_runs, ledger.stopping_contracts
     if not runs:
         return {}
@@ -289,7 +289,7 @@ def _unused(key: str) -> str:
 
 
 def _not_covered(ledger: LedgerFacts, choices: RunChoices) -> list[str]:
-    """What the guarantee does not cover (rule 22, privacy.md 4)."""
+    """What the guarantee does not cover (R22, T7)."""
     return [
         *([_TEXT.say("not_covered.drafted")] if choices.drafted_from_table else []),
         *([_TEXT.say("not_covered.several_rows")] if ledger.unit == "row" else []),
@@ -314,7 +314,7 @@ def _attack(measurement: AnyMeasurement, false_alarm: float = 0.05) -> Json:
     """Power of the best test of whether one unit is in the table, at most, by the trade-off function.
 
     delta_t + Phi(Phi^-1(alpha / (1 - delta_t)) + mu): the Gaussian trade-off, with the threshold's mass
-    moved in both directions of the neighbouring relation (privacy.md 1.2, steps iii and iv).
+    moved in both directions of the neighbouring relation (T3, steps iii and iv).
     """
     normal, delta_t = NormalDist(), measurement.threshold_delta
     shifted = normal.inv_cdf(false_alarm / (1 - delta_t)) + math.sqrt(measurement.mu_squared)
@@ -338,7 +338,7 @@ def _total(found: ColumnTotal | None) -> Json | None:
 
 
 def _disclosed_uniques(measurement: AnyMeasurement, count: Json, ledger: LedgerFacts) -> Json:
-    """Expected number of subjects of whom a value that nobody else holds is published (rule 22).
+    """Expected number of subjects of whom a value that nobody else holds is published (R22).
 
     The number of subjects is the noisy count with its error bar on top, so it errs upward.
     """

@@ -50,7 +50,7 @@ def neighbours_of_every_boundary():
 
 
 def test_look_up_is_exact_at_both_sides_of_every_boundary():
-    """Rule 19: as doubles, or as signed integers, these words would fall into the wrong cell."""
+    """R19: as doubles, or as signed integers, these words would fall into the wrong cell."""
     words = neighbours_of_every_boundary()
     table = [int(word) for word in TABLE.words]
     expected = [TABLE.first + bisect_right(table, word) for word in words]

@@ -47,7 +47,7 @@ def test_every_word_is_the_exact_floor(scale, cache):
 
 @pytest.mark.parametrize("scale", ["45/64", "3", "16", "50", "500"])
 def test_the_table_reaches_the_word_zero_and_the_last_word(scale, cache):
-    """Rule 19."""
+    """R19."""
     first, words = gaussian_words(Fraction(scale))
     assert exact_word(first, Fraction(scale)) == 0 < exact_word(first + 1, Fraction(scale))
     end = first + words.size - 1

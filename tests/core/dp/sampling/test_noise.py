@@ -92,7 +92,7 @@ def test_draws_above_a_threshold_follow_the_conditional_law(scale, threshold):
 
 
 def test_draws_above_a_threshold_equal_the_survivors_of_ordinary_draws():
-    """The two ways of rule 15 to a surviving zero cell are one law; false alarms 1e-4."""
+    """The two ways of R15 to a surviving zero cell are one law; false alarms 1e-4."""
     law, threshold = RoundedGaussian(10), 12
     survivors = law.draw(SeededStream(11), 400_000)
     survivors = survivors[survivors >= threshold]

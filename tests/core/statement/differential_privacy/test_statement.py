@@ -21,7 +21,7 @@ from tasks.core.statement.differential_privacy.statement import (
 from tests.oracles.privacy_vectors import GAUSSIAN
 from tests.oracles.releases import as_planned, ledger_facts, release
 
-#: Rule 9 takes a hair off mu, so figures agree with the exact solution to a little less than 1e-9.
+#: R9 takes a hair off mu, so figures agree with the exact solution to a little less than 1e-9.
 CLOSE = 1e-8
 
 
@@ -101,7 +101,7 @@ def test_every_figure_of_the_published_vectors_stands_in_the_statement(vector):
         assert found["sigma"] == pytest.approx(sigma, rel=CLOSE)
         assert found["sensitivity"] == int(sensitivity)
         assert 0 <= found["scale"] - deviation <= 1 / 64 + 1e-6
-    # The vectors' tau is of s before it is rounded up to 1/64, so ours may be one larger (rule 10).
+    # The vectors' tau is of s before it is rounded up to 1/64, so ours may be one larger (R10).
     if vector.tau == "none":
         assert body["levels"][0]["threshold"] is None
     else:
