@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.errors import InputError
 from tasks.core.queries import QueryResources
 from tasks.core.tables.header import InputFile

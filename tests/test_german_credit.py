@@ -6,6 +6,7 @@ import pytest
 
 from tasks.configuration.flat_file import read_configuration
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import declarations
 from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.synthesis import RowSeeded
 from tasks.core.contracts.contract import Contract
@@ -17,7 +18,6 @@ from tasks.core.queries import connect
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
-from tasks.plan.describe import declarations
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -26,10 +26,11 @@ from tasks.configuration.resources import Resources
 from tasks.configuration.sections import KEEPS_NAME, NO_KEY, Key, Model, OptionalUtility
 from tasks.configuration.shared_folders import BATCHES, LOGS, is_shared
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
+from tasks.core.contracts.declaration import Decimal, Negative, Thousands
 from tasks.core.errors import InternalError
 from tasks.core.metadata.described import Publication
 from tasks.core.tables.column_names import Encoding
-from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
+from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.places import refused_url, remote_url
 from tasks.core.unit_words import names_people, names_subjects
 
@@ -52,11 +53,8 @@ def _by_column(value: object) -> object:
     return {EVERY_COLUMN: value} if isinstance(value, str) else value
 
 
-DecimalMarks = Annotated[dict[str, Literal[".", ","]], BeforeValidator(_by_column)]
-ThousandsMarks = Annotated[
-    dict[str, Annotated[Literal["", ".", ",", " ", "'"], BeforeValidator(canonical_thousands)]],
-    BeforeValidator(_by_column),
-]
+DecimalMarks = Annotated[dict[str, Decimal], BeforeValidator(_by_column)]
+ThousandsMarks = Annotated[dict[str, Thousands], BeforeValidator(_by_column)]
 
 
 def _as_words(value: object) -> object:
@@ -141,7 +139,7 @@ class Input(Model):
     thousands: ThousandsMarks = Field(
         {}, description="Mark between thousands, by column; '*' stands for all others."
     )
-    negative: Annotated[dict[str, Literal["bookkeeping"]], BeforeValidator(_by_column)] = Field(
+    negative: Annotated[dict[str, Negative], BeforeValidator(_by_column)] = Field(
         {},
         description="How numbers below zero are written, by column; '*' stands for all others. bookkeeping: "
         "also as (120.00) and 120.00-.",

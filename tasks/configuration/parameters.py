@@ -11,12 +11,24 @@ from tasks.configuration.protections.differential_privacy import DifferentialPri
 from tasks.configuration.workload import workload_parameters
 from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.declaration import FIELD_OF_KEY, Declarations
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
 from tasks.core.dp.parameters import COUNT_SHARES, THRESHOLD_VALUES, DpParameters, ReleaseThresholds
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
+from tasks.core.tables.column_names import matching_name
+
+
+def declarations(configuration: RunConfiguration, headers: Sequence[str] = ()) -> Declarations:
+    """What the configuration declares of the columns; all are used but the ids where it names none."""
+    table = configuration.input
+    used, ids = table.use_columns, set(map(matching_name, configuration.ids))
+    if not used and len(ids) > 1:
+        used = tuple(name for name in headers if name and matching_name(name) not in ids)
+    by_key = {key: getattr(table, key) for key in FIELD_OF_KEY}
+    return Declarations(subject_id=table.subject_id, use_columns=used, **by_key)
 
 
 def reporting_length(configuration: RunConfiguration, schema: Schema) -> int:

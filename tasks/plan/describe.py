@@ -4,16 +4,16 @@ Configuration, contract and the file's header go in; the public schema, the para
 its name come out. Every problem with public facts is found here, before the ledger is asked.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.parameters import held_schema, reporting_length
+from tasks.configuration.parameters import declarations, held_schema, reporting_length
 from tasks.configuration.sections import utility_problems
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.translation import load_contract
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.hints import did_you_mean
@@ -218,16 +218,6 @@ def _require_split(source: InputFile, configuration: RunConfiguration) -> None:
             f"The delimiter must split the input's header into columns, but {source.delimiter!r} leaves a "
             f"single column, which holds {found[0]}. Give the right one as sensitive_microdata_delimiter."
         )
-
-
-def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Declarations:
-    """What the configuration declares of the columns; all are used but the ids where it names none."""
-    table = configuration.input
-    used, ids = table.use_columns, set(map(matching_name, configuration.ids))
-    if not used and len(ids) > 1:
-        used = tuple(name for name in headers if name and matching_name(name) not in ids)
-    declared = {field.name: getattr(table, field.name) for field in fields(Declarations)}
-    return Declarations(**declared | {"use_columns": used})
 
 
 def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[str]:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import declarations
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.declared_columns import declared_column
-from tasks.core.contracts.public_schema import Declarations
+from tasks.core.contracts.public_schema import declared_column
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
@@ -118,16 +118,7 @@ def _chosen(
     configuration: RunConfiguration, contract: Contract | None, name: str, settings: SynDiffix
 ) -> ChosenColumn:
     """As the configuration or the contract declares it; marks of numbers in typed cells are not looked at."""
-    table = configuration.input
-    given = Declarations(
-        decimal=table.decimal,
-        thousands=table.thousands,
-        negative=table.negative,
-        strip=table.strip,
-        missing_values=table.missing_values,
-        date_formats=table.date_formats,
-        cut=table.cut,
-    ).of(name)
+    given = declarations(configuration).of(name).model_copy(update={"bins": None})
     declared = declared_column(name, given, contract.column(name) if contract else None)
     reading = declared.reading
     if reading.cut != WHOLE:  # numbers come out as numbers

@@ -8,17 +8,17 @@ committed release is returned whatever became of the table (R1).
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import declarations
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.account import Reservation
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
-from tasks.core.tables.number_format import EVERY_COLUMN
-from tasks.plan.describe import RunFacts, declarations, describe
+from tasks.plan.describe import RunFacts, describe
 from tasks.plan.protections.plan import vintage_of
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import release_name
@@ -81,7 +81,8 @@ def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfigu
 
 
 def _declared(configuration: RunConfiguration) -> list[str]:
-    said = declarations(configuration, ())
-    by_column = (getattr(said, field.name) for field in fields(said) if field.name != "subject_id")
-    found = {matching_name(name): name for names in by_column for name in names if name != EVERY_COLUMN}
+    said = declarations(configuration)
+    found = {
+        matching_name(name): name for names in (said.use_columns, *said.written.values()) for name in names
+    }
     return list(found.values())

@@ -56,7 +56,8 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     )
     from tasks.core.aggregates.marginals import count_marginals
     from tasks.core.aggregates.protection import protect_counts
-    from tasks.core.contracts.public_schema import Declarations, build_schema
+    from tasks.core.contracts.declaration import Declarations
+    from tasks.core.contracts.public_schema import build_schema
     from tasks.core.evaluation.raw import RawInputs, evaluate_raw
     from tasks.core.evaluation.release import compare_release, count_synthetic
     from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates

@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.marginals import count_marginals, count_table
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import Workers
 from tasks.core.queries import QueryResources

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.dp.accounting import sigma_proportions_named
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.queries import QueryResources

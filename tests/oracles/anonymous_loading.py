@@ -1,7 +1,8 @@
 """A file and what is declared of it to coded records under k-anonymity, and to the wide form of SDS."""
 
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading

@@ -4,7 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.translation import read_contract
 from tasks.core.contracts.validation import Validation, validate
 from tasks.core.queries import connect

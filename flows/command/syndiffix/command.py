@@ -21,8 +21,8 @@ from flows.command.syndiffix import settings as syndiffix_settings
 from flows.command.syndiffix.places import require_places
 from flows.command.syndiffix.steps import Steps
 from tasks.core.arrays import Words
-from tasks.core.contracts.declared_columns import declared_column
-from tasks.core.contracts.public_schema import Declarations
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import declared_column
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable

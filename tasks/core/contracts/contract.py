@@ -23,6 +23,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from tasks.core.contracts import odcs
+from tasks.core.contracts.declaration import ColumnProperties
 from tasks.core.tables.column_names import matching_name
 
 
@@ -39,8 +40,8 @@ class Forbidden(ContractModel):
     patterns: tuple[str, ...]
 
 
-class ContractColumn(ContractModel):
-    """What is declared of one column.
+class ContractColumn(ColumnProperties):
+    """What is declared of one column, beside its properties.
 
     Attributes:
         name: its header in the file, normalised as the outputs spell it.
@@ -49,15 +50,9 @@ class ContractColumn(ContractModel):
         drafted: whether ``values`` came from data: then they are a rule, not a domain.
         other: the value that stands for a cell outside ``values`` or ``bins``; None: it becomes absent.
         repair: what a cell becomes that breaks a constraint with another column; None: `other`, or absent.
-        bins: increasing public edges; None: not binned.
         minimum, maximum: what no number lies below or above; None: not promised.
-        delimiter: between the items of an array.
         max_items: most items of one subject, for an array; None: not promised.
         value_format: strftime pattern of a date, time or timestamp.
-        zero_is_value: whether the text ``0`` is a value; None: not said. In bins it is one whatever is said.
-        decimal, thousands: marks of its numbers (see `NumberFormat`), its own or the table's; None: not said.
-        negative: how its numbers below zero are written (see `NumberFormat`); None: not said.
-        strip, missing_values, date_formats, cut: how its cells are read (see `CellReading`); None: not said.
         description: of what it holds, for whoever reads a release; empty: not said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
@@ -73,20 +68,10 @@ class ContractColumn(ContractModel):
     drafted: bool = False
     other: str | None = None
     repair: str | None = None
-    bins: tuple[FiniteFloat, ...] | None = None
     minimum: FiniteFloat | None = None
     maximum: FiniteFloat | None = None
-    delimiter: str | None = None
     max_items: int | None = None
     value_format: str | None = None
-    zero_is_value: bool | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    negative: str | None = None
-    strip: str | None = None
-    missing_values: tuple[str, ...] | None = None
-    date_formats: tuple[str, ...] | None = None
-    cut: str | None = None
     max_distinct: int | None = None
     max_empty_percent: float | None = None
     seems_to_follow: str | None = None

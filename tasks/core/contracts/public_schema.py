@@ -14,83 +14,27 @@ reported. `numbers_without_bins` names those that would better be binned, and a 
 contract is looked at as well (`contracts.profile.Profile.suggestions`).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from tasks.core.contracts.constraints import with_constraints
-from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.declared_columns import Given, declared_column, without_bins, without_collisions
+from tasks.core.contracts.contract import Contract, ContractColumn, Forbidden
+from tasks.core.contracts.declaration import ColumnDeclaration, Declarations
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.listing import some_of
-from tasks.core.records.columns import Schema
-from tasks.core.tables.column_names import column_name, matching_name, output_spelling
-from tasks.core.tables.number_format import EVERY_COLUMN
-
-ValueType = TypeVar("ValueType")
-
-
-@dataclass(frozen=True)
-class Declarations:
-    """What the configuration declares; names as written, compared by `matching_name`.
-
-    Attributes:
-        use_columns: columns to use, in any order; none: all.
-        multi_value_columns: column to the delimiter of its items.
-        sensitive_zeros: columns in which the text ``0`` is a value; ``*`` stands for all.
-        bins: column to increasing edges.
-        domains: column to its values.
-        max_items: multi-valued column to the most items of one subject.
-        decimal, thousands: column to the mark of its numbers, or `EVERY_COLUMN` to that of all others.
-        negative: likewise to how its numbers below zero are written.
-        strip, missing_values: column to how its cells are read (see `CellReading`), or `EVERY_COLUMN`.
-        date_formats, cut: column to how its dates are written, and to what is left of its cells.
-    """
-
-    subject_id: str | None = None
-    use_columns: tuple[str, ...] = ()
-    multi_value_columns: Mapping[str, str] = field(default_factory=dict)
-    sensitive_zeros: tuple[str, ...] = ()
-    bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    domains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    max_items: Mapping[str, int] = field(default_factory=dict)
-    decimal: Mapping[str, str] = field(default_factory=dict)
-    thousands: Mapping[str, str] = field(default_factory=dict)
-    negative: Mapping[str, str] = field(default_factory=dict)
-    strip: Mapping[str, str] = field(default_factory=dict)
-    missing_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    date_formats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    cut: Mapping[str, str] = field(default_factory=dict)
-
-    def of(self, header: str) -> Given:
-        """What is declared of one column."""
-        key = matching_name(header)
-        bins = _of(self.bins, key)
-        domain = _of(self.domains, key)
-        return Given(
-            bins=None if bins is None else tuple(map(float, bins)),
-            domain=None if domain is None else tuple(map(output_spelling, domain)),
-            delimiter=_of(self.multi_value_columns, key),
-            max_items=_of(self.max_items, key),
-            zero_is_value=EVERY_COLUMN in self.sensitive_zeros
-            or key in map(matching_name, self.sensitive_zeros),
-            decimal=_of(self.decimal, key) or self.decimal.get(EVERY_COLUMN),
-            thousands=self._thousands(key),
-            negative=_of(self.negative, key) or self.negative.get(EVERY_COLUMN),
-            strip=_of(self.strip, key) or self.strip.get(EVERY_COLUMN),
-            missing_values=_of(self.missing_values, key) or self.missing_values.get(EVERY_COLUMN),
-            date_formats=_of(self.date_formats, key),
-            cut=_of(self.cut, key),
-        )
-
-    def _thousands(self, key: str) -> str | None:
-        own = _of(self.thousands, key)
-        return self.thousands.get(EVERY_COLUMN) if own is None else own
-
-
-def _of(declared: Mapping[str, ValueType], key: str) -> ValueType | None:
-    return next((value for name, value in declared.items() if matching_name(name) == key), None)
+from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction
+from tasks.core.records.columns import (
+    Column,
+    Schema,
+    bin_problems,
+    declared_values,
+    domain_problems,
+    limit_problems,
+)
+from tasks.core.tables.column_names import column_name, matching_name
+from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 
 def build_schema(
@@ -194,18 +138,7 @@ class _Names:
         given = self.declared
         named = {
             "use_columns": given.use_columns,
-            "multi_value_columns": tuple(given.multi_value_columns),
-            "sensitive_zeros": tuple(name for name in given.sensitive_zeros if name != EVERY_COLUMN),
-            "bins": tuple(given.bins),
-            "domains": tuple(given.domains),
-            "max_items": tuple(given.max_items),
-            "decimal": tuple(name for name in given.decimal if name != EVERY_COLUMN),
-            "thousands": tuple(name for name in given.thousands if name != EVERY_COLUMN),
-            "negative": tuple(name for name in given.negative if name != EVERY_COLUMN),
-            "strip": tuple(name for name in given.strip if name != EVERY_COLUMN),
-            "missing_values": tuple(name for name in given.missing_values if name != EVERY_COLUMN),
-            "date_formats": tuple(given.date_formats),
-            "cut": tuple(given.cut),
+            **given.written,
             "subject_id": () if given.subject_id is None else (given.subject_id,),
         }
         for key, names in named.items():
@@ -250,21 +183,8 @@ class _Names:
             self.subject = self.headers[self.positions[self.subject_key]]
         elif given is None:
             self.problems.append(f"The contract's subject id {name!r} is not a column of the input.")
-        for key in (
-            "multi_value_columns",
-            "sensitive_zeros",
-            "bins",
-            "domains",
-            "max_items",
-            "decimal",
-            "thousands",
-            "negative",
-            "strip",
-            "missing_values",
-            "date_formats",
-            "cut",
-        ):
-            if self.subject_key in map(matching_name, getattr(self.declared, key)):
+        for key, names in self.declared.written.items():
+            if self.subject_key in map(matching_name, names):
                 self.problems.append(
                     f"{key} names the subject id {name!r}, which is never an attribute; remove it."
                 )
@@ -298,3 +218,191 @@ class _Names:
                 f"{which} not in the contract: describe what is missing there, "
                 "or list the columns to use in use_columns."
             )
+
+
+#: Items of one subject in a multi-valued column for which nobody declares a cap (R12).
+DEFAULT_MAX_ITEMS = 8
+
+
+@dataclass(frozen=True)
+class DeclaredColumn:
+    """One column's declarations, before they are known to agree.
+
+    Attributes:
+        name: the header, normalised.
+        given: the configuration's declarations.
+        promised: the contract's; an empty one where it doesn't describe the column.
+        described: whether the contract describes the column.
+        said: both together.
+    """
+
+    name: str
+    given: ColumnDeclaration
+    promised: ContractColumn
+    described: bool
+    said: ColumnDeclaration
+
+    @property
+    def number_format(self) -> NumberFormat:
+        """How numbers of the column are written."""
+        said = self.said
+        return NumberFormat(said.decimal or PLAIN.decimal, said.thousands or "", said.negative or "")
+
+    @property
+    def reading(self) -> CellReading:
+        """How its cells are read before anything else looks at them."""
+        return CellReading(
+            strip=self.said.strip or "",
+            missing=self.said.missing_values or (),
+            date_formats=self.said.date_formats or (),
+            cut=self.said.cut or "",
+            whole=self.number_format.decimal if self._holds_whole_numbers else "",
+        )
+
+    @property
+    def _holds_whole_numbers(self) -> bool:
+        """Whether it is declared to hold some, none of them with zeros behind a decimal mark."""
+        if self.said.bins is not None or self.said.date_formats:
+            return False
+        if self.said.cut == WHOLE:
+            return True
+        listed = self.said.domain or ()
+        if any(has_empty_fraction(value, self.number_format.decimal) for value in listed):
+            return False
+        is_number = self.promised.is_numeric or self.promised.logical_type == "boolean"
+        return is_number or any(re.fullmatch("-?[0-9]+", value) for value in listed)
+
+    def problems(self) -> list[str]:
+        """What is wrong with the declarations, one sentence each."""
+        subject = f"Column {self.name!r}"
+        found = [f"{subject}: {problem}" for problem in (*self._value_problems(), *self.reading.problems)]
+        found += [
+            f"{subject} is declared otherwise in {key} than in the contract; keep one."
+            for key in self._differing()
+        ]
+        said = self.said
+        if said.bins is not None and said.domain is not None:
+            found.append(f"{subject} has both bins and a domain; keep one.")
+        if said.bins is not None and said.delimiter is not None:
+            found.append(f"{subject} is multi-valued and can't be binned; remove its bins.")
+        if self.given.max_items is not None and said.delimiter is None:
+            found.append(f"{subject} is named in max_items, but is not in multi_value_columns; add it there.")
+        return found
+
+    @property
+    def needs_bins(self) -> bool:
+        """Whether it holds numbers, and neither bins nor values are declared."""
+        return self.said.bins is None and self.said.domain is None and self.promised.is_numeric
+
+    def _value_problems(self) -> list[str]:
+        given = self.given
+        problems = [
+            *(bin_problems(given.bins) if given.bins is not None else []),
+            *(domain_problems(given.domain) if given.domain is not None else []),
+        ]
+        return problems or limit_problems(self.said.bins, self.promised.minimum, self.promised.maximum)
+
+    def _differing(self) -> list[str]:
+        differing = self.given.differing(ColumnDeclaration.of(self.promised))
+        single = self.described and self.promised.delimiter is None
+        if self.given.delimiter is not None and single:
+            differing.append("multi_value_columns")
+        return differing
+
+    def column(self, searched: Sequence[Forbidden], *, cap_required: bool) -> Column:
+        """The column, once its declarations agree.
+
+        Args:
+            searched: what the contract forbids in it.
+            cap_required: whether a multi-valued column without a declared cap gets the default one.
+        """
+        promised = self.promised
+        said = self.said
+        domain = declared_values(said.domain, said.bins, promised.minimum, promised.maximum, promised.other)
+        patterns = tuple(pattern for rule in searched for pattern in rule.patterns)
+        return Column(
+            name=self.name,
+            domain=domain,
+            bins=said.bins,
+            delimiter=said.delimiter,
+            max_items=self._cap(domain, cap_required),
+            zero_is_value=bool(said.zero_is_value) or "0" in (domain or ()),
+            other=promised.other if domain is not None else None,
+            value_format=promised.value_format,
+            forbidden=patterns if domain is None else (),
+            number_format=self.number_format if self._reads_numbers() else PLAIN,
+            reading=self.reading,
+            minimum=promised.minimum,
+            maximum=promised.maximum,
+            required=promised.max_empty_percent == 0,
+        )
+
+    def _reads_numbers(self) -> bool:
+        """Whether its text is ever read as numbers: elsewhere a format is not in a release's name."""
+        return self.said.delimiter is None and (self.said.bins is not None or self.promised.is_numeric)
+
+    def _cap(self, domain: tuple[str, ...] | None, cap_required: bool) -> int:
+        if self.said.delimiter is None:
+            return 1
+        cap = self.said.max_items or (DEFAULT_MAX_ITEMS if cap_required else 0)
+        return min(cap, len(domain)) if domain is not None else cap
+
+
+def declared_column(name: str, given: ColumnDeclaration, promised: ContractColumn | None) -> DeclaredColumn:
+    """Everything declared of the column with this (normalised) header."""
+    of_contract = promised or ContractColumn(name=name)
+    said = given.over(ColumnDeclaration.of(of_contract))
+    return DeclaredColumn(name, given, of_contract, promised is not None, said)
+
+
+def without_bins(names: Sequence[str]) -> list[str]:
+    """What is wrong with columns that need bins, in one sentence. Args: names: theirs; may be none."""
+    if not names:
+        return []
+    example = '"' + names[0].replace('"', '\\"') + '"'
+    one = len(names) == 1
+    holds = (
+        f"Column {names[0]!r} holds numbers and needs"
+        if one
+        else (f"{len(names)} columns hold numbers and need")
+    )
+    which = "" if one else f": {some_of(names, 40)}"
+    return [
+        f"{holds} public bins{which}: give their edges in bins "
+        f'(such as "bins": {{{example}: [0, 10, 20]}}), or {"its" if one else "their"} values in domains.'
+    ]
+
+
+def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[list[Column], list[str]]:
+    """Columns whose wide headers can't collide, and the declared ones that do (S1.2).
+
+    Item ``x`` of a multi-valued column ``A`` is published as the header ``A_x``, which may be another
+    column's header. Where A's items are declared that is a problem to report. Where they are open, an
+    item that would collide is forbidden under differential privacy, so that it becomes absent; otherwise
+    `require_distinct_headers` refuses the table.
+
+    >>> columns = [Column("speaks", delimiter=";"), Column("speaks_French")]
+    >>> without_collisions(columns, under_dp=True)[0][0].forbidden
+    ('^French$',)
+    """
+    problems: list[str] = []
+    result = []
+    for column in columns:
+        prefix = f"{column.name}_"
+        rivals = [rival for rival in columns if column.is_multi_valued and rival.name.startswith(prefix)]
+        for rival in rivals:
+            pattern = f"^{_escaped(rival.name[len(prefix) :])}{'_' if rival.is_multi_valued else '$'}"
+            if column.domain is not None and any(re.search(pattern, item) for item in column.domain):
+                problems.append(
+                    f"Column {column.name!r} has an item that is published under the same header as the "
+                    f"column {rival.name!r}; rename one."
+                )
+            elif column.domain is None and under_dp:
+                column = replace(column, forbidden=(*column.forbidden, pattern))
+        result.append(column)
+    return result, problems
+
+
+def _escaped(text: str) -> str:
+    """Text as a regular expression that RE2 and Python read alike."""
+    return re.sub(r"([^\w\s])", r"\\\1", text)

@@ -7,12 +7,13 @@ its place and the rest is still looked at, so that all are reported at once.
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
+from pydantic import Field, JsonValue
 
 from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import Contract, ContractColumn
+from tasks.core.contracts.declaration import ColumnProperties, Decimal, Thousands
 from tasks.core.contracts.declared_constraints import (
     ColumnNames,
     Dependency,
@@ -32,7 +33,6 @@ from tasks.core.errors import ParameterError
 from tasks.core.hints import located, no_such_file
 from tasks.core.records.columns import bin_problems, domain_problems
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
-from tasks.core.tables.number_format import canonical_thousands
 
 
 def load_contract(path: Path) -> Contract:
@@ -77,34 +77,12 @@ ExtrasType = TypeVar("ExtrasType", bound=odcs.StandardPart)
 _DATED = ("date", "time", "timestamp")
 
 
-Decimal = Literal[".", ","]
-Thousands = Annotated[Literal["", ".", ",", " ", "'"], BeforeValidator(canonical_thousands)]
-
-
-#: One text stands for a list of it alone.
-Words = Annotated[
-    tuple[Annotated[str, Field(min_length=1)], ...],
-    Field(min_length=1),
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-]
-
-
-class ColumnExtras(odcs.StandardPart):
+class ColumnExtras(odcs.StandardPart, ColumnProperties):
     """Our custom properties of a column."""
 
-    bins: tuple[FiniteFloat, ...] | None = None
-    delimiter: str | None = Field(None, min_length=1)
     other: str | None = None
     repair: str | None = None
     value_format: str | None = Field(None, min_length=1)
-    zero_is_value: bool | None = None
-    decimal: Decimal | None = None
-    thousands: Thousands | None = None
-    negative: Literal["bookkeeping"] | None = None
-    strip: str | None = Field(None, min_length=1)
-    missing_values: Words | None = None
-    date_formats: Words | None = None
-    cut: str | None = Field(None, min_length=1)
     seems_to_follow: str | None = Field(None, min_length=1)
     drafted: bool = False
 
@@ -223,7 +201,11 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
     extras = _extras(ColumnExtras, part.custom_properties, place, problems)
     rules = ColumnRules(part, place, problems)
     values = None if rules.values is None else tuple(output_spelling(value) for value in rules.values)
+    properties = {name: getattr(extras, name) for name in ColumnProperties.model_fields}
+    if "0" in (values or ()):
+        properties["zero_is_value"] = True
     column = ContractColumn(
+        **properties,
         name=column_name(part.physical_name or part.name),
         description=" ".join(part.description.split()) if isinstance(part.description, str) else "",
         logical_type=part.logical_type,
@@ -231,20 +213,10 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
         drafted=extras.drafted,
         other=None if extras.other is None else output_spelling(extras.other),
         repair=None if extras.repair is None else output_spelling(extras.repair),
-        bins=extras.bins,
         minimum=part.logical_type_options.minimum,
         maximum=part.logical_type_options.maximum,
-        delimiter=extras.delimiter,
         max_items=part.logical_type_options.max_items,
         value_format=extras.value_format,
-        zero_is_value=True if "0" in (values or ()) else extras.zero_is_value,
-        decimal=extras.decimal,
-        thousands=extras.thousands,
-        negative=extras.negative,
-        strip=extras.strip,
-        missing_values=extras.missing_values,
-        date_formats=extras.date_formats,
-        cut=extras.cut,
         max_distinct=rules.max_distinct,
         max_empty_percent=0.0 if part.required else rules.max_empty_percent,
         seems_to_follow=extras.seems_to_follow,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import (
-    Declarations,
     build_schema,
     numbers_without_bins,
 )

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.core.contracts.public_schema import Declarations
+from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.rules import violations
 from tasks.core.errors import InputError
 from tasks.core.tables.header import InputFile

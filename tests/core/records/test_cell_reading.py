@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.configuration.flat_file import from_flat
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.configuration.parameters import declarations
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
@@ -179,13 +181,9 @@ def test_a_contract_and_a_configuration_declare_it_alike() -> None:
         ["person", "ward", "visited"], Declarations(), contract_of(text), cap_required=True
     )
     flat = {"missing_values": {"visited": "NA"}, "date_formats": {"visited": "%d.%m.%Y"}, "cut": {"ward": 3}}
-    given = from_flat({"sensitive_microdata_path": "t.csv", "dataset": "t", **flat}).input
-    declared = Declarations(
-        missing_values=dict(given.missing_values), date_formats=dict(given.date_formats), cut=dict(given.cut)
-    )
-    found = build_schema(
-        ["person", "ward", "visited"], replace(declared, subject_id="person"), cap_required=True
-    )
+    table = {"sensitive_microdata_path": "t.csv", "dataset": "t", "subject_id": "person"}
+    declared = declarations(from_flat(table | flat))
+    found = build_schema(["person", "ward", "visited"], declared, cap_required=True)
     assert found.columns[1].reading == promised.columns[1].reading
     assert found.columns[0].reading == CellReading(cut="3")
     with pytest.raises(ParameterError, match="declared otherwise in missing_values than in the contract"):

@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from marginalia.tables import parquet_of
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.oracles.decoding import decode

@@ -8,7 +8,8 @@ import pytest
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.workload.parameters import LongerSets

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations
 from tasks.core.contracts.translation import read_contract
 from tasks.core.dp.digest import configuration_digest
