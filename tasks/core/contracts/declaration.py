@@ -1,8 +1,9 @@
 """What a configuration or a contract declares of a column, and of all columns of a table.
 
-A configuration's keys go in, a `ColumnDeclaration` a column comes out. A configuration and a contract may both
-declare the same thing only if they say the same: there is no precedence to remember. Another property of a column is a
-field here, a key of the configuration's model (`tasks.configuration.model.Input`), and whatever reads it.
+A configuration's keys go in, a `ColumnDeclaration` a column comes out. A configuration and a contract may
+declare the same thing only if they say the same: there is no precedence to remember. Another property of a
+column is a field here, a key of the configuration's model (`tasks.configuration.model.Input`), and whatever
+reads it.
 """
 
 from collections.abc import Collection, Mapping
