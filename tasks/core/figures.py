@@ -2,7 +2,7 @@
 
 A loss (epsilon, delta, an error bar) is rounded up, what is left is rounded down. What is rounded is the
 shortest decimal that gives the number back, so that 1e-6 is shown as 10⁻⁶. Commas stand between thousands and
-a point before decimals, as the page's program writes English; `navigation.spoken` turns them into German.
+a point before decimals, as the page's program writes them.
 """
 
 import math

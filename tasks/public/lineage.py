@@ -12,8 +12,8 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.charts import theme
-from tasks.core.charts.chart import Chart
 from tasks.core.charts.layers import Box, layers
+from tasks.core.charts.svg import Chart
 from tasks.core.figures import whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
 from tasks.core.markdown import escaped

@@ -13,7 +13,7 @@ from prefect.artifacts import create_markdown_artifact
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
-from tasks.core.charts.chart import Chart
+from tasks.core.charts.svg import Chart
 from tasks.core.figures import down, up, whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
 from tasks.core.markdown import escaped

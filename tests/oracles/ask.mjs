@@ -7,8 +7,12 @@
  */
 import { readFileSync } from "node:fs";
 
-const { answer, basesOf, difference, differenceOfShares, parse, share } = await import(process.argv[2]);
-const { publishedWith } = await import(new URL("../published.js", process.argv[2]).href);
+const source = (name) => import(new URL(name, process.argv[2]).href);
+const { answer } = await source("answers/answer.js");
+const { difference } = await source("answers/difference.js");
+const { parse } = await source("answers/question.js");
+const { basesOf, differenceOfShares, share } = await source("answers/shares.js");
+const { publishedWith } = await source("published.js");
 const { releases, asked } = JSON.parse(readFileSync(0, "utf8"));
 
 const whole = (values) => (values ? Int32Array.from(values) : null);

@@ -56,7 +56,6 @@ def meta_of(columns: list[dict[str, Any]], records: int, buffers: Buffers, **cha
         "dataset": "people",
         "vintage": "2026-11",
         "prefix": "people",
-        "language": "en",
         "protection": "k_anonymity",
         "unit": {"one": "person", "many": "people"},
         "records": records,

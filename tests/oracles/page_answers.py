@@ -17,7 +17,7 @@ import pytest
 from tasks.core.dp.sampling.stream import SeededStream
 
 _HERE = Path(__file__).resolve()
-ANSWERS = _HERE.parents[2] / "tasks/core/navigation/explorer/source/answers"
+SOURCE = _HERE.parents[2] / "tasks/core/navigation/explorer/source"
 UNMEASURED = -(2**31)
 
 
@@ -27,7 +27,7 @@ def ask(releases, asked):
     if node is None:
         pytest.skip("needs Node (Debian: nodejs)")
     found = subprocess.run(
-        [node, str(_HERE.with_name("ask.mjs")), (ANSWERS / "index.js").as_uri()],
+        [node, str(_HERE.with_name("ask.mjs")), SOURCE.as_uri() + "/"],
         input=json.dumps({"releases": releases, "asked": asked}),
         capture_output=True,
         text=True,

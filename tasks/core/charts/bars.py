@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.axes import nice_ticks, proportion, short_number
-from tasks.core.charts.chart import Chart
-from tasks.core.charts.legend import LegendEntry, legend
+from tasks.core.charts.plot import nice_ticks, proportion, short_number
+from tasks.core.charts.svg import Chart, LegendEntry, legend
 from tasks.core.figures import up, whole
 
 #: From one name to the next, and at the right the room for figures.

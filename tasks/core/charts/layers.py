@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.chart import Chart
+from tasks.core.charts.svg import Chart
 
 #: With its margins 600 px: a browser shows it beside a side bar without shrinking it.
 WIDTH = 550

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tasks.core.arrays import Floats
 from tasks.core.charts import svg, theme
-from tasks.core.charts.chart import Chart
+from tasks.core.charts.svg import Chart
 
 #: In px: a square's side, room for names to the left and above, and to the right as they slant.
 _CELL, _NAMES, _ABOVE, _BESIDE = 40, 134, 96, 84

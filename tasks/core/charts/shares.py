@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.chart import Chart
-from tasks.core.charts.legend import LegendEntry, legend
+from tasks.core.charts.svg import Chart, LegendEntry, legend
+from tasks.core.figures import up
 
 #: The colour of a part whose size is not known: stripes.
 NOT_KNOWN = "url(#not-known)"
@@ -61,13 +61,20 @@ def _bar(whole: Whole, y: float) -> str:
     return svg.tag("g", svg.tag("title", svg.escape(f"{whole.label}: {whole.told}")) + "".join(parts))
 
 
-def gauge(spent: tuple[float, str], cap: tuple[float, str], title: str, description: str) -> Chart:
-    """One bar up to a cap, filled as far as it is spent; each a number and the words above it."""
-    share = min(max(spent[0] / cap[0], 0.0), 1.0)
+def budget_gauge(used: float, epsilon_spent: float, epsilon_cap: float) -> Chart:
+    """The bar of a dataset's budget, filled as far as it is used.
+
+    Args:
+        used: the share of the cap's mu² that is spent. Releases add up in mu², and not in epsilon.
+        epsilon_spent: at the cap's delta.
+        epsilon_cap: at the same.
+    """
+    used = min(max(used, 0.0), 1.0)
     parts = [
         svg.rect(0, 20, _GAUGE, 16, theme.FAINT, rx=8),
-        svg.rect(0, 20, max(share * _GAUGE, 6), 16, theme.RELEASED, rx=8),
-        svg.label(0, 13, spent[1], font_weight="600"),
-        svg.label(_GAUGE, 13, cap[1], text_anchor="end", fill=theme.SOFT),
+        svg.rect(0, 20, max(used * _GAUGE, 6), 16, theme.RELEASED, rx=8),
+        svg.label(0, 13, f"{used:.0%} used: ε = {up(epsilon_spent)}", font_weight="600"),
+        svg.label(_GAUGE, 13, f"cap: ε = {up(epsilon_cap)}", text_anchor="end", fill=theme.SOFT),
     ]
-    return Chart(_GAUGE, 40, title, description, parts)
+    described = f"{used:.0%} of the budget is used: epsilon {up(epsilon_spent)} of {up(epsilon_cap)}"
+    return Chart(_GAUGE, 40, "Budget of the dataset", described, parts)

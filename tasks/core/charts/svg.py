@@ -1,6 +1,9 @@
-"""The smallest SVG: text and shapes go in, escaped deterministic markup comes out."""
+"""The smallest SVG: text, shapes and charts go in, escaped deterministic markup comes out."""
 
 import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from tasks.core.charts import theme
 
@@ -107,3 +110,111 @@ def whisker(low: float, high: float, y: float, stroke: str = theme.INK) -> str:
     for x in (low, high):
         path += f"M{coordinate(x)} {coordinate(y - 3)}V{coordinate(y + 3)}"
     return tag("path", d=path, stroke=stroke, stroke_width=1.2, fill="none")
+
+
+_ROW = 19
+_GAP = 16
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """One meaning.
+
+    Attributes:
+        words: what it is.
+        colour: of its mark.
+        mark: a filled ``box``, a ``line`` or an error bar (``whisker``).
+        dashes: of the line.
+        opacity: of the box.
+    """
+
+    words: str
+    colour: str
+    mark: Literal["box", "line", "whisker"] = "box"
+    dashes: str = ""
+    opacity: float | None = None
+
+
+def legend(entries: Sequence[LegendEntry], width: float = theme.WIDTH) -> tuple[str, float]:
+    """The entries from the top left, on as many lines as they need; and the height that they take."""
+    parts, x, y = [], 0.0, 0.0
+    for entry in entries:
+        room = (16 if entry.mark == "box" else 26) + text_width(entry.words, theme.LEGEND)
+        if x and x + room > width:
+            x, y = 0.0, y + _ROW
+        parts.append(_entry(entry, x, y))
+        x += room + _GAP
+    return "".join(parts), y + _ROW + 3 if entries else 0.0
+
+
+def _entry(entry: LegendEntry, x: float, y: float) -> str:
+    if entry.mark == "box":
+        shape = rect(x, y + 3, 11, 11, entry.colour, fill_opacity=entry.opacity)
+        return shape + label(x + 16, y + 13, entry.words, font_size=theme.LEGEND)
+    if entry.mark == "whisker":
+        shape = whisker(x, x + 20, y + 8.5, entry.colour)
+    else:
+        look = {"stroke_width": 2.4, "stroke_dasharray": entry.dashes}
+        shape = line(x, y + 8.5, x + 20, y + 8.5, entry.colour, **look)
+    return shape + label(x + 26, y + 13, entry.words, font_size=theme.LEGEND)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart that a screen reader can name.
+
+    Attributes:
+        width, height: in px.
+        title, description: what a person who can't see the chart is told; the page shows its own caption.
+        parts: the shapes, as markup.
+        shrinks: whether it shrinks with its place; one that does not stands in a scrolling one.
+    """
+
+    width: float
+    height: float
+    title: str
+    description: str
+    parts: Sequence[str]
+    shrinks: bool = True
+
+    def __html__(self) -> str:
+        """What a Jinja template writes where it is given a chart."""
+        return self.in_page()
+
+    def as_file(self, note: str = "") -> str:
+        """The text of an SVG file of its own: the title above the chart, on a white ground.
+
+        Args:
+            note: a line under the title.
+        """
+        edge, upper = 24, 76 if note else 54
+        widths = (self.width, text_width(self.title, theme.TITLE), text_width(note))
+        size = {"width": round(max(widths) + 2 * edge), "height": round(self.height + upper + 16)}
+        parts = [
+            rect(0, 0, size["width"], size["height"], theme.PAPER),
+            label(edge, 34, self.title, font_size=theme.TITLE, font_weight="bold"),
+            label(edge, 56, note, fill=theme.SOFT) if note else "",
+            tag("g", "".join(self.parts), transform=f"translate({edge} {upper})"),
+        ]
+        file = {"xmlns": "http://www.w3.org/2000/svg", **size}
+        return self._svg((size["width"], size["height"]), parts, **file) + "\n"
+
+    def in_page(self) -> str:
+        """The chart as a part of a page, as wide as its place; without a style, which pages don't allow.
+
+        A quarter larger than drawn at most: text keeps the size of the page's own.
+        """
+        width, look = (1.25 * self.width, "chart") if self.shrinks else (self.width, "chart fixed")
+        return self._svg((self.width, self.height), self.parts, width=round(width), class_=look)
+
+    def _svg(self, size: tuple[float, float], parts: Sequence[str], **attributes: object) -> str:
+        about = tag("title", escape(self.title)) + tag("desc", escape(self.description))
+        return tag(
+            "svg",
+            about + "".join(parts),
+            viewBox=f"0 0 {coordinate(size[0])} {coordinate(size[1])}",
+            role="img",
+            aria_label=self.title,
+            **attributes,
+            font_family=theme.FONTS,
+        )

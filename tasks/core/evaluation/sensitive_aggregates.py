@@ -31,7 +31,7 @@ from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.arrays import ShareDone
 from tasks.core.charts import theme
 from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
-from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
+from tasks.core.charts.plot import Axes, line_over_bars
 from tasks.core.queries import QueryResources
 from tasks.core.records.table import RecordTable
 from tasks.core.tables.writing import write_rows
@@ -97,16 +97,20 @@ def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
     header = ("sen_combo_length", "combo_count", "rare_count", "rare_proportion")
     cells = [(row.length, row.combinations, row.rare, row.proportion) for row in rows]
     files.table("rare_by_length.tsv", header, cells)
-    chart = LineOverBars(
-        title="Rare combinations of the sensitive table, by length",
+    axes = Axes(
+        "Rare combinations of the sensitive table, by length",
+        x="Length of the combinations",
+        y="",
         description="Distinct combinations of each length, and the proportion of them that is rare.",
-        axis="Length of the combinations",
-        labels=[str(row.length) for row in rows],
-        line=("Proportion that is rare", [row.proportion for row in rows]),
-        bars=("Distinct combinations", [row.combinations for row in rows]),
-        colour=theme.RARE,
+        places=[str(row.length) for row in rows],
     )
-    files.path("rare_by_length.svg").write_text(line_over_bars(chart).as_file(), encoding="utf-8")
+    chart = line_over_bars(
+        axes,
+        ("Proportion that is rare", [row.proportion for row in rows]),
+        ("Distinct combinations", [row.combinations for row in rows]),
+        theme.RARE,
+    )
+    files.path("rare_by_length.svg").write_text(chart.as_file(), encoding="utf-8")
 
 
 def _write_analysis(

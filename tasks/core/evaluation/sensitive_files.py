@@ -12,7 +12,8 @@ from typing import Any
 
 from tasks.core.aggregates.linkability import LISTED, percentage
 from tasks.core.charts import theme
-from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
+from tasks.core.charts.plot import Axes, line_over_bars
+from tasks.core.charts.svg import Chart
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.measures import (
     Comparison,
@@ -352,10 +353,10 @@ _KEPT = "Mean preservation: share of a sensitive count that the synthetic record
 def synthetic_charts(comparison: Comparison) -> dict[str, str]:
     """The charts of synthetic against sensitive counts, by the name of their file without prefix."""
     charts = (_leakage_chart(comparison), *_by_count(comparison), _by_length(comparison))
-    return {name: line_over_bars(chart).as_file() for name, chart in charts}
+    return {name: chart.as_file() for name, chart in charts}
 
 
-def _leakage_chart(comparison: Comparison) -> tuple[str, LineOverBars]:
+def _leakage_chart(comparison: Comparison) -> tuple[str, Chart]:
     rows = leakage_by_length(comparison)
     names = (
         "Distinct combinations in the synthetic records",
@@ -367,7 +368,7 @@ def _leakage_chart(comparison: Comparison) -> tuple[str, LineOverBars]:
     )
 
 
-def _by_count(comparison: Comparison) -> list[tuple[str, LineOverBars]]:
+def _by_count(comparison: Comparison) -> list[tuple[str, Chart]]:
     rows = preservation_by_count(comparison)
     found = []
     for name, key, line, title in (
@@ -384,7 +385,7 @@ def _by_count(comparison: Comparison) -> list[tuple[str, LineOverBars]]:
     return found
 
 
-def _by_length(comparison: Comparison) -> tuple[str, LineOverBars]:
+def _by_length(comparison: Comparison) -> tuple[str, Chart]:
     rows = preservation_by_length(comparison)
     names = ("Mean count in the synthetic records", _KEPT)
     chart = _chart(rows, ("length", "mean_count", "preservation"), names, theme.BY_LENGTH)
@@ -393,17 +394,16 @@ def _by_length(comparison: Comparison) -> tuple[str, LineOverBars]:
 
 def _chart(
     rows: Sequence[dict[str, Any]], keys: tuple[str, str, str], names: tuple[str, str], colour: str
-) -> Callable[[str, str], LineOverBars]:
+) -> Callable[[str, str], Chart]:
     """A chart of three keys (place, bar, line) of the rows, but for its title and the axis' name."""
     places, bars, line = ([row[key] for row in rows] for key in keys)
-    return lambda title, axis: LineOverBars(
-        title=title,
-        description=_described("Length" if keys[0] == "length" else "Count up to", places, line),
-        axis=axis,
-        labels=[whole(place) for place in places],
-        line=(names[1], line),
-        bars=(names[0], bars),
-        colour=colour,
+    described = _described("Length" if keys[0] == "length" else "Count up to", places, line)
+    labels = [whole(place) for place in places]
+    return lambda title, axis: line_over_bars(
+        Axes(title, axis, "", description=described, places=labels),
+        (names[1], line),
+        (names[0], bars),
+        colour,
     )
 
 

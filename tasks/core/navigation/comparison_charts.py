@@ -9,11 +9,8 @@ from dataclasses import dataclass
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
-from tasks.core.charts.axes import Axes
-from tasks.core.charts.bars import Bar, Series
-from tasks.core.charts.chart import Chart
-from tasks.core.charts.curves import Curve, curves
-from tasks.core.charts.grouped_bars import GroupedBars, grouped_bars
+from tasks.core.charts.plot import Axes, Columns, Line, plot
+from tasks.core.charts.svg import Chart
 from tasks.core.navigation.metrics import GROUPS
 from tasks.core.navigation.run_figures import RunFigures, figure_of
 
@@ -118,17 +115,21 @@ def charts(runs: Sequence[RunFigures], names: Sequence[str]) -> list[Json]:
 
 def _by_length(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
     lengths = sorted({int(row["length"]) for _, run in runs for row in run.by_length})
-    places = [
-        Bar(f"length {length}", tuple(_at(run.by_length, length, wanted.figure) for _, run in runs))
-        for length in lengths
+    series = [
+        Columns(
+            names[place],
+            [_at(run.by_length, length, wanted.figure) for length in lengths],
+            theme.SERIES[place][0],
+        )
+        for place, run in runs
     ]
-    values = [value for place in places for value in place.values]
+    values = [value for each in series for value in each.values]
     if all(value is None for value in values):
         return None
     if not any(values):
         return _entry(wanted, "by length", None)
-    series = [Series(names[place], theme.SERIES[place][0]) for place, _ in runs]
-    chart = grouped_bars(GroupedBars(Axes(f"{wanted.caption} by length", "", ""), places, series))
+    places = [f"length {length}" for length in lengths]
+    chart = plot(series, Axes(f"{wanted.caption} by length", "", "", places=places), size=(theme.WIDTH, 220))
     return _entry(wanted, "by length", chart)
 
 
@@ -144,7 +145,7 @@ def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequen
         points = [(float(row["bin"]), wanted.figure(row)) for row in rows]
         known = tuple((x, y) for x, y in points if y is not None)
         if known:
-            lines.append(Curve(names[place], known, look=place))
+            lines.append(Line(names[place], known, *theme.SERIES[place]))
     if not lines:
         return None
     axes = Axes(
@@ -154,7 +155,7 @@ def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequen
         x_spacing="log",
         top=wanted.top,
     )
-    return _entry(wanted, "", curves(lines, axes))
+    return _entry(wanted, "", plot(lines, axes))
 
 
 def _entry(wanted: _Wanted, by: str, chart: Chart | None) -> Json:

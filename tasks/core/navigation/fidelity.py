@@ -7,7 +7,6 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Floats, Ids, Integers
-from tasks.core.charts.bands import Band
 
 Points = tuple[tuple[float, float], ...]
 
@@ -15,6 +14,22 @@ Points = tuple[tuple[float, float], ...]
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 #: Less of the rarest values' counts is told in words.
 _NEARLY_ALL = 0.8
+
+
+@dataclass(frozen=True)
+class Band:
+    """The synthetic counts of published combinations whose released counts are near each other.
+
+    Attributes:
+        released: mean released count.
+        combinations: how many.
+        synthetic: five quantiles of their synthetic counts; half of them lie between the inner two, nine of
+            ten between the outer two.
+    """
+
+    released: float
+    combinations: int
+    synthetic: tuple[float, ...]
 
 
 @dataclass(frozen=True)

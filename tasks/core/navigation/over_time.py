@@ -4,6 +4,7 @@ In: the releases in their order, and what is known of each. Out: the page, and a
 """
 
 import csv
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core.charts.chart import Chart
-from tasks.core.charts.timeline import Point, timeline
+from tasks.core.charts import theme
+from tasks.core.charts.plot import Axes, Dots, Line, plot
+from tasks.core.charts.svg import Chart
 from tasks.core.evaluation.over_time import (
     FALSE_ALARM,
     NUMBER_OF_RECORDS,
@@ -31,6 +33,26 @@ MOST_CHARTS, MOST_LINES = 24, 200
 _RECORDS = "number of records"
 #: Settings that follow from a draw and change with every release.
 _FOLLOW = frozenset({"synthesis.random_seed"})
+
+
+@dataclass(frozen=True)
+class Point:
+    """A release's count.
+
+    Attributes:
+        label: of the release.
+        value: None where it was not published.
+        low, high: where the true count lies, as far as noise or rounding tell.
+        is_struck: of a release that was withdrawn: drawn hollow, and no line leads to it.
+        is_changed: differs from the one before by more than its error explains.
+    """
+
+    label: str
+    value: float | None
+    low: float = 0.0
+    high: float = 0.0
+    is_struck: bool = False
+    is_changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,7 +103,7 @@ class History:
         """Every combination that any release counts, the number of records first."""
         return sorted({combination for rows in self._rows for combination in rows})
 
-    def points(self, combination: Combination) -> list[Point]:
+    def points(self, combination: Combination) -> list["Point"]:
         """A combination's counts over all releases."""
         changed = {
             self.place(change.after)
@@ -93,7 +115,7 @@ class History:
             for place in range(len(self.releases))
         ]
 
-    def _point(self, place: int, combination: Combination, *, is_changed: bool) -> Point:
+    def _point(self, place: int, combination: Combination, *, is_changed: bool) -> "Point":
         release, rows = self.releases[place], self._rows[place]
         if release.counts is None or combination not in rows:
             return Point(release.vintage, None, is_struck=not release.stands)
@@ -178,6 +200,34 @@ def _chart(history: History, combination: Combination) -> Chart:
     points = history.points(combination)
     known = [f"{point.label}: {point.value:.0f}" for point in points if point.value is not None]
     return timeline(told(combination), f"By release: {', '.join(known)}.", points)
+
+
+def timeline(title: str, description: str, points: Sequence[Point]) -> Chart:
+    """Points with their ranges over the releases, joined by a line; a changed one has the second colour."""
+    placed = list(enumerate(points))
+    standing = [(place, point) for place, point in placed if not point.is_struck]
+    lines = [
+        Line("", ((place + 0.5, point.value), (other + 0.5, following.value)), theme.RELEASED, thick=1.4)
+        for (place, point), (other, following) in itertools.pairwise(standing)
+        if point.value is not None and following.value is not None
+    ]
+    looks = {(False, False): theme.RELEASED, (False, True): theme.SYNTHETIC, (True, False): theme.SOFT}
+    dots = [
+        Dots(
+            "",
+            [
+                (place + 0.5, point.value, point.low, point.high, f"{point.label}: {point.value:.0f}")
+                for place, point in placed
+                if point.value is not None and (point.is_struck, point.is_changed) == look
+            ],
+            colour,
+            is_hollow=look[0],
+        )
+        for look, colour in looks.items()
+    ]
+    labels = [point.label for point in points]
+    axes = Axes(title, "", "", y_spacing="around", description=description, places=labels)
+    return plot([*lines, *dots], axes, size=(theme.WIDTH, 120))
 
 
 def _vintages(history: History) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from tasks.core.arrays import Json
 from tasks.core.charts import svg, theme
 from tasks.core.figures import down, near, percent_up, up, whole
 from tasks.core.navigation.payload.release import Payload
-from tasks.core.navigation.spoken import LANGUAGES, Figure, Speaker
+from tasks.core.navigation.spoken import join_words, list_columns, say
 
 _FOLDER = Path(__file__).parent
 
@@ -99,8 +99,7 @@ def html(context: Json, page: Page) -> str:
         "release": None if page.explorer is None else Markup(json_in_page(page.explorer.meta)),
         "data": None if page.explorer is None else Markup(page.explorer.data),
     }
-    spoken = {"speakers": [Speaker(language) for language in LANGUAGES]}
-    return environment.get_template(page.template).render(context | embedded | spoken)
+    return environment.get_template(page.template).render(context | embedded)
 
 
 def _environment() -> Environment:
@@ -114,21 +113,22 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "near": _as_figure(near),
-        "up": _as_figure(up),
-        "down": _as_figure(down),
-        "whole": _as_figure(whole),
-        "percent_up": _as_figure(percent_up),
-        "figure": Figure,
+        "near": near,
+        "up": up,
+        "down": down,
+        "whole": whole,
+        "percent_up": percent_up,
         "exact": _exact,
         "symbols": symbols,
     }
-    environment.globals |= {"dark_colours": theme.DARK, "series": theme.SERIES}
+    environment.globals |= {
+        "dark_colours": theme.DARK,
+        "series": theme.SERIES,
+        "say": say,
+        "list_columns": list_columns,
+        "join_words": join_words,
+    }
     return environment
-
-
-def _as_figure(rounded: Callable[..., str]) -> Callable[..., Figure]:
-    return lambda *given: Figure(rounded(*given))
 
 
 def _bundled(name: str) -> str:

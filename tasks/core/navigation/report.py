@@ -5,17 +5,19 @@ not hold; equal inputs give equal bytes. What only one regime has is in `regimes
 (differential privacy), `rounding` (k-anonymity).
 """
 
+from collections.abc import Sequence
+
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
-from tasks.core.charts.axes import Axes
-from tasks.core.charts.bands import bands
-from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
-from tasks.core.charts.curves import Curve, curves
+from tasks.core.charts.bars import SHARES, Bar, Bars, ErrorBar, Series, bars
 from tasks.core.charts.matrix import Half, Matrix, matrix
+from tasks.core.charts.plot import Area, Axes, Line, plot, scale_of
+from tasks.core.charts.svg import Chart
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
+from tasks.core.figures import whole
 from tasks.core.navigation.associations import associations, ranked
-from tasks.core.navigation.fidelity import rare_values_told
+from tasks.core.navigation.fidelity import Band, rare_values_told
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.page import Page, html
 from tasks.core.navigation.payload.release import Payload, no_records, payload_of_counts
@@ -112,10 +114,14 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
     fidelity = inputs.fidelity
     if fidelity is None or not fidelity.bands:
         return None
-    axes = Axes(f"Synthetic against {regime.count}s", regime.count, "synthetic count")
     lines = [
-        Curve(f"length {length}", points, level=regime.spread.get(length))
-        for length, points in fidelity.error_by_count
+        Line(
+            f"length {length}",
+            points,
+            *theme.SERIES[place % len(theme.SERIES)],
+            level=regime.spread.get(length),
+        )
+        for place, (length, points) in enumerate(fidelity.error_by_count)
     ]
     error_axes = Axes(
         "Mean absolute error by count",
@@ -125,9 +131,37 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
         "log1p",
     )
     return {
-        "bands": bands(fidelity.bands, axes, regime.true_range),
-        "error": curves(lines, error_axes, regime.limit),
+        "bands": spread_chart(fidelity.bands, regime.count, regime.true_range),
+        "error": plot(lines, error_axes, regime.limit),
     }
+
+
+def spread_chart(bands: Sequence[Band], count: str, true_range: ErrorBar | None) -> Chart:
+    """Median and spread of the synthetic counts over the released one, beside the line of equal counts.
+
+    Args:
+        bands: ascending by the released count.
+        count: what a released count is called.
+        true_range: where the true count of a released one lies; None: it is exact, or not told.
+    """
+    across = scale_of([band.released for band in bands], "log")
+    steps = [across.low * (across.high / across.low) ** (step / 48) for step in range(49)]
+    quantiles = [[(band.released, band.synthetic[place]) for band in bands] for place in range(5)]
+    series: list[Area | Line] = []
+    if true_range is not None:
+        low = [(at, max(at - true_range.below, 0.0)) for at in steps]
+        high = [(at, at + true_range.above) for at in steps]
+        series.append(Area(true_range.name, low, high, theme.RELEASED, 0.45))
+    series += [
+        Line("equal", [(at, at) for at in steps], theme.INK, "4 3", thick=1.3),
+        Area("nine of ten", quantiles[0], quantiles[4], theme.SYNTHETIC, 0.2),
+        Area("half of them", quantiles[1], quantiles[3], theme.SYNTHETIC, 0.45),
+        Line("median", quantiles[2], theme.SYNTHETIC),
+    ]
+    total = whole(sum(band.combinations for band in bands))
+    described = f"{total} combinations; on the dashed line both counts agree."
+    axes = Axes(f"Synthetic against {count}s", count, "synthetic count", "log", "log1p", None, described)
+    return plot(series, axes)
 
 
 def _associations(inputs: ReportInputs, synthetic: AnySynthetic, regime: Regime) -> Json:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.charts.axes import Axes
-from tasks.core.charts.chart import Chart
-from tasks.core.charts.curves import Curve, curves
+from tasks.core.charts import theme
+from tasks.core.charts.plot import Axes, Line, plot
+from tasks.core.charts.svg import Chart
 from tasks.core.statement.differential_privacy.statement import survival_curve
 
 
@@ -40,15 +40,16 @@ def survival_chart(levels: Sequence[SurvivalLevel]) -> Chart | None:
     top = max(level.threshold + 3.5 * level.scale for level in levels)
     steps = sorted({max(1, round(top * part / 90)) for part in range(91)})
     lines = [
-        Curve(
+        Line(
             level.label,
             tuple(zip(map(float, steps), level.chances(steps), strict=True)),
+            *theme.SERIES[place % len(theme.SERIES)],
             mark=level.threshold,
         )
-        for level in levels
+        for place, level in enumerate(levels)
     ]
     axes = Axes("Chance of being published", "true count of the combination", "chance", top=1.0)
-    return curves(lines, axes)
+    return plot(lines, axes)
 
 
 def survival_rows(levels: Sequence[SurvivalLevel]) -> list[tuple[str, list[int]]]:

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
-from tasks.core.charts.chart import Chart
 from tasks.core.charts.matrix import Half, Matrix, matrix
+from tasks.core.charts.svg import Chart
 from tasks.core.navigation.binned_columns import BinnedColumn
 from tasks.core.navigation.page import Page, headed, html
 from tasks.core.navigation.payload.release import Payload

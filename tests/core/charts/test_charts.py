@@ -7,8 +7,8 @@ import pytest
 
 from tasks.core.charts import theme
 from tasks.core.charts.bars import SHARES, Bar, Bars, ErrorBar, Series, bars
-from tasks.core.charts.chart import Chart
-from tasks.core.charts.shares import NOT_KNOWN, Whole, gauge, shares
+from tasks.core.charts.shares import NOT_KNOWN, Whole, budget_gauge, shares
+from tasks.core.charts.svg import Chart
 
 SERIES = (Series("noisy", theme.RELEASED), Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK))
 
@@ -73,7 +73,7 @@ def test_every_chart_has_a_title_and_a_description():
         counts([], None),
         shares([Whole("length 1", ((1, NOT_KNOWN),), "3 published")], (), "shares", "told"),
         shown_shares([Bar("a × b", (0.5, 0.25))]),
-        gauge((0.5, "spent"), (3.0, "cap"), "budget", "told"),
+        budget_gauge(0.5, 1.0, 3.0),
     ]
     for chart in drawn:
         root = ET.fromstring(chart.in_page())
@@ -97,14 +97,14 @@ def test_a_whole_of_nothing_is_an_empty_bar():
 
 
 def test_the_gauge_never_runs_over():
-    root = ET.fromstring(gauge((9.0, "spent"), (3.0, "cap"), "t", "d").in_page())
+    root = ET.fromstring(budget_gauge(3.0, 9.0, 3.0).in_page())
     whole, spent = [float(r.get("width")) for r in root.iter("rect")]
     assert spent == whole
 
 
 def test_the_gauge_is_as_large_on_a_telephone_as_its_text():
     """390 pixels leave 358 to the page: what is drawn wider shrinks, and its letters with it."""
-    root = ET.fromstring(gauge((1.0, "spent"), (3.0, "cap"), "t", "d").in_page())
+    root = ET.fromstring(budget_gauge(0.3, 1.0, 3.0).in_page())
     drawn = float(root.get("viewBox").split()[2])
     letters = [float(label.get("font-size")) for label in root.iter("text")]
     bar = min(float(r.get("height")) for r in root.iter("rect"))

@@ -1,15 +1,15 @@
 """Charts as files of their own: well formed, and saying their numbers."""
 
-import dataclasses
 import itertools
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 import pytest
 
 from tasks.core.charts import theme
 from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
-from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
-from tasks.core.charts.svg import text_width
+from tasks.core.charts.plot import Axes, line_over_bars
+from tasks.core.charts.svg import Chart, text_width
 from tasks.core.evaluation.comparison import compare_two
 from tasks.core.evaluation.sensitive_files import synthetic_charts
 from tasks.core.records.columns import Column, Schema
@@ -26,44 +26,53 @@ def parsed(text: str) -> tuple[ElementTree.Element, list[str]]:
     return root, [element.text or "" for element in root.iter(f"{SVG}text")]
 
 
-def chart(size: int, largest: float = 1e6) -> LineOverBars:
-    return LineOverBars(
-        title="A <title> & more",
+def chart(size: int, largest: float = 1e6, line: Sequence[float] | None = None) -> Chart:
+    axes = Axes(
+        "A <title> & more",
+        x="Length",
+        y="",
         description="Told.",
-        axis="Length",
-        labels=[f"{10 << place:,}" for place in range(size)],
-        bars=("Bars", [largest * (place + 1) / max(size, 1) for place in range(size)]),
-        line=("Line", [place / max(size, 1) for place in range(size)]),
-        colour=theme.BY_COUNT,
+        places=[f"{10 << place:,}" for place in range(size)],
     )
+    bars = [largest * (place + 1) / max(size, 1) for place in range(size)]
+    line = [place / max(size, 1) for place in range(size)] if line is None else line
+    return line_over_bars(axes, ("Line", line), ("Bars", bars), theme.BY_COUNT)
 
 
 @pytest.mark.parametrize("size", [0, 1, 3, 15, 60])
 def test_every_number_of_bars_gives_a_readable_file(size: int) -> None:
-    root, texts = parsed(line_over_bars(chart(size)).as_file())
+    root, texts = parsed(chart(size).as_file())
     assert "A <title> & more" in texts
-    polyline = next(root.iter(f"{SVG}polyline"), None)
-    points = [] if polyline is None else polyline.attrib["points"].split()
-    assert len(points) == size == len(list(root.iter(f"{SVG}circle")))
+    assert len(list(root.iter(f"{SVG}circle"))) == size
+
+
+def placed(element: ElementTree.Element, down: float = 0.0) -> Iterator[tuple[ElementTree.Element, float]]:
+    """Every element, and how far the groups that it is in move it down."""
+    for inner in element:
+        moved = inner.attrib.get("transform", "")
+        by = float(moved.removesuffix(")").split()[1]) if moved.startswith("translate") else 0.0
+        yield inner, down + by
+        yield from placed(inner, down + by)
 
 
 def lines_of_text(root: ElementTree.Element) -> dict[float, list[tuple[float, float]]]:
     """Where texts of ordinary size begin and end, by the height that they stand on, inside the margins."""
     found: dict[float, list[tuple[float, float]]] = {}
-    for text in root.iter(f"{SVG}text"):
+    texts = ((each, down) for each, down in placed(root) if each.tag == f"{SVG}text")
+    for text, down in texts:
         size = float(text.attrib["font-size"])
         width, x = text_width(text.text or "", size), float(text.attrib["x"])
         start = x - width * {"middle": 0.5, "end": 1.0}.get(text.attrib.get("text-anchor", ""), 0.0)
         if size in (theme.SMALL, theme.TEXT) and "transform" not in text.attrib:
-            found.setdefault(float(text.attrib["y"]), []).append((start, start + width))
+            found.setdefault(down + float(text.attrib["y"]), []).append((start, start + width))
     return found
 
 
 @pytest.mark.parametrize("size", [1, 3, 15, 60])
 @pytest.mark.parametrize("largest", [9.5, 163_840.0, 1e9])
 def test_no_text_touches_another_one_or_leaves_the_chart(size: int, largest: float) -> None:
-    root, texts = parsed(line_over_bars(chart(size, largest)).as_file())
-    assert f"{chart(size).line[1][0]:.2f}" in texts
+    root, texts = parsed(chart(size, largest).as_file())
+    assert "0.00" in texts
     for places in lines_of_text(root).values():
         places.sort()
         assert places[0][0] >= 0 and places[-1][1] <= float(root.attrib["width"])
@@ -71,16 +80,22 @@ def test_no_text_touches_another_one_or_leaves_the_chart(size: int, largest: flo
 
 
 def test_line_and_bars_stand_in_panels_of_their_own() -> None:
-    root, _ = parsed(line_over_bars(chart(5)).as_file())
-    lowest = max(float(circle.attrib["cy"]) for circle in root.iter(f"{SVG}circle"))
-    bars = [rect for rect in root.iter(f"{SVG}rect") if rect.attrib["fill"] == theme.BY_COUNT]
-    assert len(bars) == 5
-    assert lowest < min(float(rect.attrib["y"]) for rect in bars)
+    root, _ = parsed(chart(5).as_file())
+    shapes = list(placed(root))
+    lowest = max(float(each.attrib["cy"]) + down for each, down in shapes if each.tag == f"{SVG}circle")
+    tops = [
+        float(each.attrib["y"]) + down
+        for each, down in shapes
+        if each.attrib.get("fill") == theme.BY_COUNT
+        if each.tag == f"{SVG}rect"
+    ]
+    assert len(tops) == 6, "five bars and the legend's box"
+    assert lowest < min(tops)
 
 
 def test_a_small_proportion_is_not_shown_as_none() -> None:
     line = (0.0, 0.004, 0.00001)
-    _, texts = parsed(line_over_bars(dataclasses.replace(chart(3), line=("Line", line))).as_file())
+    _, texts = parsed(chart(3, line=line).as_file())
     assert {"0.00", "0.004", "<0.0001"} <= set(texts)
 
 
@@ -98,7 +113,7 @@ def test_long_names_of_a_ranking_stay_within_the_chart() -> None:
 
 
 def test_numbers_have_thousands_separators() -> None:
-    _, texts = parsed(line_over_bars(chart(3, 1_234_567)).as_file())
+    _, texts = parsed(chart(3, 1_234_567).as_file())
     assert "1,234,567" in texts
     assert "1.5M" in texts
 

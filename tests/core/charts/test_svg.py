@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.axes import nice_ticks, short_number
+from tasks.core.charts.plot import nice_ticks, short_number
 
 
 @given(st.text())

@@ -9,7 +9,7 @@ import pytest
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.naming import Naming, UnitName
 from tasks.core.navigation.report import render_page
-from tasks.core.navigation.spoken import Speaker
+from tasks.core.navigation.spoken import list_columns, say
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
@@ -24,28 +24,28 @@ from tests.oracles.releases import SCHEMA, ledger_facts, release
 VISIT = Naming(unit=UnitName.of("visit"))
 
 
-def answers(text: str, language: str = "en") -> list[str]:
-    """The words of the three answers in one language, in their order."""
+def answers(text: str) -> list[str]:
+    """The words of the three answers, in their order."""
     check(text)
-    [found] = re.findall(rf'<div class="answers" lang="{language}".*?</div>\n</div>\n', text, re.DOTALL)
+    [found] = re.findall(r'<div class="answers".*?</div>\n</div>\n', text, re.DOTALL)
     parts = re.findall(r'<div class="answer">\n<h2>.*?</h2>(.*?)</div>', found, re.DOTALL)
     assert len(parts) == 3
     words = (html.unescape(re.sub("<[^>]*>", "", part)) for part in parts)
     return [" ".join(part.split()) for part in words]
 
 
-def noisy(naming: Naming = Naming(), language: str = "en", **changes: object) -> list[str]:
+def noisy(naming: Naming = Naming(), **changes: object) -> list[str]:
     measurement, aggregates, synthetic = release(600)
     body = accounted_statement(measurement, ledger_facts(**changes), "abc")
     inputs = ReportInputs(body, SCHEMA, aggregates, measurement, synthetic, naming=naming)
-    return answers(render_page(inputs), language)
+    return answers(render_page(inputs))
 
 
-def anonymous(naming: Naming = Naming(), language: str = "en", **changes: object) -> list[str]:
+def anonymous(naming: Naming = Naming(), **changes: object) -> list[str]:
     aggregates, synthetic = rounded(600, int(str(changes.get("resolution", 10))))
     body = anonymity_statement(facts(**changes), aggregates, "abc")
     inputs = ReportInputs(body, SCHEMA, aggregates, None, synthetic, naming=naming)
-    return answers(render_page(inputs), language)
+    return answers(render_page(inputs))
 
 
 def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded() -> None:
@@ -61,22 +61,12 @@ def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded
     assert "weak promise" not in neighbour
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_of_people_one_row_each_counts_and_both_cards_say_so_in_their_word(language: str) -> None:
-    said = {
-        "en": ("Where a patient has several rows", "not how many ever had it", "how many patients ever had"),
-        "de": ("Hat jemand (patient) mehrere Zeilen", "nicht, wie viele ihn je", "Wie viele (patients)"),
-    }[language]
-    what, exact, neighbour = noisy(Naming(unit=UnitName.of("patient")), language)
+def test_of_people_one_row_each_counts_and_both_cards_say_so_in_their_word() -> None:
+    said = "Where a patient has several rows", "not how many ever had it", "how many patients ever had"
+    what, exact, neighbour = noisy(Naming(unit=UnitName.of("patient")))
     assert said[0] in what and said[1] in what and said[2] in exact and said[1] not in neighbour
-    for *others, _ in (noisy(unit="row", language=language), anonymous(language=language)):
+    for *others, _ in (noisy(unit="row"), anonymous()):
         assert not any(each in " ".join(others) for each in said[1:])
-
-
-@pytest.mark.parametrize("unit", [UnitName.of("person"), UnitName("person", "persons")])
-def test_the_default_unit_is_german_on_a_german_page_however_it_was_said(unit: UnitName) -> None:
-    told = " ".join(noisy(Naming(unit=unit), "de"))
-    assert "Personen" in told and not re.findall(r"\b(?:persons?|people)\b", told)
 
 
 def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected() -> None:
@@ -112,32 +102,29 @@ def test_no_word_of_the_owner_stands_where_something_is_promised_of_rows() -> No
         assert "angler" not in neighbour.replace("one row of the table (angler)", "")
 
 
-def conditional(language: str = "en", choices: RunChoices = RunChoices(), **changes: object) -> str:
+def conditional(choices: RunChoices = RunChoices(), **changes: object) -> str:
     measurement, aggregates, synthetic = release(600)
     body = accounted_statement(measurement, ledger_facts(**changes), "abc", choices)
     inputs = ReportInputs(body, SCHEMA, aggregates, measurement, synthetic)
-    return answers(render_page(inputs), language)[2]
+    return answers(render_page(inputs))[2]
 
 
 def test_what_that_there_is_a_release_tells_is_said_with_the_promise() -> None:
     plain = conditional()
     assert "That holds whatever else they know." in plain
-    assert "Das gilt, was immer man sonst weiß." in conditional("de")
     skipped = {"policy": "skip", "policies": (("skip", "2024-05"),)}
     stopped = {"stopped_runs": 2, "stopping_contracts": 1}
     strict, skipping, none = RunChoices("a" * 64), RunChoices(skips_unchanged=True), RunChoices()
-    for choices, changes, english, german in (
-        (strict, {}, "its table keeps the contract, and the promise does not cover", "Datenvertrag"),
-        (skipping, {}, "only where the table has changed", "sich geändert hat"),
-        (none, skipped, "only where the table has changed", "sich geändert hat"),
-        (none, stopped, "Earlier runs were stopped", "brachen ab"),
-        (none, {"unread_runs": 1}, "Earlier runs were stopped", "brachen ab"),
+    for choices, changes, english in (
+        (strict, {}, "its table keeps the contract, and the promise does not cover"),
+        (skipping, {}, "only where the table has changed"),
+        (none, skipped, "only where the table has changed"),
+        (none, stopped, "Earlier runs were stopped"),
+        (none, {"unread_runs": 1}, "Earlier runs were stopped"),
     ):
-        told = conditional("en", choices, **changes)
+        told = conditional(choices, **changes)
         assert english in told and "That holds whatever" not in told and "Apart from this" in told
         assert english not in plain
-        told = conditional("de", choices, **changes)
-        assert german in told and "Das gilt, was immer" not in told
 
 
 def test_the_figures_say_it_beside_the_factor_too() -> None:
@@ -152,16 +139,13 @@ def test_that_declarations_were_drafted_from_the_table_is_an_answer_of_every_pro
     choices, facts = RunChoices(drafted_from_table=True), replace(FACTS, drafted_from_table=True)
     table = render_table(synthetic_tables(statement=syndiffix_statement(facts, "abc")))
     drafted = {
-        "noise": lambda language: conditional(language, choices),
-        "rounding": lambda language: anonymous(language=language, drafted_from_table=True)[2],
-        "syndiffix": lambda language: answers(table, language)[2],
+        "noise": conditional(choices),
+        "rounding": anonymous(drafted_from_table=True)[2],
+        "syndiffix": answers(table)[2],
     }
     for name, told in drafted.items():
-        english, german = told("en"), told("de")
-        assert "drafted by looking at the table itself" in english and "single people" in english
-        assert "nach einem Blick in die Tabelle selbst entworfen" in german
-        promised = "given these declarations, and not the declarations"
-        assert (promised in english) == (name == "noise") == ("bei diesen Angaben" in german)
+        assert "drafted by looking at the table itself" in told and "single people" in told
+        assert ("given these declarations, and not the declarations" in told) == (name == "noise")
     plain = [conditional(), anonymous()[2], answers(render_table(synthetic_tables()))[2]]
     assert not any("drafted" in told for told in plain)
 
@@ -202,36 +186,14 @@ def test_syndiffix_says_that_nothing_is_proved() -> None:
     assert neighbour.startswith("Nobody has proved that they can’t.")
 
 
-def digits(words: str) -> list[str]:
-    """The numbers in it, with a decimal point."""
-    return sorted(re.findall(r"\d[\d]*(?:[.,]\d+)?", words.replace(",", ".")))
-
-
-@pytest.mark.parametrize("made", [noisy, anonymous])
-@pytest.mark.parametrize("unit", ["subject", "row"])
-def test_in_german_they_say_the_same_figures_in_words_of_its_own(made, unit) -> None:
-    for english, german in zip(made(unit=unit), made(unit=unit, language="de"), strict=True):
-        assert digits(german) == digits(english)
-        assert not set(re.findall(r"\b(?:the|and|people|rows)\b", german))
-    what, _, _ = made(unit=unit, language="de")
-    assert ("Personen" if unit == "subject" else "Zeilen") in what and "Spalten" in what
-    assert not re.findall(r"\d\.\d{1,2}\b", " ".join(made(unit=unit, language="de")))
-
-
-def test_syndiffix_says_so_in_german_too() -> None:
-    text = render_table(synthetic_tables())
-    for english, german in zip(answers(text), answers(text, "de"), strict=True):
-        assert digits(german) == digits(english)
-
-
 def test_a_population_and_columns_are_only_put_in_as_text() -> None:
-    said = Speaker("de")("what.population", population="<b>{many}</b>")
-    assert said == "Beschrieben sind: &lt;b&gt;{many}&lt;/b&gt;."
-    assert "&lt;i&gt; und &lt;b&gt;" in Speaker("de").columns(["<i>", "<b>"])
+    said = say("what.population", population="<b>{many}</b>")
+    assert said == "Described are &lt;b&gt;{many}&lt;/b&gt;."
+    assert "&lt;i&gt; and &lt;b&gt;" in list_columns(["<i>", "<b>"])
 
 
 def test_many_columns_are_counted_and_few_are_named() -> None:
-    columns = Speaker("en").columns
+    columns = list_columns
     assert columns([str(number) for number in range(9)]) == "9 columns: 0, 1, 2, 3, 4, 5 and 3 more"
     assert columns([str(number) for number in range(7)]) == "7 columns: 0, 1, 2, 3, 4, 5 and 6"
     assert columns([]) == "0 columns"

@@ -6,18 +6,15 @@ All of it is made from raw records and must stay in ``sensitive/``.
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.axes import Axes
-from tasks.core.charts.bars import PERCENTAGES, PROPORTIONS, Bar, Bars, Series, bars
-from tasks.core.charts.curves import Curve, curves
-from tasks.core.charts.grouped_bars import GroupedBars, grouped_bars
+from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
 from tasks.core.charts.matrix import Half, Matrix, matrix
+from tasks.core.charts.plot import Axes, Columns, Line, plot, proportion
 from tasks.core.evaluation.utility.learned import BINS, LEAST_ROWS, Discriminator, Prediction, Propensity
 from tasks.core.evaluation.utility.measures import ComparedSets, FeatureSet, Utility
 from tasks.core.evaluation.utility.table_pair import SEED
@@ -28,6 +25,7 @@ _MOST_BARS, _MOST_NAMES, _WORST = 40, 30, 10
 _RAW = Series("raw records", theme.RELEASED)
 _SYNTHETIC = Series("synthetic records", theme.SYNTHETIC)
 _SQUARE = (496, 420)
+_WIDE = (theme.FILE_WIDTH, 220)
 _MARKED = "Total variation in percent; the line across a bar is that of a bootstrap of the raw table"
 
 
@@ -56,29 +54,35 @@ def _charts(found: Utility) -> Iterator[tuple[str, str]]:
 
 
 def _by_ways(found: Utility) -> str:
-    chart = GroupedBars(
-        Axes(
-            title="Total variation by the number of columns taken together",
-            x="Columns taken together",
-            y="Mean total variation",
-            description="; ".join(
-                f"{ways} ways: {own.synthetic.mean():.3f}, bootstrap {own.bootstrap.mean():.3f}"
-                for ways, own in found.by_ways.items()
-            ),
-        ),
-        places=[
-            Bar(str(ways), tuple(float(side.mean()) for side in (own.synthetic, own.bootstrap, own.halves)))
+    axes = Axes(
+        title="Total variation by the number of columns taken together",
+        x="Columns taken together",
+        y="Mean total variation",
+        description="; ".join(
+            f"{ways} ways: {own.synthetic.mean():.3f}, bootstrap {own.bootstrap.mean():.3f}"
             for ways, own in found.by_ways.items()
-        ],
-        series=[
-            _SYNTHETIC,
-            Series("bootstrap of the raw table", theme.SOFT),
-            Series("two halves of the raw table", theme.STRIPE),
-        ],
-        numbers=PROPORTIONS,
-        width=theme.FILE_WIDTH,
+        ),
+        places=[str(ways) for ways in found.by_ways],
     )
-    return grouped_bars(chart).as_file("0 where both are equal, 1 where they share nothing")
+    compared = found.by_ways.values()
+    series = [
+        Columns(
+            _SYNTHETIC.name, [float(own.synthetic.mean()) for own in compared], _SYNTHETIC.colour, proportion
+        ),
+        Columns(
+            "bootstrap of the raw table",
+            [float(own.bootstrap.mean()) for own in compared],
+            theme.SOFT,
+            proportion,
+        ),
+        Columns(
+            "two halves of the raw table",
+            [float(own.halves.mean()) for own in compared],
+            theme.STRIPE,
+            proportion,
+        ),
+    ]
+    return plot(series, axes, size=_WIDE).as_file("0 where both are equal, 1 where they share nothing")
 
 
 def _of_sets(found: Utility, ways: int, most: int, title: str) -> str:
@@ -134,30 +138,29 @@ def _of_pairs(found: Utility) -> str:
 
 def _propensity_chart(found: Propensity) -> str:
     edges = np.linspace(0.0, 1.0, BINS + 1)
-    chart = GroupedBars(
-        Axes(
-            title="Propensity scores",
-            x="How sure a small tree is that a record is synthetic: 0 to 1, bins by their lower end",
-            y="Share of the records",
-            description=f"Mean squared error {found.mean_squared_error:.4f}; tables that don't differ are "
-            f"expected to have {found.expected:.4f}.",
-        ),
-        places=[
-            Bar(f"{edge:.1f}" if place % 2 == 0 else "", (float(raw), float(made)))
-            for place, (edge, raw, made) in enumerate(zip(edges[:-1], *found.scores, strict=True))
-        ],
-        series=[_RAW, _SYNTHETIC],
-        width=theme.FILE_WIDTH,
+    axes = Axes(
+        title="Propensity scores",
+        x="How sure a small tree is that a record is synthetic: 0 to 1, bins by their lower end",
+        y="Share of the records",
+        description=f"Mean squared error {found.mean_squared_error:.4f}; tables that don't differ are "
+        f"expected to have {found.expected:.4f}.",
+        places=[f"{edge:.1f}" if place % 2 == 0 else "" for place, edge in enumerate(edges[:-1])],
     )
-    return grouped_bars(chart).as_file(
+    series = [
+        Columns(one.name, [float(share) for share in scores], one.colour)
+        for one, scores in zip((_RAW, _SYNTHETIC), found.scores, strict=True)
+    ]
+    return plot(series, axes, size=_WIDE).as_file(
         "The heights are the same in both colours where the tables don't differ"
     )
 
 
 def _told_apart(found: Discriminator, halves: Discriminator | None) -> str:
-    lines = [Curve(f"synthetic records, area {found.auc:.3f}", _points(found), look=1)]
+    lines = [Line(f"synthetic records, area {found.auc:.3f}", _points(found), *theme.SERIES[1])]
     if halves is not None:
-        lines.append(Curve(f"halves of the raw table, area {halves.auc:.3f}", _points(halves), look=0))
+        lines.append(
+            Line(f"halves of the raw table, area {halves.auc:.3f}", _points(halves), *theme.SERIES[0])
+        )
     axes = Axes(
         title="How well a learner tells synthetic from raw records",
         x="Share of the raw records that are called synthetic",
@@ -165,8 +168,8 @@ def _told_apart(found: Discriminator, halves: Discriminator | None) -> str:
         top=1.0,
         description=f"Area under the curve {found.auc:.3f}; 0.5 is chance.",
     )
-    chance = Curve("chance, area 0.5", ((0.0, 0.0), (1.0, 1.0)), look=4)
-    return curves([*lines, chance], axes, size=_SQUARE).as_file()
+    chance = Line("chance, area 0.5", ((0.0, 0.0), (1.0, 1.0)), *theme.SERIES[4])
+    return plot([*lines, chance], axes, size=_SQUARE).as_file()
 
 
 def _points(found: Discriminator) -> tuple[tuple[float, float], ...]:
@@ -179,19 +182,19 @@ def _prediction_chart(found: Prediction, target: str) -> str:
         ("F1", found.real.f1, found.synthetic.f1),
         ("accuracy", found.real.accuracy, found.synthetic.accuracy),
     ]
-    chart = GroupedBars(
-        Axes(
-            title=f"Predicting {svg.shortened(target, 40)} for raw records set aside",
-            x="What the prediction is judged by",
-            y="0 to 1, the higher the better",
-            description="; ".join(f"{name}: {real:.3f} and {made:.3f}" for name, real, made in measures),
-        ),
-        places=[Bar(name, (real, made)) for name, real, made in measures],
-        series=[replace(each, name=f"learned from {each.name}") for each in (_RAW, _SYNTHETIC)],
-        numbers=PROPORTIONS,
-        width=theme.FILE_WIDTH,
+    names, real, made = zip(*measures, strict=True)
+    axes = Axes(
+        title=f"Predicting {svg.shortened(target, 40)} for raw records set aside",
+        x="What the prediction is judged by",
+        y="0 to 1, the higher the better",
+        description="; ".join(f"{name}: {real:.3f} and {made:.3f}" for name, real, made in measures),
+        places=names,
     )
-    return grouped_bars(chart).as_file()
+    series = [
+        Columns(f"learned from {one.name}", values, one.colour, proportion)
+        for one, values in ((_RAW, real), (_SYNTHETIC, made))
+    ]
+    return plot(series, axes, size=_WIDE).as_file()
 
 
 _FEW = f"fewer than {LEAST_ROWS} rows in a table"

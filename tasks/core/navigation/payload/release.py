@@ -82,7 +82,6 @@ def named(statement: Json, naming: Naming, title: str) -> Json:
         "dataset": statement["dataset"],
         "vintage": statement["vintage"],
         "prefix": naming.prefix,
-        "language": "en",
         "unit": {"one": unit.one, "many": unit.many},
         "citation": {"text": citation.text, "bibtex": citation.bibtex},
     }

@@ -8,10 +8,8 @@ from typing import ClassVar
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import ErrorBar
-from tasks.core.charts.budget import budget_gauge
-from tasks.core.charts.chart import Chart
-from tasks.core.charts.legend import LegendEntry
-from tasks.core.charts.shares import NOT_KNOWN, Whole, shares
+from tasks.core.charts.shares import NOT_KNOWN, Whole, budget_gauge, shares
+from tasks.core.charts.svg import Chart, LegendEntry
 from tasks.core.dp.budget import Spent
 from tasks.core.dp.measurement import Measurement
 from tasks.core.figures import up, whole

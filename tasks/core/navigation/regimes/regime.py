@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from tasks.core.arrays import Json
 from tasks.core.charts.bars import ErrorBar
-from tasks.core.charts.curves import Limit
+from tasks.core.charts.plot import Limit
 from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.naming import UnitName

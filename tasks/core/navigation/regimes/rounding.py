@@ -6,7 +6,7 @@ import numpy as np
 
 from tasks.core.arrays import Json
 from tasks.core.charts.bars import ErrorBar
-from tasks.core.charts.curves import Limit
+from tasks.core.charts.plot import Limit
 from tasks.core.figures import whole
 from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.page import headed

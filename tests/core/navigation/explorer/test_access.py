@@ -229,15 +229,6 @@ def test_a_page_of_another_dataset_is_warned_of(opened, tmp_path):
         explorer.press("Close the other release")
 
 
-def test_people_are_named_in_the_reader_s_language(opened, tmp_path):
-    unit = {"one": "person", "many": "persons"}
-    path = tmp_path / "page.html"
-    path.write_text(page_of(("sex",), [("female",)] * 20, unit=unit), encoding="utf-8")
-    explorer = opened(path)
-    explorer.page.get_by_label("Language").select_option("de")
-    assert explorer.page.locator(".answer .group").inner_text() == "Alle (Personen)"
-
-
 def test_colours_follow_the_reader(opened, people_page):
     colour = "getComputedStyle(document.querySelector('.explorer')).color"
     light = opened(people_page, color_scheme="light").page.evaluate(colour)

@@ -41,8 +41,6 @@ def test_a_date_of_birth_that_was_turned_into_ages_is_called_an_age(opened, tmp_
     assert cut.endswith("cuts through [40,50) of age (from birth_date). Choose with it or without it.")
     explorer.press("Records")
     assert "age (from birth_date)" in explorer.page.locator("thead").inner_text()
-    explorer.page.get_by_label("Language").select_option("de")
-    assert "Alter (aus birth_date)" in explorer.page.locator("thead").inner_text()
 
 
 def test_what_the_contract_says_of_a_column_stands_at_its_chart_and_above_its_records(opened, tmp_path):

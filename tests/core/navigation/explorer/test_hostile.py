@@ -99,14 +99,6 @@ def test_a_page_that_was_cut_off_says_so(chromium, people_page, tmp_path):
     page.context.close()
 
 
-@pytest.mark.parametrize("language", ["constructor", "__proto__", "toString", "xx"])
-def test_a_language_that_there_is_not_in_a_link_is_english(chromium, people_page, language):
-    explorer = ExplorerPage.opened(chromium, people_page, f"#!lang={language}&constructor=a&sex=__proto__")
-    assert explorer.page.locator("section.explorer").get_attribute("lang") == "en"
-    assert explorer.errors == []
-    explorer.page.context.close()
-
-
 HOSTILE_PAGES = {
     "slots": lambda meta: meta["columns"][0].update(slots=10**9),
     "records": lambda meta: meta.update(records=10**9),

@@ -23,10 +23,6 @@ SENTENCE = (
     "This page holds 1,500 of the 4,000 synthetic records, evenly spread; "
     "all are in survey_synthetic_microdata.tsv."
 )
-GERMAN = (
-    "Diese Seite enthält 1.500 der 4.000 synthetischen Datensätze, gleichmäßig verteilt; "
-    "alle stehen in survey_synthetic_microdata.tsv."
-)
 #: More columns than counts are released for.
 FOUR = {"age": "[30,45)", "region": "north", "sector": "services", "health": "good"}
 
@@ -106,7 +102,7 @@ def test_published_counts_and_ranges_do_not_depend_on_the_sample(opened, pages):
     assert sampled.answer() == whole.answer() and " to " in whole.answer()
 
 
-def test_the_selection_says_what_it_is_of_in_both_languages(opened, pages, chosen_records):
+def test_the_selection_says_what_it_is_of(opened, pages, chosen_records):
     explorer = opened(pages["sampled"])
     bar = explorer.page.locator(".explorer .selection")
     assert "4,000 of 4,000 synthetic records" in bar.inner_text() and SENTENCE in bar.inner_text()
@@ -115,9 +111,6 @@ def test_the_selection_says_what_it_is_of_in_both_languages(opened, pages, chose
     explorer.click("region", "north")
     north = expected(chosen_records, {}, "region")["north"]
     assert f"about {north:,} of 4,000 synthetic records" in bar.inner_text()
-    explorer.page.locator(".languages select").select_option("de")
-    german = f"etwa {north:,} von 4,000 synthetischen Datensätzen".replace(",", ".")
-    assert german in bar.inner_text() and GERMAN in bar.inner_text()
 
 
 def test_where_no_released_count_covers_it_the_answer_says_that_a_sample_was_counted(

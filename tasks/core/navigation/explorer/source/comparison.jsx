@@ -1,22 +1,26 @@
-/** Two groups beside each other, or one group in two releases: is the difference real, or noise? */
+/**
+ * Two groups beside each other, or one group in two releases: is the difference real, or noise?
+ *
+ * @import { Payload, Selection } from "./payload.js"
+ * @import { State } from "./state.js"
+ */
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
-import { answer, basesOf, difference, differenceOfShares, share, translated, withoutColumns } from "./answers/index.js";
+import { answer } from "./answers/answer.js";
+import { difference, translated } from "./answers/difference.js";
+import { basesOf, differenceOfShares, share, withoutColumns } from "./answers/shares.js";
 import { decode, MOST_BYTES, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
 import { columnText, groupText, headline, sampleText, underline, unitText } from "./words.js";
-
-/** @import { Payload, Selection } from "./payload.js" */
-/** @import { State } from "./state.js" */
 
 /** @typedef {{payload: Payload, selection: Selection}} Side */
 
 export function Comparison() {
   const state = useExplorer();
   const { payload, kept, other, selection } = state;
-  const say = state.say.value;
+  const say = state.say;
   /** @type {Side} */
   const now = { payload, selection: selection.value };
   return (
@@ -31,7 +35,7 @@ export function Comparison() {
 /** @param {{kept: Side, now: Side}} props */
 function Groups({ kept, now }) {
   const state = useExplorer();
-  const say = state.say.value;
+  const say = state.say;
   const same = equal(kept.selection, now.selection);
   const isOpen = state.unresolved.value.length > 0;
   return (
@@ -54,7 +58,7 @@ function Groups({ kept, now }) {
 /** @param {{now: Side, there: Payload}} props */
 function Releases({ now, there }) {
   const state = useExplorer();
-  const say = state.say.value;
+  const say = state.say;
   const { selection, missing } = translated(now.payload, there, now.selection);
   const isOpen = state.unresolved.value.length > 0;
   const whole = missing.length === 0 && !state.isUnanswered.value;
@@ -85,16 +89,16 @@ function SideOf({ title, side }) {
   return (
     <div class="side">
       <h4 dir="auto">{title}</h4>
-      <p class="number"><span>{headline(found, say.value)}</span> <bdi class="group">{groupText(side.payload, side.selection, say.value)}</bdi></p>
-      <p class="range">{underline(found, say.value)}</p>
-      {found.sampled && <p class="note sampled">{sampleText(side.payload, say.value)}</p>}
+      <p class="number"><span>{headline(found, say)}</span> <bdi class="group">{groupText(side.payload, side.selection, say)}</bdi></p>
+      <p class="range">{underline(found, say)}</p>
+      {found.sampled && <p class="note sampled">{sampleText(side.payload, say)}</p>}
     </div>
   );
 }
 
 /** A group that is not the one that was asked for is not judged. */
 function NoVerdict() {
-  return <p class="caution" aria-live="polite">{useExplorer().say.value("no_verdict")}</p>;
+  return <p class="caution" aria-live="polite">{useExplorer().say("no_verdict")}</p>;
 }
 
 /** @param {{a: Side, b: Side}} props */
@@ -103,10 +107,10 @@ function Difference({ a, b }) {
   const { value, verdict, reason } = difference(a, b);
   return (
     <div class="difference" aria-live="polite">
-      <h4>{say.value(a.payload === b.payload ? "difference_of_groups" : "difference")}</h4>
-      {value !== null && <p class="number"><span>{number.value(value)}</span></p>}
-      <p class="verdict">{say.value(verdict.key, verdict.given)}</p>
-      <p class="note">{say.value(reason.key, reason.given)} {say.value("difference.many")}</p>
+      <h4>{say(a.payload === b.payload ? "difference_of_groups" : "difference")}</h4>
+      {value !== null && <p class="number"><span>{number(value)}</span></p>}
+      <p class="verdict">{say(verdict.key, verdict.given)}</p>
+      <p class="note">{say(reason.key, reason.given)} {say("difference.many")}</p>
     </div>
   );
 }
@@ -117,7 +121,7 @@ function Difference({ a, b }) {
  */
 function Shares({ a, b, bases }) {
   const state = useExplorer();
-  const say = state.say.value;
+  const say = state.say;
   const picked = useSignal("");
   const columns = bases.find((each) => String(each) === picked.value) ?? bases[0];
   if (!columns) return null;
@@ -147,9 +151,7 @@ function Shares({ a, b, bases }) {
 
 /**
  * A side with its base. Columns are those of this release; in another one they have other places.
- * @param {Side} here
- * @param {Side} side
- * @param {number[]} columns
+ * @param {Side} here @param {Side} side @param {number[]} columns
  */
 function withBase(here, side, columns) {
   const names = columns.map((column) => here.payload.columns[column].name);
@@ -159,19 +161,19 @@ function withBase(here, side, columns) {
 
 /** @param {State} state @param {number[]} columns @param {Side[]} sides */
 function baseText({ payload, say }, columns, sides) {
-  if (sides.every(({ selection }) => !withoutColumns(selection, columns).size)) return say.value("everybody", { units: unitText(payload, say.value) });
-  return say.value("base_without", { columns: columns.map((column) => columnText(payload, column, say.value)).join(", ") });
+  if (sides.every(({ selection }) => !withoutColumns(selection, columns).size)) return say("everybody", { units: unitText(payload, say) });
+  return say("base_without", { columns: columns.map((column) => columnText(payload, column, say)).join(", ") });
 }
 
 /** @param {{part: import("./answers/shares.js").Part}} props */
 function ShareOf({ part }) {
   const { say } = useExplorer();
   const { value, low, high, certain } = share(part);
-  const range = low === null || high === null ? say.value("answer.range.none")
-    : say.value(certain ? "shares_certain" : "shares_range", { low_points: low, high_points: high });
+  const range = low === null || high === null ? say("answer.range.none")
+    : say(certain ? "shares_certain" : "shares_range", { low_points: low, high_points: high });
   return (
     <div class="side">
-      <p class="number"><span>{value === null ? "–" : say.value("percent", { points: value })}</span> <bdi class="group">{say.value("shares_in", { group: groupText(part.payload, part.base, say.value) })}</bdi></p>
+      <p class="number"><span>{value === null ? "–" : say("percent", { points: value })}</span> <bdi class="group">{say("shares_in", { group: groupText(part.payload, part.base, say) })}</bdi></p>
       <p class="range">{range}</p>
     </div>
   );
@@ -185,24 +187,23 @@ function OpenOther() {
     // The field has the focus and the keys; its label is what is seen.
     <div class="file">
       <input id={field} class="unseen" type="file" accept=".html,text/html" aria-describedby={hint} onChange={(event) => openOther(state, event.currentTarget, problem)} />
-      <label for={field}>{state.say.value("open_other")}</label>
-      <span id={hint}>{state.say.value("open_other_hint")}</span>
-      {problem.value && <p class="caution problem">{state.say.value(problem.value)}</p>}
+      <label for={field}>{state.say("open_other")}</label>
+      <span id={hint}>{state.say("open_other_hint")}</span>
+      {problem.value && <p class="caution problem">{state.say(problem.value)}</p>}
     </div>
   );
 }
 
 /**
  * Reads another page. Its text is only parsed: nothing in it runs, and nothing is loaded.
- * @param {State} state
- * @param {HTMLInputElement} input
+ * @param {State} state @param {HTMLInputElement} input
  * @param {import("@preact/signals").Signal<string>} problem the message of what is wrong with the file
  */
 async function openOther(state, input, problem) {
   const file = input.files?.[0];
   if (!file) return;
   problem.value = "";
-  const say = state.say.value;
+  const say = state.say;
   try {
     if (file.size > MOST_BYTES) throw new PageError("page_too_large");
     const page = new DOMParser().parseFromString(await file.text(), "text/html");

@@ -14,11 +14,7 @@
  * @property {Selection} selection
  */
 
-/**
- * A mask over a column's codes.
- * @param {Column} column
- * @param {number[]} chosen
- */
+/** A mask over a column's codes. @param {Column} column @param {number[]} chosen */
 function maskOf(column, chosen) {
   const mask = new Uint8Array(column.values.length + 1);
   for (const code of chosen) mask[code] = 1;
@@ -27,9 +23,7 @@ function maskOf(column, chosen) {
 
 /**
  * A byte a record: 1 where it holds one of the chosen values in any slot. Missing is the absence of all values.
- * @param {Column} column
- * @param {number[]} chosen
- * @param {number} records
+ * @param {Column} column @param {number[]} chosen @param {number} records
  */
 export function holds(column, chosen, records) {
   const held = new Uint8Array(records);
@@ -53,11 +47,7 @@ export function holds(column, chosen, records) {
   return held;
 }
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Passing}
- */
+/** @param {Payload} payload @param {Selection} selection @returns {Passing} */
 export function passing({ columns, records }, selection) {
   if (selection.size === 0) return { misses: null, rows: null, size: records, selection };
   const misses = new Uint16Array(records);
@@ -78,9 +68,7 @@ export function passing({ columns, records }, selection) {
 
 /**
  * The records that a column's chart is about: null is all of them.
- * @param {Payload} payload
- * @param {Passing} passes
- * @param {number} column
+ * @param {Payload} payload @param {Passing} passes @param {number} column
  */
 function rowsFor({ columns, records }, passes, column) {
   const chosen = passes.selection.get(column);
@@ -96,21 +84,13 @@ function rowsFor({ columns, records }, passes, column) {
   return rows.subarray(0, size);
 }
 
-/**
- * @param {Uint32Array} counts
- * @param {Codes} codes
- * @param {Uint32Array | null} rows
- */
+/** @param {Uint32Array} counts @param {Codes} codes @param {Uint32Array | null} rows */
 function countCodes(counts, codes, rows) {
   if (rows) for (let place = 0; place < rows.length; place++) counts[codes[rows[place]]]++;
   else for (let row = 0; row < codes.length; row++) counts[codes[row]]++;
 }
 
-/**
- * @param {Uint32Array} counts
- * @param {Codes[]} slots
- * @param {Uint32Array | null} rows
- */
+/** @param {Uint32Array} counts @param {Codes[]} slots @param {Uint32Array | null} rows */
 function countItems(counts, slots, rows) {
   const size = rows ? rows.length : slots[0].length;
   for (let place = 0; place < size; place++) {
@@ -129,9 +109,7 @@ function countItems(counts, slots, rows) {
 
 /**
  * How many of the records that meet the other columns' choices hold each code of a column, missing at 0.
- * @param {Payload} payload
- * @param {Passing} passes
- * @param {number} column
+ * @param {Payload} payload @param {Passing} passes @param {number} column
  */
 export function histogram(payload, passes, column) {
   const { values, codes } = payload.columns[column];

@@ -20,10 +20,7 @@ export class PageError extends Error {
 
 const ARRAYS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array };
 
-/**
- * The bytes of base64 text.
- * @param {string} text
- */
+/** The bytes of base64 text. @param {string} text */
 function bytesOf(text) {
   const binary = atob(text.trim());
   const bytes = new Uint8Array(binary.length);
@@ -61,8 +58,7 @@ const isCount = (value, most = Number.MAX_SAFE_INTEGER) => Number.isSafeInteger(
 
 /**
  * Reads a buffer by its name; it must lie within the block, and have as many elements as are expected of it.
- * @param {any} meta
- * @param {ArrayBuffer} block
+ * @param {any} meta @param {ArrayBuffer} block
  */
 function bufferReader(meta, block) {
   require(Array.isArray(meta.buffers));
@@ -80,21 +76,13 @@ function bufferReader(meta, block) {
 
 /** @typedef {(name: string, elements: number) => any} Read */
 
-/**
- * How many records the page holds: those of the release, or a sample of them.
- * @param {any} meta
- */
+/** How many records the page holds: those of the release, or a sample of them. @param {any} meta */
 function recordsOf({ records, records_in_page: sampled = records }) {
   require(isCount(records) && isCount(sampled, records) && (sampled > 0 || records === 0));
   return sampled;
 }
 
-/**
- * @param {any} meta
- * @param {Read} read
- * @param {number} records
- * @returns {Column[]}
- */
+/** @param {any} meta @param {Read} read @param {number} records @returns {Column[]} */
 function columnsOf(meta, read, records) {
   let first = 0;
   require(Array.isArray(meta.columns));
@@ -114,11 +102,7 @@ function columnsOf(meta, read, records) {
   });
 }
 
-/**
- * @param {any} meta
- * @param {Read} read
- * @returns {Counts[]}
- */
+/** @param {any} meta @param {Read} read @returns {Counts[]} */
 function countsOf(meta, read) {
   const counts = meta.counts ?? [];
   require(Array.isArray(counts) && counts.length <= meta.buffers.length);
@@ -134,11 +118,7 @@ function countsOf(meta, read) {
   });
 }
 
-/**
- * @param {any} meta
- * @param {Read} read
- * @returns {NoisyTable[]}
- */
+/** @param {any} meta @param {Read} read @returns {NoisyTable[]} */
 function tablesOf(meta, read) {
   const tables = meta.tables ?? [];
   require(Array.isArray(tables) && tables.length <= meta.buffers.length);
@@ -154,8 +134,7 @@ function tablesOf(meta, read) {
 
 /**
  * The release in a document, which may be one that was read from a file.
- * @param {Document} page
- * @returns {Promise<Payload>}
+ * @param {Document} page @returns {Promise<Payload>}
  * @throws {PageError} where the document holds no release, or one of another format
  */
 export async function decode(page) {

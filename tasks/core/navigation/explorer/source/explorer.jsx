@@ -1,26 +1,155 @@
-/** The explorer as a whole: the question, the selection, the charts or the records. */
+/**
+ * The explorer as a whole: the question, the selection, the charts or the records.
+ *
+ * @import { State } from "./state.js"
+ */
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-import { Answer } from "./answer.jsx";
-import { Charts } from "./charts.jsx";
+import { Charts } from "./chart.jsx";
 import { Comparison } from "./comparison.jsx";
-import { Legend } from "./legend.jsx";
-import { Question } from "./question.jsx";
+import { isSampled, ofAllRecords } from "./payload.js";
+import { Answer, Question } from "./question.jsx";
 import { Records } from "./records.jsx";
-import { SelectionBar } from "./selection_bar.jsx";
-import { StateContext } from "./state.js";
-import { Toolbar } from "./toolbar.jsx";
+import { copy, saveCharts } from "./save.js";
+import { withColumn } from "./selection.js";
+import { StateContext, useExplorer } from "./state.js";
+import { actualLegend, columnText, estimatedLegend, heldText, sampleText, valueRuns } from "./words.js";
 
-/** @import { State } from "./state.js" */
+export function Legend() {
+  const { payload, say, display } = useExplorer();
+  if (display.value !== "charts") return null;
+  const { protection } = payload.meta;
+  return (
+    <ul class="legend" aria-label={say("legend")}>
+      {payload.records > 0 && <li><Sample kind="estimated" />{estimatedLegend(payload, say)}</li>}
+      {protection !== "syndiffix" && <li><Sample kind="actual" />{say(actualLegend(payload))}</li>}
+      {protection === "fitted" && <li><Sample kind="bounds" />{say("not_measured_legend")}</li>}
+      {protection !== "syndiffix" && <li><Sample kind="none" />{say(payload.meta.audience === "owner" || protection === "fitted" ? "not_covered_legend" : "not_released_legend")}</li>}
+    </ul>
+  );
+}
+
+/** @param {{kind: "estimated" | "actual" | "bounds" | "none"}} props */
+function Sample({ kind }) {
+  return (
+    <svg class="sample" width="34" height="14" aria-hidden="true">
+      {kind === "none" && <line class="unreleased" x1="1" x2="33" y1="7" y2="7" />}
+      {(kind === "estimated" || kind === "actual") && <rect class={kind} x="0" y="3" width={kind === "actual" ? 24 : 30} height="8" />}
+      {(kind === "actual" || kind === "bounds") && <path class="range" d={kind === "actual" ? "M18 7H31M18 3V11M31 3V11" : "M3 7H31M3 3V11M31 3V11"} />}
+    </svg>
+  );
+}
+
+const DISPLAYS = /** @type {const} */ (["charts", "records"]);
+
+export function Toolbar() {
+  const state = useExplorer();
+  const { pages, page, display } = state;
+  const say = state.say;
+  const charts = display.value === "charts";
+  return (
+    <div class="toolbar">
+      <Choice label={say("view")} value={display.value} choices={DISPLAYS.map((name) => [name, say(name)])}
+        onChoose={(value) => (display.value = value)} />
+      {charts && pages.length > 1 && (
+        <Choice label={say("pages")} value={page.value} choices={pages.map(({ name }, place) => [place, name])}
+          onChoose={(value) => (page.value = value)} />
+      )}
+      {charts && (
+        <div class="choice" role="group" aria-label={say("save_all")}>
+          <span class="title" aria-hidden="true">{say("save_all")}</span>
+          {/** @type {const} */ (["csv", "svg", "png"]).map((form) => (
+            <button key={form} type="button" onClick={() => saveCharts(state, pages[page.value].visuals, form)}>{say(`save_${form}`)}</button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/**
+ * One of a few, as buttons.
+ * @template T
+ * @param {{label: string, value: T, choices: [T, string][], onChoose: (value: T) => void}} props
+ */
+function Choice({ label, value, choices, onChoose }) {
+  return (
+    <div class="choice" role="group" aria-label={label}>
+      {choices.map(([one, name]) => (
+        <button key={one} type="button" dir="auto" aria-pressed={one === value} onClick={() => onChoose(one)}>{name}</button>
+      ))}
+    </div>
+  );
+}
+
+/** Chips that are shown at first; so many leave room for the charts below. */
+const SHOWN = 8;
+
+export function SelectionBar() {
+  const state = useExplorer();
+  const { payload, selection, past } = state;
+  const say = state.say;
+  const isOpen = useSignal(false);
+  const chosen = [...selection.value].flatMap(([column, codes]) => valueRuns(payload, column, codes, say).map((run) => ({ column, ...run })));
+  const hidden = isOpen.value || chosen.length <= SHOWN + 1 ? 0 : chosen.length - SHOWN;
+  return (
+    <div class={isOpen.value && chosen.length > SHOWN + 1 ? "selection open" : "selection"} role="group" aria-label={say("selected")}>
+      {chosen.length === 0 && <p class="none">{say("nothing_selected")}</p>}
+      {chosen.length > 0 && (
+        <ul class="chips">
+          {chosen.slice(0, chosen.length - hidden).map(({ column, codes, text }) => (
+            <Chip key={`${column}/${codes[0]}`} column={column} codes={codes} value={codes[0] === 0 ? heldText(payload, column, 0, say) : text} />
+          ))}
+          {chosen.length > SHOWN + 1 && (
+            <li><button type="button" class="quiet" aria-expanded={hidden === 0} onClick={() => (isOpen.value = hidden > 0)}>
+              {hidden ? say("chips_more", { n: hidden }) : say("chips_fewer")}
+            </button></li>
+          )}
+        </ul>
+      )}
+      <p class="size" aria-live="polite">
+        {payload.records ? countText(state) : say("no_records")}
+      </p>
+      <div class="acts">
+        <button type="button" disabled={past.value.length === 0} onClick={state.undo}>{say("undo")}</button>
+        <button type="button" disabled={chosen.length === 0} onClick={state.clear}>{say("clear")}</button>
+        <button type="button" onClick={() => copyLink(state)}>{say("copy_link")}</button>
+      </div>
+      {isSampled(payload) && <p class="size sampled">{sampleText(payload, say)}</p>}
+    </div>
+  );
+}
+
+/** How many records of the release are selected. @param {import("./state.js").State} state */
+function countText({ payload, selection, passes, number, say }) {
+  const given = { n: ofAllRecords(payload, passes.value.size), of: number(payload.meta.records) };
+  const isAbout = isSampled(payload) && selection.value.size > 0;
+  return say(isAbout ? "records_count_about" : "records_count", given);
+}
+
+/** A value that is chosen, or neighbouring bins; it takes them back. @param {{column: number, codes: number[], value: string}} props */
+function Chip({ column, codes, value }) {
+  const { payload, selection, choose, say } = useExplorer();
+  const name = columnText(payload, column, say);
+  const takeBack = () => choose(withColumn(selection.value, column, (selection.value.get(column) ?? []).filter((code) => !codes.includes(code))));
+  return (
+    <li>
+      <button type="button" class="chip" aria-label={say("remove", { value: `${name}: ${value}` })} onClick={takeBack}>
+        <span class="name" dir="auto">{name}</span> <bdi>{value}</bdi> <span class="cross" aria-hidden="true">×</span>
+      </button>
+    </li>
+  );
+}
+
+/** @param {import("./state.js").State} state */
+async function copyLink(state) {
+  const address = location.href.split("#")[0] + state.link.value;
+  state.notice.value = state.say((await copy(address)) ? "copied" : "not_copied");
+}
 
 /** @param {EventTarget | null} target */
 const isTyping = (target) => target instanceof Element && target.matches("input, textarea, select");
-
-/** What the page around the explorer says in several languages is shown in one. @param {string} language */
-function showLanguage(language) {
-  for (const part of document.querySelectorAll("[data-language]"))
-    if (part instanceof HTMLElement) part.hidden = part.dataset.language !== language;
-}
 
 /** @param {State} state */
 function listen(state) {
@@ -40,10 +169,8 @@ function listen(state) {
   const stop = state.link.subscribe((link) => {
     if (location.hash !== link) history.replaceState(null, "", link || location.pathname + location.search);
   });
-  const stopLanguage = state.language.subscribe(showLanguage);
   return () => {
     stop();
-    stopLanguage();
     removeEventListener("hashchange", follow);
     removeEventListener("beforeprint", print);
     removeEventListener("afterprint", print);
@@ -54,11 +181,10 @@ function listen(state) {
 /** @param {{state: State}} props */
 export function Explorer({ state }) {
   useEffect(() => listen(state), [state]);
-  const language = state.language.value;
-  const say = state.say.value;
+  const { say } = state;
   return (
     <StateContext.Provider value={state}>
-      <section class="explorer" lang={language} aria-label={say("explorer")}>
+      <section class="explorer" aria-label={say("explorer")}>
         <div class="ask">
           <Question />
           <Answer />

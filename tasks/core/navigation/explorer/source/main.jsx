@@ -1,11 +1,11 @@
 /** The page begins here: its release is decoded, and the explorer is drawn where the page has room for it. */
 import { render } from "preact";
 
+import "./style.css";
 import { decode, PageError } from "./decode.js";
 import { Explorer } from "./explorer.jsx";
-import { speaker } from "./messages.js";
 import { createState } from "./state.js";
-import "./style.css";
+import { speaker } from "./words.js";
 
 const root = document.getElementById("marginalia-explorer");
 
@@ -15,7 +15,7 @@ function tell(key, failed = false) {
   const line = document.createElement("p");
   line.className = "explorer-notice";
   if (failed) line.setAttribute("role", "alert");
-  line.textContent = speaker(document.documentElement.lang || "en")(key);
+  line.textContent = speaker()(key);
   root.replaceChildren(line);
 }
 

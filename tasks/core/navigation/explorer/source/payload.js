@@ -51,7 +51,6 @@
  * @property {string} dataset
  * @property {string} vintage
  * @property {string} prefix
- * @property {string} language
  * @property {"fitted" | "lengths" | "k_anonymity" | "syndiffix"} protection
  * @property {{one: string, many: string}} unit
  * @property {Record<string, string>} [regime_words]
@@ -75,4 +74,14 @@
  * @typedef {Map<number, number[]>} Selection column to the codes chosen in it, ascending; a column without any is left
  *   out. Codes of one column are joined by "or", columns by "and".
  */
-export {};
+
+/** Of very many records a page holds an evenly spread sample: whether the release has more records than the page holds. @param {Payload} payload */
+export const isSampled = ({ meta, records }) => records < meta.records;
+
+/** How many records of the release a count of the page's records stands for. @param {Payload} payload @param {number} count */
+export const ofAllRecords = (payload, count) =>
+  isSampled(payload) ? Math.round((count * payload.meta.records) / payload.records) : count;
+
+/** What is said of the sample: how many records the page holds, of how many, and which file has them all. @param {Payload} payload */
+export const aboutSample = ({ meta, records }) => ({ held: records, of: meta.records, file: `${meta.prefix}_synthetic_microdata.tsv` });
+

@@ -1,13 +1,12 @@
 /**
  * Charts as they are seen, as one SVG document that needs no style sheet: light colours, for paper and slides.
  *
- * @import { State } from "./state.js"
- * @import { Row } from "./rows.js"
  * @import { Visual } from "./payload.js"
+ * @import { Row } from "./rows.js"
+ * @import { State } from "./state.js"
  */
 import colours from "./colours.json";
-import { axis, tickText } from "./scale.js";
-import { seen } from "./seen.js";
+import { axis, seen, tickText } from "./rows.js";
 import { actualLegend, estimatedLegend, groupText, visualText } from "./words.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
@@ -21,11 +20,7 @@ const [ROW, GAP, TITLE, AXIS, HEAD] = [36, 30, 30, 24, 56];
 const ABREAST = 2;
 const MOST_ROWS = 200;
 
-/**
- * @param {string} name
- * @param {Record<string, string | number>} attributes
- * @param {(Node | string)[]} children
- */
+/** @param {string} name @param {Record<string, string | number>} attributes @param {(Node | string)[]} children */
 function element(name, attributes, ...children) {
   const made = document.createElementNS(SPACE, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
@@ -51,14 +46,9 @@ function fitted(text, width, font) {
 /** @param {string} text @param {number} x @param {number} y @param {Record<string, string | number>} more */
 const write = (text, x, y, more = {}) => element("text", { x, y, fill: ink, "font-size": 12, ...more }, clean(text));
 
-/**
- * @param {State} state
- * @param {Row} row
- * @param {ReturnType<typeof axis>} scale
- * @param {number} y
- */
+/** @param {State} state @param {Row} row @param {ReturnType<typeof axis>} scale @param {number} y */
 function drawRow(state, { label, estimated, actual, code }, { at, end }, y) {
-  const number = state.number.value;
+  const number = state.number;
   const parts = [write(fitted(label, LABEL - 10, "12px sans-serif"), 0, y + 20, code === 0 ? { "font-style": "italic" } : {})];
   const right = { "text-anchor": "end", "font-size": 11 };
   if (estimated !== null) {
@@ -67,7 +57,7 @@ function drawRow(state, { label, estimated, actual, code }, { at, end }, y) {
   }
   const without = { ...right, fill: soft, "font-style": "italic", "font-size": 10 };
   if (actual) {
-    if (actual.value === null) parts.push(write(state.say.value("not_measured"), CHART - 20, y + 28, without));
+    if (actual.value === null) parts.push(write(state.say("not_measured"), CHART - 20, y + 28, without));
     else {
       parts.push(element("rect", { x: LABEL, y: y + 18, width: at(actual.value), height: 12, fill: blue }));
       parts.push(write(number(actual.value), CHART - 20, y + 28, { ...right, fill: blue }));
@@ -81,7 +71,7 @@ function drawRow(state, { label, estimated, actual, code }, { at, end }, y) {
     }
   } else if (state.payload.meta.protection !== "syndiffix") {
     parts.push(element("path", { d: `M${LABEL} ${y + 24}h24`, stroke: stripe, "stroke-width": 2, "stroke-dasharray": "3 3" }));
-    parts.push(write(state.say.value("not_released"), CHART - 20, y + 28, without));
+    parts.push(write(state.say("not_released"), CHART - 20, y + 28, without));
   }
   return parts;
 }
@@ -93,12 +83,11 @@ function drawChart(state, visual) {
   const scale = axis(most, BARS);
   const { at, ticks } = scale;
   const bottom = TITLE + shown.length * ROW;
-  const text = tickText(state.language.value);
   const marks = ticks.flatMap((tick) => [
     element("path", { d: `M${LABEL + at(tick)} ${TITLE - 4}V${bottom}`, stroke: line }),
-    write(text(tick), LABEL + at(tick), bottom + 14, { "font-size": 11, fill: soft, "text-anchor": "middle" }),
+    write(tickText(tick), LABEL + at(tick), bottom + 14, { "font-size": 11, fill: soft, "text-anchor": "middle" }),
   ]);
-  const title = write(fitted(visualText(state.payload, visual, state.say.value), CHART - FIGURES, "bold 14px sans-serif"), 0, 16, { "font-size": 14, "font-weight": 650 });
+  const title = write(fitted(visualText(state.payload, visual, state.say), CHART - FIGURES, "bold 14px sans-serif"), 0, 16, { "font-size": 14, "font-weight": 650 });
   const parts = shown.flatMap((row, place) => drawRow(state, row, scale, TITLE + place * ROW));
   return { drawn: element("g", {}, title, ...marks, ...parts), height: bottom + AXIS };
 }
@@ -106,9 +95,9 @@ function drawChart(state, visual) {
 /** @param {State} state @param {number} width */
 function head(state, width) {
   const { payload, say } = state;
-  const group = groupText(payload, state.selection.value, say.value);
-  const what = payload.records ? estimatedLegend(payload, say.value) : "";
-  const also = payload.meta.protection === "syndiffix" ? "" : say.value(actualLegend(payload));
+  const group = groupText(payload, state.selection.value, say);
+  const what = payload.records ? estimatedLegend(payload, say) : "";
+  const also = payload.meta.protection === "syndiffix" ? "" : say(actualLegend(payload));
   return [
     write(fitted(`${payload.meta.title} · ${payload.meta.vintage} · ${group}`, width, "bold 13px sans-serif"), 0, 14, { "font-size": 13, "font-weight": 650 }),
     ...(what ? [element("rect", { x: 0, y: 23, width: 10, height: 10, fill: orange }), write(fitted(what, width - 16, "11px sans-serif"), 16, 32, { "font-size": 11, fill: soft })] : []),
@@ -116,11 +105,7 @@ function head(state, width) {
   ];
 }
 
-/**
- * @param {State} state
- * @param {Visual[]} visuals
- * @returns {{text: string, width: number, height: number}}
- */
+/** @param {State} state @param {Visual[]} visuals @returns {{text: string, width: number, height: number}} */
 export function picture(state, visuals) {
   const abreast = Math.min(ABREAST, visuals.length);
   const bottoms = Array(abreast).fill(HEAD + 16);

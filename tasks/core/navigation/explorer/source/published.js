@@ -5,25 +5,53 @@
  * (`least_squares`), or the same estimate of several values. Elsewhere it is one published count, or the sum of several.
  * No record is read here: this runs for every bar.
  *
- * @import { Payload, Selection } from "./payload.js"
+ * @import { NoisyTable, Payload, Selection } from "./payload.js"
  *
  * @typedef {Object} Published
  * @property {number | null} value null where nothing was measured, and the range is what other counts leave possible
  * @property {number | null} low range of the true count, at 95 % or certain
  * @property {number | null} high
  */
-import { TAIL, outwards, whole } from "./answers/answer.js";
-import { boxOf } from "./answers/cells.js";
-import { UNMEASURED, asksForValues, publishedSum, rowOf } from "./answers/counts.js";
+import { outwards, TAIL, whole } from "./answers/answer.js";
+import { boxOf, cellsOf, cellsOfCodes } from "./answers/cells.js";
+import { asksForValues, publishedSum, rowOf, UNMEASURED } from "./answers/counts.js";
 import { rangeOfBox } from "./answers/fitted.js";
 import { rangeByLengths } from "./answers/lengths.js";
 import { certainRange } from "./answers/rounded.js";
 import { withColumn } from "./selection.js";
 
 /**
+ * How many rows of a table hold one of the cells of each of its columns.
+ * @param {NoisyTable} table @param {number[][]} cells a column of the table
+ */
+function countIn({ cells: counts, shape }, cells) {
+  let places = [0];
+  cells.forEach((chosen, axis) => (places = places.flatMap((place) => chosen.map((cell) => place * shape[axis] + cell))));
+  return places.reduce((sum, place) => sum + counts[place], 0);
+}
+
+/**
+ * SynDiffix: rows of the smallest released table that holds the columns asked for. Less is suppressed there than in the
+ * table of all columns, whose rows are the records.
+ * @param {Payload} payload @param {Selection} selection
+ * @returns {(column: number, code: number) => number | null} the count of a value within the others' choices; null where
+ * the records are the smallest table
+ */
+export function tableCounts(payload, selection) {
+  if (payload.meta.protection !== "syndiffix") return () => null;
+  const { columns, tables } = payload;
+  return (column, code) => {
+    const asked = new Map(selection).set(column, [code]);
+    const table = tables.find((one) => one.columns.length === asked.size && one.columns.every((place) => asked.has(place)));
+    if (!table) return null;
+    const cells = table.columns.map((place) => cellsOfCodes(columns[place], /** @type {number[]} */ (asked.get(place))));
+    return table.shape.every((size, axis) => size === cellsOf(columns[table.columns[axis]])) ? countIn(table, cells) : null;
+  };
+}
+
+/**
  * The row of a selection that has one value in each column, among the published counts.
- * @param {Payload} payload
- * @param {Selection} selection
+ * @param {Payload} payload @param {Selection} selection
  * @returns {number | null} -1 where it is not among them; null where the selection is not of single values
  */
 function rowOfSingles(payload, selection) {
@@ -35,12 +63,7 @@ function rowOfSingles(payload, selection) {
   return rowOf(payload, ids.sort((a, b) => a - b));
 }
 
-/**
- * What noisy tables say.
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Published}
- */
+/** What noisy tables say. @param {Payload} payload @param {Selection} selection @returns {Published} */
 function ofFitted(payload, selection) {
   const row = rowOfSingles(payload, selection);
   const { estimate, low, high } = payload.counts[selection.size - 1] ?? {};
@@ -53,9 +76,7 @@ function ofFitted(payload, selection) {
 
 /**
  * One published count, or the sum of several; a sum with a hole in it is none.
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Published | null}
+ * @param {Payload} payload @param {Selection} selection @returns {Published | null}
  */
 function ofCounts(payload, selection) {
   const row = rowOfSingles(payload, selection);
@@ -67,11 +88,7 @@ function ofCounts(payload, selection) {
   return { value, low: low ? low[row] : step ? value : null, high: high ? high[row] : step ? value + step - 1 : null };
 }
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Published | null}
- */
+/** @param {Payload} payload @param {Selection} selection @returns {Published | null} */
 function summed(payload, selection) {
   if (!asksForValues(payload, selection)) return null;
   const { value, published, combinations } = publishedSum(payload, selection);
@@ -82,11 +99,7 @@ function summed(payload, selection) {
   return { value, low, high };
 }
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {(column: number, code: number) => Published | null}
- */
+/** @param {Payload} payload @param {Selection} selection @returns {(column: number, code: number) => Published | null} */
 export function publishedWith(payload, selection) {
   const { protection } = payload.meta;
   if (protection === "syndiffix") return () => null;

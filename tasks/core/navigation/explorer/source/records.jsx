@@ -2,12 +2,26 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { pageOfRecords } from "./page_of_records.js";
-import { isSampled } from "./sample.js";
+import { useVirtual } from "./chart.jsx";
+import { isSampled } from "./payload.js";
 import { saveRecords } from "./save.js";
 import { useExplorer } from "./state.js";
-import { useVirtual } from "./virtual.js";
 import { columnText, noRecordsText, recordText, sampleText } from "./words.js";
+
+/** Records of a page. A browser ends an element at some 16 million pixels, half a million lines. */
+export const PAGE_OF_RECORDS = 1000;
+
+/**
+ * @param {number} size how many records there are
+ * @param {number} asked the page that is asked for, from 0
+ * @returns {{page: number, pages: number, first: number, number: number}} `first` of `number` records, from 0
+ */
+export function pageOfRecords(size, asked) {
+  const pages = Math.max(1, Math.ceil(size / PAGE_OF_RECORDS));
+  const page = Math.min(Math.max(0, Math.trunc(asked) || 0), pages - 1);
+  const first = page * PAGE_OF_RECORDS;
+  return { page, pages, first, number: Math.min(PAGE_OF_RECORDS, size - first) };
+}
 
 /** The height of a line, in the page's letters: `--line` of the style sheet. */
 const LINE = 2;
@@ -17,7 +31,7 @@ const LINE = 2;
 export function Records() {
   const state = useExplorer();
   const { payload, passes } = state;
-  const say = state.say.value;
+  const say = state.say;
   const { size } = passes.value;
   const asked = useSignal(0);
   const listed = pageOfRecords(size, asked.value);
@@ -40,7 +54,7 @@ export function Records() {
 
 /** @param {{page: number, pages: number, onTurn: (page: number) => void}} props */
 function Turning({ page, pages, onTurn }) {
-  const say = useExplorer().say.value;
+  const say = useExplorer().say;
   return (
     <div class="choice" role="group" aria-label={say("records_pages")}>
       <button type="button" disabled={page === 0} onClick={() => onTurn(0)}>{say("page_first")}</button>
@@ -73,7 +87,7 @@ function Table({ listed }) {
       <table aria-rowcount={size + 1} aria-labelledby="explorer-records">
         <thead>
           <tr aria-rowindex={1}>
-            <th scope="col" class="place">{say.value("record")}</th>
+            <th scope="col" class="place">{say("record")}</th>
             {payload.columns.map((_, column) => <Head key={column} column={column} />)}
           </tr>
         </thead>
@@ -83,9 +97,9 @@ function Table({ listed }) {
             const place = listed.first + index;
             return (
               <tr key={place} aria-rowindex={place + 2}>
-                <th scope="row" class="place">{number.value(place + 1)}</th>
+                <th scope="row" class="place">{number(place + 1)}</th>
                 {payload.columns.map((_, column) => {
-                  const text = recordText(payload, column, rows ? rows[place] : place, say.value);
+                  const text = recordText(payload, column, rows ? rows[place] : place, say);
                   return <td key={column} dir="auto" title={text}>{text}</td>;
                 })}
               </tr>
@@ -101,7 +115,7 @@ function Table({ listed }) {
 /** A column's name, and what the data contract says of it. @param {{column: number}} props */
 function Head({ column }) {
   const { payload, say } = useExplorer();
-  const name = columnText(payload, column, say.value);
+  const name = columnText(payload, column, say);
   const { about } = payload.columns[column];
   return (
     // With every cell of the column, a screen reader says the name alone.

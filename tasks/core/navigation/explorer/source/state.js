@@ -1,19 +1,17 @@
 /**
  * What the page shows now, as signals: whoever reads one is drawn again when it changes.
  *
- * @import { Payload, Selection } from "./payload.js"
- * @import { Say } from "./messages.js"
  * @import { Signal } from "@preact/signals"
+ * @import { Payload, Selection } from "./payload.js"
+ * @import { Say } from "./words.js"
  */
 import { batch, computed, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 import { histogram, passing } from "./counting.js";
-import { linkOf, viewOf } from "./link.js";
-import { known, numbers, speaker } from "./messages.js";
-import { pagesOf } from "./rows.js";
-import { NOTHING, equal, toggled, withColumn } from "./selection.js";
+import { equal, linkOf, NOTHING, toggled, viewOf, withColumn } from "./selection.js";
+import { number, speaker } from "./words.js";
 
 /** Steps back that are kept. */
 const STEPS = 200;
@@ -33,12 +31,12 @@ export function createState(payload) {
   const view = viewOf(payload, location.hash);
   const selection = signal(view.selection);
   const past = signal(/** @type {Selection[]} */ ([]));
-  const language = signal(known(view.language ?? payload.meta.language));
+  const say = speaker(payload.meta.audience);
   const passes = computed(() => passing(payload, selection.value));
   const pages = pagesOf(payload);
   const page = signal(Math.min(view.page, pages.length - 1));
-  const notice = signal(view.unknown ? speaker(language.value)("link_unknown", { n: view.unknown }) : "");
-  const link = computed(() => linkOf(payload, { selection: selection.value, page: page.value, language: language.value }));
+  const notice = signal(view.unknown ? say("link_unknown", { n: view.unknown }) : "");
+  const link = computed(() => linkOf(payload, { selection: selection.value, page: page.value }));
 
   /** @type {import("@preact/signals").Signal<Asked | null>} */
   const asked = signal(/** @type {Asked | null} */ (null));
@@ -47,10 +45,7 @@ export function createState(payload) {
   /** Whether nothing of a question was understood, so that no number answers it. */
   const isUnanswered = computed(() => selection.value.size === 0 && unresolved.value.length > 0);
 
-  /**
-   * @param {Selection} next
-   * @param {Asked | null} [question] what it answers; another choice ends a question
-   */
+  /** @param {Selection} next @param {Asked | null} [question] what it answers; another choice ends a question */
   function choose(next, question = null) {
     asked.value = question;
     if (equal(next, selection.value)) return;
@@ -66,7 +61,6 @@ export function createState(payload) {
     pages,
     selection,
     past,
-    language,
     passes,
     page,
     link,
@@ -74,8 +68,8 @@ export function createState(payload) {
     unresolved,
     isUnanswered,
     choose,
-    say: computed(() => speaker(language.value, payload.meta.audience)),
-    number: computed(() => numbers(language.value)),
+    say,
+    number,
     counts: payload.columns.map((_, column) => computed(() => histogram(payload, passes.value, column))),
     display: signal(/** @type {"charts" | "records"} */ ("charts")),
     /** The selection that others are compared with. */
@@ -106,17 +100,12 @@ export function createState(payload) {
       batch(() => {
         choose(asked.selection);
         page.value = Math.min(asked.page, pages.length - 1);
-        language.value = known(asked.language ?? payload.meta.language);
       });
     },
   };
 }
 
-/**
- * What of a typed question its selection leaves out, by the message that says so.
- * @param {Asked | null} asked
- * @returns {Unresolved[]}
- */
+/** What of a typed question its selection leaves out, by the message that says so. @param {Asked | null} asked @returns {Unresolved[]} */
 function unresolvedOf(asked) {
   if (!asked) return [];
   const { ambiguous, unread, notes } = asked.question;
@@ -128,6 +117,13 @@ function unresolvedOf(asked) {
     { key: "without_unread", texts: unread },
   ];
   return parts.filter(({ texts }) => texts.length);
+}
+
+/** The pages as laid out; one of all columns where nothing is laid out. @param {Payload} payload */
+function pagesOf({ meta, columns }) {
+  const pages = meta.layout?.pages ?? [];
+  if (pages.length) return pages;
+  return [{ name: "", visuals: columns.map(({ name }, column) => ({ name, column })) }];
 }
 
 export const StateContext = createContext(/** @type {State} */ (/** @type {unknown} */ (null)));

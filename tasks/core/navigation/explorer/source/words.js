@@ -1,11 +1,54 @@
 /**
  * Columns, values and selections as people read them.
  *
- * @import { Payload, Selection, Visual } from "./payload.js"
  * @import { Answer } from "./answers/answer.js"
- * @import { Given, Say } from "./messages.js"
+ * @import { Payload, Selection, Visual } from "./payload.js"
  */
-import { aboutSample, isSampled } from "./sample.js";
+import messages from "./messages.json";
+import { aboutSample, isSampled } from "./payload.js";
+
+/**
+ * @typedef {Record<string, string | number>} Given
+ * @typedef {Record<string, string | {one: string, other: string}>} Texts
+ * @typedef {(key: string, given?: Given) => string} Say
+ */
+
+const MINUS = "−";
+
+/** @type {Texts} */
+const TEXTS = messages;
+
+const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const TENTH = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const ROUND = { low: Math.floor, high: Math.ceil, value: Math.round };
+
+/** A whole number; a fraction where it is small. @param {number} value */
+export const number = (value) => WHOLE.format(value).replace("-", MINUS);
+
+/** A share to a tenth of a percent. Ends of ranges are rounded outwards. @param {number} share @param {keyof typeof ROUND} end */
+function percent(share, end) {
+  const hair = end === "low" ? 1e-9 : end === "high" ? -1e-9 : 0;
+  return TENTH.format((ROUND[end](share * 1000 + hair) || 0) / 10).replace("-", MINUS);
+}
+
+/** @param {string} name @param {number} value */
+const written = (name, value) =>
+  name === "low_points" ? percent(value, "low") : name === "high_points" ? percent(value, "high")
+  : name === "points" ? percent(value, "value") : number(value);
+
+/**
+ * A text has `{name}` where a value goes; `{low_points}` and `{high_points}` are shares. Texts with a plural choose it by the value of `n`.
+ * @param {string} [audience] for whom some sentences are others: `key@owner`
+ * @returns {Say}
+ */
+export const speaker = (audience = "") => (key, given = {}) => {
+  const text = TEXTS[`${key}@${audience}`] ?? TEXTS[key] ?? key;
+  const form = typeof text === "string" ? text : text[Number(given.n) === 1 ? "one" : "other"];
+  return form.replace(/\{(\w+)\}/g, (whole, name) => {
+    const value = given[name];
+    return value === undefined ? whole : typeof value === "number" ? written(name, value) : value;
+  });
+};
 
 const NUMBER = String.raw`[-+]?[0-9][0-9.eE+-]*`;
 const BETWEEN = new RegExp(`^\\[(${NUMBER}),(${NUMBER})([)\\]])$`);
@@ -13,39 +56,26 @@ const BEYOND = new RegExp(`^([<>])(${NUMBER})$`);
 
 /**
  * What a column is called. One of ages says which dates they were reckoned from: its name is that of the dates.
- * @param {Payload} payload
- * @param {number} column
- * @param {Say} say
+ * @param {Payload} payload @param {number} column @param {Say} say
  */
 export function columnText({ columns }, column, say) {
   const { name, age } = columns[column];
   return age ? say("age_from", { column: isolated(name) }) : name;
 }
 
-/**
- * What a chart is called.
- * @param {Payload} payload
- * @param {Visual} visual
- * @param {Say} say
- */
+/** What a chart is called. @param {Payload} payload @param {Visual} visual @param {Say} say */
 export const visualText = (payload, { name, column }, say) => (column === undefined ? name : columnText(payload, column, say));
 
 /**
  * What a sentence is given, with the column that it names as it is shown.
- * @param {Payload} payload
- * @param {Given | undefined} given
- * @param {Say} say
+ * @param {Payload} payload @param {Given | undefined} given @param {Say} say
  */
 export function givenText(payload, given, say) {
   const column = payload.columns.findIndex(({ name, age }) => age && name === given?.column);
   return column < 0 ? given : { ...given, column: columnText(payload, column, say) };
 }
 
-/**
- * A bin as a person says it: `[20,25)` is "20 to under 25", `<20` is "under 20".
- * @param {string} bin
- * @param {Say} say
- */
+/** A bin as a person says it: `[20,25)` is "20 to under 25", `<20` is "under 20". @param {string} bin @param {Say} say */
 function binText(bin, say) {
   const between = BETWEEN.exec(bin);
   if (between) return say(between[3] === ")" ? "bin_below" : "bin_to", { low: between[1], high: between[2] });
@@ -55,10 +85,7 @@ function binText(bin, say) {
 
 /**
  * A value as it is shown. Files and links keep it as the release has it.
- * @param {Payload} payload
- * @param {number} column
- * @param {number} code
- * @param {Say} say
+ * @param {Payload} payload @param {number} column @param {number} code @param {Say} say
  */
 export function valueText({ columns }, column, code, say) {
   const { kind, values, names } = columns[column];
@@ -71,17 +98,17 @@ export function valueText({ columns }, column, code, say) {
 
 /**
  * Whether records without a value of a column may be of people whose value was too rare to be released.
- * @param {Payload} payload
- * @param {number} column
+ * @param {Payload} payload @param {number} column
  */
-export const mayBeRare = ({ meta, columns }, column) => meta.protection === "fitted" && columns[column].open;
+export const mayBeRare = ({ meta, columns }, column) =>
+  meta.protection === "k_anonymity" ? meta.audience !== "owner" : meta.protection === "fitted" && columns[column].open;
+
+/** Why that is. @param {Payload} payload @param {Say} say */
+export const rareText = ({ meta }, say) => say(meta.protection === "fitted" ? "missing_or_rare_why_fitted" : "missing_or_rare_why");
 
 /**
  * A value as what the records hold is called: where none is held, it may have been too rare.
- * @param {Payload} payload
- * @param {number} column
- * @param {number} code
- * @param {Say} say
+ * @param {Payload} payload @param {number} column @param {number} code @param {Say} say
  */
 export function heldText(payload, column, code, say) {
   return code === 0 && mayBeRare(payload, column) ? say("missing_or_rare") : valueText(payload, column, code, say);
@@ -89,10 +116,7 @@ export function heldText(payload, column, code, say) {
 
 /**
  * What a record holds of a column, as it is shown; several items are joined, none is the empty text.
- * @param {Payload} payload
- * @param {number} column
- * @param {number} row
- * @param {Say} say
+ * @param {Payload} payload @param {number} column @param {number} row @param {Say} say
  */
 export function recordText(payload, column, row, say) {
   const held = payload.columns[column].codes.map((slot) => slot[row]).filter(Boolean);
@@ -108,12 +132,7 @@ function endsOf(bin) {
   return beyond[1] === "<" ? { low: null, high: beyond[2], isBelow: true } : { low: beyond[2], high: null, isBelow: false };
 }
 
-/**
- * Neighbouring bins in one: "60 and over" for `[60,75)` and `>75`.
- * @param {string} first
- * @param {string} last
- * @param {Say} say
- */
+/** Neighbouring bins in one: "60 and over" for `[60,75)` and `>75`. @param {string} first @param {string} last @param {Say} say */
 function joinedText(first, last, say) {
   const [from, to] = [endsOf(first), endsOf(last)];
   if (!from || !to) return null;
@@ -124,9 +143,7 @@ function joinedText(first, last, say) {
 
 /**
  * Chosen values as texts, each with its codes; bins that are neighbours are one.
- * @param {Payload} payload
- * @param {number} column
- * @param {number[]} codes ascending
+ * @param {Payload} payload @param {number} column @param {number[]} codes ascending
  * @param {Say} say
  */
 export function valueRuns(payload, column, codes, say) {
@@ -155,10 +172,7 @@ const NAMED = 6;
 
 /**
  * What is chosen in a column: "age: 20 to under 30 or 30 to under 40".
- * @param {Payload} payload
- * @param {number} column
- * @param {number[]} codes
- * @param {Say} say
+ * @param {Payload} payload @param {number} column @param {number[]} codes @param {Say} say
  */
 export function placeText(payload, column, codes, say) {
   const every = valueRuns(payload, column, codes, say).map(({ text }) => text);
@@ -167,11 +181,7 @@ export function placeText(payload, column, codes, say) {
   return say("is", { column: isolated(columnText(payload, column, say)), values: texts.map(isolated).join(say("or")) });
 }
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {Say} say
- */
+/** @param {Payload} payload @param {Selection} selection @param {Say} say */
 export function selectionText(payload, selection, say) {
   return [...selection].map(([column, codes]) => placeText(payload, column, codes, say)).join(say("and"));
 }
@@ -184,9 +194,7 @@ export function unitText({ meta }, say) {
 
 /**
  * Whom a selection is about: "people with sex: female and age: 60-69".
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {Say} say
+ * @param {Payload} payload @param {Selection} selection @param {Say} say
  */
 export function groupText(payload, selection, say) {
   const units = unitText(payload, say);
@@ -205,8 +213,7 @@ export function noRecordsText(payload, say) {
 
 /**
  * What the first bar is. SynDiffix counts most of its bars in tables of their own, which no sample is taken of.
- * @param {Payload} payload
- * @param {Say} say
+ * @param {Payload} payload @param {Say} say
  */
 export function estimatedLegend(payload, say) {
   const isScaled = isSampled(payload) && payload.meta.protection !== "syndiffix";
@@ -222,8 +229,7 @@ export function actualLegend({ meta }) {
 
 /**
  * The range of an answer or of a difference, in words.
- * @param {{low: number | null, high: number | null, certain: boolean, sampled?: boolean}} found
- * @param {Say} say
+ * @param {{low: number | null, high: number | null, certain: boolean, sampled?: boolean}} found @param {Say} say
  */
 export function rangeText({ low, high, certain, sampled }, say) {
   if (low === null || high === null) return say(sampled ? "answer.range.sampled" : "answer.range.none");
@@ -233,11 +239,7 @@ export function rangeText({ low, high, certain, sampled }, say) {
 /** What kind a range is. @param {{certain: boolean}} found @param {Say} say */
 export const rangeKind = ({ certain }, say) => say(certain ? "answer.range.only_certain" : "answer.range.only_noise");
 
-/**
- * The number of an answer. Where only a range is proved, that is the range.
- * @param {Answer} found
- * @param {Say} say
- */
+/** The number of an answer. Where only a range is proved, that is the range. @param {Answer} found @param {Say} say */
 export function headline(found, say) {
   const { value, low, high } = found;
   if (onlyBounded(found) && low !== null && high !== null) return say(Number.isFinite(high) ? "between" : "open_end", { low, high });
@@ -249,8 +251,7 @@ export const onlyBounded = ({ basis, low, high }) => (basis === "records" || bas
 
 /**
  * What stands below the number: its range, or what the headline's range is and what the records say.
- * @param {Answer} found
- * @param {Say} say
+ * @param {Answer} found @param {Say} say
  */
 export function underline(found, say) {
   if (!onlyBounded(found)) return rangeText(found, say);
@@ -260,10 +261,7 @@ export function underline(found, say) {
 
 /**
  * An answer in one line that can stand in a text: the number with its range, where there is one.
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {Answer} found
- * @param {Say} say
+ * @param {Payload} payload @param {Selection} selection @param {Answer} found @param {Say} say
  */
 export function citedText(payload, selection, found, say) {
   const question = groupText(payload, selection, say);

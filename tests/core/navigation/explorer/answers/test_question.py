@@ -50,7 +50,6 @@ OVER_60 = ["[60,75)", ">=75"]
     ("text", "expected"),
     [
         ("women, over 60, rent", {"sex": ["female"], "age": OVER_60, "housing": ["rented"]}),
-        ("Frauen über 60, die zur Miete wohnen", {"sex": ["female"], "age": OVER_60, "housing": ["rented"]}),
         (
             "How many men between 30 and 59 own?",
             {"sex": ["male"], "age": ["[30,45)", "[45,60)"], "housing": ["owned"]},
@@ -95,7 +94,7 @@ def test_a_number_that_cuts_a_bin_is_asked_back_with_both_choices():
     assert [option["codes"] for option in asked["options"]] == [[6], [5, 6]]
 
 
-@pytest.mark.parametrize("text", ["women, rented", "women who rent", "Frauen zur Miete", "women, rent"])
+@pytest.mark.parametrize("text", ["women, rented", "women who rent", "women, rent"])
 def test_a_word_of_two_columns_is_of_that_which_spells_it_so_or_that_it_is_about(text):
     (found,) = read(text, columns=COLUMNS)
     assert selected(found) == {"sex": ["female"], "housing": ["rented"]}
@@ -234,11 +233,9 @@ def codes(found):
             "people with AGEP: 30 to under 60 or 75 and over and SEX: Male (1)",
             {"AGEP": [3, 4, 6], "SEX": [1]},
         ),
-        ("Personen mit AGEP: 30 bis unter 60 oder unter 18", {"AGEP": [1, 3, 4]}),
         ("women over 60 rent", {"AGEP": [5, 6], "SEX": [2], "OWN_RENT": [3]}),
-        ("Frauen über 60 zur Miete", {"AGEP": [5, 6], "SEX": [2], "OWN_RENT": [3]}),
         ("renters", {"OWN_RENT": [3]}),
-        ("EDU: missing or too rare, SEX fehlt oder zu selten", {"SEX": [0], "EDU": [0]}),
+        ("EDU: missing or too rare, SEX missing", {"SEX": [0], "EDU": [0]}),
         ("SEX: Male (1) or missing", {"SEX": [0, 1]}),
         ("unknown SEX", {"SEX": [0]}),
         ("no renters", {"OWN_RENT": [1, 2]}),
@@ -333,7 +330,6 @@ def test_an_age_that_is_named_after_a_date_is_found_as_the_page_writes_it():
     columns = [column("birth_date", AGES, kind="bins") | {"age": True}, AMOUNTS[2]]
     for text in (
         "age (from birth_date): 60 and over",
-        "Alter (aus birth_date) über 60",
         "age over 60",
         "over 60",
     ):

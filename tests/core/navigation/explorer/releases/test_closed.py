@@ -36,15 +36,13 @@ CATEGORIES = 10_000
 
 
 def all_of_it(explorer: ExplorerPage) -> None:
-    """Fold out, click, ask, look at the records, change the language, save."""
+    """Fold out, click, ask, look at the records, print."""
     explorer.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     explorer.page.locator(".explorer article button[aria-pressed]").first.click()
     explorer.press("Keep as A, to compare")
     explorer.ask("https://example.org/, <img src=//example.org/x>")
     explorer.press("Records")
     explorer.press("Charts")
-    explorer.page.locator(".languages select").select_option("de")
-    explorer.page.locator(".languages select").select_option("en")
     explorer.page.emulate_media(media="print")
     explorer.page.mouse.wheel(0, 100_000)
     explorer.page.emulate_media(media="screen")

@@ -30,13 +30,12 @@
  * @property {number | null} records in the synthetic records, scaled to the number of records of the table
  */
 import { boxOf } from "./cells.js";
-import { isSampled } from "../sample.js";
 import { asksForSeveralItems, asksForValues, combinationsOf, countInRecords, publishedSum, recordsThatMeet, rowOf } from "./counts.js";
 import { rangeOfBox, sumAsDrawn, sumOver } from "./fitted.js";
 import { rangeByLengths, sumOf } from "./lengths.js";
-import { deviationOfNumber, evidenceOf } from "./noise.js";
-import { WITHIN_95 } from "./normal.js";
+import { deviationOfNumber, evidenceOf, WITHIN_95 } from "./noise.js";
 import { certainRange } from "./rounded.js";
+import { isSampled } from "../payload.js";
 
 /** How often a true count may lie below a range of 95 of 100 draws, and how often above. */
 export const TAIL = 0.025;
@@ -44,11 +43,7 @@ export const TAIL = 0.025;
 /** The most columns that a release can be told to measure together: sets of `workload` are no longer. */
 const MOST_TOGETHER = 4;
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Answer}
- */
+/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
 export function answer(payload, selection) {
   const { protection } = payload.meta;
   const asked = meant(payload, selection);
@@ -58,12 +53,7 @@ export function answer(payload, selection) {
   return protection === "lengths" ? ofLengths(payload, asked) : ofFitted(payload, asked);
 }
 
-/**
- * Without columns in which everything is chosen.
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Selection}
- */
+/** Without columns in which everything is chosen. @param {Payload} payload @param {Selection} selection @returns {Selection} */
 export function meant({ columns }, selection) {
   return new Map(
     [...selection].filter(([place, codes]) => {
@@ -115,8 +105,7 @@ function partsOf(payload) {
 
 /**
  * What whoever makes the release could do, so that a count is measured and not only bounded.
- * @param {Payload} payload
- * @param {Selection} selection
+ * @param {Payload} payload @param {Selection} selection
  */
 function remedyOf(payload, selection) {
   const { audience, protection, reporting_length: most } = payload.meta;
@@ -125,11 +114,7 @@ function remedyOf(payload, selection) {
   return selection.size > most ? words("answer.more.longer", { most }) : null;
 }
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Answer}
- */
+/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
 function ofFitted(payload, selection) {
   const box = boxOf(payload, selection);
   if ([...box.values()].some((cells) => !cells.length)) return ofNobody(payload, selection);
@@ -159,9 +144,7 @@ function ofFitted(payload, selection) {
 
 /**
  * Why a range is as wide as it is: the noise of one count, of a sum, and what all tables together make of it.
- * @param {Payload} payload
- * @param {{number: number, sd: number, sdOfSum: number} | null} drawn
- * @param {number} half
+ * @param {Payload} payload @param {{number: number, sd: number, sdOfSum: number} | null} drawn @param {number} half
  */
 function reasonOf(payload, drawn, half) {
   const { share } = evidenceOf(payload);
@@ -181,8 +164,7 @@ export const whole = (estimate) => Math.max(0, Math.floor(estimate + 0.5));
 
 /**
  * The numbers that a range is rounded to, outwards; no count is below 0.
- * @param {{low: number, high: number}} range
- * @returns {[number, number]}
+ * @param {{low: number, high: number}} range @returns {[number, number]}
  */
 export function outwards({ low, high }) {
   const least = Math.max(0, Math.floor(low + 1e-9));
@@ -191,11 +173,7 @@ export function outwards({ low, high }) {
 
 /**
  * Where only the records answer: their count is what a model makes of shorter counts, and these bound it.
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {number | null} records
- * @param {number} low
- * @param {number} high
+ * @param {Payload} payload @param {Selection} selection @param {number | null} records @param {number} low @param {number} high
  * @param {number | null} published
  */
 function fromRecords(payload, selection, records, low, high, published) {
@@ -219,12 +197,7 @@ function fromRecords(payload, selection, records, low, high, published) {
   };
 }
 
-/**
- * A column that is never empty is asked for missing: nobody is.
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Answer}
- */
+/** A column that is never empty is asked for missing: nobody is. @param {Payload} payload @param {Selection} selection @returns {Answer} */
 function ofNobody(payload, selection) {
   const records = countInRecords(payload, selection);
   const numbers = { published: null, noisy: null, estimate: 0, records };
@@ -233,11 +206,7 @@ function ofNobody(payload, selection) {
   return { ...base, basis: "none", source, reason, quote: words("answer.quote.measured") };
 }
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Answer}
- */
+/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
 function ofRounded(payload, selection) {
   const { low, high } = certainRange(payload, selection);
   const records = countInRecords(payload, selection);
@@ -261,11 +230,7 @@ function ofRounded(payload, selection) {
   };
 }
 
-/**
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Answer}
- */
+/** @param {Payload} payload @param {Selection} selection @returns {Answer} */
 function ofLengths(payload, selection) {
   const share = payload.meta.sampled_share ?? 1;
   const range = rangeByLengths(payload, selection, TAIL);
@@ -301,11 +266,7 @@ function ofLengths(payload, selection) {
   };
 }
 
-/**
- * The published range of a single count.
- * @param {Payload} payload
- * @param {Selection} selection
- */
+/** The published range of a single count. @param {Payload} payload @param {Selection} selection */
 function ofOne(payload, selection) {
   const [ids] = combinationsOf(payload, selection);
   const row = rowOf(payload, ids);
@@ -315,9 +276,7 @@ function ofOne(payload, selection) {
 
 /**
  * The range of all people from that of a sample; chance is added to the noise.
- * @param {[number, number]} range
- * @param {number} share
- * @returns {[number, number]}
+ * @param {[number, number]} range @param {number} share @returns {[number, number]}
  */
 function ofAll([low, high], share) {
   if (share === 1) return [low, high];
@@ -327,9 +286,7 @@ function ofAll([low, high], share) {
 
 /**
  * SynDiffix states no error of what is added up over its rows. One column, or two, are counted where they are best.
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Answer}
+ * @param {Payload} payload @param {Selection} selection @returns {Answer}
  */
 function ofSyndiffix(payload, selection) {
   const box = boxOf(payload, selection);

@@ -9,6 +9,92 @@
  * @typedef {Map<number, number[]>} Box column to cells, both ascending; a column that is left out has all of its cells
  */
 
+/**
+ * @typedef {Object} Interval
+ * @property {number} low
+ * @property {number} high a single number has both ends equal
+ * @property {boolean} hasHigh whether the upper end belongs to it
+ */
+
+/** @type {WeakMap<Column, (Interval | null)[]>} */
+const known = new WeakMap();
+
+/** The numbers that each value of a column covers; null for a value that is no number. @param {Column} column */
+export function intervalsOf(column) {
+  let found = known.get(column);
+  if (!found) known.set(column, (found = column.values.map((text) => intervalOf(text))));
+  return found;
+}
+
+/** Whether most of a column's values are numbers or ranges of them. @param {Column} column */
+export function isNumeric(column) {
+  const intervals = intervalsOf(column);
+  return intervals.length > 0 && intervals.filter(Boolean).length * 2 > intervals.length;
+}
+
+const NUMBER = "(-?\\d+(?:\\.\\d+)?)";
+const FORMS = /** @type {[RegExp, (a: number, b: number, end: string) => Interval][]} */ ([
+  [new RegExp(`^[\\[(]${NUMBER} ?[,;] ?${NUMBER}([\\])])$`), (a, b, end) => ({ low: a, high: b, hasHigh: end === "]" })],
+  [new RegExp(`^${NUMBER} ?(?:-|–|to|bis) ?${NUMBER}$`), (a, b) => ({ low: a, high: b, hasHigh: true })],
+  [new RegExp(`^(?:<|under |below |unter )${NUMBER}$`), (a) => ({ low: -Infinity, high: a, hasHigh: false })],
+  [new RegExp(`^(?:<=|≤|up to |bis )${NUMBER}$`), (a) => ({ low: -Infinity, high: a, hasHigh: true })],
+  [new RegExp(`^(?:>|>=|≥|over |above |uber |ab )${NUMBER}$`), (a) => ({ low: a, high: Infinity, hasHigh: false })],
+  [new RegExp(`^${NUMBER} ?(?:\\+|and over|or more|or older)$`), (a) => ({ low: a, high: Infinity, hasHigh: false })],
+  [new RegExp(`^${NUMBER}$`), (a) => ({ low: a, high: a, hasHigh: true })],
+  [/^(\d{4})-\d{2}(?:-\d{2})?$/, (a) => ({ low: a, high: a, hasHigh: true })],
+]);
+
+/** @param {string} text @returns {Interval | null} */
+export function intervalOf(text) {
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
+  for (const [form, made] of FORMS) {
+    const match = form.exec(plain);
+    // A code such as 25-00503 is no range.
+    if (match && !/^0\d/.test(match[1]) && !/^0\d/.test(match[2] ?? "")) return made(Number(match[1]), Number(match[2]), match[3]);
+  }
+  return null;
+}
+
+/** The values that a number lies in. @param {Column} column @param {number} number @returns {number[]} codes */
+export function codesAt(column, number) {
+  const holds = (/** @type {Interval | null} */ interval) =>
+    interval && interval.low <= number && (number < interval.high || (interval.hasHigh && number === interval.high));
+  return intervalsOf(column).flatMap((interval, place) => (holds(interval) ? [place + 1] : []));
+}
+
+/**
+ * Which values lie between two numbers, and which of them reach beyond.
+ *
+ * A bin that only touches an end is taken by where it begins: "over 60" takes [60, 65), as people say it.
+ * @param {Column} column
+ * @param {number} low
+ * @param {number} high
+ * @param {{fromLow: boolean, toHigh: boolean}} includes whether the ends themselves are meant, for single numbers
+ * @returns {{inside: number[], cut: number[]}} codes
+ */
+export function codesBetween(column, low, high, { fromLow, toHigh }) {
+  /** @type {number[]} */
+  const inside = [];
+  /** @type {number[]} */
+  const cut = [];
+  intervalsOf(column).forEach((interval, place) => {
+    if (!interval) return;
+    const code = place + 1;
+    if (interval.low === interval.high) {
+      const { low: value } = interval;
+      if ((fromLow ? value >= low : value > low) && (toHigh ? value <= high : value < high)) inside.push(code);
+      return;
+    }
+    const isWhole = Number.isInteger(interval.high) && interval.hasHigh;
+    const top = isWhole && interval.low !== -Infinity ? interval.high + 1 : interval.high;
+    // Whole years: "up to 65" and "under 66" take the bin that ends before 66.
+    const end = toHigh && high !== Infinity && Number.isInteger(high) ? high + 1 : high;
+    if (interval.low >= low && (top <= end || interval.high <= high)) inside.push(code);
+    else if (interval.high > low && interval.low < end) cut.push(code);
+  });
+  return { inside, cut };
+}
+
 /** The code that stands for all values of an open column that were not released. @param {Column} column */
 export const otherCode = (column) => column.values.length + 1;
 
@@ -20,8 +106,7 @@ export const isItems = (column) => column.kind === "items";
 
 /**
  * The cells that codes stand for. A code without a cell is held by nobody.
- * @param {Column} column
- * @param {number[]} codes 0 missing, v `values[v - 1]`, one more than there are: not released
+ * @param {Column} column @param {number[]} codes 0 missing, v `values[v - 1]`, one more than there are: not released
  */
 export function cellsOfCodes(column, codes) {
   const size = column.values.length;
@@ -37,9 +122,7 @@ export function cellsOfCodes(column, codes) {
 
 /**
  * The columns in which a selection leaves something out, and the cells that it takes there.
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Box}
+ * @param {Payload} payload @param {Selection} selection @returns {Box}
  */
 export function boxOf({ columns }, selection) {
   /** @type {Box} */
@@ -52,12 +135,7 @@ export function boxOf({ columns }, selection) {
   return box;
 }
 
-/**
- * A box without some columns.
- * @param {Box} box
- * @param {(column: number) => boolean} kept
- * @returns {Box}
- */
+/** A box without some columns. @param {Box} box @param {(column: number) => boolean} kept @returns {Box} */
 export const narrowed = (box, kept) => new Map([...box].filter(([column]) => kept(column)));
 
 /**
@@ -75,11 +153,7 @@ export function subsets(list, most = list.length) {
   return found;
 }
 
-/**
- * How many cells two ascending lists share.
- * @param {number[]} one
- * @param {number[]} other
- */
+/** How many cells two ascending lists share. @param {number[]} one @param {number[]} other */
 export function shared(one, other) {
   let [place, count] = [0, 0];
   for (const cell of one) {

@@ -4,7 +4,7 @@
  * @import { Payload, Selection } from "../payload.js"
  */
 import { holds } from "../counting.js";
-import { isSampled, ofAllRecords } from "../sample.js";
+import { isSampled, ofAllRecords } from "../payload.js";
 
 /** In place of a noisy count, or of an estimate, that there is none of. */
 export const UNMEASURED = -2147483648;
@@ -12,11 +12,7 @@ export const UNMEASURED = -2147483648;
 /** The most combinations that are looked up for one answer. */
 export const MOST_COMBINATIONS = 50_000;
 
-/**
- * The row of a combination among those of its length, or -1.
- * @param {Payload} payload
- * @param {number[]} ids attribute ids, ascending
- */
+/** The row of a combination among those of its length, or -1. @param {Payload} payload @param {number[]} ids attribute ids, ascending */
 export function rowOf({ counts }, ids) {
   const table = counts[ids.length - 1];
   if (!table) return -1;
@@ -34,8 +30,7 @@ export function rowOf({ counts }, ids) {
 
 /**
  * Whether each column is asked for values alone, so that published counts can add up to the answer.
- * @param {Payload} payload
- * @param {Selection} selection
+ * @param {Payload} payload @param {Selection} selection
  */
 export function asksForValues({ columns, meta }, selection) {
   if (selection.size > meta.reporting_length || selection.size === 0) return false;
@@ -51,16 +46,14 @@ export function asksForValues({ columns, meta }, selection) {
 
 /**
  * Whether a column with several values a record is asked for more than one: counts of these don't add up to people.
- * @param {Payload} payload
- * @param {Selection} selection
+ * @param {Payload} payload @param {Selection} selection
  */
 export const asksForSeveralItems = ({ columns }, selection) =>
   [...selection].some(([place, codes]) => columns[place].kind === "items" && codes.filter(Boolean).length > 1);
 
 /**
  * Every combination of one value a column, as ascending attribute ids.
- * @param {Payload} payload
- * @param {Selection} selection of values alone
+ * @param {Payload} payload @param {Selection} selection of values alone
  * @returns {number[][]}
  */
 export function combinationsOf({ columns }, selection) {
@@ -75,8 +68,7 @@ export function combinationsOf({ columns }, selection) {
 
 /**
  * The sum of the published counts of a selection, and of how many combinations a count was published.
- * @param {Payload} payload
- * @param {Selection} selection of values alone
+ * @param {Payload} payload @param {Selection} selection of values alone
  */
 export function publishedSum(payload, selection) {
   const { count } = payload.counts[selection.size - 1] ?? { count: [] };
@@ -91,16 +83,11 @@ export function publishedSum(payload, selection) {
 
 /**
  * How many records of the release meet a selection, as far as the page's records tell.
- * @param {Payload} payload
- * @param {Selection} selection
+ * @param {Payload} payload @param {Selection} selection
  */
 export const recordsThatMeet = (payload, selection) => ofAllRecords(payload, heldThatMeet(payload, selection));
 
-/**
- * How many records of the page meet a selection.
- * @param {Payload} payload
- * @param {Selection} selection
- */
+/** How many records of the page meet a selection. @param {Payload} payload @param {Selection} selection */
 function heldThatMeet({ columns, records }, selection) {
   if ([...selection.keys()].some((place) => !columns[place].codes.length)) return 0;
   const held = [...selection].map(([place, codes]) => holds(columns[place], codes, records));
@@ -114,8 +101,7 @@ function heldThatMeet({ columns, records }, selection) {
 
 /**
  * What the records say of the whole table: their count, where there are as many records as people.
- * @param {Payload} payload
- * @param {Selection} selection
+ * @param {Payload} payload @param {Selection} selection
  */
 export function countInRecords(payload, selection) {
   const { meta, records } = payload;

@@ -5,9 +5,9 @@
  * twice. Releases of two vintages have noise of their own, so both add up. The range covers noise (or rounding) and
  * nothing else: not which people happened to be in a table.
  *
- * @import { Payload, Selection } from "../payload.js"
  * @import { Words } from "./answer.js"
- * @import { Estimator } from "./estimates.js"
+ * @import { Estimator } from "./fitted.js"
+ * @import { Payload, Selection } from "../payload.js"
  *
  * @typedef {{payload: Payload, selection: Selection}} Side
  *
@@ -21,13 +21,12 @@
  * @property {Words} verdict
  * @property {Words} reason
  */
-import { TAIL, answer, meant, outwards } from "./answer.js";
+import { answer, meant, outwards, TAIL } from "./answer.js";
 import { boxOf } from "./cells.js";
 import { asksForValues, combinationsOf } from "./counts.js";
-import { combined } from "./estimates.js";
-import { deviationOf, estimateOf, estimatorOf, halfWidth, rangeOfBox } from "./fitted.js";
+import { combined, deviationOf, estimateOf, estimatorOf, halfWidth, rangeOfBox } from "./fitted.js";
 import { rangeByLengths, rangeOfSum, sumOf } from "./lengths.js";
-import { WITHIN_95, exceeded } from "./normal.js";
+import { exceeded, WITHIN_95 } from "./noise.js";
 import { certainRange } from "./rounded.js";
 
 /**
@@ -39,12 +38,7 @@ import { certainRange } from "./rounded.js";
  * @property {string} reason
  */
 
-/**
- * The first selection's count less the second's.
- * @param {Side} one
- * @param {Side} other
- * @returns {Difference}
- */
+/** The first selection's count less the second's. @param {Side} one @param {Side} other @returns {Difference} */
 export function difference(one, other) {
   const protections = [one.payload.meta.protection, other.payload.meta.protection];
   if (protections.includes("syndiffix")) return withoutRange(one, other);
@@ -121,9 +115,7 @@ const around = (estimate, sd, share) => {
 
 /**
  * The range of one side's count.
- * @param {Side} side
- * @param {number} tail
- * @returns {{low: number, high: number, estimate: number | null, sd: number | null}}
+ * @param {Side} side @param {number} tail @returns {{low: number, high: number, estimate: number | null, sd: number | null}}
  */
 export function rangeOf({ payload, selection }, tail) {
   const asked = meant(payload, selection);
@@ -154,9 +146,7 @@ function withinFitted({ payload, selection }, { selection: second }) {
 
 /**
  * Published noisy counts of one length: what both hold is taken out before anything is added up.
- * @param {Side} one
- * @param {Side} other
- * @returns {Found | null}
+ * @param {Side} one @param {Side} other @returns {Found | null}
  */
 function withinLengths({ payload, selection }, { selection: second }) {
   if ((payload.meta.sampled_share ?? 1) < 1) return null;
@@ -177,11 +167,7 @@ function withinLengths({ payload, selection }, { selection: second }) {
   return { ...found, low: found.low - luck[0], high: found.high + luck[1], reason: "apart" };
 }
 
-/**
- * Two lists of combinations without those that stand in both.
- * @param {number[][]} one
- * @param {number[][]} other
- */
+/** Two lists of combinations without those that stand in both. @param {number[][]} one @param {number[][]} other */
 function apart(one, other) {
   const keys = [one, other].map((list) => new Set(list.map((ids) => ids.join())));
   return [one.filter((ids) => !keys[1].has(ids.join())), other.filter((ids) => !keys[0].has(ids.join()))];
@@ -205,10 +191,7 @@ function betweenRounded(one, other) {
 
 /**
  * Where two selections differ in one column alone, both without the values that they share there.
- * @param {Payload} payload
- * @param {Selection} one
- * @param {Selection} other
- * @returns {(Selection | null)[] | null}
+ * @param {Payload} payload @param {Selection} one @param {Selection} other @returns {(Selection | null)[] | null}
  */
 function differingColumn({ columns }, one, other) {
   if (one.size !== other.size || ![...one.keys()].every((place) => other.has(place))) return null;
@@ -223,10 +206,7 @@ function differingColumn({ columns }, one, other) {
 
 /**
  * A selection of one release in another's columns and values, by name; what has no namesake is listed.
- * @param {Payload} from
- * @param {Payload} to
- * @param {Selection} selection
- * @returns {{selection: Selection, missing: string[]}}
+ * @param {Payload} from @param {Payload} to @param {Selection} selection @returns {{selection: Selection, missing: string[]}}
  */
 export function translated(from, to, selection) {
   /** @type {Selection} */
@@ -250,4 +230,3 @@ export function translated(from, to, selection) {
   }
   return { selection: found, missing };
 }
-

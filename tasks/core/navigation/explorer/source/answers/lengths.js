@@ -24,9 +24,8 @@
  * @typedef {{low: number, high: number, estimate: number | null, sd: number | null}} Range
  */
 import { subsets } from "./cells.js";
-import { MOST_COMBINATIONS, UNMEASURED, combinationsOf, rowOf } from "./counts.js";
-import { deviationOfNumber } from "./noise.js";
-import { density, above, exceeded } from "./normal.js";
+import { combinationsOf, MOST_COMBINATIONS, rowOf, UNMEASURED } from "./counts.js";
+import { above, density, deviationOfNumber, exceeded } from "./noise.js";
 import { less } from "./rounded.js";
 
 /** So many standard deviations above the threshold, luck plays no part. */
@@ -34,15 +33,13 @@ const FAR = 4;
 
 /**
  * What the page is told of each length's noise; `threshold` and `truncated` where it knows them.
- * @param {Payload} payload
- * @returns {({sd: number, half_width_95: number, threshold?: number | null, truncated?: boolean} | null)[]}
+ * @param {Payload} payload @returns {({sd: number, half_width_95: number, threshold?: number | null, truncated?: boolean} | null)[]}
  */
 const noiseOf = ({ meta }) => meta.noise ?? [];
 
 /**
  * What is known of a length's counts. A declared value alone has no threshold: it is published where it is above 0.
- * @param {Payload} payload
- * @param {number[]} ids attribute ids of one of its combinations
+ * @param {Payload} payload @param {number[]} ids attribute ids of one of its combinations
  * @returns {Level}
  */
 function levelOf(payload, ids) {
@@ -55,9 +52,7 @@ function levelOf(payload, ids) {
 
 /**
  * The range of a selection's count.
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {number} tail how often the true count may lie below it, and how often above
+ * @param {Payload} payload @param {Selection} selection @param {number} tail how often the true count may lie below it, and how often above
  * @returns {Range}
  */
 export function rangeByLengths(payload, selection, tail) {
@@ -80,12 +75,7 @@ export function rangeByLengths(payload, selection, tail) {
 /** @param {Payload} payload @param {number} place @param {number} code */
 const isSpecial = ({ columns }, place, code) => code === 0 || code > columns[place].values.length;
 
-/**
- * What was published of some combinations of one length.
- * @param {Payload} payload
- * @param {number[][]} combinations
- * @returns {Sum}
- */
+/** What was published of some combinations of one length. @param {Payload} payload @param {number[][]} combinations @returns {Sum} */
 export function sumOf(payload, combinations) {
   const level = levelOf(payload, combinations[0] ?? [0]);
   const { noisy } = payload.counts[(combinations[0] ?? [0]).length - 1] ?? { noisy: null };
@@ -114,9 +104,7 @@ export function sumOf(payload, combinations) {
 
 /**
  * The shortest part of a combination that was not published: without it the combination was not even drawn.
- * @param {Payload} payload
- * @param {number[]} ids
- * @returns {number[] | null}
+ * @param {Payload} payload @param {number[]} ids @returns {number[] | null}
  */
 function missingPart(payload, ids) {
   if (ids.length === 1) return null;
@@ -129,12 +117,7 @@ function missingPart(payload, ids) {
   return null;
 }
 
-/**
- * @param {Payload} payload
- * @param {Sum} sum
- * @param {number} tail
- * @returns {Range}
- */
+/** @param {Payload} payload @param {Sum} sum @param {number} tail @returns {Range} */
 export function rangeOfSum(payload, sum, tail) {
   const { level, published, hidden, near, value, bound } = sum;
   const z = exceeded(tail);
@@ -155,11 +138,7 @@ const isTruncated = (payload) => noiseOf(payload).some((noise) => noise?.truncat
 
 /**
  * Bounds from fewer columns, and from the sum where there is one; each is given its part of the tail.
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {number} tail
- * @param {Sum | null} sum
- * @returns {Range}
+ * @param {Payload} payload @param {Selection} selection @param {number} tail @param {Sum | null} sum @returns {Range}
  */
 function byParts(payload, selection, tail, sum) {
   const places = [...selection.keys()];
@@ -173,11 +152,7 @@ function byParts(payload, selection, tail, sum) {
 
 /**
  * Of more columns than are counted together: no more than any few of them, and no fewer than two such groups share.
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {number} longest
- * @param {number} tail
- * @returns {Range}
+ * @param {Payload} payload @param {Selection} selection @param {number} longest @param {number} tail @returns {Range}
  */
 function ofMany(payload, selection, longest, tail) {
   const only = (/** @type {number[]} */ places) => new Map([...selection].filter(([place]) => places.includes(place)));
@@ -196,11 +171,7 @@ function ofMany(payload, selection, longest, tail) {
 
 /**
  * People who hold one of several items: at least those who hold the one that most hold.
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {number} place
- * @param {number} tail
- * @returns {Range}
+ * @param {Payload} payload @param {Selection} selection @param {number} place @param {number} tail @returns {Range}
  */
 function ofUnion(payload, selection, place, tail) {
   const codes = /** @type {number[]} */ (selection.get(place));
@@ -211,11 +182,7 @@ function ofUnion(payload, selection, place, tail) {
 
 /**
  * Nobody counted who holds no value, or one that was not published: that is what the others leave of all.
- * @param {Payload} payload
- * @param {Selection} selection
- * @param {number} place
- * @param {number} tail
- * @returns {Range}
+ * @param {Payload} payload @param {Selection} selection @param {number} place @param {number} tail @returns {Range}
  */
 function withoutValue(payload, selection, place, tail) {
   const column = payload.columns[place];

@@ -2,12 +2,120 @@
  * The words of a release: its columns and values by what people may type for them.
  *
  * @import { Payload } from "../payload.js"
- * @import { Option } from "./question.js"
  *
+ * @typedef {{column: number, codes: number[]}} Option
  * @typedef {{text: string, folded: string}} Word as typed, and without case and accents
  */
-import { isNumeric } from "./bins.js";
-import { ABOUT, BROAD, BROAD_NAMED, BROAD_PLAIN, BROAD_TYPED, COLUMNS, MONEY, NEGATIONS, SAME, SIGNS, SKIPPED } from "./vocabulary.js";
+import { isNumeric } from "./cells.js";
+
+/** Words for one value. */
+export const SAME = [
+  "female f woman women girl girls lady ladies",
+  "male m man men boy boys",
+  "rented rent rents renter tenant tenants tenancy",
+  "owned own owns owner homeowner ownership",
+  "employed works working employee",
+  "unemployed jobless",
+  "job-seeker jobseeker",
+  "retired pensioner pensioners retiree retirees",
+  "student students studying",
+  "married",
+  "single unmarried never-married",
+  "divorced",
+  "widowed widow widower",
+  "yes y true",
+  "no n false",
+  "alone",
+  "children kids",
+  "car",
+  "bicycle bike cycle",
+  "healthy good",
+].map((line) => line.split(" ").map((word) => word.replaceAll("-", " ")));
+
+/** A word that stands for all values that have one of the others in them. */
+export const BROAD = [
+  "degree degrees bachelor bachelors master masters doctorate doctor phd university",
+].map((line) => line.split(" "));
+
+/** Where single words of `BROAD` say so: in a column that is called like this. A doctor by occupation is no degree. */
+export const BROAD_NAMED = ["education edu schooling degree degrees qualification qualifications"].map((line) => line.split(" "));
+
+/** How many of the words of `BROAD` say it themselves, wherever they stand, and may be typed; the rest only stand in values. */
+export const BROAD_PLAIN = 2;
+
+/** The column that a word is about, by the first words of its group and of the column's. */
+export const ABOUT = new Map(
+  Object.entries({
+    female: "sex", male: "sex", rented: "housing", owned: "housing", degree: "education", employed: "work",
+    unemployed: "work", retired: "work", student: "work", married: "marital", single: "marital", divorced: "marital",
+    widowed: "marital",
+  }),
+);
+
+/** Words for one column. */
+export const COLUMNS = [
+  "age aged agep old years year",
+  "sex gender",
+  "housing tenure home",
+  "education edu schooling",
+  "work employment job occupation",
+  "income earnings pincp",
+  "household family",
+  "health",
+  "region district area",
+  "marital msp marital-status",
+].map((line) => line.split(" ").map((word) => word.replaceAll("-", " ")));
+
+/** Signs that may stand beside a number. */
+export const SIGNS = "€$£¥₹%";
+
+/** Words for a currency. */
+export const CURRENCIES = [
+  "€ eur euro euros", "$ usd dollar dollars", "£ gbp pound pounds", "chf franc francs", "¥ jpy yen", "₹ inr rupee rupees",
+].map((line) => line.split(" "));
+
+/** Words in the name of a column of money. */
+export const MONEY = new Set(
+  ("money amount price cost costs fee fees pay payment payments wage wages salary income earnings rent revenue turnover premium donation " +
+    "donations contribution expense expenses spending budget")
+    .split(" "),
+);
+
+/** What is skipped where it means nothing else. */
+export const SKIPPED = new Set(
+  ("how many much number count of the a an all any who which that are is was were be do does did has have had with in at " +
+    "on for by to and people persons person records record respondents respondent there live lives living whose what their they")
+    .split(" "),
+);
+
+export const NEGATIONS = new Set("without no not non none".split(" "));
+export const MISSING = new Set("missing unknown empty unanswered blank".split(" "));
+/** What the page writes after "missing" of an open column. */
+export const RARE = ["or too rare"];
+/** What it writes of the values of an open column that were not released. */
+export const UNRELEASED = ["not released"];
+export const EITHER = new Set(["or"]);
+
+/**
+ * Words before a number, by what they say of it; the longest is tried first.
+ * @type {[string, "above" | "from" | "below" | "to"][]}
+ */
+export const COMPARED = /** @type {[string, "above" | "from" | "below" | "to"][]} */ ([
+  ["older than", "above"], ["more than", "above"], ["greater than", "above"], ["higher than", "above"],
+  ["over", "above"], ["above", "above"], ["past", "above"], ["after", "above"], [">", "above"],
+  ["at least", "from"], ["not under", "from"], ["from", "from"], ["since", "from"], [">=", "from"], ["≥", "from"],
+  ["younger than", "below"], ["less than", "below"], ["fewer than", "below"], ["lower than", "below"],
+  ["under", "below"], ["below", "below"], ["before", "below"], ["<", "below"],
+  ["at most", "to"], ["up to", "to"], ["not over", "to"], ["no more than", "to"], ["<=", "to"], ["≤", "to"],
+]).sort(([a], [b]) => b.length - a.length);
+
+/** Words before two numbers, and those between them. */
+export const BETWEEN = new Set(["between", "from", "aged"]);
+export const AND = new Set(["and", "to", "-", "–"]);
+/** Words after a number, by what they say of it. */
+export const AFTER = new Map(
+  Object.entries({ older: "from", over: "from", more: "from", younger: "to", less: "to", under: "to" }),
+);
 
 /** @type {WeakMap<Payload, Lexicon>} */
 const known = new WeakMap();
@@ -24,11 +132,7 @@ export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").to
 
 const WORD = /-?\d+(?:\.\d+)?(?![\p{L}\d.])|[\p{L}\p{N}]+(?:['’]\p{L}+)?|[<>]=?|[≥≤+€$£¥₹%]|[–-]|,|;/gu;
 
-/**
- * The words of a text; a comma or semicolon is one.
- * @param {string} text
- * @returns {Word[]}
- */
+/** The words of a text; a comma or semicolon is one. @param {string} text @returns {Word[]} */
 export function wordsOf(text) {
   /** @type {Word[]} */
   const found = [];
@@ -45,12 +149,9 @@ export function wordsOf(text) {
 const SURE = 4;
 /** Of fewer letters, a word may stand for anything in a longer value. */
 const SHORTEST = 3;
-const ENDINGS = ["innen", "ings", "ing", "ers", "er", "ed", "es", "en", "em", "et", "in", "e", "s", "n"];
+const ENDINGS = ["ings", "ing", "ers", "er", "ed", "es", "en", "em", "et", "in", "e", "s", "n"];
 
-/**
- * A word without its ending; at least three letters stay.
- * @param {string} word
- */
+/** A word without its ending; at least three letters stay. @param {string} word */
 export function stemmed(word) {
   if (/\d/.test(word)) return word;
   if (word.endsWith("ies") && word.length > 5) return word.slice(0, -3) + "y";
@@ -100,7 +201,7 @@ class Lexicon {
     this.spelled = new Map();
     columns.forEach((column, place) => {
       this.addName(place, nameWords(column.name), column.name);
-      if (column.age) for (const said of ["age from", "alter aus"]) this.addName(place, nameWords(`${said} ${column.name}`), column.name);
+      if (column.age) this.addName(place, nameWords(`age from ${column.name}`), column.name);
     });
     const own = new Set(this.names.keys());
     columns.forEach((column, place) => {
@@ -110,31 +211,18 @@ class Lexicon {
     });
   }
 
-  /**
-   * @param {number} column
-   * @param {string[]} words
-   * @param {string} name
-   */
+  /** @param {number} column @param {string[]} words @param {string} name */
   addName(column, words, name) {
     for (const key of [keyOf(words), keyOf([folded(name)])]) this.names.set(key, (this.names.get(key) ?? new Set()).add(column));
   }
 
-  /**
-   * Other words for a column, unless another is called so.
-   * @param {number} column
-   * @param {string[]} words
-   * @param {Set<string>} own
-   */
+  /** Other words for a column, unless another is called so. @param {number} column @param {string[]} words @param {Set<string>} own */
   addSynonyms(column, words, own) {
     const same = COLUMNS.find((group) => group.includes(words.join(" "))) ?? [];
     for (const key of same.map(keyOfText)) if (!own.has(key)) this.otherNames.set(key, (this.otherNames.get(key) ?? new Set()).add(column));
   }
 
-  /**
-   * @param {number} column
-   * @param {number} code
-   * @param {string} text
-   */
+  /** @param {number} column @param {number} code @param {string} text */
   addValue(column, code, text) {
     const words = foldedWords(text.replace(/_/g, " "));
     const whole = keyOf(words);
@@ -151,16 +239,14 @@ class Lexicon {
     const name = nameWords(this.columns[column].name);
     for (const [place, group] of BROAD.entries()) {
       const saying = BROAD_NAMED[place].some((each) => name.includes(each)) ? group : group.slice(0, BROAD_PLAIN);
-      if (words.some((word) => saying.includes(word)) && !words.some((word) => ["no", "without", "ohne", "kein"].includes(word)))
-        for (const word of group.slice(0, BROAD_TYPED)) put(this.broad, stemmed(word), column, code);
+      if (words.some((word) => saying.includes(word)) && !words.some((word) => ["no", "without"].includes(word)))
+        for (const word of group.slice(0, BROAD_PLAIN)) put(this.broad, stemmed(word), column, code);
     }
   }
 
   /**
    * What a value means, and both as the page writes them: "Female (2)".
-   * @param {number} column
-   * @param {number} code
-   * @param {string} name
+   * @param {number} column @param {number} code @param {string} name
    */
   addMeaning(column, code, name) {
     this.addValue(column, code, name);
@@ -178,8 +264,7 @@ class Lexicon {
 
   /**
    * Of several columns that one, if any, which the word is about: who rents has a home, whatever "rents" is elsewhere.
-   * @param {string} word
-   * @param {Option[]} options
+   * @param {string} word @param {Option[]} options
    */
   meant(word, options) {
     if (options.length < 2) return options;
@@ -201,8 +286,7 @@ class Lexicon {
   /**
    * The one value that has a common word, or one for the same, in it: "Rent housing unit" of tenants. None if several
    * have it, or if it says that something is not so.
-   * @param {string[]} words
-   * @returns {Option[]}
+   * @param {string[]} words @returns {Option[]}
    */
   singly(words) {
     const typed = words.join(" ");
@@ -219,7 +303,7 @@ class Lexicon {
   /** Whether a value says what is not so: "not employed". @param {number} column @param {number} code */
   isDenied(column, code) {
     const { values, names } = this.columns[column];
-    return foldedWords(`${values[code - 1]} ${names?.[code - 1] ?? ""}`).some((word) => word === "never" || word === "nie" || NEGATIONS.has(word));
+    return foldedWords(`${values[code - 1]} ${names?.[code - 1] ?? ""}`).some((word) => word === "never" || NEGATIONS.has(word));
   }
 
   /** Values that have all of these words in them. @param {string[]} words @returns {Option[]} */
@@ -237,9 +321,7 @@ class Lexicon {
 
   /**
    * The columns that some words name, the longest name first.
-   * @param {Word[]} words
-   * @param {number} place
-   * @param {boolean} [isOwn] whether other words for a column don't count
+   * @param {Word[]} words @param {number} place @param {boolean} [isOwn] whether other words for a column don't count
    */
   columnsAt(words, place, isOwn = false) {
     const found = [];
@@ -256,7 +338,7 @@ class Lexicon {
   isAge(column) {
     const key = stemmed("age");
     if ((this.names.get(key) ?? this.otherNames.get(key))?.has(column)) return true;
-    return nameWords(this.columns[column].name).some((word) => ["age", "ages", "alter"].includes(word));
+    return nameWords(this.columns[column].name).some((word) => ["age", "ages"].includes(word));
   }
 
   /**
@@ -298,23 +380,14 @@ class Lexicon {
 /** Whether characters that stand around numbers are those of a word. @param {string} marks @param {string} word */
 const isMarkedWith = (marks, word) => word.length <= 3 && [...word].every((sign) => marks.toLowerCase().includes(sign));
 
-/**
- * @param {Map<string, Map<number, Set<number>>>} index
- * @param {string} key
- * @param {number} column
- * @param {number} code
- */
+/** @param {Map<string, Map<number, Set<number>>>} index @param {string} key @param {number} column @param {number} code */
 function put(index, key, column, code) {
   const columns = index.get(key) ?? new Map();
   index.set(key, columns);
   add(columns, column, code);
 }
 
-/**
- * @param {Map<number, Set<number>>} columns
- * @param {number} column
- * @param {number} code
- */
+/** @param {Map<number, Set<number>>} columns @param {number} column @param {number} code */
 function add(columns, column, code) {
   columns.set(column, (columns.get(column) ?? new Set()).add(code));
 }
@@ -326,8 +399,7 @@ function optionsOf(columns = new Map()) {
 
 /**
  * Whether one letter more, less or changed, or two that stand the wrong way round, makes one word of the other.
- * @param {string} one
- * @param {string} other
+ * @param {string} one @param {string} other
  */
 function isAlike(one, other) {
   if (Math.abs(one.length - other.length) > 1 || one === other) return false;

@@ -5,10 +5,10 @@
  * a few words that mean the same. What may mean several things is asked back, and what means nothing is given back
  * as it was typed: nothing is guessed silently.
  *
- * @import { Payload, Selection } from "../payload.js"
  * @import { Words } from "./answer.js"
+ * @import { Option } from "./lexicon.js"
+ * @import { Payload, Selection } from "../payload.js"
  *
- * @typedef {{column: number, codes: number[]}} Option
  * @typedef {Option & {text: string, isNegated: boolean, isEither: boolean, alternatives: (Option & {key: string})[]}} Reading
  * @typedef {{text: string, key: string, given: Record<string, string | number>, options: Option[]}} Ambiguous
  *
@@ -19,10 +19,8 @@
  * @property {string[]} unread what means nothing here
  * @property {Words[]} notes
  */
-import { otherCode } from "./cells.js";
-import { codesAt, codesBetween, intervalsOf, isNumeric } from "./bins.js";
-import { AFTER, AND, BETWEEN, COMPARED, CURRENCIES, EITHER, MISSING, NEGATIONS, RARE, SIGNS, SKIPPED, UNRELEASED } from "./vocabulary.js";
-import { folded, lexiconOf, stemmed, wordsOf } from "./lexicon.js";
+import { codesAt, codesBetween, intervalsOf, isNumeric, otherCode } from "./cells.js";
+import { AFTER, AND, BETWEEN, COMPARED, CURRENCIES, EITHER, folded, lexiconOf, MISSING, NEGATIONS, RARE, SIGNS, SKIPPED, stemmed, UNRELEASED, wordsOf } from "./lexicon.js";
 
 /** The most choices that are offered. */
 const MOST_OPTIONS = 8;
@@ -31,11 +29,7 @@ const MOST_CODES = 24;
 /** The most words of one value that are looked at. */
 const LONGEST = 16;
 
-/**
- * @param {Payload} payload
- * @param {string} text
- * @returns {Question}
- */
+/** @param {Payload} payload @param {string} text @returns {Question} */
 export function parse(payload, text) {
   return new Reader(payload, text).read();
 }
@@ -100,10 +94,7 @@ class Reader {
     this.isNegated = false;
   }
 
-  /**
-   * A column that was named, and of which nothing was said, is given back.
-   * @param {boolean} [isSaid] whether something was
-   */
+  /** A column that was named, and of which nothing was said, is given back. @param {boolean} [isSaid] whether something was */
   leaveColumn(isSaid = false) {
     if (this.column !== null && this.columnText && !isSaid) {
       const column = this.column;
@@ -153,7 +144,7 @@ class Reader {
     for (let number = LONGEST; number > 0; number--) {
       const rest = this.words.slice(this.place + skip, this.place + skip + number).map(({ folded }) => folded);
       if (rest.length < number) continue;
-      for (const no of ["no", "without", "none", "ohne", "kein", "keine"]) {
+      for (const no of ["no", "without", "none"]) {
         const options = this.lexicon.exactly([no, ...rest]);
         if (options.length) return this.take(skip + number, options);
       }
@@ -182,7 +173,7 @@ class Reader {
 
   /**
    * @returns {{number: number, columns?: number[], codes: (column: number) => number[], isOpenOnly?: boolean} | null} `number` of words, with
-   *   those of a column that is named behind them
+   * those of a column that is named behind them
    */
   missingAhead() {
     const unreleased = UNRELEASED.map((words) => words.split(" ")).find((words) => this.follows(0, words));
@@ -210,10 +201,7 @@ class Reader {
     return true;
   }
 
-  /**
-   * Values by all of their words.
-   * @param {number} [fewest] words
-   */
+  /** Values by all of their words. @param {number} [fewest] words */
   readValues(fewest = 1) {
     for (let number = Math.min(LONGEST, this.words.length - this.place); number >= fewest; number--) {
       const words = this.ahead(number);
@@ -275,11 +263,7 @@ class Reader {
     return true;
   }
 
-  /**
-   * What some words mean: one thing is read, several are asked back.
-   * @param {number} number of words
-   * @param {Option[]} options
-   */
+  /** What some words mean: one thing is read, several are asked back. @param {number} number of words @param {Option[]} options */
   take(number, options) {
     const text = this.textAhead(number);
     const named = this.column !== null && options.length === 1 && options[0].column === this.column;
@@ -292,12 +276,7 @@ class Reader {
     return true;
   }
 
-  /**
-   * @param {string} text
-   * @param {string} key
-   * @param {Option[]} options
-   * @param {Record<string, string | number>} given
-   */
+  /** @param {string} text @param {string} key @param {Option[]} options @param {Record<string, string | number>} given */
   ask(text, key, options, given) {
     const most = key === "question.coded" ? MOST_CODES : MOST_OPTIONS;
     const meant = options.slice(0, most).map((option) => (this.isNegated ? this.negated(option) : option));
@@ -311,12 +290,7 @@ class Reader {
     return { column, codes: every.filter((code) => !codes.includes(code)) };
   }
 
-  /**
-   * @param {string} text
-   * @param {number} column
-   * @param {number[]} codes
-   * @param {boolean} isNegated
-   */
+  /** @param {string} text @param {number} column @param {number[]} codes @param {boolean} isNegated */
   add(text, column, codes, isNegated) {
     const about = this.payload.columns[column];
     if (isNegated && about.kind === "items") {
@@ -355,19 +329,12 @@ class Reader {
     return true;
   }
 
-  /**
-   * @param {number} column
-   * @param {NumberRange} range
-   */
+  /** @param {number} column @param {NumberRange} range */
   between(column, { low, high, fromLow, toHigh }) {
     return codesBetween(this.payload.columns[column], low, high, { fromLow, toHigh });
   }
 
-  /**
-   * @param {string} text
-   * @param {number} column
-   * @param {NumberRange} range
-   */
+  /** @param {string} text @param {number} column @param {NumberRange} range */
   addRange(text, column, range) {
     const about = this.payload.columns[column];
     const { inside, cut } = this.between(column, range);
@@ -456,10 +423,7 @@ class Reader {
     return /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : null;
   }
 
-  /**
-   * "over 60 years": the numeric column that is named after the number; its name is read with it.
-   * @param {NumberRange} range
-   */
+  /** "over 60 years": the numeric column that is named after the number; its name is read with it. @param {NumberRange} range */
   columnsAfter(range) {
     const [named] = this.lexicon.columnsAt(this.words, this.place + range.number);
     const next = this.words[this.place + range.number]?.folded ?? "";
@@ -475,8 +439,7 @@ class Reader {
 
   /**
    * Whether "rent" after "over 60" is a value's word, since no column of that name has a number over 60.
-   * @param {string} word
-   * @param {NumberRange} range
+   * @param {string} word @param {NumberRange} range
    */
   isOfValue(word, range) {
     const means = (/** @type {number} */ column) => Object.values(this.between(column, range)).some(({ length }) => length > 0);
@@ -516,11 +479,7 @@ class Reader {
     return true;
   }
 
-  /**
-   * Which value of a column is meant.
-   * @param {string} text
-   * @param {number} column
-   */
+  /** Which value of a column is meant. @param {string} text @param {number} column */
   askValue(text, column) {
     const { name, values } = this.payload.columns[column];
     // Several codes may be meant, or what is left of them: those are chosen in the chart.
@@ -579,12 +538,7 @@ function amountsOf(words) {
   return found;
 }
 
-/**
- * @param {"above" | "from" | "below" | "to"} kind
- * @param {number} value
- * @param {number} number
- * @returns {NumberRange}
- */
+/** @param {"above" | "from" | "below" | "to"} kind @param {number} value @param {number} number @returns {NumberRange} */
 function rangeOf(kind, value, number) {
   if (kind === "above" || kind === "from") return { low: value, high: Infinity, fromLow: kind === "from", toHigh: true, number };
   return { low: -Infinity, high: value, fromLow: true, toHigh: kind === "to", number };

@@ -9,14 +9,9 @@
  * @typedef {{low: number, high: number}} Ends
  */
 import { subsets } from "./cells.js";
-import { MOST_COMBINATIONS, combinationsOf, rowOf } from "./counts.js";
+import { combinationsOf, MOST_COMBINATIONS, rowOf } from "./counts.js";
 
-/**
- * The certain range of a selection's count.
- * @param {Payload} payload
- * @param {Selection} selection
- * @returns {Ends}
- */
+/** The certain range of a selection's count. @param {Payload} payload @param {Selection} selection @returns {Ends} */
 export function certainRange(payload, selection) {
   return new Ranges(payload).of(selection);
 }
@@ -63,12 +58,7 @@ class Ranges {
     return { low: Math.max(0, low), high: Math.max(0, high) };
   }
 
-  /**
-   * Of many columns, no more than any few of them.
-   * @param {Selection} selection
-   * @param {number} longest
-   * @returns {Ends}
-   */
+  /** Of many columns, no more than any few of them. @param {Selection} selection @param {number} longest @returns {Ends} */
   ofMany(selection, longest) {
     const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
     const ends = few.map((places) => this.of(new Map([...selection].filter(([place]) => places.includes(place)))));
@@ -80,11 +70,7 @@ class Ranges {
     return code === 0 || code > this.payload.columns[place].values.length;
   }
 
-  /**
-   * Of values alone.
-   * @param {Selection} selection
-   * @returns {Ends}
-   */
+  /** Of values alone. @param {Selection} selection @returns {Ends} */
   sum(selection) {
     const union = [...selection].find(([place, codes]) => this.payload.columns[place].kind === "items" && codes.length > 1);
     if (union) {
@@ -106,8 +92,7 @@ class Ranges {
 
   /**
    * Nobody counted who holds no value, or one that was not published: that is what the others leave of all.
-   * @param {Selection} selection
-   * @param {number} place of a column that is asked for missing, or for values that were not published
+   * @param {Selection} selection @param {number} place of a column that is asked for missing, or for values that were not published
    * @returns {Ends}
    */
   withoutValue(selection, place) {

@@ -10,10 +10,10 @@
  * Two groups of one base differ by one ratio, x less x' over y. Of two bases each share gets half of the chance to fail,
  * and the difference goes from end to end: such a range is wider than it must be, and never claims too much.
  *
- * @import { Payload, Selection } from "../payload.js"
  * @import { Words } from "./answer.js"
  * @import { Side } from "./difference.js"
- * @import { Estimator } from "./estimates.js"
+ * @import { Estimator } from "./fitted.js"
+ * @import { Payload, Selection } from "../payload.js"
  *
  * @typedef {Side & {base: Selection}} Part a group, and the base that it is a part of
  *
@@ -35,18 +35,13 @@
 import { answer, meant } from "./answer.js";
 import { boxOf } from "./cells.js";
 import { rangeOf } from "./difference.js";
-import { combined, covarianceOf, valueOf, varianceOf } from "./estimates.js";
-import { estimatorOf } from "./fitted.js";
-import { exceeded } from "./normal.js";
+import { combined, covarianceOf, estimatorOf, valueOf, varianceOf } from "./fitted.js";
+import { exceeded } from "./noise.js";
 
 /** How often a range may fail. */
 const CHANCE = 0.05;
 
-/**
- * The share of a group in its base.
- * @param {Part} part
- * @returns {Share}
- */
+/** The share of a group in its base. @param {Part} part @returns {Share} */
 export function share(part) {
   const { protection } = part.payload.meta;
   const value = quotient(part);
@@ -55,12 +50,7 @@ export function share(part) {
   return { value: clamped(value, low, high), low, high, certain: protection === "k_anonymity" };
 }
 
-/**
- * The first share less the second.
- * @param {Part} one
- * @param {Part} other
- * @returns {SharesDifference}
- */
+/** The first share less the second. @param {Part} one @param {Part} other @returns {SharesDifference} */
 export function differenceOfShares(one, other) {
   const protections = [one, other].map(({ payload }) => payload.meta.protection);
   const [first, second] = [quotient(one), quotient(other)];
@@ -98,11 +88,7 @@ function quotient({ payload, selection, base }) {
 
 /** @typedef {{low: number, high: number, isExact?: boolean}} Ends */
 
-/**
- * @param {Part} part
- * @param {number} chance how often the range may fail
- * @returns {Ends}
- */
+/** @param {Part} part @param {number} chance how often the range may fail @returns {Ends} */
 function rangeOfShare(part, chance) {
   const [group, base] = [part.selection, part.base].map((selection) => estimatorFor(part.payload, selection));
   if (group && base) return { ...within(fieller(part.payload, group, base, chance), 0, 1), isExact: true };
@@ -113,11 +99,7 @@ function rangeOfShare(part, chance) {
   return within({ low, high: whole.low > 0 ? most / whole.low : 1 }, 0, 1);
 }
 
-/**
- * The estimator of a count with nothing but known, normal noise.
- * @param {Payload} payload
- * @param {Selection} selection
- */
+/** The estimator of a count with nothing but known, normal noise. @param {Payload} payload @param {Selection} selection */
 function estimatorFor(payload, selection) {
   if (payload.meta.protection !== "fitted" || (payload.meta.sampled_share ?? 1) < 1) return null;
   const box = boxOf(payload, meant(payload, selection));
@@ -132,11 +114,7 @@ const within = ({ low, high }, least, most) => ({
 
 /**
  * All r for which x - r y is no further from 0 than chance allows: between the roots of a parabola.
- * @param {Payload} payload
- * @param {Estimator} count
- * @param {Estimator} base
- * @param {number} chance
- * @returns {Ends}
+ * @param {Payload} payload @param {Estimator} count @param {Estimator} base @param {number} chance @returns {Ends}
  */
 function fieller(payload, count, base, chance) {
   const square = exceeded(chance / 2) ** 2;
@@ -150,11 +128,7 @@ function fieller(payload, count, base, chance) {
   return { low: (b - root) / a, high: (b + root) / a };
 }
 
-/**
- * @param {Part} one
- * @param {Part} other
- * @returns {(Ends & {reason: string}) | null} null where the bases are not one
- */
+/** @param {Part} one @param {Part} other @returns {(Ends & {reason: string}) | null} null where the bases are not one */
 function ofOneBase(one, other) {
   if (one.payload !== other.payload || keyOf(one) !== keyOf(other)) return null;
   const { payload } = one;
@@ -167,12 +141,7 @@ function ofOneBase(one, other) {
 /** The same text for the same base. @param {Part} part */
 const keyOf = ({ payload, base }) => JSON.stringify([...meant(payload, base)].sort(([a], [b]) => a - b));
 
-/**
- * @param {Part} one
- * @param {Part} other
- * @param {boolean} certain
- * @returns {Ends & {reason: string}}
- */
+/** @param {Part} one @param {Part} other @param {boolean} certain @returns {Ends & {reason: string}} */
 function ofTwoBases(one, other, certain) {
   const [first, second] = [one, other].map((each) => rangeOfShare(each, CHANCE / 2));
   const reason = certain ? "rounding" : first.isExact && second.isExact ? "two_bases" : "bounds";
@@ -181,9 +150,7 @@ function ofTwoBases(one, other, certain) {
 
 /**
  * What a share of two groups may be of: the groups without a condition that both have, or everybody.
- * @param {Selection} one
- * @param {Selection} other
- * @returns {number[][]} lists of columns that are left out of both, the likeliest first
+ * @param {Selection} one @param {Selection} other @returns {number[][]} lists of columns that are left out of both, the likeliest first
  */
 export function basesOf(one, other) {
   const both = [...one.keys()].filter((column) => other.has(column));
