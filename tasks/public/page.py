@@ -11,7 +11,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.methods import citation_bibtex, citation_text
-from tasks.core.navigation.naming import Citation, Naming, UnitName, ages_of
+from tasks.core.navigation.inputs import Citation, Naming, UnitName, ages_of
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.messages import tell
@@ -85,7 +85,7 @@ def write_page(
     """
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
-    from tasks.core.navigation.payload.layout import unreleased_told
+    from tasks.core.navigation.payload.columns import unreleased_told
     from tasks.core.navigation.payload.release import payload_of_counts
     from tasks.core.navigation.report import render_page
 

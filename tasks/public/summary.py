@@ -17,7 +17,7 @@ from tasks.core.charts.svg import Chart
 from tasks.core.figures import down, up, whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
 from tasks.core.markdown import escaped
-from tasks.core.navigation.regimes.noise import epsilon_spent, gauge_of
+from tasks.core.navigation.regimes import epsilon_spent, gauge_of
 from tasks.events import announce
 from tasks.messages import tell
 from tasks.public.page_file import page_file

@@ -19,7 +19,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.hashes import file_sha256
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
-from tasks.core.navigation.payload.layout import unreleased_told
+from tasks.core.navigation.payload.columns import unreleased_told
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table

@@ -18,7 +18,7 @@ from tasks.storage import SENSITIVE, StoredTable
 
 if TYPE_CHECKING:
     from tasks.core.evaluation.raw import RawInputs
-    from tasks.core.navigation.naming import Naming
+    from tasks.core.navigation.inputs import Naming
     from tasks.core.navigation.owner_page import Answer
 
 
@@ -87,7 +87,7 @@ def evaluate_against_raw(
 
 def owner_naming(report: Report, prefix: str) -> "Naming":
     """What the page for the owner of the data calls things: as the release's page does."""
-    from tasks.core.navigation.naming import Naming, UnitName
+    from tasks.core.navigation.inputs import Naming, UnitName
 
     unit = UnitName.given(report.unit, report.units)
     return Naming(prefix=prefix, unit=unit, value_names=report.value_names)
@@ -108,9 +108,14 @@ def store_owner_page(folder: Path, prefix: str, text: str) -> None:
 def _write_owner_page(
     into: Output, settings: EvaluationSettings, inputs: "RawInputs", answers: "Sequence[Answer]"
 ) -> None:
-    from tasks.core.navigation.naming import ages_of
-    from tasks.core.navigation.owner_page import owner_title, render_owner_page
-    from tasks.core.navigation.payload.owner import Compared, payload_of_truth, true_counts
+    from tasks.core.navigation.inputs import ages_of
+    from tasks.core.navigation.owner_page import (
+        Compared,
+        owner_title,
+        payload_of_truth,
+        render_owner_page,
+        true_counts,
+    )
 
     dataset, schema = into.run.dataset, inputs.sensitive.facts.schema
     naming = replace(owner_naming(settings.report, settings.prefix), ages=ages_of(schema))

@@ -1,7 +1,14 @@
 """Associations between columns: released pair counts and synthetic records go in, Cramer's V comes out.
 
 Noise, rounding and what is not published make columns look associated that are not, so the released side is
-an estimate that takes them off. Where its counts come from is a `PairCounts` (see `released_associations`).
+an estimate that takes them off. Where its counts come from is a `PairCounts`:
+
+* Of a draw by lengths: noisy counts of values and of pairs of values.
+* Of a fitted release: every cell of every measured pair.
+* Rounded down to multiples of a resolution: a pair that is not reported is held by fewer records than the
+  resolution; one that is, by its count and up to the resolution less one more. The middle of its range
+  stands for either, and the spread of an even distribution over the range is taken off.
+
 Multi-valued columns are left out: their items are not one two-way table.
 """
 
@@ -13,7 +20,13 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Floats, Integers
+from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.workload.cells import cells_of_all_columns
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.dp.workload.observations import noisy_tables
+from tasks.core.normal import normal_above
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import AnySynthetic
 
@@ -173,3 +186,228 @@ def ranked(found: Associations, schema: Schema, most: int = 15) -> list[tuple[st
             names = f"{schema.columns[found.columns[one]].name} × {schema.columns[found.columns[other]].name}"
             pairs.append((names, released, drawn if math.isfinite(drawn) else 0.0))
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:most]
+
+
+#: A value must be held by so many standard deviations of a pair's noise, or its cells drown in it.
+_LEAST_HELD = 4
+
+
+class MeasuredPairs:
+    """Levels 1 and 2 of a measurement."""
+
+    def __init__(self, measurement: Measurement) -> None:
+        """See the class."""
+        self._measurement = measurement
+        self._place = {pair: place for place, pair in enumerate(measurement.schema.combinations(2))}
+
+    def has_pairs(self) -> bool:
+        """Whether any pair was measured."""
+        levels = self._measurement.levels
+        return len(levels) >= 2 and len(levels[1].counts) > 0
+
+    def values(self, column: int) -> tuple[str, ...]:
+        """The measurement's own."""
+        return self._measurement.values[column]
+
+    def held(self, column: int) -> tuple[Integers, Floats]:
+        """Values whose count stands out of a pair's noise."""
+        levels = self._measurement.levels
+        level, least = levels[0], max(_LEAST_HELD * levels[1].scale, 1)
+        place = self._measurement.schema.combinations(1).index((column,))
+        mine = (level.combinations == place) & level.survives & (level.counts >= least)
+        codes, counts = level.codes[mine, 0].astype(np.int64), level.counts[mine].astype(np.float64)
+        order = np.lexsort((codes, -counts))[:MOST_VALUES]
+        return codes[order], counts[order]
+
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
+        """Noisy counts, known where they were kept."""
+        level = self._measurement.levels[1]
+        shape = int(places[0].max()) + 1, int(places[1].max()) + 1
+        counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        first, last = np.searchsorted(level.combinations, [self._place[pair], self._place[pair] + 1])
+        codes = level.codes[first:last]
+        rows, columns = places[0][codes[:, 0]], places[1][codes[:, 1]]
+        kept = (rows >= 0) & (columns >= 0)
+        counts[rows[kept], columns[kept]] = level.counts[first:last][kept]
+        known[rows[kept], columns[kept]] = True
+        return counts, known
+
+    def v(self, pair: tuple[int, int], table: PairTable) -> float:
+        """Corrected for noise and selection."""
+        return measured_v(table, self._measurement)
+
+
+def measured_v(table: PairTable, measurement: Measurement) -> float:
+    """Cramer's V of a measured table, corrected for noise and for what was not published.
+
+    The noise's own part of phi^2, s^2 / e_ij of each known cell, is taken off. Where only survivors are
+    known, a survivor's count is lowered by what the selection is expected to have added,
+    s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells are taken to be what
+    columns without association would have there, or the threshold where that is less: the estimate errs
+    towards no association. NaN where fewer than two values are left.
+    """
+    level = measurement.levels[1]
+    if min(table.counts.shape) < 2 or not table.known.any():
+        return float("nan")
+    whole = max(float(measurement.number_of_records), float(table.rows.sum()), float(table.columns.sum()))
+    rows, columns = table.rows * (table.columns.sum() / whole), table.columns * (table.rows.sum() / whole)
+    counts = table.counts
+    if not table.known.all():
+        threshold = level.threshold or 0
+        lowered = np.maximum(counts - _selection(counts, threshold, level.scale), 0)
+        unrelated = np.outer(rows, columns) / math.sqrt(float(rows.sum()) * float(columns.sum()))
+        counts = np.where(table.known, lowered, np.minimum(unrelated, threshold))
+    return v_of(counts, rows, columns, np.where(table.known, level.scale**2, 0.0))
+
+
+def _selection(counts: Floats, threshold: int, scale: float) -> Floats:
+    """How much of each survivor's count its passing the threshold is expected to have added."""
+    above = np.minimum((threshold - 0.5 - counts) / scale, 0)
+    tails = np.array([normal_above(a) for a in above.ravel()]).reshape(above.shape)
+    added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / tails
+    return added
+
+
+class MeasuredTables:
+    """Length 1 and the measured pairs; a `PairCounts`."""
+
+    def __init__(self, measurement: WorkloadMeasurement) -> None:
+        """See the class."""
+        self._measurement = measurement
+        self._pairs = {
+            (table.columns[0], table.columns[1]): table
+            for table in noisy_tables(measurement)
+            if len(table.columns) == 2
+        }
+        scales = [table.variance**0.5 for table in self._pairs.values()]
+        self._least = max(_LEAST_HELD * float(np.median(scales)), 1.0) if scales else 1.0
+
+    def has_pairs(self) -> bool:
+        """Whether any pair was measured."""
+        return bool(self._pairs)
+
+    def values(self, column: int) -> tuple[str, ...]:
+        """The measurement's own."""
+        return cells_of_all_columns(self._measurement.schema, self._measurement.cells)[column].values
+
+    def held(self, column: int) -> tuple[Integers, Floats]:
+        """Values whose count stands out of a pair's noise."""
+        counts = self._measurement.counts_of(column).astype(np.float64)
+        places = np.flatnonzero(counts >= self._least)
+        order = places[np.lexsort((places, -counts[places]))][:MOST_VALUES]
+        return order + 1, counts[order]
+
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
+        """Noisy counts, all of them known where the pair was measured, with the variance of their noise."""
+        shape = int(places[0].max(initial=-1)) + 1, int(places[1].max(initial=-1)) + 1
+        found = self._pairs.get(pair)
+        if found is None:
+            return np.zeros(shape), np.zeros(shape, np.bool_)
+        rows, columns = (np.flatnonzero(place[1:] >= 0) for place in places)
+        counts = np.zeros(shape)
+        at = np.ix_(places[0][rows + 1], places[1][columns + 1])
+        counts[at] = found.counts[np.ix_(rows, columns)]
+        return counts, np.ones(shape, np.bool_)
+
+    def v(self, pair: tuple[int, int], table: PairTable) -> float:
+        """Among the records that hold both, as of synthetic ones; without the noise's own part of phi^2.
+
+        The sums are the table's own: who holds a value and nothing in the other column is not in it. NaN
+        where fewer than two values stand out of the noise.
+        """
+        if min(table.counts.shape) < 2 or not table.known.any():
+            return float("nan")
+        variance = self._pairs[pair].variance
+        kept = table.counts
+        for axis in (0, 1):
+            sums, cells = kept.sum(axis=1 - axis), kept.shape[1 - axis]
+            kept = kept.compress(sums > 2 * (cells * variance) ** 0.5, axis=axis)
+        rows, columns = kept.sum(axis=1), kept.sum(axis=0)
+        if min(kept.shape) < 2 or min(rows.min(), columns.min()) <= 0:
+            return float("nan")
+        freedom = (kept.shape[0] - 1) * (kept.shape[1] - 1) / kept.size
+        return v_of(kept, rows, columns, variance * freedom)
+
+
+class ReportedPairs:
+    """Lengths 1 and 2 of reported counts; a column's codes follow the order of its attributes.
+
+    Args of the class: the counts, the number of columns, the resolution (at least 1).
+    """
+
+    def __init__(self, aggregates: Aggregates, columns: int, resolution: int) -> None:
+        """See the class."""
+        self._aggregates, self._resolution = aggregates, resolution
+        self._column = np.array([a.column for a in aggregates.attributes], np.int64)
+        self._code = np.zeros(len(aggregates.attributes), np.int64)
+        for column in range(columns):
+            mine = np.flatnonzero(self._column == column)
+            self._code[mine] = np.arange(1, len(mine) + 1)
+        self._columns = columns
+        self._keys, self._pairs, self._counts = self._by_pair()
+
+    def _by_pair(self) -> tuple[Integers, Integers, Floats]:
+        """Pairs of attributes, the lower column first, ascending by their two columns."""
+        if not self.has_pairs():
+            return np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
+        ids = self._aggregates.combinations[1].astype(np.int64)
+        swapped = self._column[ids[:, 0]] > self._column[ids[:, 1]]
+        ids = np.where(swapped[:, np.newaxis], ids[:, ::-1], ids)
+        keys = self._column[ids[:, 0]] * self._columns + self._column[ids[:, 1]]
+        order = np.argsort(keys, kind="stable")
+        return keys[order], ids[order], self._aggregates.counts[1][order].astype(np.float64)
+
+    def has_pairs(self) -> bool:
+        """Whether any pair is reported."""
+        counts = self._aggregates.counts
+        return len(counts) >= 2 and len(counts[1]) > 0
+
+    def values(self, column: int) -> tuple[str, ...]:
+        """The reported ones."""
+        return tuple(a.value for a in self._aggregates.attributes if a.column == column)
+
+    def held(self, column: int) -> tuple[Integers, Floats]:
+        """All reported values."""
+        ids = self._aggregates.combinations[0][:, 0]
+        mine = self._column[ids] == column
+        codes = self._code[ids[mine]]
+        counts = self._middle(self._aggregates.counts[0][mine].astype(np.float64))
+        order = np.lexsort((codes, -counts))[:MOST_VALUES]
+        return codes[order], counts[order]
+
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
+        """Middles of the reported counts."""
+        shape = int(places[0].max()) + 1, int(places[1].max()) + 1
+        counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        key = pair[0] * self._columns + pair[1]
+        first, last = np.searchsorted(self._keys, [key, key + 1])
+        ids = self._pairs[first:last]
+        rows, columns = places[0][self._code[ids[:, 0]]], places[1][self._code[ids[:, 1]]]
+        kept = (rows >= 0) & (columns >= 0)
+        counts[rows[kept], columns[kept]] = self._middle(self._counts[first:last][kept])
+        known[rows[kept], columns[kept]] = True
+        return counts, known
+
+    def v(self, pair: tuple[int, int], table: PairTable) -> float:
+        """Cramer's V of a reported table, by its own sums; NaN where fewer than two values are left.
+
+        A cell that is not reported is taken to be what columns without association would have there, or the
+        middle of its range where that is less. The spread of a rounded count, (k^2 - 1) / 12 over e_ij, is
+        taken off phi^2. The sums are the table's own and not those of its columns: records may have a value
+        in one of them alone.
+        """
+        if not table.known.any():
+            return float("nan")
+        k, counts = self._resolution, table.counts
+        rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+        filled, own = rows > 0, columns > 0
+        if min(int(filled.sum()), int(own.sum())) < 2:
+            return float("nan")
+        unrelated = np.minimum(np.outer(rows, columns) / counts.sum(), (k - 1) / 2)
+        kept = np.where(table.known, counts, unrelated)[filled][:, own]
+        spread = np.where(table.known, (k * k - 1) / 12, 0.0)[filled][:, own]
+        return v_of(kept, kept.sum(axis=1), kept.sum(axis=0), spread)
+
+    def _middle(self, counts: Floats) -> Floats:
+        """The middle of the counts that are rounded to these."""
+        return counts + (self._resolution - 1) / 2

@@ -1,6 +1,7 @@
-"""What the page of a release of counts is made of: all that is published, and what it is called."""
+"""What a release's page is made of, and what it calls things: the operator's words, or defaults."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,9 +10,137 @@ from tasks.core.arrays import Json
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.navigation.fidelity import Fidelity
-from tasks.core.navigation.naming import Naming
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import AnySynthetic
+from tasks.core.unit_words import names_people, names_subjects
+
+
+@dataclass(frozen=True)
+class UnitName:
+    """What one record of the table is called.
+
+    >>> UnitName("visit", "visits").a_one, UnitName("admission", "admissions").a_one
+    ('a visit', 'an admission')
+
+    Attributes:
+        one: a single one.
+        many: several.
+    """
+
+    one: str
+    many: str
+
+    @classmethod
+    def of(cls, one: str, many: str = "") -> "UnitName":
+        """The name, with its plural where no other is given.
+
+        >>> UnitName.of("visit").many, UnitName.of("delivery").many, UnitName.of("young person").many
+        ('visits', 'deliveries', 'young people')
+        """
+        return cls(one, many or _plural(one))
+
+    @classmethod
+    def given(cls, one: str, many: str = "") -> "UnitName | None":
+        """The same; None where no name is given."""
+        return cls.of(one, many) if one else None
+
+    @property
+    def a_one(self) -> str:
+        """With its article."""
+        return f"an {self.one}" if self.one[:1].lower() in "aeio" else f"a {self.one}"
+
+
+#: Plurals that no ending makes; what a page says of people in another language it knows by these words.
+_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+
+
+def _plural(one: str) -> str:
+    *before, last = one.split(" ")
+    if last.casefold() in _IRREGULAR:
+        return " ".join([*before, _IRREGULAR[last.casefold()]])
+    if one.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{one}es"
+    return f"{one[:-1]}ies" if one[-1:] == "y" and one[-2:-1] not in "aeiou" else f"{one}s"
+
+
+#: Where nobody says what a record is: all rows of a subject are a person, rows are rows.
+SUBJECTS, ROWS = UnitName("person", "people"), UnitName("row", "rows")
+
+
+@dataclass(frozen=True)
+class Citation:
+    """How a release is cited. Attributes: text: a line. bibtex: an entry."""
+
+    text: str = ""
+    bibtex: str = ""
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What a page is called and calls things, and how it is laid out.
+
+    Attributes:
+        title: of the page; empty for the dataset's name and vintage.
+        prefix: what the names of released files begin with.
+        visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
+        pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
+        unit: what a record is called, where `unit_of` can take the word; None: nobody said.
+        citation: of the release.
+        value_names: column to value to what it means, where values are codes.
+        descriptions: column to what the data contract says of it.
+        marks: column to the characters that are taken off its cells, such as a currency's sign.
+        ages: columns of ages that were reckoned from dates of birth, whose names are those of the dates.
+    """
+
+    title: str = ""
+    prefix: str = "my"
+    visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unit: UnitName | None = None
+    citation: Citation = Citation()
+    value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
+    ages: frozenset[str] = frozenset()
+
+    def unit_of(self, statement: Json) -> UnitName:
+        """What is counted is called: by the operator's word, if that can stand for what is protected."""
+        protected, unit = protected_unit(statement), self.unit
+        if unit is None:
+            return protected
+        if protected is ROWS:
+            is_taken = not (names_people(unit.one) or names_people(unit.many))
+        else:
+            is_taken = names_subjects(unit.one) and names_subjects(unit.many)
+        return unit if is_taken else protected
+
+    def promised(self, statement: Json) -> UnitName:
+        """What is protected is called in a sentence that promises something: of rows always a row."""
+        protected = protected_unit(statement)
+        return protected if protected is ROWS else self.unit_of(statement)
+
+
+def ages_of(schema: Schema) -> frozenset[str]:
+    """The columns of a schema that hold ages and are named after dates.
+
+    >>> from tasks.core.records.cell_reading import CellReading
+    >>> from tasks.core.records.columns import Column
+    >>> turned = CellReading(cut="age on 2026-01-01")
+    >>> ages_of(Schema((Column("birth_date", reading=turned), Column("age", reading=turned), Column("sex"))))
+    frozenset({'birth_date'})
+    """
+    found = (column.name for column in schema.columns if column.reading.is_age)
+    return frozenset(name for name in found if not _CALLED_AGE.search(name.casefold()))
+
+
+#: A name that says already that ages are below it.
+_CALLED_AGE = re.compile(r"(?<![^\W\d_])(age|alter)(?![^\W\d_])")
+
+
+def protected_unit(statement: Json) -> UnitName:
+    """What a release protects, as its statement says."""
+    claim = statement["guarantee"]  # a draw of the seeded test engine has none
+    return ROWS if claim is not None and claim["unit"] == "row" else SUBJECTS
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ not hold; equal inputs give equal bytes. What only one regime has is in `regimes
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import SHARES, Bar, Bars, ErrorBar, Series, bars
@@ -21,12 +23,29 @@ from tasks.core.navigation.fidelity import Band, rare_values_told
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.page import Page, html
 from tasks.core.navigation.payload.release import Payload, no_records, payload_of_counts
-from tasks.core.navigation.record_lengths import lengths_told
-from tasks.core.navigation.regimes.fitted import FittedCounts
-from tasks.core.navigation.regimes.noise import NoisyCounts
-from tasks.core.navigation.regimes.regime import Regime
-from tasks.core.navigation.regimes.rounding import RoundedCounts
+from tasks.core.navigation.regimes import FittedCounts, NoisyCounts, Regime, RoundedCounts
 from tasks.core.synthesis.records import AnySynthetic
+
+
+def lengths_told(synthetic: AnySynthetic) -> str:
+    """How many attributes the synthetic records have, in a sentence; of one record or more."""
+    lengths = np.concatenate([np.diff(part.offsets).astype(np.int32) for part in synthetic.parts()])
+    low, middle, high = (int(each) for each in np.quantile(lengths, (0.25, 0.5, 0.75), method="inverted_cdf"))
+    longest = int(lengths.max())
+    if lengths.min() == longest:
+        return f"Each synthetic record has {_attributes(longest)}."
+    if low == high:
+        rest = f"the longest has {longest}" if longest > high else "none has more"
+        return f"At least half of the synthetic records have {_attributes(low)}; {rest}."
+    return (
+        f"Half of the synthetic records have {low} to {high} attributes; the median is {middle}, the longest "
+        f"has {longest}."
+    )
+
+
+def _attributes(number: int) -> str:
+    return "1 attribute" if number == 1 else f"{number} attributes"
+
 
 #: A matrix of more columns can't be read; the ranked pairs are shown alone.
 _MATRIX_COLUMNS = 20

@@ -5,15 +5,65 @@ stage, ``evaluation.json``; a sensitive one the ``evaluation.json`` of the compa
 What an older or shorter run did not record is left blank.
 """
 
+import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, cast
 
 from tasks.core.arrays import Json
 from tasks.core.errors import ParameterError
 from tasks.core.metadata.errata import read_errata, status_of
-from tasks.core.navigation.metrics import METRICS
+
+Better = Literal["lower", "higher", ""]
+
+#: Which counts were held against which: the first part of a figure's key, and its words.
+GROUPS = {
+    "size": "Size",
+    "fitted": "Fitted records: estimated from noise alone, without the table",
+    "released": "Synthetic records against the reported counts",
+    "raw": "Synthetic records against the raw table",
+    "reported": "Reported counts against the raw table",
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure of a run.
+
+    Attributes:
+        key: ``group.name``, the group one of `GROUPS`.
+        words: what it is.
+        better: which end is better; empty where neither is.
+        about: its definition in a sentence.
+    """
+
+    key: str
+    words: str
+    better: Better
+    about: str = ""
+
+    @property
+    def group(self) -> str:
+        """The counts that it is of."""
+        return GROUPS[self.key.split(".", 1)[0]]
+
+
+def _read() -> tuple[Metric, ...]:
+    """Group by group, in the file's order; a line is of each group that it names."""
+    with Path(__file__).with_name("metrics.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return tuple(
+        Metric(f"{group}.{row['name']}", row["words"], cast(Better, row["better"].strip("-")), row["about"])
+        for group in GROUPS
+        for row in rows
+        if group in row["groups"].split()
+    )
+
+
+METRICS = _read()
+
 
 FigureRows = tuple[Json, ...]
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import Naming, UnitName
+from tasks.core.navigation.inputs import Naming, ReportInputs, UnitName
+from tasks.core.navigation.page import list_columns, say
 from tasks.core.navigation.report import render_page
-from tasks.core.navigation.spoken import list_columns, say
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement

@@ -7,12 +7,15 @@ from scipy.stats.contingency import association
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.parameters import WorkloadParameters, default_steps
-from tasks.core.navigation.associations import PairTable, associations, cramers_v, ranked
-from tasks.core.navigation.released_associations import (
+from tasks.core.navigation.associations import (
     MeasuredPairs,
     MeasuredTables,
+    PairTable,
     ReportedPairs,
+    associations,
+    cramers_v,
     measured_v,
+    ranked,
 )
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema

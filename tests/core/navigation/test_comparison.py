@@ -9,11 +9,13 @@ import pytest
 
 from tasks.core.errors import ParameterError
 from tasks.core.metadata.errata import ERRATA, Erratum, errata_markdown
-from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.comparison import (
     DIFFERING_SETTINGS,
+    MOST_DRAWN,
     RUNS,
+    comparison_charts,
     comparison_table,
+    marks_of,
     render_comparison,
     write_comparison_tsv,
 )
@@ -226,7 +228,7 @@ def test_the_page_warns_of_raw_data_and_of_what_is_not_differentially_private(tw
 def test_raw_and_released_figures_never_share_a_chart(two, tmp_path):
     raw = read_run(write_raw(tmp_path / "raw"))
     runs = [*two, raw]
-    found = comparison_charts.charts(runs, comparison_charts.marks(3))
+    found = comparison_charts(runs, marks_of(3))
     assert [group["name"] for group in found] == [
         "Synthetic records against the reported counts",
         "Synthetic records against the raw table",
@@ -247,7 +249,7 @@ def test_figures_that_are_all_0_are_told_and_not_drawn(tmp_path):
 def test_a_bin_without_combinations_is_not_a_point_at_zero(two):
     chart = next(
         each["chart"]
-        for each in comparison_charts.charts(two, ["A", "B"])[0]["charts"]
+        for each in comparison_charts(two, ["A", "B"])[0]["charts"]
         if each["caption"] == "Proportional error by count"
     )
     drawn = [path.get("d") for path in ET.fromstring(chart.in_page()).iter("path")]
@@ -257,9 +259,9 @@ def test_a_bin_without_combinations_is_not_a_point_at_zero(two):
 def test_more_runs_than_colours_are_all_in_the_table_and_the_first_in_the_charts(two):
     runs = [RunFigures(f"run {i}", figures=two[0].figures, by_length=two[0].by_length) for i in range(30)]
     page = check(render_comparison(runs, "t"))
-    assert f"The charts show the first {comparison_charts.MOST_DRAWN} runs" in page.text
+    assert f"The charts show the first {MOST_DRAWN} runs" in page.text
     assert "run 29" in page.text
-    assert comparison_charts.marks(28)[24:] == ["Y", "Z", "A2", "B2"]
+    assert marks_of(28)[24:] == ["Y", "Z", "A2", "B2"]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

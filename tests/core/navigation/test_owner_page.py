@@ -8,12 +8,13 @@ import pytest
 
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation.typed_tables import Distance, TableDistances
-from tasks.core.navigation.naming import Naming, UnitName
-from tasks.core.navigation.owner_page import answers_of_tables, render_owner_page
-from tasks.core.navigation.payload.owner import (
+from tasks.core.navigation.inputs import Naming, UnitName
+from tasks.core.navigation.owner_page import (
     Compared,
+    answers_of_tables,
     payload_of_true_table,
     payload_of_truth,
+    render_owner_page,
     true_counts,
 )
 from tasks.core.navigation.payload.release import Payload, no_records

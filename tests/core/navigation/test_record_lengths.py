@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.core.navigation.record_lengths import lengths_told
+from tasks.core.navigation.report import lengths_told
 from tasks.core.synthesis.records import SyntheticRecords
 
 

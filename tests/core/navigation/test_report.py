@@ -9,8 +9,7 @@ import pytest
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.charts.svg import clean
 from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import Citation, Naming, UnitName
+from tasks.core.navigation.inputs import Citation, Naming, ReportInputs, UnitName
 from tasks.core.navigation.page import symbols
 from tasks.core.navigation.report import render_page
 from tasks.core.records.columns import Column, Schema

@@ -11,8 +11,7 @@ from tasks.core.charts.svg import clean
 from tasks.core.charts.theme import DARK
 from tasks.core.errors import InternalError
 from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import Naming, UnitName
+from tasks.core.navigation.inputs import Naming, ReportInputs, UnitName
 from tasks.core.navigation.report import render_page
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.k_anonymity import anonymity_statement

@@ -5,7 +5,7 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from tasks.core.navigation.binned_columns import with_scale
+from tasks.core.navigation.table_inputs import with_scale
 from tasks.core.syndiffix.bins import bins_of
 
 

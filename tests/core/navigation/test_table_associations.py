@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS
-from tasks.core.navigation.binned_columns import BinnedColumn
-from tasks.core.navigation.table_associations import TableAssociations, table_associations
+from tasks.core.navigation.table_inputs import BinnedColumn
+from tasks.core.navigation.table_page import TableAssociations, table_associations
 from tasks.core.syndiffix.bins import bins_of
 
 NAMES = ("town", "work", "age", "blank")

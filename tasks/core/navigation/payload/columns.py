@@ -1,22 +1,20 @@
-"""How the page numbers values: a schema and what is released go in, columns with their values come out.
+"""A page's columns: schema, released values and layout go in; values, codes and places of charts come out."""
 
-An *attribute id* of the page is a value's place among the values of all columns, one column after the other:
-
-    sex   0 female  1 male     town   2 Lille  3 Lyon
-
-Nothing tells the page this numbering but the lists of values themselves.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.arrays import Ids, Json
-from tasks.core.navigation.payload.block import narrowest, type_name
+from tasks.core.arrays import Codes, Ids, Json
+from tasks.core.listing import some_of
+from tasks.core.navigation.inputs import Naming
+from tasks.core.navigation.payload.block import Buffers, narrowest, places_in_page, type_name
 from tasks.core.records.columns import Column
+from tasks.core.synthesis.records import AnySynthetic
+from tasks.core.tables.column_names import matching_name
 
 
 @dataclass(frozen=True)
@@ -139,3 +137,195 @@ def _moment(column: Column, text: str) -> tuple[bool, datetime, str]:
         return False, datetime.strptime(text, column.value_format or ""), text
     except ValueError:
         return True, datetime.min, text
+
+
+#: So many records are looked at in one go.
+_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class RecordCodes:
+    """Codes of the records that a page holds.
+
+    Attributes:
+        columns: with as many slots as the fullest record fills, at least one.
+        slots: of each slot of each column in turn, a code a record: 0 is missing, v the value
+            ``values[v - 1]``.
+    """
+
+    columns: tuple[ShownColumn, ...]
+    slots: tuple[Codes, ...]
+
+    def put_into(self, block: Buffers) -> None:
+        """Add them as ``column/<column>/<slot>``."""
+        slots = iter(self.slots)
+        for place, column in enumerate(self.columns):
+            for slot in range(column.slots):
+                block.put(f"column/{place}/{slot}", next(slots))
+
+
+def record_codes(columns: Sequence[ShownColumn], synthetic: AnySynthetic) -> RecordCodes:
+    """The records by column; items of a record stand in ascending order of their codes.
+
+    Args:
+        columns: of the page.
+        synthetic: all records of the release, of which the page may hold a sample.
+    """
+    places = places_in_page(synthetic.number_of_records)
+    records = synthetic if places is None else synthetic.at(places)
+    of_column, code = value_codes(columns, records.attributes)
+    held = tuple(
+        replace(column, slots=most)
+        for column, most in zip(columns, _most_items(columns, records, of_column), strict=True)
+    )
+    slots = tuple(
+        np.zeros(records.number_of_records, narrowest(len(column.values)))
+        for column in held
+        for _ in range(column.slots)
+    )
+    firsts = np.cumsum([0, *(column.slots for column in held)])
+    has_items = np.array([column.slots > 1 for column in held], np.bool_)
+    for first, rows, ids in _parts(records):
+        columns_here, codes_here = of_column[ids], code[ids]
+        order = (
+            np.lexsort((codes_here, rows, columns_here))
+            if has_items.any()
+            else np.argsort(columns_here, kind="stable")
+        )
+        columns_here, codes_here, rows = columns_here[order], codes_here[order], rows[order]
+        bounds = np.searchsorted(columns_here, np.arange(len(held) + 1))
+        for column, about in enumerate(held):
+            mine = slice(bounds[column], bounds[column + 1])
+            rows_here = rows[mine]
+            slot = _rank(rows_here) if about.slots > 1 else None
+            for number in range(about.slots):
+                chosen = slice(None) if slot is None else slot == number
+                slots[firsts[column] + number][first + rows_here[chosen]] = codes_here[mine][chosen]
+    return RecordCodes(held, slots)
+
+
+def _parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
+    """Some records at a time: the first one's place, of each attribute its record from there, and its id."""
+    before = 0
+    for part in records.parts():
+        for first in range(0, part.number_of_records, _AT_ONCE):
+            bounds = part.offsets[first : first + _AT_ONCE + 1]
+            rows = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
+            yield before + first, rows, part.attribute_ids[bounds[0] : bounds[-1]]
+        before += part.number_of_records
+
+
+def _rank(rows: Ids) -> Ids:
+    """The place of each item within its record; equal records stand together."""
+    if not len(rows):
+        return rows
+    begins = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
+    lengths = np.diff(np.append(begins, len(rows)))
+    ranks: Ids = (np.arange(len(rows)) - np.repeat(begins, lengths)).astype(np.int32)
+    return ranks
+
+
+def _most_items(columns: Sequence[ShownColumn], records: AnySynthetic, of_column: Ids) -> list[int]:
+    """How many values the fullest record has in each column, at least one."""
+    most = np.ones(len(columns), np.int64)
+    several = [place for place, column in enumerate(columns) if column.kind == "items"]
+    for _, rows, ids in _parts(records):
+        here = of_column[ids]
+        for place in several:
+            most[place] = max(most[place], np.bincount(rows[here == place], minlength=1).max())
+    found: list[int] = most.tolist()
+    return found
+
+
+Given = TypeVar("Given")
+
+#: The page of what the configured ones leave out.
+OTHER_COLUMNS = "Other columns"
+
+
+def layout(columns: Sequence[ShownColumn], naming: Naming) -> Json:
+    """Columns and visuals by page (sds.md 6.2); without configured pages, the visuals first and all columns.
+
+    Names of columns match as the configuration's others do. A visual stands before a column of the same name.
+    What is not configured on any page has one of its own, so that it can still be chosen from.
+    """
+    drawn: dict[str, Json] = {
+        matching_name(column.name): {"name": column.name, "column": place}
+        for place, column in enumerate(columns)
+    }
+    every = list(drawn.values())
+    visuals = {name: _visual(name, texts, columns) for name, texts in naming.visuals.items()}
+    chosen = [
+        (page, [visuals.get(name) or drawn.get(matching_name(name)) for name in names])
+        for page, names in naming.pages.items()
+    ]
+    found = [{"name": page, "visuals": [each for each in shown if each]} for page, shown in chosen]
+    if not found:
+        return {"pages": [{"name": "", "visuals": [*visuals.values(), *every]}]}
+    placed = [each for page in found for each in page["visuals"]]
+    if rest := [each for each in every if each not in placed]:
+        found.append({"name": OTHER_COLUMNS, "visuals": rest})
+    return {"pages": found}
+
+
+def columns_told(columns: Sequence[ShownColumn], naming: Naming) -> list[Json]:
+    """Columns as the page's program reads them, and what they and their values mean, where that is given."""
+    return [column.to_json() | _meaning(column, naming) for column in columns]
+
+
+def _meaning(column: ShownColumn, naming: Naming) -> Json:
+    name = matching_name(column.name)
+    named = _by_name(naming.value_names).get(name)
+    about, marks = (_by_name(given).get(name) for given in (naming.descriptions, naming.marks))
+    found: Json = {"names": [named.get(value, "") for value in column.values]} if named else {}
+    found |= {"age": True} if name in map(matching_name, naming.ages) else {}
+    found |= {"marks": marks} if marks else {}
+    return found | ({"about": about} if about else {})
+
+
+def _by_name(given: Mapping[str, Given]) -> dict[str, Given]:
+    return {matching_name(name): value for name, value in given.items()}
+
+
+def _visual(name: str, texts: Sequence[str], columns: Sequence[ShownColumn]) -> Json:
+    """A chart of chosen attributes, with the texts of those that the release does not name."""
+    ids = configured_attributes(columns)
+    found = [(text, _attribute(text, ids)) for text in texts]
+    body: Json = {"name": name, "attributes": [place for _, place in found if place is not None]}
+    missing = [text for text, place in found if place is None]
+    return body | ({"unreleased": missing} if missing else {})
+
+
+def unreleased_told(found: Json) -> list[str]:
+    """What whoever configured the layout should know of it. Args: found: the layout.
+
+    It goes into logs, and the list may have been made from the table, so no value is named.
+    """
+    visuals = (each["name"] for page in found["pages"] for each in page["visuals"] if "unreleased" in each)
+    named = list(dict.fromkeys(visuals))  # a chart may stand on several pages
+    if not named:
+        return []
+    names, says = ("names", "the chart says") if len(named) == 1 else ("name", "each chart says")
+    return [f"report_visuals: {some_of(named)} {names} values that the release does not hold: {says} which."]
+
+
+def _attribute(text: str, ids: Mapping[tuple[str, str], int]) -> int | None:
+    """The id of ``header:value``; either part may hold a colon."""
+    splits = [(text[:place], text[place + 1 :]) for place, sign in enumerate(text) if sign == ":"]
+    found = (ids.get((matching_name(header), value)) for header, value in splits)
+    return next((place for place in found if place is not None), None)
+
+
+def configured_attributes(columns: Sequence[ShownColumn]) -> dict[tuple[str, str], int]:
+    """The id of each attribute by header and value as a configuration has them; an item also as A_x, 1.
+
+    >>> configured_attributes([ShownColumn("Town", "category", ("Lille", "Lyon"), is_open=True)])
+    {('town', 'Lille'): 0, ('town', 'Lyon'): 1}
+    """
+    found: dict[tuple[str, str], int] = {}
+    for column, first in zip(columns, first_attributes(columns).tolist(), strict=False):
+        for place, value in enumerate(column.values, start=first):
+            found.setdefault((matching_name(column.name), value), place)
+            if column.kind == "items":
+                found.setdefault((matching_name(f"{column.name}_{value}"), "1"), place)
+    return found

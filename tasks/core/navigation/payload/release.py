@@ -10,21 +10,18 @@ from tasks.core.arrays import Json
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import Naming
-from tasks.core.navigation.payload.block import Buffers
-from tasks.core.navigation.payload.codes import record_codes
+from tasks.core.navigation.inputs import Naming, ReportInputs
+from tasks.core.navigation.payload.block import Buffers, records_told
 from tasks.core.navigation.payload.columns import (
     ShownColumn,
+    columns_told,
     in_meant_order,
     kind_of_column,
+    layout,
+    record_codes,
     released_values,
 )
-from tasks.core.navigation.payload.counts import CountRanges, put_counts
-from tasks.core.navigation.payload.layout import columns_told, layout
-from tasks.core.navigation.payload.ranges import ranges_of_lengths
-from tasks.core.navigation.payload.sample import records_told
-from tasks.core.navigation.payload.tables import put_tables
+from tasks.core.navigation.payload.counts import CountRanges, put_counts, put_tables, ranges_of_lengths
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 

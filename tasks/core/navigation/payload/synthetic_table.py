@@ -13,13 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.arrays import Integers, Json
-from tasks.core.navigation.binned_columns import with_scale
-from tasks.core.navigation.payload.block import Buffers, narrowest
-from tasks.core.navigation.payload.columns import ShownColumn
-from tasks.core.navigation.payload.layout import columns_told, layout
+from tasks.core.navigation.payload.block import Buffers, in_page, narrowest, records_told
+from tasks.core.navigation.payload.columns import ShownColumn, columns_told, layout
 from tasks.core.navigation.payload.release import Payload, named
-from tasks.core.navigation.payload.sample import in_page, records_told
-from tasks.core.navigation.table_inputs import TablePage
+from tasks.core.navigation.table_inputs import TablePage, with_scale
 from tasks.core.syndiffix.bins import Bins, bins_of
 from tasks.core.tables.texts import is_text
 

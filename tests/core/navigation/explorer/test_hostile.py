@@ -79,7 +79,7 @@ def test_ten_thousand_values_are_scrolled_searched_and_selected(opened, tmp_path
 def test_a_column_of_one_value_and_one_of_none(opened, tmp_path):
     explorer = opened(write(tmp_path, page_of(("one", "none"), [("only", None)] * 5)))
     assert explorer.rows("one") == {"only": (5, 5)}
-    assert explorer.rows("none") == {"missing": (5, None)}
+    assert explorer.rows("none") == {"missing or too rare": (5, None)}
 
 
 def test_a_release_without_records_and_counts(opened, tmp_path):

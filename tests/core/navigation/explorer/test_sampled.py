@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import Naming
-from tasks.core.navigation.payload import sample
+from tasks.core.navigation.inputs import Naming, ReportInputs
+from tasks.core.navigation.payload import block as sample
 from tasks.core.navigation.report import render_page
 from tasks.core.statement.differential_privacy.statement import accounted_statement
 from tests.core.navigation.explorer.test_saving import save_chart, saved, table

@@ -1,8 +1,7 @@
 """Which charts stand on which page: SDS's keys, and what the release does not hold."""
 
-from tasks.core.navigation.naming import Naming
-from tasks.core.navigation.payload.columns import ShownColumn
-from tasks.core.navigation.payload.layout import columns_told, layout, unreleased_told
+from tasks.core.navigation.inputs import Naming
+from tasks.core.navigation.payload.columns import ShownColumn, columns_told, layout, unreleased_told
 
 COLUMNS = (
     ShownColumn("Sex", "category", ("f", "m"), is_open=False),

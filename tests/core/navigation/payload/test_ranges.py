@@ -5,7 +5,7 @@ import pytest
 
 from tasks.core.aggregates.aggregates import NOT_MEASURED
 from tasks.core.dp.normalization import normalised_counts
-from tasks.core.navigation.payload.ranges import _lower_end, _Places, ranges_of_lengths
+from tasks.core.navigation.payload.counts import _lower_end, _Places, ranges_of_lengths
 from tests.oracles.releases import release
 
 

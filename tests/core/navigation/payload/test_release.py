@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.naming import Citation, Naming, UnitName
+from tasks.core.navigation.inputs import Citation, Naming, ReportInputs, UnitName
 from tasks.core.navigation.payload.release import payload_of_counts
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import accounted_statement

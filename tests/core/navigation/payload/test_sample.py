@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.navigation.naming import Naming
-from tasks.core.navigation.payload import sample
-from tasks.core.navigation.payload.owner import Compared, payload_of_true_table, payload_of_truth
+from tasks.core.navigation.inputs import Naming
+from tasks.core.navigation.owner_page import Compared, payload_of_true_table, payload_of_truth
+from tasks.core.navigation.payload import block as sample
 from tasks.core.navigation.payload.release import Payload, payload_of_counts
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_inputs import TablePage

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pyarrow as pa
 
-from tasks.core.navigation.naming import Naming, UnitName
+from tasks.core.navigation.inputs import Naming, UnitName
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement

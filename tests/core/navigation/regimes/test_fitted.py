@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.core.navigation.regimes.fitted import fit_context
+from tasks.core.navigation.regimes import fit_context
 from tasks.core.records.columns import Column, Schema
 
 SCHEMA = Schema((Column("age"), Column("illness", delimiter=";", max_items=3)))

@@ -2,7 +2,7 @@
 
 from tasks.core.charts import theme
 from tasks.core.charts.shares import NOT_KNOWN
-from tasks.core.navigation.regimes.noise import _fates
+from tasks.core.navigation.regimes import _fates
 
 
 def level(length, **changes):

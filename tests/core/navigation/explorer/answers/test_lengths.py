@@ -11,7 +11,7 @@ from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.dp.release import draw_lengths
 from tasks.core.dp.thresholds import error_bar
-from tasks.core.navigation.payload.ranges import ranges_of_lengths
+from tasks.core.navigation.payload.counts import ranges_of_lengths
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.table import RecordTable
