@@ -58,7 +58,6 @@ class ErrorBar:
     absent: str = ""
 
     def told(self, count: float) -> str:
-        """The range in words, after the released count."""
         if self.below == self.above:
             return f" ± {up(self.above)}"
         return f" (true: {whole(round(count - self.below))} to {whole(round(count + self.above))})"
@@ -149,7 +148,6 @@ def _scale(chart: Bars) -> _Scale:
 
 
 def _ticks(scale: _Scale, top: float, bottom: float) -> list[str]:
-    """Grid and axis."""
     parts = []
     small = {"font_size": theme.SMALL, "fill": theme.SOFT}
     for tick in scale.ticks:

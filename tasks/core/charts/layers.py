@@ -47,14 +47,12 @@ class _Row:
 
     @property
     def width(self) -> float:
-        """Of a box."""
         lanes = sum(isinstance(item, tuple) for item in self.items)
         boxes = len(self.items) - lanes
         left = WIDTH - _GAP * (len(self.items) - 1) - _LANE * lanes
         return min(left / boxes, _WIDEST) if boxes else 0.0
 
     def places(self) -> list[tuple[float, float]]:
-        """Left edge and width of each item."""
         widths = [_LANE if isinstance(item, tuple) else self.width for item in self.items]
         left = (WIDTH - sum(widths) - _GAP * (len(widths) - 1)) / 2
         found = []
@@ -106,7 +104,6 @@ def _before(key: str, boxes: Mapping[str, Box]) -> set[str]:
 
 
 def _rows(boxes: Mapping[str, Box], edges: Sequence[tuple[str, str]]) -> list[_Row]:
-    """Each box under its parents, and a lane wherever an arrow passes a row."""
     depth: dict[str, int] = {}
     for key, box in boxes.items():
         at = max((depth[parent] + 1 for parent in box.parents), default=0)
@@ -123,7 +120,6 @@ def _rows(boxes: Mapping[str, Box], edges: Sequence[tuple[str, str]]) -> list[_R
 
 
 def _order(rows: Sequence[_Row], edges: Sequence[tuple[str, str]]) -> None:
-    """Put each item near what stands above it."""
     for above, row in pairwise(rows):
         at = {item: place / len(above.items) for place, item in enumerate(above.items)}
 
@@ -139,7 +135,6 @@ def _order(rows: Sequence[_Row], edges: Sequence[tuple[str, str]]) -> None:
 
 
 def _lines(box: Box, width: float) -> Sequence[tuple[str, float, str]]:
-    """Text, size and colour of each line of a box."""
     room = width - 2 * _EDGE
     lines = [(line, theme.TEXT, theme.INK) for name in box.names for line in _wrapped(name, room, theme.TEXT)]
     return lines + [(line, theme.SMALL, theme.SOFT) for line in _wrapped(box.note, room, theme.SMALL) if line]

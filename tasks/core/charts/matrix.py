@@ -50,12 +50,10 @@ class Matrix:
 
 
 def matrix_width(columns: int) -> int:
-    """How wide the matrix of so many columns is, in px."""
     return _NAMES + columns * _CELL + _BESIDE
 
 
 def matrix(chart: Matrix) -> Chart:
-    """A square for every two columns, the darker the larger, with its number in it."""
     left, top = _NAMES, _ABOVE
     number = len(chart.names)
     parts = []

@@ -454,7 +454,6 @@ def _base(frame: _Frame, axes: Axes) -> list[str]:
 
 
 def _texts(points: Points, texts: Sequence[str], frame: _Frame, colour: str) -> list[str]:
-    """A text above each point, or above every second or further one where they would touch."""
     look = {"text_anchor": "middle", "font_size": theme.SMALL, "fill": colour}
     shown = list(zip(points, texts, strict=True))[:: _every(texts, frame.place_width)]
     return [svg.haloed(x, y - 9, text, **look) for (x, y), text in shown]

@@ -30,7 +30,6 @@ class Whole:
 
 
 def shares(wholes: Sequence[Whole], meanings: Sequence[LegendEntry], title: str, description: str) -> Chart:
-    """Bars of equal length, each divided into its parts."""
     words, top = legend(meanings, _WIDTH)
     parts = [_stripes(), words]
     for index, whole in enumerate(wholes):

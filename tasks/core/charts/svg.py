@@ -17,7 +17,6 @@ def clean(text: str) -> str:
 
 
 def escape(text: object) -> str:
-    """Text made safe between tags and inside quoted attributes."""
     shown = clean(str(text))
     for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
         shown = shown.replace(char, entity)
@@ -25,7 +24,6 @@ def escape(text: object) -> str:
 
 
 def _is_control(char: str) -> bool:
-    """Characters that XML forbids, and those that reorder the text around them."""
     point = ord(char)
     if 0x202A <= point <= 0x202E or 0x2066 <= point <= 0x2069:
         return True
@@ -81,13 +79,11 @@ def tag(name: str, content: str = "", /, **attributes: object) -> str:
 
 
 def label(x: float, y: float, words: str, **attributes: object) -> str:
-    """A text element in the chart's own type."""
     look: dict[str, object] = {"fill": theme.INK, "font_size": theme.TEXT, **attributes}
     return tag("text", escape(words), x=x, y=y, **look)
 
 
 def haloed(x: float, y: float, words: str, **attributes: object) -> str:
-    """A text that stays readable on whatever is behind it."""
     halo = {"stroke": theme.PAPER, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
     return label(x, y, words, **halo, **attributes)
 
@@ -95,7 +91,6 @@ def haloed(x: float, y: float, words: str, **attributes: object) -> str:
 def line(
     x1: float, y1: float, x2: float, y2: float, stroke: str = theme.GRID_LINE, **attributes: object
 ) -> str:
-    """A straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **attributes)
 
 
@@ -105,7 +100,6 @@ def rect(x: float, y: float, width: float, height: float, fill: str, **attribute
 
 
 def whisker(low: float, high: float, y: float, stroke: str = theme.INK) -> str:
-    """An error bar from low to high."""
     path = f"M{coordinate(low)} {coordinate(y)}H{coordinate(high)}"
     for x in (low, high):
         path += f"M{coordinate(x)} {coordinate(y - 3)}V{coordinate(y + 3)}"
@@ -178,7 +172,6 @@ class Chart:
     shrinks: bool = True
 
     def __html__(self) -> str:
-        """What a Jinja template writes where it is given a chart."""
         return self.in_page()
 
     def as_file(self, note: str = "") -> str:

@@ -171,7 +171,6 @@ def _by_column(
 
 
 def _counted(one: _Places, other: _Places, shape: tuple[int, ...]) -> Floats:
-    """The two-way table of two columns of places."""
     filled = (one >= 0) & (other >= 0)
     keys = one[filled].astype(np.int64) * shape[1] + other[filled]
     return np.bincount(keys, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
@@ -196,17 +195,14 @@ class MeasuredPairs:
     """Levels 1 and 2 of a measurement."""
 
     def __init__(self, measurement: Measurement) -> None:
-        """See the class."""
         self._measurement = measurement
         self._place = {pair: place for place, pair in enumerate(measurement.schema.combinations(2))}
 
     def has_pairs(self) -> bool:
-        """Whether any pair was measured."""
         levels = self._measurement.levels
         return len(levels) >= 2 and len(levels[1].counts) > 0
 
     def values(self, column: int) -> tuple[str, ...]:
-        """The measurement's own."""
         return self._measurement.values[column]
 
     def held(self, column: int) -> tuple[Integers, Floats]:
@@ -220,7 +216,6 @@ class MeasuredPairs:
         return codes[order], counts[order]
 
     def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
-        """Noisy counts, known where they were kept."""
         level = self._measurement.levels[1]
         shape = int(places[0].max()) + 1, int(places[1].max()) + 1
         counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
@@ -272,7 +267,6 @@ class MeasuredTables:
     """Length 1 and the measured pairs; a `PairCounts`."""
 
     def __init__(self, measurement: WorkloadMeasurement) -> None:
-        """See the class."""
         self._measurement = measurement
         self._pairs = {
             (table.columns[0], table.columns[1]): table
@@ -283,11 +277,9 @@ class MeasuredTables:
         self._least = max(_LEAST_HELD * float(np.median(scales)), 1.0) if scales else 1.0
 
     def has_pairs(self) -> bool:
-        """Whether any pair was measured."""
         return bool(self._pairs)
 
     def values(self, column: int) -> tuple[str, ...]:
-        """The measurement's own."""
         return cells_of_all_columns(self._measurement.schema, self._measurement.cells)[column].values
 
     def held(self, column: int) -> tuple[Integers, Floats]:
@@ -336,7 +328,6 @@ class ReportedPairs:
     """
 
     def __init__(self, aggregates: Aggregates, columns: int, resolution: int) -> None:
-        """See the class."""
         self._aggregates, self._resolution = aggregates, resolution
         self._column = np.array([a.column for a in aggregates.attributes], np.int64)
         self._code = np.zeros(len(aggregates.attributes), np.int64)
@@ -358,16 +349,13 @@ class ReportedPairs:
         return keys[order], ids[order], self._aggregates.counts[1][order].astype(np.float64)
 
     def has_pairs(self) -> bool:
-        """Whether any pair is reported."""
         counts = self._aggregates.counts
         return len(counts) >= 2 and len(counts[1]) > 0
 
     def values(self, column: int) -> tuple[str, ...]:
-        """The reported ones."""
         return tuple(a.value for a in self._aggregates.attributes if a.column == column)
 
     def held(self, column: int) -> tuple[Integers, Floats]:
-        """All reported values."""
         ids = self._aggregates.combinations[0][:, 0]
         mine = self._column[ids] == column
         codes = self._code[ids[mine]]
@@ -376,7 +364,6 @@ class ReportedPairs:
         return codes[order], counts[order]
 
     def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
-        """Middles of the reported counts."""
         shape = int(places[0].max()) + 1, int(places[1].max()) + 1
         counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
         key = pair[0] * self._columns + pair[1]
@@ -409,5 +396,4 @@ class ReportedPairs:
         return v_of(kept, kept.sum(axis=1), kept.sum(axis=0), spread)
 
     def _middle(self, counts: Floats) -> Floats:
-        """The middle of the counts that are rounded to these."""
         return counts + (self._resolution - 1) / 2

@@ -268,7 +268,6 @@ def _differing(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _differs(name: str, runs: Sequence[RunFigures]) -> bool:
-    """Whether a setting is to be told."""
     recorded = [(run, dict(run.settings).get(name)) for run in runs if run.settings]
     having = {run.regime for run, text in recorded if text is not None}
     lacking = {run.regime for run, text in recorded if text is None}
@@ -327,7 +326,6 @@ def _with_decimals(value: float, decimals: int) -> str:
 
 
 def _with_minus(text: str) -> str:
-    """With a true minus sign."""
     return text.replace("-", "\u2212")
 
 
@@ -390,7 +388,6 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
 
 
 def _definitions(rows: Sequence[TableRow]) -> list[tuple[str, str]]:
-    """Of the figures that are shown, each wording once."""
     shown = {row.words for row in rows}
     found = {metric.words: metric.about for metric in METRICS if metric.words in shown and metric.about}
     return list(found.items())

@@ -153,7 +153,6 @@ def _row(length: int, released: Floats, held: Floats, extra: float) -> LengthFid
 
 
 def _aligned(ids: Ids, drawn_ids: Ids, drawn: Floats) -> tuple[Floats, float]:
-    """The synthetic count of each released combination, and the sum of the others'."""
     if not len(drawn):
         return np.zeros(len(ids)), 0.0
     keys = _keys(np.concatenate([ids, drawn_ids]))
@@ -177,7 +176,6 @@ def _keys(rows: Ids) -> Integers:
 
 
 def _bands(released: Floats, synthetic: Floats) -> tuple[Band, ...]:
-    """Quantiles of the synthetic counts in bins of the released one, six to a power of ten."""
     found = []
     for chosen in _bins(released, 6):
         quantiles = np.quantile(synthetic[chosen], _QUANTILES, method="inverted_cdf")
@@ -186,7 +184,6 @@ def _bands(released: Floats, synthetic: Floats) -> tuple[Band, ...]:
 
 
 def _by_count(released: Floats, error: Floats) -> Points:
-    """Mean error in bins of the released count, three to a power of ten."""
     return tuple((_mean(released, chosen), float(error[chosen].mean())) for chosen in _bins(released, 3))
 
 

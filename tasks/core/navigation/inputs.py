@@ -46,7 +46,6 @@ class UnitName:
 
     @property
     def a_one(self) -> str:
-        """With its article."""
         return f"an {self.one}" if self.one[:1].lower() in "aeio" else f"a {self.one}"
 
 
@@ -138,7 +137,6 @@ _CALLED_AGE = re.compile(r"(?<![^\W\d_])(age|alter)(?![^\W\d_])")
 
 
 def protected_unit(statement: Json) -> UnitName:
-    """What a release protects, as its statement says."""
     claim = statement["guarantee"]  # a draw of the seeded test engine has none
     return ROWS if claim is not None and claim["unit"] == "row" else SUBJECTS
 
@@ -178,7 +176,6 @@ class ReportInputs:
 
     @property
     def title(self) -> str:
-        """Of the page."""
         return self.naming.title or f"{self.statement['dataset']}, {self.statement['vintage']}"
 
     @property

@@ -96,15 +96,12 @@ class History:
         self._rows = [_by_combination(each.counts) for each in releases]
 
     def place(self, compared: int) -> int:
-        """Where a compared release stands among all."""
         return self._standing[compared]
 
     def combinations(self) -> list[Combination]:
-        """Every combination that any release counts, the number of records first."""
         return sorted({combination for rows in self._rows for combination in rows})
 
     def points(self, combination: Combination) -> list["Point"]:
-        """A combination's counts over all releases."""
         changed = {
             self.place(change.after)
             for change in self.found.changes
@@ -125,7 +122,6 @@ class History:
         return Point(release.vintage, value, low, high, not release.stands, is_changed)
 
     def count(self, place: int, combination: Combination) -> int | None:
-        """Of one release, as published."""
         rows, counts = self._rows[place], self.releases[place].counts
         return None if counts is None or combination not in rows else round(counts.counts[rows[combination]])
 
@@ -145,7 +141,6 @@ def _range(counts: ReleasedCounts, row: int) -> tuple[float, float]:
 
 
 def told(combination: Combination) -> str:
-    """A combination in words."""
     if combination == NUMBER_OF_RECORDS:
         return _RECORDS
     return "; ".join(f"{column}: {cell}" if cell else column for column, cell in combination)
@@ -178,13 +173,11 @@ def render_over_time(history: History) -> str:
 
 
 def _most_changed(found: OverTime) -> list[Combination]:
-    """The combinations with the surest changes."""
     every = dict.fromkeys(change.combination for change in found.changes)
     return [each for each in every if each != NUMBER_OF_RECORDS][:MOST_CHARTS]
 
 
 def _when(history: History, combination: Combination) -> str:
-    """At which releases it changed."""
     marks = [each for each in history.found.changes if each.combination == combination]
     return "; ".join(
         _dates(history, each) for each in sorted(marks, key=lambda each: (each.after, -each.before))
@@ -231,7 +224,6 @@ def timeline(title: str, description: str, points: Sequence[Point]) -> Chart:
 
 
 def _vintages(history: History) -> Iterator[dict[str, Any]]:
-    """A line a release."""
     changed_at = {
         history.place(after): (before, after) for before, after in history.found.pairs if after == before + 1
     }
@@ -255,7 +247,6 @@ def _sentence(text: str) -> str:
 
 
 def _differing(before: DatedRelease | None, release: DatedRelease) -> list[str]:
-    """Names of the settings that differ from those of the release before."""
     if before is None:
         return []
     one, other = (

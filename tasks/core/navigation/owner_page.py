@@ -55,7 +55,6 @@ class Compared:
     unit: str
 
     def meta(self, title: str) -> Json:
-        """What the page's program is told, beside columns and counts."""
         statement = {"dataset": self.dataset, "vintage": "", "guarantee": {"unit": self.unit}}
         told = named(statement, self.naming, title)
         return told | {
@@ -81,7 +80,6 @@ def true_counts(marginals: Marginals, most: int = MOST_COUNTS) -> Aggregates:
 def payload_of_truth(
     compared: Compared, title: str, schema: Schema, exact: Aggregates, synthetic: AnySynthetic
 ) -> Payload:
-    """Synthetic records beside true counts."""
     block = Buffers()
     codes = record_codes(shown_columns(schema, None, exact.attributes, synthetic.attributes), synthetic)
     codes.put_into(block)
@@ -102,7 +100,6 @@ def payload_of_truth(
 def payload_of_true_table(
     compared: Compared, title: str, raw: pa.Table, synthetic: pa.Table, edges: Mapping[str, Sequence[float]]
 ) -> Payload:
-    """Rows of a synthetic table beside the true counts of one column and of two."""
     block, names = Buffers(), synthetic.column_names
     bins = [
         joined_bins(name, (held_cells(synthetic, name), held_cells(raw, name)), edges.get(name))
@@ -126,7 +123,6 @@ def payload_of_true_table(
 
 
 def _put_true_counts(block: Buffers, columns: Sequence[ShownColumn], codes: Sequence[Integers]) -> list[Json]:
-    """Add how many rows hold each value, and each two of different columns."""
     first = first_attributes(columns).astype(np.int64)
     told = []
     for length in (1, 2):
@@ -155,7 +151,6 @@ _NAMED = 12
 
 
 def owner_title(dataset: str) -> str:
-    """Of the page."""
     return f"{dataset}: the release beside the table itself"
 
 
@@ -170,7 +165,6 @@ def render_owner_page(dataset: str, payload: Payload, answers: Sequence[Answer])
 
 
 def answers_of_counts(evaluation: RawEvaluation, claim: RecordsPromise) -> list[Answer]:
-    """What became of the raw table's counts, in the records, and of people who stand out."""
     table, reported, private, records = four_sentences(evaluation, claim)
     distances = [
         f"By total variation, {near(100 * each.mean, 2)} % of the records differ from the table for "
@@ -185,7 +179,6 @@ def answers_of_counts(evaluation: RawEvaluation, claim: RecordsPromise) -> list[
 
 
 def answers_of_tables(found: TableDistances) -> list[Answer]:
-    """How far a synthetic table is from the raw one."""
     synthetic, raw = found.records
     ranked = sorted((*found.single, *found.pairs), key=lambda each: (-each.total_variation, each.columns))
     worst = [

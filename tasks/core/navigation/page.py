@@ -57,7 +57,6 @@ def list_columns(names: Sequence[str], ages: Collection[str] = ()) -> Markup:
 
 
 def join_words(parts: Sequence[str]) -> Markup:
-    """Parts one after the other, with "and" before the last."""
     texts = [each if isinstance(each, Markup) else Markup.escape(svg.clean(each)) for each in parts]
     last = [Markup(", ").join(texts[:-1])] if texts[:-1] else []
     return Markup(" and ").join([*last, *texts[-1:]])
@@ -80,7 +79,6 @@ _POWER = re.compile(r"\^(?:\(([^()]*)\)|(-?\d+))")
 
 
 def symbols(formula: str) -> Markup:
-    """A formula of the statement in Greek letters, with its indices and powers set small."""
     parts, place = [], 0
     for found in _TOKEN.finditer(formula):
         parts.append(svg.escape(formula[place : found.start()]))

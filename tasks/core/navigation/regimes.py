@@ -55,12 +55,10 @@ class Regime(ABC):
 
     @property
     def unit(self) -> UnitName:
-        """What is counted."""
         return self.inputs.naming.unit_of(self.statement)
 
     @property
     def promised(self) -> UnitName:
-        """What is protected, in sentences that promise something."""
         return self.inputs.naming.promised(self.statement)
 
     @property
@@ -92,7 +90,6 @@ class Regime(ABC):
         """The regime's own part of the template's context."""
 
     def record_words(self, records: int) -> list[str]:
-        """What the regime has to say of the number of synthetic records."""
         return []
 
 
@@ -108,7 +105,6 @@ class PrivateCounts(Regime):
         return bool(self.statement["private"])
 
     def sections(self) -> Json:
-        """The claim and the budget."""
         is_private = self._is_private
         return {
             "private": is_private,
@@ -157,7 +153,6 @@ class NoisyCounts(PrivateCounts):
 
     @property
     def _measured(self) -> list[Json]:
-        """The lengths at which anything was measured."""
         return [level for level in self.statement["levels"] if not level["empty"] and level["error_bar"]]
 
     @property
@@ -168,7 +163,6 @@ class NoisyCounts(PrivateCounts):
 
     @property
     def spread(self) -> Mapping[int, float]:
-        """Of each length."""
         return {level["length"]: level["error_bar"]["sd"] for level in self._measured}
 
     def pair_counts(self) -> PairCounts:
@@ -176,7 +170,6 @@ class NoisyCounts(PrivateCounts):
         return MeasuredPairs(self.measurement)
 
     def sections(self) -> Json:
-        """What was published, and the chance of it."""
         levels = [
             SurvivalLevel(_length_name(level), level["scale"], level["threshold"])
             for level in self._measured
@@ -254,18 +247,15 @@ class RoundedCounts(Regime):
 
     @property
     def error_bar(self) -> ErrorBar | None:
-        """The range that each count stands for."""
         k = self._resolution
         return ErrorBar(0, k - 1, "range of the true count", f"< {whole(k)}") if k > 1 else None
 
     @property
     def true_range(self) -> ErrorBar | None:
-        """The same range."""
         return self.error_bar
 
     @property
     def limit(self) -> Limit | None:
-        """What rounding takes off."""
         k = self._resolution
         return Limit(k - 1, f"rounding removes at most {whole(k - 1)}") if k > 1 else None
 
@@ -289,7 +279,6 @@ class RoundedCounts(Regime):
         }
 
     def record_words(self, records: int) -> list[str]:
-        """Why a mode makes more and shorter records than the table has, where it does."""
         mode, most = self.statement["synthesis"]["mode"], self.statement["count"]["most"]
         if mode not in ("row_seeded", "value_seeded") or records <= most:
             return []
@@ -320,7 +309,6 @@ def _made_of(synthesis: Json) -> str:
 
 
 def _level(length: int, counts: np.ndarray[Any, np.dtype[np.int64]], k: int) -> Json:
-    """How many combinations of a length are reported, and how large their counts are."""
     if not len(counts):
         return {"length": length, "combinations": 0}
     return {
@@ -348,14 +336,12 @@ class FittedCounts(PrivateCounts):
 
     @property
     def error_bar(self) -> ErrorBar | None:
-        """Of the single values."""
         values = self.statement["values"]
         bar = values["error_bar"]["half_width_95"] if values else None
         return ErrorBar(bar, bar) if bar else None
 
     @property
     def spread(self) -> Mapping[int, float]:
-        """Of the single values, and of a typical table of each number of columns."""
         values = self.statement["values"]
         by_length: dict[int, list[float]] = {}
         for table in self.statement["tables"]:
@@ -364,11 +350,9 @@ class FittedCounts(PrivateCounts):
         return single | {length: median(found) for length, found in by_length.items()}
 
     def pair_counts(self) -> PairCounts:
-        """Those of the measured tables."""
         return MeasuredTables(self.measurement)
 
     def sections(self) -> Json:
-        """The tables, and how good the records are."""
         tables = sorted(self.statement["tables"], key=lambda table: table["scale"])
         is_long, half = len(tables) > _LISTED, _LISTED // 2
         fit = self.inputs.fit
@@ -382,7 +366,6 @@ class FittedCounts(PrivateCounts):
         }
 
     def _half_widths(self) -> list[tuple[int, int]]:
-        """By length, the error bar of the measured table that has the widest."""
         widest: dict[int, int] = {}
         if self.statement["values"]:
             widest[1] = self.statement["values"]["error_bar"]["half_width_95"]
@@ -433,7 +416,6 @@ def _is_replaced(unreleased: Json) -> bool:
 
 
 def _rows(tables: list[Json]) -> list[Json]:
-    """Tables as they are shown."""
     return [
         {
             "name": " × ".join(table["columns"]),

@@ -124,7 +124,6 @@ def _record_words(inputs: ReportInputs, regime: Regime) -> list[str]:
 
 
 def _both(released: str) -> tuple[Series, Series]:
-    """Released and synthetic bars side by side."""
     return Series(released, theme.RELEASED), Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK)
 
 
@@ -184,7 +183,6 @@ def spread_chart(bands: Sequence[Band], count: str, true_range: ErrorBar | None)
 
 
 def _associations(inputs: ReportInputs, synthetic: AnySynthetic, regime: Regime) -> Json:
-    """The matrix and the ranked pairs."""
     found = associations(regime.pair_counts(), inputs.schema, synthetic)
     pairs = ranked(found, inputs.schema)
     context: Json = {"matrix": None, "pairs": None, "is_large_matrix": len(found.columns) > _HALF_MATRIX}

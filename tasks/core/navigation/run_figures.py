@@ -46,7 +46,6 @@ class Metric:
 
     @property
     def group(self) -> str:
-        """The counts that it is of."""
         return GROUPS[self.key.split(".", 1)[0]]
 
 
@@ -235,7 +234,6 @@ def _setting(value: object) -> str:
 
 
 def _sizes(manifest: Json) -> dict[str, float | None]:
-    """Rows of the released tables."""
     rows = {
         _text(entry.get("file")): entry.get("rows")
         for entry in manifest.get("files", [])

@@ -18,7 +18,6 @@ class SurvivalLevel:
     threshold: int
 
     def chances(self, counts: Sequence[int]) -> list[float]:
-        """The chance that a combination of each true count is published."""
         return survival_curve(self.scale, self.threshold, counts)
 
     def least_count(self, chance: float) -> int:

@@ -44,7 +44,6 @@ def _places(bins: Bins) -> Integers | None:
 
 
 def _labels(bins: Bins, places: Integers) -> Sequence[str]:
-    """The labels of all steps from the first place to the last."""
     steps = range(int(places[0]), int(places[-1]) + 1)
     if bins.period is None:
         return [str(step) for step in steps]
@@ -95,7 +94,6 @@ class TablePage:
 
     @property
     def title(self) -> str:
-        """Of the page."""
         return self.naming.title or f"{self.statement['dataset']}, {self.statement['vintage']}"
 
     def smallest(self, names: Sequence[str]) -> str | None:

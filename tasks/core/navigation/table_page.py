@@ -78,7 +78,6 @@ def table_associations(
 
 
 def _smallest(names: Sequence[str], tables: Mapping[str, Sequence[str]]) -> dict[frozenset[str], str]:
-    """By two names the table of the fewest columns that holds both, the first of equally many."""
     shown, found = set(names), dict[frozenset[str], str]()
     for file, held in sorted(tables.items(), key=lambda item: len(item[1])):
         for pair in combinations([name for name in held if name in shown], 2):
@@ -87,7 +86,6 @@ def _smallest(names: Sequence[str], tables: Mapping[str, Sequence[str]]) -> dict
 
 
 def _crossed(bins: tuple[Bins, Bins], codes: tuple[Integers, Integers]) -> Floats:
-    """The two-way table of the rows that have a value in both."""
     both = (codes[0] >= 0) & (codes[1] >= 0)
     shape = len(bins[0].labels) + 1, len(bins[1].labels) + 1
     keys = codes[0][both] * shape[1] + codes[1][both]
@@ -161,7 +159,6 @@ def _warnings(page: TablePage) -> list[str]:
 
 
 def _associations(page: TablePage, columns: Mapping[str, BinnedColumn]) -> Json:
-    """The matrix and the ranked pairs, of the first columns where there are many."""
     found = table_associations(columns, page.tables, page.read)
     names = found.names
     context: Json = {"matrix": None, "pairs": []}

@@ -34,7 +34,6 @@ def places_in_page(number: int) -> Integers | None:
 
 
 def in_page(each: Integers) -> Integers:
-    """Of an array with an element a record, those that a page holds."""
     places = places_in_page(len(each))
     return each if places is None else each[places]
 
@@ -69,7 +68,6 @@ def narrowest(largest: int) -> npt.DTypeLike:
 
 
 def type_name(dtype: npt.DTypeLike) -> str:
-    """How the page's program calls a type."""
     return _NAMES[np.dtype(dtype).name]
 
 
@@ -86,7 +84,6 @@ class Buffers:
         self.arrays[name] = array
 
     def index(self) -> list[Json]:
-        """Name, type, offset in bytes and number of elements of each array."""
         found: list[Json] = []
         offset = 0
         for name, array in self.arrays.items():

@@ -46,7 +46,6 @@ class ShownColumn:
     source: str = ""
 
     def to_json(self) -> Json:
-        """As the page's program reads it."""
         body: Json = {
             "name": self.name,
             "kind": self.kind,
@@ -69,7 +68,6 @@ def first_attributes(columns: Sequence[ShownColumn]) -> Ids:
 
 
 def held_value(attribute: Attribute) -> str:
-    """The value of an attribute, or the item."""
     return attribute.value if attribute.item is None else attribute.item
 
 
@@ -101,7 +99,6 @@ def released_values(
 
 
 def kind_of_column(column: Column, values: Sequence[str]) -> str:
-    """What the page calls a column's kind."""
     if column.is_multi_valued:
         return "items"
     if column.bins is not None:

@@ -42,7 +42,6 @@ class CountRanges:
 
     @classmethod
     def of(cls, ranges: Ranges) -> "CountRanges":
-        """Of a fitted release."""
         return cls(ranges.at_least, ranges.at_most, estimate=ranges.least_squares)
 
 
@@ -139,7 +138,6 @@ def put_tables(
 
 
 def _order(shown: ShownColumn, cells: Sequence[str]) -> Integers:
-    """The places among a column's cells of the page's values."""
     place = {value: number for number, value in enumerate(cells)}
     return np.array([place[value] for value in shown.values], np.int64)
 
@@ -242,7 +240,6 @@ def _least_published(measurement: Measurement, aggregates: Aggregates, length: i
 
 
 def _within(level: Level, noisy: Integers, least: Integers) -> tuple[Integers, Integers]:
-    """The ends of the range of each noisy count."""
     if not level.scale:  # a draw without noise exists in tests alone
         return np.maximum(noisy, 0), np.maximum(noisy, 0)
     half = error_bar(Fraction(level.scale), 0.95)

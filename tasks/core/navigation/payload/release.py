@@ -64,14 +64,12 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
 
 
 def no_records(aggregates: Aggregates) -> SyntheticRecords:
-    """Of a release that has none."""
     return SyntheticRecords(
         aggregates.headers, aggregates.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
     )
 
 
 def named(statement: Json, naming: Naming, title: str) -> Json:
-    """The part of the page's JSON that every release has."""
     unit, citation = naming.unit_of(statement), naming.citation
     return {
         "format": FORMAT,
@@ -117,7 +115,6 @@ def shown_columns(
 
 
 def _cells(inputs: ReportInputs) -> Sequence[ColumnCells] | None:
-    """The cells of all columns of a fitted release."""
     if not isinstance(inputs.measurement, WorkloadMeasurement):
         return None
     return cells_of_all_columns(inputs.schema, inputs.measurement.cells)

@@ -60,7 +60,6 @@ def held_cells(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _bins(page: TablePage, name: str) -> Bins:
-    """Bins of all that the table of all columns and the column's smallest one show."""
     parts = [held_cells(page.table, name)]
     if (file := page.smallest([name])) is not None:
         parts.append(held_cells(page.read(file, (name,)), name))
