@@ -275,7 +275,7 @@ def _raw(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureR
     }
     figures = {
         **_named("released", {words.get(name, name): value for name, value in released.items()}),
-        **_named("raw", _part(synthetic, "summary"), _leakage(synthetic)),
+        **_named("raw", _part(synthetic, "summary"), _part(synthetic, "leakage")),
         **_named("reported", _part(reportable, "summary")),
         **{
             f"raw.total_variation_{int(row['length'])}": figure_of(row.get("mean"))
@@ -288,16 +288,6 @@ def _raw(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureR
             by_length.setdefault(row["length"], {}).update(row)
     ordered = tuple(by_length[length] for length in sorted(by_length))
     return figures, ordered, _rows(synthetic.get("preservation_by_count"), "bin")
-
-
-def _leakage(synthetic: Json) -> Json:
-    """Over all lengths; added up where only the lengths' own are recorded."""
-    found = _part(synthetic, "leakage")
-    if found:
-        return found
-    rows = _rows(synthetic.get("leakage_by_length"), "length")
-    names = ("leaked", "leaked_anywhere")
-    return {name: sum(row[name] for row in rows) for name in names if rows and all(name in r for r in rows)}
 
 
 def _rows(value: object, key: str) -> FigureRows:

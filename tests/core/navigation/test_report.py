@@ -11,13 +11,32 @@ from tasks.core.charts.svg import clean
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.inputs import Citation, Naming, ReportInputs, UnitName
 from tasks.core.navigation.page import symbols
-from tasks.core.navigation.report import render_page
+from tasks.core.navigation.report import lengths_told, render_page
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.pages import HOSTILE, Page, check
 from tests.oracles.payloads import decoded
 from tests.oracles.releases import SCHEMA, as_planned, ledger_facts, records, recounted, release
+
+
+@pytest.mark.parametrize(
+    ("lengths", "sentence"),
+    [
+        ([6, 6, 6], "Each synthetic record has 6 attributes."),
+        ([1], "Each synthetic record has 1 attribute."),
+        ([3, 6, 6, 6, 9], "At least half of the synthetic records have 6 attributes; the longest has 9."),
+        ([1, 1, 1, 1, 0], "At least half of the synthetic records have 1 attribute; none has more."),
+        (
+            [2, 3, 4, 5, 6],
+            "Half of the synthetic records have 3 to 5 attributes; the median is 4, the longest has 6.",
+        ),
+    ],
+)
+def test_the_lengths_of_records_are_told_once(lengths: list[int], sentence: str):
+    offsets = np.cumsum([0, *lengths])
+    records = SyntheticRecords(("town",), (), offsets, np.zeros(offsets[-1], np.int32))
+    assert lengths_told(records) == sentence
 
 
 def inputs(**changes) -> ReportInputs:

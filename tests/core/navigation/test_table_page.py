@@ -1,17 +1,159 @@
 """The page of a SynDiffix release: its words, its charts, and nothing that the release does not hold."""
 
+import datetime
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
+from math import isnan, sqrt
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
-from tasks.core.navigation.table_inputs import TablePage
-from tasks.core.navigation.table_page import render_table
+from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS
+from tasks.core.navigation.table_inputs import BinnedColumn, TablePage, with_scale
+from tasks.core.navigation.table_page import TableAssociations, render_table, table_associations
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
+from tasks.core.syndiffix.bins import bins_of
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tests.oracles.pages import check
 from tests.oracles.payloads import decoded
+
+NAMES = ("town", "work", "age", "blank")
+
+
+def drawn(seed: int, kept: float, rows: int = 400) -> pa.Table:
+    """Work follows from the town in a share of the rows."""
+    draw = np.random.default_rng(seed)
+    town = draw.integers(0, 4, rows)
+    work = np.where(draw.random(rows) < kept, town, draw.integers(0, 4, rows))
+    return pa.table(
+        {
+            "town": pa.array([f"t{each}" for each in town]),
+            "work": pa.array(work, mask=draw.random(rows) < 0.1),
+            "age": pa.array(draw.integers(0, 8, rows)),
+            "blank": pa.nulls(rows, pa.string()),
+        }
+    )
+
+
+def v_by_hand(table: pa.Table, one: str, other: str) -> float:
+    """Cramer's V as a sum over cells of the pairs of values that rows hold."""
+    pairs = [
+        (a, b)
+        for a, b in zip(table[one].to_pylist(), table[other].to_pylist(), strict=True)
+        if a is not None and b is not None
+    ]
+    cells, n = Counter(pairs), len(pairs)
+    rows, columns = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    chi = sum((cells[a, b] - rows[a] * columns[b] / n) ** 2 / (rows[a] * columns[b] / n)
+              for a in rows for b in columns)  # fmt: skip
+    return sqrt(chi / n / (min(len(rows), len(columns)) - 1))
+
+
+class Shelf:
+    """Tables by file, and which were read."""
+
+    def __init__(self, tables: dict[str, pa.Table]) -> None:
+        self.tables = tables
+        self.reads: list[tuple[str, tuple[str, ...]]] = []
+
+    def read(self, file: str, names: Sequence[str]) -> pa.Table:
+        self.reads.append((file, tuple(names)))
+        return self.tables[file].select(list(names))
+
+
+def found(whole: pa.Table, shelf: Shelf) -> TableAssociations:
+    columns = {}
+    for name in whole.column_names:
+        bins = bins_of(name, whole[name])
+        columns[name] = BinnedColumn(bins, bins.codes(whole[name]))
+    tables = {file: table.column_names for file, table in shelf.tables.items()}
+    return table_associations(columns, tables, shelf.read)
+
+
+def test_each_pair_is_counted_in_the_smallest_table_that_holds_it() -> None:
+    whole = drawn(1, kept=0.1)
+    shelf = Shelf(
+        {
+            "three": drawn(2, kept=0.5).select(["town", "work", "age"]),
+            "two": drawn(3, kept=0.9).select(["work", "town"]),
+            "again": drawn(4, kept=0.3).select(["town", "work"]),
+        }
+    )
+    found_in = found(whole, shelf)
+    sources = {("town", "work"): "two", ("town", "age"): "three", ("work", "age"): "three"}
+    assert found_in.sources == sources
+    for one, other in combinations(NAMES[:3], 2):
+        value = found_in.values[NAMES.index(one), NAMES.index(other)]
+        assert value == pytest.approx(v_by_hand(shelf.tables[sources[one, other]], one, other))
+    assert v_by_hand(whole, "town", "work") < 0.3 < 0.7 < found_in.values[0, 1]
+    assert all(isnan(value) for value in found_in.values[:, 3])
+    assert sorted(shelf.reads) == sorted((file, pair) for pair, file in sources.items())
+
+
+def test_without_other_tables_pairs_are_counted_in_the_table_of_all_columns() -> None:
+    whole, shelf = drawn(1, kept=0.8), Shelf({})
+    found_in = found(whole, shelf)
+    assert set(found_in.sources.values()) == {""} and not shelf.reads
+    assert found_in.values[0, 1] == pytest.approx(v_by_hand(whole, "town", "work"))
+    assert found_in.ranked(1) == [(("town", "work"), found_in.values[0, 1])]
+
+
+def test_a_pair_that_nothing_is_said_of_in_its_own_table_has_no_value() -> None:
+    empty = drawn(2, kept=0.5).select(["town", "work"]).slice(0, 0)
+    found_in = found(drawn(1, kept=0.8), Shelf({"two": empty}))
+    assert ("town", "work") not in found_in.sources and isnan(found_in.values[0, 1])
+
+
+def test_tables_of_columns_that_are_not_compared_are_not_read() -> None:
+    names = [f"c{number}" for number in range(MOST_CHARTED_COLUMNS + 2)]
+    whole = pa.table({name: pa.array([place % 2, 1]) for place, name in enumerate(names)})
+    shelf = Shelf({"late": whole.select(names[-2:]), "half": whole.select([names[0], names[-1]])})
+    assert found(whole, shelf).names == tuple(names[:MOST_CHARTED_COLUMNS])
+    assert not shelf.reads
+
+
+def shown(values: list[object], edges: tuple[float, ...] | None = None) -> tuple[str, ...]:
+    return with_scale(bins_of("x", pa.chunked_array([pa.array(values)]), edges)).labels
+
+
+def at(*hours: int) -> list[object]:
+    return [datetime.datetime(2024, 2, 28) + datetime.timedelta(hours=hour) for hour in hours]
+
+
+def test_bins_between_edges_are_all_there() -> None:
+    assert shown([1, 1, 9], (0, 3, 6, 10)) == ("<0", "[0,3)", "[3,6)", "[6,10]", ">10")
+
+
+def test_whole_numbers_that_are_few_are_a_scale_and_far_ones_stand_by_themselves() -> None:
+    assert shown([-1, 1, 2, 2]) == ("-1", "0", "1", "2")
+    assert shown([1, 1000, 2**62]) == ("1", "1000", str(2**62))
+    assert shown([0.5, 7.0]) == ("0.5", "7")
+
+
+def test_empty_hours_and_months_are_there_over_the_ends_of_days_and_years() -> None:
+    assert shown(at(22, 23, 26)) == tuple(
+        f"2024-02-{day} h" for day in ("28 22", "28 23", "29 00", "29 01", "29 02")
+    )
+    months = [datetime.date(2023, 11, 1), datetime.date(2023, 12, 1), datetime.date(2024, 2, 1)]
+    assert shown(months) == ("2023-11", "2023-12", "2024-01", "2024-02")
+
+
+@pytest.mark.parametrize("far", [datetime.date(1800, 1, 1), datetime.date(1, 1, 1)])
+def test_a_gap_of_very_many_periods_is_not_filled(far: datetime.date) -> None:
+    assert shown([far, datetime.date(2023, 1, 1), datetime.date(2024, 1, 1)]) == (
+        f"{far.year:04}",
+        "2023",
+        "2024",
+    )
+
+
+def test_texts_and_columns_without_a_value_stay_as_they_are() -> None:
+    assert shown(["b", "a", "b"]) == ("b", "a")
+    assert shown([None, None], (0, 1)) == ()
 
 
 def table(rows: int = 300) -> pa.Table:
