@@ -41,7 +41,7 @@ export function useVirtual({ count, height, box, more = 6 }) {
 }
 
 /** @param {{row: Row, at: (value: number) => number, end: number, chosen: boolean, inTab: boolean, onFocus: () => void}} props */
-export function ChartRow({ row, at, end, chosen, inTab, onFocus }) {
+function ChartRow({ row, at, end, chosen, inTab, onFocus }) {
   const state = useExplorer();
   const number = state.number;
   const { estimated, actual, code, column, label } = row;
@@ -129,7 +129,7 @@ function placeAfter(key, place, last) {
 }
 
 /** @param {{rows: Row[], most: number, label: string}} props */
-export function ChartRows({ rows, most, label }) {
+function ChartRows({ rows, most, label }) {
   const { printing, selection, say } = useExplorer();
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
   const [active, setActive] = useState(0);
@@ -193,7 +193,7 @@ const SEARCHED_FROM = 12;
 const SHORT = 140;
 
 /** @param {{visual: Visual}} props */
-export function Chart({ visual }) {
+function Chart({ visual }) {
   const state = useExplorer();
   const say = state.say;
   const title = useId();

@@ -5,7 +5,7 @@
  * @import { Codes, Column, Counts, Meta, NoisyTable, Payload } from "./payload.js"
  */
 
-export const FORMAT = 1;
+const FORMAT = 1;
 /** A page that holds more, or a file that is larger, is not read: a million records of fifty columns take less. */
 export const MOST_BYTES = 2 ** 29;
 

@@ -16,7 +16,7 @@ import { withColumn } from "./selection.js";
 import { StateContext, useExplorer } from "./state.js";
 import { actualLegend, columnText, estimatedLegend, heldText, sampleText, valueRuns } from "./words.js";
 
-export function Legend() {
+function Legend() {
   const { payload, say, display } = useExplorer();
   if (display.value !== "charts") return null;
   const { protection } = payload.meta;
@@ -43,7 +43,7 @@ function Sample({ kind }) {
 
 const DISPLAYS = /** @type {const} */ (["charts", "records"]);
 
-export function Toolbar() {
+function Toolbar() {
   const state = useExplorer();
   const { pages, page, display } = state;
   const say = state.say;
@@ -86,7 +86,7 @@ function Choice({ label, value, choices, onChoose }) {
 /** Chips that are shown at first; so many leave room for the charts below. */
 const SHOWN = 8;
 
-export function SelectionBar() {
+function SelectionBar() {
   const state = useExplorer();
   const { payload, selection, past } = state;
   const say = state.say;

@@ -20,14 +20,14 @@ import { citedText, columnText, givenText, groupText, headline, mayBeRare, place
 const CONDITIONS = 2;
 
 /** What may be asked, with an example; or in words that nothing may be. @param {Payload} payload @param {Say} say */
-export function askHint(payload, say) {
+function askHint(payload, say) {
   if (payload.meta.number?.low === 0) return say("nothing_to_show", { units: unitText(payload, say) });
   const typed = example(payload, say);
   return typed ? say("ask_hint", { example: typed }) : say("nothing_to_ask");
 }
 
 /** What is said to a question of which nothing was understood. @param {Payload} payload @param {Say} say */
-export function nothingUnderstood(payload, say) {
+function nothingUnderstood(payload, say) {
   const typed = example(payload, say);
   return typed ? say("question.nothing", { example: typed }) : say("nothing_to_ask");
 }

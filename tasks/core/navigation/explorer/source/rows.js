@@ -29,7 +29,7 @@ const MONTHLY = new RegExp(`^(${YEAR})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\\d|3[0
 const QUARTERLY = new RegExp(`^(${YEAR})[ -]?Q([1-4])$|^(?:Q([1-4])|([1-4])\\. ?Quartal)[ /-]?(${YEAR})$`, "i");
 
 /** Something that is larger the later a date is; null if it is none. @param {string} text */
-export function momentOf(text) {
+function momentOf(text) {
   const date = MONTHLY.exec(text.trim());
   if (date) return place(date[1], Number(date[2] ?? 0), Number(date[3] ?? 0));
   const quarter = QUARTERLY.exec(text.trim());
@@ -41,10 +41,10 @@ export function momentOf(text) {
 const place = (year, month, day) => (Number(year) * 13 + month) * 32 + day;
 
 /** Whether all values of a column are dates, of which there are two at least. @param {string[]} values */
-export const areDates = (values) => values.length > 1 && values.every((value) => momentOf(value) !== null);
+const areDates = (values) => values.length > 1 && values.every((value) => momentOf(value) !== null);
 
 /** The places of values: in time where all are dates, else as they are. @param {string[]} values */
-export function inTime(values) {
+function inTime(values) {
   const places = values.map((_, index) => index);
   return areDates(values) ? places.sort((a, b) => Number(momentOf(values[a])) - Number(momentOf(values[b]))) : places;
 }
@@ -109,7 +109,7 @@ const { compare } = new Intl.Collator("en", { numeric: true });
 const SCALED_BY = 60;
 
 /** The column of an attribute id, and the code of its value. @param {Payload} payload @param {number} id */
-export function placeOf({ columns }, id) {
+function placeOf({ columns }, id) {
   const column = columns.findLastIndex(({ first }) => first <= id);
   return { column, code: id - columns[column].first + 1 };
 }
@@ -118,7 +118,7 @@ export function placeOf({ columns }, id) {
  * The values of a visual, in the order they are listed in; missing is the last.
  * @param {Payload} payload @param {Visual} visual @param {Say} say @returns {Place[]}
  */
-export function placesOf(payload, visual, say) {
+function placesOf(payload, visual, say) {
   const { columns } = payload;
   if (visual.column !== undefined) {
     const column = visual.column;
@@ -138,7 +138,7 @@ export function placesOf(payload, visual, say) {
  * @param {(column: number) => Uint32Array} counts in the page's records
  * @returns {Row[]} rows with estimates; `actual` is read when it is looked at
  */
-export function rowsOf(payload, places, selection, counts) {
+function rowsOf(payload, places, selection, counts) {
   const lookUp = publishedWith(payload, selection);
   const inTables = tableCounts(payload, selection);
   return places.map((place) => {
@@ -172,7 +172,7 @@ export function sorted(rows, order) {
 }
 
 /** Rows whose label has the text in it, whatever its case and accents. @param {Row[]} rows @param {string} text */
-export function searched(rows, text) {
+function searched(rows, text) {
   const wanted = folded(text.trim());
   return wanted ? rows.filter(({ label }) => folded(label).includes(wanted)) : rows;
 }
@@ -184,7 +184,7 @@ const folded = (/** @type {string} */ text) => text.normalize("NFKD").replace(/\
  * thousands of values that perhaps nobody holds.
  * @param {Payload} payload @param {Row} row
  */
-export const isEmpty = ({ meta }, row) =>
+const isEmpty = ({ meta }, row) =>
   meta.protection === "fitted" && row.estimated !== null ? row.estimated === 0 : !row.estimated && !row.actual?.value;
 
 /** The number that the longest bar of a chart stands for. @param {Row[]} rows */

@@ -231,13 +231,13 @@ export function actualLegend({ meta }) {
  * The range of an answer or of a difference, in words.
  * @param {{low: number | null, high: number | null, certain: boolean, sampled?: boolean}} found @param {Say} say
  */
-export function rangeText({ low, high, certain, sampled }, say) {
+function rangeText({ low, high, certain, sampled }, say) {
   if (low === null || high === null) return say(sampled ? "answer.range.sampled" : "answer.range.none");
   return say(certain ? "answer.range.certain" : "answer.range.noise", { low, high });
 }
 
 /** What kind a range is. @param {{certain: boolean}} found @param {Say} say */
-export const rangeKind = ({ certain }, say) => say(certain ? "answer.range.only_certain" : "answer.range.only_noise");
+const rangeKind = ({ certain }, say) => say(certain ? "answer.range.only_certain" : "answer.range.only_noise");
 
 /** The number of an answer. Where only a range is proved, that is the range. @param {Answer} found @param {Say} say */
 export function headline(found, say) {
@@ -247,7 +247,7 @@ export function headline(found, say) {
 }
 
 /** Whether no released count says it, and others only bound it. @param {Answer} found */
-export const onlyBounded = ({ basis, low, high }) => (basis === "records" || basis === "none") && low !== null && low !== high;
+const onlyBounded = ({ basis, low, high }) => (basis === "records" || basis === "none") && low !== null && low !== high;
 
 /**
  * What stands below the number: its range, or what the headline's range is and what the records say.

@@ -45,7 +45,7 @@ const FORMS = /** @type {[RegExp, (a: number, b: number, end: string) => Interva
 ]);
 
 /** @param {string} text @returns {Interval | null} */
-export function intervalOf(text) {
+function intervalOf(text) {
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
   for (const [form, made] of FORMS) {
     const match = form.exec(plain);

@@ -39,10 +39,10 @@ import { evidenceOf, exceeded, marginsOf } from "./noise.js";
  */
 
 /** @param {Box} box @returns {Estimator} */
-export const estimatorOfBox = (box) => ofPeople({ parts: [{ weight: 1, box }], drawn: [], people: [] });
+const estimatorOfBox = (box) => ofPeople({ parts: [{ weight: 1, box }], drawn: [], people: [] });
 
 /** One count of people, whatever it is estimated by. @param {Estimator} estimator @returns {Estimator} */
-export const ofPeople = ({ parts, drawn }) => ({ parts, drawn, people: [{ weight: 1, of: { parts, drawn, people: [] } }] });
+const ofPeople = ({ parts, drawn }) => ({ parts, drawn, people: [{ weight: 1, of: { parts, drawn, people: [] } }] });
 
 /** A weighted sum of estimators. @param {[number, Estimator][]} terms @returns {Estimator} */
 export function combined(terms) {
@@ -66,7 +66,7 @@ function termsOf({ columns }, box) {
  * Whether noisy tables tell the count of a box: it needs a table of all of its columns.
  * @param {Payload} payload @param {Box} box with one cell at most in a multi-valued column
  */
-export function isMeasured(payload, box) {
+function isMeasured(payload, box) {
   return termsOf(payload, box).every((subset) => marginsOf(payload, subset).length > 0);
 }
 
@@ -163,7 +163,7 @@ export const varianceOf = (payload, estimator) => Math.max(0, covarianceOf(paylo
  * The mean of two estimators of one count that has the least noise, whatever noise they share.
  * @param {Payload} payload @param {Estimator} one @param {Estimator} other
  */
-export function bestMean(payload, one, other) {
+function bestMean(payload, one, other) {
   const both = covarianceOf(payload, one, other);
   const [first, second] = [varianceOf(payload, one), varianceOf(payload, other)];
   const whole = first + second - 2 * both;
@@ -175,7 +175,7 @@ export function bestMean(payload, one, other) {
  * Single noisy counts of an open column's values, which were drawn before `other` was known; null where none help.
  * @param {Payload} payload @param {Box} box @returns {Estimator | null}
  */
-export function drawnAlone(payload, box) {
+function drawnAlone(payload, box) {
   if (box.size !== 1) return null;
   const [[place, cells]] = [...box];
   const column = payload.columns[place];
@@ -320,7 +320,7 @@ function bounded(payload, box, tail) {
 }
 
 /** Estimators of counts that are at least, and at most, that of a box. @param {Payload} payload @param {Box} box */
-export function boundsOf(payload, box) {
+function boundsOf(payload, box) {
   /** @type {Estimator[]} */
   const atMost = [];
   /** @type {Estimator[]} */

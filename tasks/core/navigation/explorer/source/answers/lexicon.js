@@ -9,7 +9,7 @@
 import { isNumeric } from "./cells.js";
 
 /** Words for one value. */
-export const SAME = [
+const SAME = [
   "female f woman women girl girls lady ladies",
   "male m man men boy boys",
   "rented rent rents renter tenant tenants tenancy",
@@ -33,18 +33,18 @@ export const SAME = [
 ].map((line) => line.split(" ").map((word) => word.replaceAll("-", " ")));
 
 /** A word that stands for all values that have one of the others in them. */
-export const BROAD = [
+const BROAD = [
   "degree degrees bachelor bachelors master masters doctorate doctor phd university",
 ].map((line) => line.split(" "));
 
 /** Where single words of `BROAD` say so: in a column that is called like this. A doctor by occupation is no degree. */
-export const BROAD_NAMED = ["education edu schooling degree degrees qualification qualifications"].map((line) => line.split(" "));
+const BROAD_NAMED = ["education edu schooling degree degrees qualification qualifications"].map((line) => line.split(" "));
 
 /** How many of the words of `BROAD` say it themselves, wherever they stand, and may be typed; the rest only stand in values. */
-export const BROAD_PLAIN = 2;
+const BROAD_PLAIN = 2;
 
 /** The column that a word is about, by the first words of its group and of the column's. */
-export const ABOUT = new Map(
+const ABOUT = new Map(
   Object.entries({
     female: "sex", male: "sex", rented: "housing", owned: "housing", degree: "education", employed: "work",
     unemployed: "work", retired: "work", student: "work", married: "marital", single: "marital", divorced: "marital",
@@ -53,7 +53,7 @@ export const ABOUT = new Map(
 );
 
 /** Words for one column. */
-export const COLUMNS = [
+const COLUMNS = [
   "age aged agep old years year",
   "sex gender",
   "housing tenure home",
@@ -75,7 +75,7 @@ export const CURRENCIES = [
 ].map((line) => line.split(" "));
 
 /** Words in the name of a column of money. */
-export const MONEY = new Set(
+const MONEY = new Set(
   ("money amount price cost costs fee fees pay payment payments wage wages salary income earnings rent revenue turnover premium donation " +
     "donations contribution expense expenses spending budget")
     .split(" "),
@@ -91,9 +91,9 @@ export const SKIPPED = new Set(
 export const NEGATIONS = new Set("without no not non none".split(" "));
 export const MISSING = new Set("missing unknown empty unanswered blank".split(" "));
 /** What the page writes after "missing" of an open column. */
-export const RARE = ["or too rare"];
+export const RARE = ["or", "too", "rare"];
 /** What it writes of the values of an open column that were not released. */
-export const UNRELEASED = ["not released"];
+export const UNRELEASED = ["not", "released"];
 export const EITHER = new Set(["or"]);
 
 /**

@@ -140,7 +140,7 @@ class Reader {
   /** "without a degree" where a value reads "no degree". */
   readSpelledNo() {
     let skip = 1;
-    while (["a", "an", "any", "ein", "eine", "einen"].includes(this.words[this.place + skip]?.folded)) skip++;
+    while (["a", "an", "any"].includes(this.words[this.place + skip]?.folded)) skip++;
     for (let number = LONGEST; number > 0; number--) {
       const rest = this.words.slice(this.place + skip, this.place + skip + number).map(({ folded }) => folded);
       if (rest.length < number) continue;
@@ -176,11 +176,10 @@ class Reader {
    * those of a column that is named behind them
    */
   missingAhead() {
-    const unreleased = UNRELEASED.map((words) => words.split(" ")).find((words) => this.follows(0, words));
-    if (unreleased) return { number: unreleased.length, isOpenOnly: true, codes: (column) => [otherCode(this.payload.columns[column])] };
+    if (this.follows(0, UNRELEASED)) return { number: UNRELEASED.length, isOpenOnly: true, codes: (column) => [otherCode(this.payload.columns[column])] };
     if (!MISSING.has(this.words[this.place].folded) || this.lexicon.exactly(this.ahead(1)).length) return null;
     const codes = () => [0];
-    const number = 1 + RARE.map((words) => words.split(" ")).reduce((most, words) => (this.follows(1, words) ? words.length : most), 0);
+    const number = this.follows(1, RARE) ? 1 + RARE.length : 1;
     const [named] = this.column === null ? this.lexicon.columnsAt(this.words, this.place + number) : [];
     return named ? { number: number + named.number, columns: named.columns, codes } : { number, codes };
   }
