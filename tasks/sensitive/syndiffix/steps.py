@@ -208,8 +208,13 @@ def evaluate_tables(
 
     The table is the raw one, typed; ``answers`` are those of single questions, if there are any.
     """
-    from tasks.core.navigation.owner_page import answers_of_tables, owner_title, render_owner_page
-    from tasks.core.navigation.owner_page import Compared, payload_of_true_table
+    from tasks.core.navigation.owner_page import (
+        Compared,
+        answers_of_tables,
+        owner_title,
+        payload_of_true_table,
+        render_owner_page,
+    )
 
     raw, whole = (pq.read_table(into.path(each) / TABLE) for each in (table, synthetic))
     found = distances(raw, whole, settings.bins, into.progress.of("pairs"))
