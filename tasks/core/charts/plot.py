@@ -375,7 +375,7 @@ def line_over_bars(
 ) -> Chart:
     """A line and under it bars, each in a panel of its own with its values, over the same places.
 
-    SDS draws both on two axes of one panel (sds.md 5), which invites to compare what can't be compared.
+    SDS draws both on two axes of one panel (S5.1), which invites to compare what can't be compared.
 
     Args:
         axes: of named places; what is along the y-axis is said by the legend.

@@ -224,7 +224,7 @@ def _fates(level: Json) -> Whole:
 
 
 def _not_published(level: Json) -> int | None:
-    """Candidates that were not published, where a release may know it (rule 3)."""
+    """Candidates that were not published, where a release may know it (R3)."""
     if level["length"] > 1:
         return level["suppressed"]["value"]  # type: ignore[no-any-return]
     return None if level["open"]["columns"] else level["declared"]["suppressed"]

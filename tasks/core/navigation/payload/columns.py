@@ -241,7 +241,7 @@ OTHER_COLUMNS = "Other columns"
 
 
 def layout(columns: Sequence[ShownColumn], naming: Naming) -> Json:
-    """Columns and visuals by page (sds.md 6.2); without configured pages, the visuals first and all columns.
+    """Columns and visuals by page (S6.2); without configured pages, the visuals first and all columns.
 
     Names of columns match as the configuration's others do. A visual stands before a column of the same name.
     What is not configured on any page has one of its own, so that it can still be chosen from.
