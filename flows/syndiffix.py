@@ -27,7 +27,14 @@ from tasks.late_input import announced_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.resources import query_resources
-from tasks.plan.syndiffix import NOTES, Selection, inferred_types, left_out, synthesized_table, weakened
+from tasks.plan.syndiffix import (
+    NOTES,
+    Selection,
+    inferred_type_notes,
+    left_out_note,
+    synthesized_table,
+    weaker_protection_notes,
+)
 from tasks.progress import say
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
@@ -184,7 +191,7 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
     tell_notes(described)
     settings = selection.settings
     safe = ", ".join(_named(configuration, settings.value_safe_columns))
-    for line in weakened(
+    for line in weaker_protection_notes(
         settings.parameters().anonymization, settings.value_safe_columns, safe or "public columns"
     ):
         tell(line)
@@ -215,7 +222,7 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
     named = _named(configuration, [column.name for column in place.selection.table])
     # On raw data, not on what is released: for the terminal alone.
     if not described.source.is_parquet:
-        for line in inferred_types([c for c in place.selection.table if c.name in named], schema):
+        for line in inferred_type_notes([c for c in place.selection.table if c.name in named], schema):
             say(line)
     edges = public_edges(described.schema, place.selection.columns)
     if unbinned := [name for name in edges if not _takes_bins(schema.field(name).type)]:
@@ -234,7 +241,7 @@ def _tell(configuration: RunConfiguration, place: SynDiffixPlace, table: StoredT
         tell(NOTES.say("empty", mean=f"{mean:g}"))
     left = [name for name in place.selection.columns if name not in made.schema.names]
     if left:
-        tell(left_out(_named(configuration, left), len(left), str(target_of(settings.clustering))))
+        tell(left_out_note(_named(configuration, left), len(left), str(target_of(settings.clustering))))
 
 
 def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]:

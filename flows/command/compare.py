@@ -11,7 +11,7 @@ from tasks.core.evaluation.over_time import read_released_counts
 from tasks.core.hints import located
 from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.errata import read_errata, status_of
-from tasks.core.metadata.methods import protection_told
+from tasks.core.metadata.methods import protection_line
 from tasks.core.navigation.over_time import DatedRelease, History, render_over_time, write_over_time_tsv
 from tasks.core.navigation.run_figures import public_settings, read_run
 from tasks.core.statement.syndiffix import SYNDIFFIX_REGIME
@@ -96,7 +96,7 @@ def _dated(place: Path) -> DatedRelease:
     return DatedRelease(
         name=place.name,
         vintage=vintage_in_name(place),
-        protection=protection_told(described),
+        protection=protection_line(described),
         settings=public_settings(place),
         errata=read_errata(place),
         counts=counts,

@@ -21,7 +21,7 @@ from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.cell_reading import WHOLE
 from tasks.core.sentences import sentences_of
-from tasks.core.syndiffix.clusters import with_names
+from tasks.core.syndiffix.clusters import respell_columns
 from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import (
     AnonymizationParameters,
@@ -171,7 +171,7 @@ def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
     }
     if settings.main_column is not None:
         update["main_column"] = each("main_column")(settings.main_column)
-    update["clustering"] = with_names(settings.clustering, each("clustering"))
+    update["clustering"] = respell_columns(settings.clustering, each("clustering"))
     # Among the columns that are used, so a name that is not there was told of.
     update["types"] = {match.known(name): letter for name, letter in settings.types.items()}
     if settings.tables != "pairs":
@@ -195,7 +195,7 @@ def _overlaps(
     return found
 
 
-def weakened(
+def weaker_protection_notes(
     anonymization: AnonymizationParameters, value_safe: Collection[str], safe_told: str
 ) -> list[str]:
     """What protects less than usual, a sentence each.
@@ -225,14 +225,14 @@ def weakened(
     return [NOTES.say("weakened.told", what=each) for each in found]
 
 
-def without_ids(ids: pa.Table) -> list[str]:
+def missing_id_notes(ids: pa.Table) -> list[str]:
     """That some rows have no id. Args: ids: the id columns."""
     gaps = [name for name in ids.column_names if ids[name].null_count]
     columns = f" {NOTES.say('or_no')} ".join(gaps)
     return [NOTES.say("without_ids", columns=columns)] if gaps else []
 
 
-def inferred_types(columns: Sequence[ChosenColumn], schema: pa.Schema) -> list[str]:
+def inferred_type_notes(columns: Sequence[ChosenColumn], schema: pa.Schema) -> list[str]:
     """Types that were found out, in a line; a text may have been meant for something else."""
     found = [
         f"{column.name}:{type_letter(schema.field(column.name).type)}"
@@ -246,7 +246,7 @@ def inferred_types(columns: Sequence[ChosenColumn], schema: pa.Schema) -> list[s
     return [f"{told} {NOTES.say('types.remedy')}" if is_text else told]
 
 
-def left_out(named: Sequence[str], number: int, target: str) -> str:
+def left_out_note(named: Sequence[str], number: int, target: str) -> str:
     """Which columns are not synthesized as they do not help to predict the target.
 
     Args:

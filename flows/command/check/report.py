@@ -18,7 +18,7 @@ from tasks.core.errors import InputError, MarginaliaError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
-from tasks.core.syndiffix.clusters import written
+from tasks.core.syndiffix.clusters import clustering_text
 from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.batches import holds_no_record
 from tasks.ledger_place import kept_place
@@ -189,7 +189,7 @@ def _print_syndiffix(selection: Selection) -> None:
     print("A count of synthetic rows adds up many groups, so it may be off by much more.")
     asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
     table = _count(len(selection.columns), "column")
-    print(f"Clustering: {written(settings.clustering)}. One table of {table}{asked}.")
+    print(f"Clustering: {clustering_text(settings.clustering)}. One table of {table}{asked}.")
 
 
 def _print_levels(found: Estimate) -> None:

@@ -24,7 +24,7 @@ from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.clusters import clustering_problem, named_in, written
+from tasks.core.syndiffix.clusters import clustering_problem, clustering_text, named_columns
 from tasks.core.syndiffix.settings import SETTINGS
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.writing import write_table
@@ -185,7 +185,7 @@ def _names_problem(name: str, value: object, columns: int) -> str:
         if problem := clustering_problem(value):
             return problem
         lists = value if isinstance(value, list) else []
-        sizes = [len(lists), *(len([*named_in((each,))]) for each in lists)]
+        sizes = [len(lists), *(len([*named_columns((each,))]) for each in lists)]
         return _TOO_MANY if max(sizes) > columns else ""
     if name == "date_formats":
         formats = list(value.values()) if isinstance(value, dict) else [None]
@@ -216,7 +216,7 @@ def _unchanged(value: Any) -> Any:
 
 
 #: What an option holds in place of an argument's value.
-_AS_OPTIONS: dict[str, Callable[[Any], Any]] = {"date_formats": _date_formats, "clustering": written}
+_AS_OPTIONS: dict[str, Callable[[Any], Any]] = {"date_formats": _date_formats, "clustering": clustering_text}
 
 #: What a setting's value must be, in words, by its kind.
 _KINDS = {

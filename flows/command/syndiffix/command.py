@@ -42,13 +42,13 @@ from tasks.failures import unforeseen
 from tasks.messages import tell
 from tasks.plan.syndiffix import (
     NOTES,
-    inferred_types,
-    left_out,
-    weakened,
-    without_ids,
+    inferred_type_notes,
+    left_out_note,
+    missing_id_notes,
+    weaker_protection_notes,
 )
 from tasks.progress import say
-from tasks.sensitive.syndiffix.salt import told_salt
+from tasks.sensitive.ledger import dataset_salt
 
 _NOT_PRIVATE = f"{NOTES.say('not_private')}; docs/syndiffix.md says what protects and what does not."
 
@@ -121,7 +121,7 @@ def _made(
     if not options.aidcolumns:
         tell(NOTES.say("rows_are_people", key=ids_key))
     safe = sorted(set(options.value_safe_columns))
-    for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
+    for line in weaker_protection_notes(asked.parameters.anonymization, safe, ", ".join(safe)):
         tell(line)
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
@@ -235,7 +235,7 @@ def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
         target = target_of(syndiffix_settings.asked_clustering(options) or "default")
-        tell(left_out(left, len(left), str(target)))
+        tell(left_out_note(left, len(left), str(target)))
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
@@ -310,7 +310,7 @@ def _column(item: str, names: Sequence[str]) -> ChosenColumn:
 
 def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
     table = PublicTable(asked.source.path, tuple(asked.names), tuple(asked.selected))
-    return told_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
+    return dataset_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 
 def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Words]:
@@ -318,8 +318,8 @@ def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Words]:
     read = read_table(asked.source, asked.columns, options.aidcolumns)
     for complaint in read.complaints:
         say(complaint)
-    told = [] if asked.source.is_parquet else inferred_types(asked.columns, read.columns.schema)
-    for line in [*told, *without_ids(read.ids)]:
+    told = [] if asked.source.is_parquet else inferred_type_notes(asked.columns, read.columns.schema)
+    for line in [*told, *missing_id_notes(read.ids)]:
         say(line)
     table = read.columns
     for name in options.aidcolumns:

@@ -13,13 +13,13 @@ from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.clusters import (
     Clustering,
     Way,
+    clustering_text,
     lists_of,
-    named_in,
+    named_columns,
     read_clustering,
     read_clusters,
+    respell_columns,
     way_of,
-    with_names,
-    written,
 )
 from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, MlClustering, unread_keys
 from tasks.core.tables.header import Headers
@@ -91,7 +91,9 @@ def asked_clustering(options: argparse.Namespace) -> Clustering | None:
 def spell_clustering(options: argparse.Namespace, spelled_name: Callable[[str], str]) -> None:
     """Put another spelling in place of the names of columns in ``--clustering``."""
     if options.clustering is not None:
-        options.clustering = written(with_names(read_clustering(options.clustering), spelled_name))
+        options.clustering = clustering_text(
+            respell_columns(read_clustering(options.clustering), spelled_name)
+        )
 
 
 def _by_the_reference(options: argparse.Namespace, lists: Clustering | None) -> Clustering:
@@ -108,7 +110,7 @@ def _by_the_reference(options: argparse.Namespace, lists: Clustering | None) -> 
 def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> None:
     """Refuse columns that clusters are asked for by and that are not selected. Raises ParameterError."""
     problems = []
-    asked = () if options.clustering is None else tuple(named_in(read_clustering(options.clustering)))
+    asked = () if options.clustering is None else tuple(named_columns(read_clustering(options.clustering)))
     for option in ("clustering", "ml_target", "main_column", "main_features"):
         value = asked if option == "clustering" else getattr(options, option) or ()
         for name in dict.fromkeys([value] if isinstance(value, str) else value):

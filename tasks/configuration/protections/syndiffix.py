@@ -14,7 +14,7 @@ from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
 from tasks.configuration.protections.settings import Asked, ProtectionSettings
 from tasks.configuration.synthesis import MEASURING_KEYS, SYNDIFFIX
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clusters import Clustering, clustering_problem, with_names
+from tasks.core.syndiffix.clusters import Clustering, clustering_problem, respell_columns
 from tasks.core.syndiffix.settings import (
     CLUSTERING_KEYS,
     SETTINGS,
@@ -47,7 +47,7 @@ def _in_range(setting: Setting) -> Callable[[Any], Any]:
 def _clustering(value: Any) -> Any:
     if problem := clustering_problem(value):
         raise ValueError(problem)
-    return with_names(value, str)  # as tuples: a strict model takes no lists from here on
+    return respell_columns(value, str)  # as tuples: a strict model takes no lists from here on
 
 
 def _field(setting: Setting) -> tuple[Any, Any]:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.arrays import Json
 from tasks.core.metadata.described import Described
-from tasks.core.metadata.methods import protection_told
+from tasks.core.metadata.methods import protection_line
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.released_json import CROISSANT_KEYS, check_released_json
 from tasks.core.tables.writing import first_row
@@ -21,49 +21,7 @@ from tasks.core.tables.writing import first_row
 _TEXT = sentences_of("croissant")
 
 #: As the standard gives it (docs.mlcommons.org/croissant, version 1.1).
-_CONTEXT: Json = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileProperty": "cr:fileProperty",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
+_CONTEXT: Json = json.loads(Path(__file__).with_name("croissant_context.json").read_text(encoding="utf-8"))
 _FORMATS = {
     ".json": "application/json",
     ".parquet": "application/x-parquet",
@@ -84,7 +42,7 @@ def croissant_json(release: Described, bibtex: str) -> str:
         release: it is of; its files are all those that are described.
         bibtex: how it is cited.
     """
-    said, kind = release.said, protection_told(release)
+    said, kind = release.said, protection_line(release)
     told = _TEXT.say(
         "dataset.description", dataset=release.statement["dataset"], vintage=release.vintage, kind=kind
     )

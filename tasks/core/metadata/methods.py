@@ -27,7 +27,7 @@ Sentence = tuple[str, tuple[str, ...]]
 _SHOWCASE = ("showcase",)
 
 
-def protection_told(release: Described) -> str:
+def protection_line(release: Described) -> str:
     """What protects a release, in a line."""
     claim = release.statement["guarantee"]
     if release.is_private:
@@ -257,7 +257,7 @@ def citation_cff(release: Described) -> str:
         "title": release.name,
         "version": release.vintage,
         "authors": [{"name": _author(release)}],
-        "abstract": " ".join(filter(None, (said.description, protection_told(release)))),
+        "abstract": " ".join(filter(None, (said.description, protection_line(release)))),
         "identifiers": [
             {
                 "type": "other",
@@ -301,7 +301,7 @@ def citation_bibtex(release: Described) -> str:
         "author": f"{{{_bibtex(_author(release))}}}",
         "title": f"{{{_bibtex(release.name)}}}",
         "version": _bibtex(release.vintage),
-        "note": _bibtex(protection_told(release)),
+        "note": _bibtex(protection_line(release)),
     }
     fields |= {"url": release.said.url} if release.said.url else {}
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items()]

@@ -18,7 +18,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.plain_words import STATEMENT_FORMAT, PlainWords, Topic
-from tasks.core.statement.preparation import column_json, prepared
+from tasks.core.statement.preparation import column_json, preparation_paragraph
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 
 _TEXT, _SHARED = sentences_of("k_anonymity"), sentences_of("all_protections")
@@ -273,7 +273,7 @@ def _guarantee(facts: AnonymityFacts) -> Json:
         "resolution": facts.resolution,
         "reporting_length": facts.reporting_length,
         "record_limit": facts.record_limit,
-        "holds": [prepared(facts.schema, facts.contract_mode), *counts_hold(facts)],
+        "holds": [preparation_paragraph(facts.schema, facts.contract_mode), *counts_hold(facts)],
     }
 
 

@@ -14,7 +14,7 @@ from tasks.core.tables.number_format import PLAIN
 _TEXT = sentences_of("all_protections")
 
 
-def prepared(schema: Schema, contract_mode: str = "none", filled: Collection[int] = ()) -> str:
+def preparation_paragraph(schema: Schema, contract_mode: str = "none", filled: Collection[int] = ()) -> str:
     """What of a table is counted at all.
 
     Args:

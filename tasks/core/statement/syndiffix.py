@@ -14,7 +14,7 @@ from tasks.core.statement.k_anonymity import ContractMode, contract_effect
 from tasks.core.statement.plain_words import STATEMENT_FORMAT, PlainWords, Topic
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.syndiffix.clusters import Clustering, way_of
-from tasks.core.syndiffix.entities import unit_told
+from tasks.core.syndiffix.entities import unit_sentence
 from tasks.core.syndiffix.settings import (
     MOST_TOGETHER,
     AnonymizationParameters,
@@ -75,7 +75,7 @@ class SynDiffixFacts:
         return _TEXT.of(self.unit)
 
 
-def public_columns_told(section: str, columns: Sequence[str]) -> list[str]:
+def public_column_sentences(section: str, columns: Sequence[str]) -> list[str]:
     """What it means that columns' values are public: of a section, as each has its own beginning."""
     if not columns:
         return []
@@ -83,7 +83,7 @@ def public_columns_told(section: str, columns: Sequence[str]) -> list[str]:
     return [_TEXT.say(f"{section}.public.{number}", columns=", ".join(columns))]
 
 
-def earlier_told(earlier: int) -> list[str]:
+def earlier_release_sentences(earlier: int) -> list[str]:
     if earlier > 1:
         return [_TEXT.say("warning.earlier", releases=whole(earlier))]
     return [_TEXT.say("warning.earlier_one")] if earlier else []
@@ -136,7 +136,7 @@ def known_attacks(facts: SynDiffixFacts) -> list[str]:
         *([text.say("not_covered.texts")] if "string" in facts.columns.values() else []),
         text.say("not_covered.shape"),
         text.say("not_covered.declared"),
-        *public_columns_told("not_covered", facts.value_safe_columns),
+        *public_column_sentences("not_covered", facts.value_safe_columns),
         text.say("not_covered.suppression_shows"),
         *_clustering(facts),
         *text.say_each("not_covered.last"),
@@ -147,7 +147,9 @@ def _many_tables(facts: SynDiffixFacts) -> str:
     told = [_TEXT.say("not_covered.many_tables")]
     if facts.tables:
         told = [_TEXT.say("not_covered.many_tables_here", tables=whole(facts.tables))]
-    return " ".join([*told, *earlier_told(facts.earlier_releases), _TEXT.say("not_covered.not_counted")])
+    return " ".join(
+        [*told, *earlier_release_sentences(facts.earlier_releases), _TEXT.say("not_covered.not_counted")]
+    )
 
 
 def _clustering(facts: SynDiffixFacts) -> list[str]:
@@ -202,7 +204,7 @@ class SynDiffixWords(PlainWords):
         stated, claim = self.statement, self.statement["guarantee"]
         conditions = [stated["contract"]["sentence"], stated["public_side_channels"]]
         return [
-            (_TEXT.say("what.heading"), [_TEXT.say("what.not_private"), unit_told(claim["ids"])]),
+            (_TEXT.say("what.heading"), [_TEXT.say("what.not_private"), unit_sentence(claim["ids"])]),
             (_TEXT.say("protects.heading"), claim["holds"]),
             (_TEXT.say("conditions.heading"), conditions),
             *self.unused_settings(),
@@ -213,10 +215,10 @@ class SynDiffixWords(PlainWords):
         has_noise = stated["parameters"]["layer_noise_sd"]
         public = [column["name"] for column in stated["columns"] if column["value_safe"]]
         return [
-            *([] if ids else [unit_told(ids)]),
+            *([] if ids else [unit_sentence(ids)]),
             *([] if has_noise else [_TEXT.say("protects.no_noise")]),
-            *public_columns_told("warning", public),
-            *earlier_told(stated["earlier_releases"]),
+            *public_column_sentences("warning", public),
+            *earlier_release_sentences(stated["earlier_releases"]),
         ]
 
 

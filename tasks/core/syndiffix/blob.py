@@ -47,7 +47,7 @@ from tasks.core.errors import InputError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.dependence import ColumnRelations, relate_columns
-from tasks.core.syndiffix.entities import unit_told
+from tasks.core.syndiffix.entities import unit_sentence
 from tasks.core.syndiffix.forest import Forest, column_numbers
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval
@@ -396,7 +396,7 @@ def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:
     return {
         "unit": "subject" if synthesizer.ids else "row",
         "ids": list(synthesizer.ids),
-        "protects": unit_told(synthesizer.ids),
+        "protects": unit_sentence(synthesizer.ids),
         "anonymization": anonymization,
         "bucketization": asdict(parameters.bucketization),
         "value_safe_columns": sorted(parameters.value_safe_columns),

@@ -303,13 +303,13 @@ def target_of(value: Clustering) -> str | None:
     return value["target"] if isinstance(value, Mapping) else None
 
 
-def written(value: Clustering) -> str:
+def clustering_text(value: Clustering) -> str:
     """A value as it is typed: a word as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read_clustering(text: str) -> Clustering:
-    """What `written` wrote, or a person. Raises ParameterError.
+    """What `clustering_text` wrote, or a person. Raises ParameterError.
 
     >>> read_clustering('[["age", "town"], ["town", "income"]]')
     (('age', 'town'), ('town', 'income'))
@@ -322,10 +322,10 @@ def read_clustering(text: str) -> Clustering:
             raise ParameterError("clustering must be valid JSON, and is not: correct it.") from None
     if problem := clustering_problem(value):
         raise ParameterError(f"clustering {problem}.")
-    return with_names(value, str)
+    return respell_columns(value, str)
 
 
-def named_in(value: Clustering) -> Iterator[str]:
+def named_columns(value: Clustering) -> Iterator[str]:
     """Every column that is named, as often as it is."""
     if isinstance(value, Mapping):
         yield value["target"]
@@ -334,7 +334,7 @@ def named_in(value: Clustering) -> Iterator[str]:
             yield from _columns(item)
 
 
-def with_names(value: Clustering, spelled: Callable[[str], str]) -> Clustering:
+def respell_columns(value: Clustering, spelled: Callable[[str], str]) -> Clustering:
     """The same with each name of a column in another spelling; lists become tuples."""
     if isinstance(value, str):
         return value

@@ -160,7 +160,7 @@ def _mixed(numbers: Words) -> Words:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def unit_told(ids: Sequence[str]) -> str:
+def unit_sentence(ids: Sequence[str]) -> str:
     """Whose presence is hidden, in a sentence."""
     if not ids:
         return _TEXT.say("what.no_id")

@@ -1,5 +1,5 @@
-"""SynDiffix's steps on raw data, and its salt.
+"""SynDiffix's steps on raw data: what is stored and skipped between them.
 
-Here: what is stored and skipped between the steps. The algorithm is `tasks.core.syndiffix`, the release made
-of the finished tables `tasks.public.syndiffix`. Read `steps` first: it has them in their order.
+The algorithm is `tasks.core.syndiffix`, the release made of the finished tables `tasks.public.syndiffix`.
+Read `steps` first: it has them in their order.
 """

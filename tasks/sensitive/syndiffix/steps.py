@@ -22,7 +22,7 @@ from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
 from tasks.engine import current_engine
 from tasks.plan.describe import RunFacts
-from tasks.plan.syndiffix import without_ids
+from tasks.plan.syndiffix import missing_id_notes
 from tasks.progress import say
 from tasks.sensitive.evaluate import owner_naming, store_owner_page
 from tasks.sensitive.hand_over import hand_over_folders
@@ -32,7 +32,7 @@ from tasks.sensitive.syndiffix.trees import (
     KnownDependence,
     Part,
     Trees,
-    places,
+    column_places,
     read_cluster_rows,
     read_relations,
     write_cluster_rows,
@@ -64,7 +64,7 @@ def type_columns(
         for name, letter, marks, reading in columns
     ]
     found = read_table(table.source, declared, ids)
-    for line in [*found.complaints, *without_ids(found.ids)]:
+    for line in [*found.complaints, *missing_id_notes(found.ids)]:
         say(line)
     whole = found.columns
     for name in ids:
@@ -134,7 +134,7 @@ def synthesize_cluster(into: Output, table: StoredTable, part: Part) -> None:
     """
     trees = Trees(into, table, part)
     synthesizer, basis = trees.grown()
-    rows = synthesizer.draw(places(synthesizer, part.columns), basis)
+    rows = synthesizer.draw(column_places(synthesizer, part.columns), basis)
     trees.keep()
     write_cluster_rows(rows, part.columns, into.folder)
 
@@ -160,7 +160,7 @@ def answer_questions(
     """One accurate table for each set of columns, by number, and an index of them."""
     trees = Trees(into, table, part)
     synthesizer, _ = trees.grown()
-    sets = [places(synthesizer, names) for names in questions]
+    sets = [column_places(synthesizer, names) for names in questions]
     for number, answer in enumerate(tables_per_question(synthesizer, sets), start=1):
         pq.write_table(answer, into.folder / f"{number:05}.parquet")
         into.progress("tables", number / len(sets))

@@ -36,7 +36,7 @@ from tasks.core.syndiffix.stitching import Microdata, StitchingBasis
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.engine import current_engine, passing_parts
 from tasks.ledger_place import kept_place
-from tasks.sensitive.syndiffix.salt import told_salt
+from tasks.sensitive.ledger import dataset_salt
 from tasks.step import Output
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_hash
@@ -64,7 +64,7 @@ class Origin(Model):
     def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...], table: PublicTable) -> "Origin":
         """Of a dataset and what is public of its table; its salt is made where it has none."""
         require_apart(kept_place(), workspace.root)
-        salt = told_salt(dataset, table).hex()
+        salt = dataset_salt(dataset, table).hex()
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
 
 
@@ -82,7 +82,7 @@ class Part(Model):
     origin: Origin
 
 
-def kept_at(workspace: Workspace, kind: str, table: StoredTable, part: Part, *more: object) -> Path:
+def cached_by_columns(workspace: Workspace, kind: str, table: StoredTable, part: Part, *more: object) -> Path:
     """Where runs find what others made of a table's columns: by the table, the settings and the code."""
     way = [table.sha256, plain(part.origin), plain(part.settings.for_trees(())), *more, code_hash()]
     name = workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
@@ -142,7 +142,7 @@ class Trees:
         """Have the engine's workers grow what rows of each set of columns are drawn by."""
         synthesizer = self._found(exactly=False).synthesizer
         with self._growing() as place:
-            numbers = [places(synthesizer, names) for names in sets]
+            numbers = [column_places(synthesizer, names) for names in sets]
             grow_sets(synthesizer.forest, numbers, place, self._into.progress.of("trees"))
 
     def measure_elsewhere(self, known: KnownPairs) -> KnownPairs:
@@ -164,7 +164,7 @@ class Trees:
 
     @cached_property
     def _folder(self) -> Path:
-        return kept_at(self._workspace, "trees", self._table, self._part)
+        return cached_by_columns(self._workspace, "trees", self._table, self._part)
 
     @property
     def _files(self) -> TreeFiles:
@@ -205,7 +205,7 @@ class Trees:
         self._into.progress(step, done / max(of, 1))
 
 
-def places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...]:
+def column_places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...]:
     """The numbers of some columns, ascending."""
     return tuple(n for n, column in enumerate(synthesizer.columns) if column.name in columns)
 
@@ -252,7 +252,7 @@ class KnownDependence:
         """Args: sample: rows that are measured by; 0: all."""
         self._columns = part.columns
         self._safe = frozenset(part.settings.value_safe_columns)
-        self._path = kept_at(workspace, "dependence", table, part, sample).with_suffix(".json")
+        self._path = cached_by_columns(workspace, "dependence", table, part, sample).with_suffix(".json")
 
     def pairs(self) -> Mapping[tuple[str, str], float]:
         return {

@@ -21,7 +21,7 @@ from tasks.core.records.cell_reading import AS_IT_STANDS, CUTS, CellReading
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.statement.preparation import prepared
+from tasks.core.statement.preparation import preparation_paragraph
 from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import contract_of, judged
@@ -209,7 +209,7 @@ def test_it_is_in_a_release_s_name_and_where_nothing_is_declared_names_are_as_be
 
 
 def test_the_statement_says_how_cells_are_read() -> None:
-    words = prepared(schema_of(missing_values={"price": ("-9",)}))
+    words = preparation_paragraph(schema_of(missing_values={"price": ("-9",)}))
     for said in (
         "In 'price' these words are no values, in capitals or not: '-9'.",
         "In 'price' these characters are taken off both ends of a cell: '€'.",

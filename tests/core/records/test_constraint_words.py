@@ -3,7 +3,7 @@
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency, StructuralZero, ValueOrdering
 from tasks.core.records.constraint_words import constraints_json
-from tasks.core.statement.preparation import prepared
+from tasks.core.statement.preparation import preparation_paragraph
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, STATEMENT_KEYS, check_released_json
 from tests.oracles import constraints as oracle
 
@@ -28,6 +28,8 @@ def test_w20_the_statement_lists_what_is_held_and_by_which_contract():
     ]
     for allowed in (STATEMENT_KEYS, ANONYMITY_STATEMENT_KEYS):
         check_released_json({"constraints": body}, allowed)
-    assert "'area' is not counted" in prepared(schema) and "repaired by itself" in prepared(schema)
+    assert "'area' is not counted" in preparation_paragraph(
+        schema
+    ) and "repaired by itself" in preparation_paragraph(schema)
     assert constraints_json(oracle.SCHEMA, "ab12") is None
-    assert "constraint" not in prepared(oracle.SCHEMA)
+    assert "constraint" not in preparation_paragraph(oracle.SCHEMA)

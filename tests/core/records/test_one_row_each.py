@@ -19,7 +19,7 @@ from tasks.core.records.constraints import Ordering
 from tasks.core.records.dropped import ANOTHER_VALUE, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.kernels import join_values
-from tasks.core.statement.differential_privacy.draws import joining, meaning
+from tasks.core.statement.differential_privacy.draws import counting_unit_json, joining_sentence
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading
 from tests.oracles.decoding import decode
@@ -207,13 +207,16 @@ TOWNS = Schema((Column("town"),), "person")
 
 
 def test_the_statement_says_how_rows_become_a_record() -> None:
-    assert "several different rows, one of them stands" in joining("subject")
+    assert "several different rows, one of them stands" in joining_sentence("subject")
 
 
 def test_what_a_count_counts_is_said_of_people_and_wherever_a_column_has_one_value() -> None:
     items = Column("services", delimiter=";", max_items=2)
-    plain, mixed = meaning(TOWNS, "subject")["meaning"], meaning(MIXED, "subject")["meaning"]
+    plain, mixed = (
+        counting_unit_json(TOWNS, "subject")["meaning"],
+        counting_unit_json(MIXED, "subject")["meaning"],
+    )
     assert "one row counts, which chance has chosen" in plain and "in any of their rows" in plain
     assert mixed.startswith(plain) and "items of all rows" in mixed and "items" not in plain
-    assert meaning(Schema((items,), "person"), "subject") == {}
-    assert meaning(replace(TOWNS, subject_id=None), "row") == {}
+    assert counting_unit_json(Schema((items,), "person"), "subject") == {}
+    assert counting_unit_json(replace(TOWNS, subject_id=None), "row") == {}

@@ -11,7 +11,7 @@ from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.statement.preparation import prepared
+from tasks.core.statement.preparation import preparation_paragraph
 from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import contract_of, judged, write_table
 
@@ -56,7 +56,7 @@ def test_what_is_stated_of_zeros_is_how_they_were_counted():
     schema = Schema((Column("town"), Column("income", domain=bin_labels(EDGES), bins=EDGES)), "person")
     assert [column.keeps_zero for column in schema.columns] == [False, True]
     assert Schema.from_json(schema.to_json()) == schema
-    assert "0 among them" in prepared(schema)
+    assert "0 among them" in preparation_paragraph(schema)
 
 
 def test_a_strict_contract_does_not_call_the_zeros_of_bins_empty(tmp_path):

@@ -37,9 +37,10 @@ from tests.oracles.syndiffix_port import (
 MAXIMUM = 1234.567
 EXACT = 511.37
 SECRET = "ma7-secret-clinic"
-SALTS = 60
+#: Of the port, whose oracle is slow.
+SALTS = 30
 #: What is found with a probability of an eighth stays unfound in 60 trials in 3 of 10,000 runs.
-TRIALS = pytest.mark.parametrize("trials", [SALTS, pytest.param(200, marks=pytest.mark.slow)])
+TRIALS = pytest.mark.parametrize("trials", [60, pytest.param(200, marks=pytest.mark.slow)])
 FALSE_ALARM = 1e-6  # of a count of salts below the least that is asserted
 # With the default threshold, 5 +- 1, four entities fail the filter so probably, and six pass it (2.3).
 ONE_SD = float(norm.cdf(1))
@@ -385,7 +386,7 @@ def holds_row(made, combination, key, row):
 
 def test_a_row_that_is_added_changes_only_the_counts_of_nodes_that_hold_it():
     generator = np.random.default_rng(8)
-    for trial in range(40):
+    for trial in range(20):
         table = plain(generator)
         added = pa.table({"x": [37.77], "y": [11], "z": ["t3"]}, table.schema)
         before, after = (
@@ -430,8 +431,8 @@ def shows_the_few(path, letters):
         yield any(str(RARE) in table["zip"].cast(pa.string()).to_pylist() for table in tables)
 
 
-def test_a_suppressed_value_appears_under_none_of_64_combinations_of_types(people):
-    found = [tuple(shows_the_few(people, letters)) for letters in product("is", repeat=6)]
+def test_a_suppressed_value_appears_under_none_of_32_combinations_of_types(people):
+    found = [tuple(shows_the_few(people, (*letters, "i"))) for letters in product("is", repeat=5)]
     # Suppressed with a probability of 84 %, where it is under the first types; then under all.
     assert len(set(found)) == 1
     assert not all(found[0])

@@ -13,15 +13,15 @@ from tasks.core.syndiffix.clusters import (
     DerivedCluster,
     ListedClusters,
     clustering_problem,
+    clustering_text,
     lists_of,
-    named_in,
+    named_columns,
     one_cluster,
     read_clustering,
     read_clusters,
+    respell_columns,
     separate_clusters,
-    with_names,
     write_clusters,
-    written,
 )
 
 TEXT = (
@@ -182,7 +182,7 @@ ALL_FORMS = ["default", "one", "none", {"target": "b"}, (("a", "b"), ("b", "c"))
 @pytest.mark.parametrize("value", ALL_FORMS, ids=str)
 def test_every_form_is_one_and_is_read_as_it_was_written(value: object) -> None:
     assert clustering_problem(value) == ""
-    assert read_clustering(written(value)) == with_names(value, str) == value  # type: ignore[arg-type]
+    assert read_clustering(clustering_text(value)) == respell_columns(value, str) == value  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -235,5 +235,5 @@ def test_lists_that_cannot_be_carried_out_are_told_by_their_place(lists: object,
 
 def test_every_name_takes_another_spelling() -> None:
     for value in ALL_FORMS:
-        upper = with_names(value, str.upper)  # type: ignore[arg-type]
-        assert [*named_in(upper)] == [name.upper() for name in named_in(value)]  # type: ignore[arg-type]
+        upper = respell_columns(value, str.upper)  # type: ignore[arg-type]
+        assert [*named_columns(upper)] == [name.upper() for name in named_columns(value)]  # type: ignore[arg-type]

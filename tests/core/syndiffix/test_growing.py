@@ -185,8 +185,15 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("ids", [(), ("person",), ("person", "household")])
-@pytest.mark.parametrize("workers", [InProcess(), Backwards(), Sent()])
+@pytest.mark.parametrize(
+    ("workers", "ids"),
+    [
+        (InProcess(), ()),
+        (Backwards(), ("person",)),
+        (Sent(), ("person", "household")),
+        (Sent(), ()),
+    ],
+)
 def test_workers_grow_the_trees_of_one_process(
     workers: Workers, ids: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

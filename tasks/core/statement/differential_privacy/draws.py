@@ -81,7 +81,7 @@ class StatedDraw(ABC):
         return list(stated)
 
 
-def inputs(how: str, drawn: Iterable[str], chosen: Iterable[str] = ()) -> Json:
+def number_sources(how: str, drawn: Iterable[str], chosen: Iterable[str] = ()) -> Json:
     """Which numbers are not recomputed from others, by where they come from, and how that is said."""
     return {
         "how": how,
@@ -106,7 +106,7 @@ def error_bar_of(scale: float) -> Json:
     return {"sd": math.sqrt(scale * scale + 1 / 12), "half_width_95": error_bar(Fraction(scale), 0.95)}
 
 
-def exactness(epsilon: float, sensitivities: Sequence[int], rule: str) -> Json:
+def sampling_exactness(epsilon: float, sensitivities: Sequence[int], rule: str) -> Json:
     """What inexact sampling adds to delta (R20)."""
     return {
         "delta_sampling": sampling_delta(epsilon, sensitivities),
@@ -116,14 +116,14 @@ def exactness(epsilon: float, sensitivities: Sequence[int], rule: str) -> Json:
     }
 
 
-def joining(unit: str) -> str:
+def joining_sentence(unit: str) -> str:
     """How rows become records, each a function of one subject alone."""
     if unit == "row":
         return _TEXT.say("joining.rows")
     return f"{_TEXT.say('joining.subjects')} {_TEXT.say('joining.whole_rows')}"
 
 
-def meaning(schema: Schema, unit: str) -> Json:
+def counting_unit_json(schema: Schema, unit: str) -> Json:
     """What a count counts where subjects may have several rows, as ``meaning``; empty of single rows.
 
     It follows from the schema alone, so it does not tell whether anybody in the table has several.
@@ -197,7 +197,7 @@ def bound_charge(planned: Plan) -> float:
     return 0.0 if planned.profile_sigma is None else 1 / planned.profile_sigma**2
 
 
-def of_accountant(constants: Constants, measurement: Measurement) -> Json:
+def accountant_constants(constants: Constants, measurement: Measurement) -> Json:
     """The accountant's own constants: budgets of what is not a length."""
     nominal, parameters = constants.nominal, measurement.parameters
     if parameters.accountant == "gdp":
@@ -207,7 +207,7 @@ def of_accountant(constants: Constants, measurement: Measurement) -> Json:
     return {"epsilon_count": nominal.count_epsilon, "rho": zcdp_rho(rest, parameters.delta)}
 
 
-def bound(constants: Constants, measurement: Measurement, length: int) -> Json:
+def sensitivity_bound(constants: Constants, measurement: Measurement, length: int) -> Json:
     """How Delta_k of one length was set, and what that cost."""
     applied, nominal = constants.applied, constants.nominal
     facts = Bounds(measurement.schema.width, length, measurement.levels[length - 1].candidates)
@@ -222,7 +222,7 @@ def bound(constants: Constants, measurement: Measurement, length: int) -> Json:
     return found
 
 
-#: Numbers that follow from the data, and with the columns chosen those that do not (`inputs`).
+#: Numbers that follow from the data, and with the columns chosen those that do not (`number_sources`).
 _DRAWN_OF_LENGTHS = (
     "columns[].noisy_total.survivors",
     "columns[].noisy_total.value",
@@ -258,8 +258,8 @@ class LengthsDraw(StatedDraw):
             "delta_noise": rest,
             "identity": _TEXT.say(f"claim.delta_identity.{parameters.accountant}"),
             "reporting_length": parameters.reporting_length,
-            "accountant": self._accountant() | of_accountant(constants, measurement),
-            "sampling_exactness": exactness(parameters.epsilon, sensitivities, rule),
+            "accountant": self._accountant() | accountant_constants(constants, measurement),
+            "sampling_exactness": sampling_exactness(parameters.epsilon, sensitivities, rule),
         }
 
     def parts(self, unit: str) -> Json:
@@ -274,7 +274,7 @@ class LengthsDraw(StatedDraw):
         noise = noise_law(law, lattice, private=measurement.private)
         limit = measurement.parameters.record_limit
         return {
-            "inputs": inputs(_TEXT.say("law.inputs"), _DRAWN_OF_LENGTHS, ["levels[].length"]),
+            "inputs": number_sources(_TEXT.say("law.inputs"), _DRAWN_OF_LENGTHS, ["levels[].length"]),
             "parameters": self._parameters(),
             "noisy_count": self._noisy_count(),
             "levels": [self._level(length) for length in range(1, len(measurement.levels) + 1)],
@@ -282,8 +282,8 @@ class LengthsDraw(StatedDraw):
             "contribution": {
                 "rule": self._bounded(),
                 "width": measurement.schema.width,
-                "how": joining(unit),
-                **meaning(measurement.schema, unit),
+                "how": joining_sentence(unit),
+                **counting_unit_json(measurement.schema, unit),
             },
             "sampling": sample_of(limit, _TEXT.say("sampling.text_of_lengths")),
         }
@@ -388,7 +388,7 @@ class LengthsDraw(StatedDraw):
             "sigma": level.sigma,
             "sigma_charged": sigma_charged,
             "sensitivity": level.sensitivity,
-            "sensitivity_bound": bound(self._constants, measurement, length),
+            "sensitivity_bound": sensitivity_bound(self._constants, measurement, length),
             "scale": level.scale,
             "mu_squared": 1 / sigma_charged**2,
             "threshold": level.threshold,
@@ -443,7 +443,7 @@ def _spurious(level: Level, survivors: int) -> Json:
     return {"expected_spurious": expected, "expected_spurious_share": share, "text": text}
 
 
-#: Numbers that follow from the data (`inputs`).
+#: Numbers that follow from the data (`number_sources`).
 _DRAWN_OF_TABLES = (
     "choices[].candidates",
     "choices[].chosen",
@@ -486,7 +486,7 @@ class FittedDraw(StatedDraw):
                 "rule": _TEXT.say("fitted.rule"),
                 "text": _TEXT.say("fitted.shares"),
             },
-            "sampling_exactness": exactness(parameters.epsilon, [*tables, *scores], rule),
+            "sampling_exactness": sampling_exactness(parameters.epsilon, [*tables, *scores], rule),
         }
 
     def parts(self, unit: str) -> Json:
@@ -499,7 +499,7 @@ class FittedDraw(StatedDraw):
         law, lattice = _TEXT.say("law.tables"), _TEXT.say("law.lattice_of_tables")
         limit = measurement.parameters.record_limit
         return {
-            "inputs": inputs(_TEXT.say("fitted.inputs"), _DRAWN_OF_TABLES),
+            "inputs": number_sources(_TEXT.say("fitted.inputs"), _DRAWN_OF_TABLES),
             "parameters": self._parameters(),
             "noisy_count": self._count(),
             "values": self._values(),
@@ -510,8 +510,8 @@ class FittedDraw(StatedDraw):
             "shares": _TEXT.say("fitted.shares"),
             "noise": noise_law(law, lattice, private=measurement.private),
             "contribution": {
-                "how": joining(unit),
-                **meaning(measurement.schema, unit),
+                "how": joining_sentence(unit),
+                **counting_unit_json(measurement.schema, unit),
                 "rule": _TEXT.say("fitted.cells"),
                 "width": measurement.schema.measured.width,
             },

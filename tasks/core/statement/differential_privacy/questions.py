@@ -14,9 +14,11 @@ _TEXT = sentences_of("questions")
 
 #: The guidelines that ask.
 SOURCE = _TEXT.say("source.name")
+#: In the order of the guidelines' sections: 2.2 to 2.6, 3.1 to 3.3, 3.6, 4.1 to 4.5.
+TOPICS = tuple(key.partition(".")[2] for key in _TEXT.texts if key.startswith("question."))
 
 
-def answered(stated: Json) -> list[Json]:
+def answer_questionnaire(stated: Json) -> list[Json]:
     """What an evaluator asks, in the order of the guidelines: topic, question and answer of each.
 
     Args:
@@ -31,29 +33,6 @@ def answered(stated: Json) -> list[Json]:
         }
         for topic in TOPICS
     ]
-
-
-#: In the order of the guidelines' sections: 2.2 to 2.6, 3.1 to 3.3, 3.6, 4.1 to 4.5.
-TOPICS = (
-    "parameters",
-    "variant",
-    "unit",
-    "other_releases",
-    "contributions",
-    "mechanism",
-    "composition",
-    "post_processing",
-    "utility",
-    "bias",
-    "synthetic_data",
-    "query_model",
-    "trust_model",
-    "randomness",
-    "side_channels",
-    "security",
-    "collection",
-    "not_protected",
-)
 
 
 def conditions_of(stated: Json) -> list[str]:

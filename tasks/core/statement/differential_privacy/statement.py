@@ -24,9 +24,9 @@ from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
 from tasks.core.statement.differential_privacy.draws import FittedDraw, LengthsDraw, StatedDraw
-from tasks.core.statement.differential_privacy.questions import answered
+from tasks.core.statement.differential_privacy.questions import answer_questionnaire
 from tasks.core.statement.plain_words import STATEMENT_FORMAT
-from tasks.core.statement.preparation import column_json, prepared
+from tasks.core.statement.preparation import column_json, preparation_paragraph
 from tasks.core.statement.released_json import check_released_json
 
 _TEXT, _SHARED = sentences_of("differential_privacy"), sentences_of("all_protections")
@@ -175,7 +175,7 @@ def accounted_statement(
         "attention": _attention(measurement, ledger, choices),
         "guarantee": _guarantee(measurement, draw, ledger.unit) if measurement.private else None,
         "columns": draw.columns(_columns(measurement)),
-        "prepared": prepared(measurement.schema, filled=measurement.never_empty),
+        "prepared": preparation_paragraph(measurement.schema, filled=measurement.never_empty),
         "columns_to_look_at": to_look_at(measurement),
         "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
         "group_privacy_rule": _TEXT.say("claim.several_rows") if ledger.unit == "row" else None,
@@ -194,7 +194,7 @@ def accounted_statement(
     if choices.contract_sha256 and (held := constraints_json(measurement.schema, choices.contract_sha256)):
         content["constraints"] = held
     if measurement.private:
-        content["questions"] = answered(content)
+        content["questions"] = answer_questionnaire(content)
     check_released_json(content)
     return content
 

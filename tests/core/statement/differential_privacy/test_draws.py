@@ -9,7 +9,7 @@ from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.draws import FittedDraw
 from tasks.core.statement.differential_privacy.words import FittedWords
-from tasks.core.statement.preparation import prepared
+from tasks.core.statement.preparation import preparation_paragraph
 from tests.oracles.workloads import bits, draw, parameters, people
 
 BITS = {"tables": None, "longer": LongerSets()}
@@ -51,11 +51,12 @@ def test_of_a_sample_it_says_which_counts_are_of_whom():
 
 def test_a_value_for_what_is_outside_and_empty_cells_that_count_as_it_are_told():
     schema = Schema((Column("sex", domain=("f", "m", "x"), other="x"), Column("home", domain=("flat",))))
-    assert "But in 'sex' anything that is not declared stands for 'x'" in prepared(schema)
-    assert "But in 'sex' anything that is not declared, and an empty cell too, stands for 'x'" in prepared(
-        schema, filled=(0,)
+    assert "But in 'sex' anything that is not declared stands for 'x'" in preparation_paragraph(schema)
+    assert (
+        "But in 'sex' anything that is not declared, and an empty cell too, stands for 'x'"
+        in preparation_paragraph(schema, filled=(0,))
     )
-    assert "'home'" not in prepared(schema)
+    assert "'home'" not in preparation_paragraph(schema)
 
 
 def test_the_charges_of_all_that_is_stated_add_up_to_what_is_said_to_be_realised():

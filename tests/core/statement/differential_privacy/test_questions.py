@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tasks.core.statement.differential_privacy.questions import TOPICS, answered
+from tasks.core.statement.differential_privacy.questions import TOPICS, answer_questionnaire
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tests.oracles.described import statement
 from tests.oracles.releases import ledger_facts, release
@@ -14,20 +14,20 @@ DRAWN = ("lengths", "fitted")
 
 
 def answers(protection: str, **changes: object) -> dict[str, str]:
-    return {each["topic"]: each["answer"] for each in answered(statement(protection, **changes))}
+    return {each["topic"]: each["answer"] for each in answer_questionnaire(statement(protection, **changes))}
 
 
 @pytest.mark.parametrize("protection", DRAWN)
 def test_all_are_asked_in_order_and_answered(protection: str) -> None:
     body = statement(protection)
-    asked = answered(body)
+    asked = answer_questionnaire(body)
     assert [each["topic"] for each in asked] == list(TOPICS)
     assert all(each["question"].endswith("?") and each["answer"].endswith(".") for each in asked)
 
 
 def test_they_stand_in_the_statement_and_not_in_that_of_a_test_draw() -> None:
     body = statement("lengths")
-    assert body["questions"] == answered(body)
+    assert body["questions"] == answer_questionnaire(body)
     tried = draw(people(300, 1, tags=True), parameters())  # by the seeded test engine
     assert "questions" not in accounted_statement(tried, ledger_facts(unit="row"), "abc1234")
 
@@ -51,7 +51,7 @@ def test_choices_and_thresholds_are_told_only_where_there_are_any() -> None:
     body = statement("lengths")
     assert "threshold" in answers("lengths")["mechanism"]
     body["guarantee"]["delta_threshold"] = 0.0
-    found = {each["topic"]: each["answer"] for each in answered(body)}
+    found = {each["topic"]: each["answer"] for each in answer_questionnaire(body)}
     assert "threshold" not in found["mechanism"] and "not declared" not in found["mechanism"]
     assert "small groups" not in found["bias"]
 
