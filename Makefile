@@ -8,15 +8,17 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 
 PAGE := tasks/core/navigation/explorer
-KERNELS := $(shell find tasks/core -name '*kernels.py') $(wildcard tasks/core/compiling/*.py) flows/command/warm_up.py
+KERNEL_FILES := $(shell find tasks/core -name '*kernels.py') $(wildcard tasks/core/compiling/*.py) flows/command/warm_up.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow test-operations frozen bench survey page serve deploy lock clean
+.PHONY: help setup kernels demo check test test-slow test-operations frozen bench survey page serve deploy lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 setup: .venv/.kernels  ## install what running needs into .venv, from the lock
+
+kernels: .venv/.all-kernels  ## compile all kernels for all users of this checkout (a run compiles what it lacks)
 
 demo: setup  ## run the main flow on an embedded sample into demo/
 	@$(RUN) -m flows demo
@@ -28,19 +30,19 @@ check: .venv/.dev  ## format, lint, types, imports, SQL
 	@.venv/bin/lint-imports
 	@.venv/bin/sqlfluff lint sql --processes 1 --nocolor
 
-test: check .venv/.kernels  ## check, then the tests
+test: check .venv/.all-kernels  ## check, then the tests
 	@.venv/bin/pytest -m "not slow and not frozen and not operations" -q -n 2 --dist worksteal
 
-test-slow: .venv/.dev .venv/.kernels  ## slow statistics and breakages (some minutes)
+test-slow: .venv/.dev .venv/.all-kernels  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
 
-test-operations: .venv/.dev .venv/.kernels  ## a real server and worker, and what breaks them (within an hour)
+test-operations: .venv/.dev .venv/.all-kernels  ## a real server and worker, and what breaks them (within an hour)
 	@.venv/bin/pytest -m operations -q -n 2 --dist loadfile tests/operations
 
-frozen: .venv/.dev .venv/.kernels  ## is all that goes out what it was? (three CPU minutes)
+frozen: .venv/.dev .venv/.all-kernels  ## is all that goes out what it was? (three CPU minutes)
 	@.venv/bin/pytest -m frozen -q tests/frozen
 
-bench: .venv/.dev .venv/.kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
+bench: .venv/.dev .venv/.all-kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
 	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
 
 survey: setup  ## how large the code is, and how often it says a thing; CHECKOUT=folder for another one beside it
@@ -76,9 +78,14 @@ $(UV):
 	@test -f .venv/.dev || $(UV) sync --quiet --frozen --no-dev --python .tools/bin/python
 	@touch $@
 
-.venv/.kernels: $(KERNELS) uv.lock | .venv/.runtime
-	@echo "Compiling the kernels (a minute or two, once)"
+.venv/.kernels: $(KERNEL_FILES) uv.lock | .venv/.runtime
+	@echo "Compiling the kernels of a default run (half a minute, once)"
 	@$(RUN) -m flows.command.warm_up
+	@touch $@
+
+.venv/.all-kernels: $(KERNEL_FILES) uv.lock | .venv/.runtime
+	@echo "Compiling all kernels (two minutes, once)"
+	@$(RUN) -m flows.command.warm_up all
 	@touch $@
 
 .venv/.dev: uv.lock pyproject.toml | $(UV)

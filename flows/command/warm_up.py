@@ -1,8 +1,8 @@
-"""Compiles every kernel, so that the first run does not wait for it: ``python -m flows.command.warm_up``.
+"""Compiles kernels, so that the first run does not wait for it: ``python -m flows.command.warm_up [all]``.
 
 Runs the core once on tables of a few made-up rows and keeps nothing but compiled kernels, which it publishes
-in the checkout for all users. Two processes, as SynDiffix and the rest share next to no kernels; each line
-says what is compiled.
+in the checkout for all users: those of a default run, or all. Two processes compile all, as SynDiffix and the
+rest share next to no kernels; each line says what is compiled.
 """
 
 import gc
@@ -34,7 +34,7 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.compiling.decorator import keep_quiet, load_declarations
-from tasks.core.compiling.kept import publish_kernels
+from tasks.core.compiling.kernel_cache import publish_kernels
 from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
 from tasks.core.dp.release import draw_lengths
@@ -107,15 +107,17 @@ _MODES = (
 )
 
 
-def warm_up() -> None:
-    """Run the core once, every way that a release can be made."""
+def warm_up(*, everything: bool) -> None:
+    """Run the core as a default run does, or every way that a release can be made."""
     _prepare()
     syndiffix = _process()
-    syndiffix.start()
-    _release()
-    syndiffix.join()
-    if syndiffix.exitcode:
-        sys.exit(syndiffix.exitcode)
+    if everything:
+        syndiffix.start()
+    _release(everything=everything)
+    if everything:
+        syndiffix.join()
+        if syndiffix.exitcode:
+            sys.exit(syndiffix.exitcode)
     if publish_kernels() is None:
         own = os.environ["NUMBA_CACHE_DIR"]
         sys.stdout.write(f"  kept for this user alone, in {own}: another user owns this checkout\n")
@@ -139,43 +141,50 @@ def _prepare() -> None:
     load_declarations()
 
 
-def _release() -> None:
-    """Releases with differential privacy and with k-anonymity."""
+def _release(*, everything: bool) -> None:
+    """Fitted records with differential privacy; then releases of every other kind."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         (root / "table.csv").write_text(_made_up_table(), encoding="utf-8")
         resources = QueryResources(scratch=root)
         options = EncodingOptions(total=True, key=b"warm-up", tags=True, resources=resources)
         encoded = encode(InputFile(root / "table.csv"), _SCHEMA, options)
-        encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))
         # Runs read what the step before has stored: arrays that can't be written are of another type.
         records = _stored(encoded, read_coded_records, root / "coded")
-        aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
-        _tell("noisy counts")
-        drawn = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
-        synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
-        write_wide_tsv(synthetic, root / "synthetic.tsv")
         workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)
-        measured = draw_workload(
-            RecordTable.in_memory(records), workload, WordStream(), before_first_word=lambda: None
-        )
-        fitted.draw_fitted(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
+        drawn = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
+        measurement = _stored(drawn, read_workload_measurement, root / "measured")
+        made = fitted.draw_fitted(measurement, 1, threads=1)
+        synthetic = _stored(made.records, read_synthetic_records, root / "fitted")
+        write_wide_tsv(synthetic, root / "synthetic.tsv")
         ImpliedCounts(Domain((2, 2, 2)), np.zeros((1, 3), np.int32)).of(
             (0, 1, 2)
         )  # as longer sets are scored
-        _tell("synthesis from counts")
-        (root / "marginals").mkdir()
-        (root / "files").mkdir()
-        counted = count_marginals(root / "coded", root / "marginals", 3, resources)
-        for kind in (np.uint32, np.int64):  # as cells of very many records are added up
-            add_up([FilledCells((np.zeros(1, np.uint8),), np.ones(1, kind))] * 2, [2])
-        table = RecordTable.in_folder(root / "coded")
-        inputs = RawInputs(table, counted, aggregates, synthetic, _RESOLUTION)
-        write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
-        write_sensitive_aggregates(table, counted, 2, root / "files", "warm-up", resources)
-        _tell("evaluation")
-        _round(records, counted, root)
-        _tell("synthesis from records")
+        _tell("fitted records")
+        if everything:
+            _release_otherwise(records, root, options)
+
+
+def _release_otherwise(records: CodedRecords, root: Path, options: EncodingOptions) -> None:
+    """Noisy counts by lengths, k-anonymity, and each mode of synthesis."""
+    resources = options.resources
+    encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))
+    aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
+    _tell("noisy counts")
+    drawn = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
+    synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
+    _tell("synthesis from counts")
+    (root / "marginals").mkdir()
+    (root / "files").mkdir()
+    counted = count_marginals(root / "coded", root / "marginals", 3, resources)
+    for kind in (np.uint32, np.int64):  # as cells of very many records are added up
+        add_up([FilledCells((np.zeros(1, np.uint8),), np.ones(1, kind))] * 2, [2])
+    inputs = RawInputs(root / "coded", counted, aggregates, synthetic, _RESOLUTION)
+    write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
+    write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
+    _tell("evaluation")
+    _round(records, counted, root)
+    _tell("synthesis from records")
 
 
 class _Storable(Protocol):
@@ -232,4 +241,4 @@ def _synthesize() -> None:
 
 
 if __name__ == "__main__":
-    warm_up()
+    warm_up(everything=sys.argv[1:] == ["all"])

@@ -8,7 +8,7 @@ queries, how kernels are compiled and kept. Steps, storage and caching belong to
 
 import os
 
-from tasks.core.compiling.kept import use_kernel_cache
+from tasks.core.compiling.kernel_cache import use_kernel_cache
 
 # Before anything imports numba. It tries what a call could mean by raising errors, and would colour each.
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")

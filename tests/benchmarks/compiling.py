@@ -26,7 +26,7 @@ def _cpu_seconds(folder: str) -> float:
     """Of one run of the warm-up, both processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"NUMBA_CACHE_DIR": folder, "MARGINALIA_CACHE": folder}
-    command = [sys.executable, "-m", "flows.command.warm_up"]
+    command = [sys.executable, "-m", "flows.command.warm_up", "all"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)

@@ -28,7 +28,9 @@ MODES = (
 def test_a_run_of_each_regime_and_mode_compiles_nothing(
     tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:
-    subprocess.run([sys.executable, "-m", "flows.command.warm_up"], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "flows.command.warm_up", "all"], cwd=ROOT, check=True, capture_output=True
+    )
     pipeline.write(tmp_path / "people.csv", pipeline.rows(2000))
     dataset = fresh_name("ready")
     base = {
@@ -73,7 +75,9 @@ for number in (300, 30_000):  # one shard, and several
 
 
 def test_fitted_synthesis_compiles_nothing(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-m", "flows.command.warm_up"], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "flows.command.warm_up", "all"], cwd=ROOT, check=True, capture_output=True
+    )
     kept = {name: value for name, value in os.environ.items() if name not in _NAMES}
     done = subprocess.run(
         [sys.executable, "-c", FITTED],

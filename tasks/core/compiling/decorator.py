@@ -1,6 +1,6 @@
-"""How kernels are compiled: ``@njit`` of this project, in place of numba's.
+"""``@njit`` of this project, in place of numba's: kernels call each other without what Python needs.
 
-One line on standard error tells the first time that a process must compile, as that takes up to two minutes;
+One line on standard error tells the first time that a process must compile, as that takes up to a minute;
 nowhere else, as which kernels are missing can follow from the data.
 """
 
@@ -11,8 +11,7 @@ import numba
 from numba.core import event, types
 from numba.core.registry import cpu_target
 
-from tasks.core.compiling.kept import explanation
-from tasks.core.compiling.options import KernelFlags, use_numba_options
+from tasks.core.compiling.kernel_cache import explanation
 
 if TYPE_CHECKING:  # decorated functions then have the types that numba gives them: any
     from numba import njit as njit
@@ -28,8 +27,6 @@ else:
         def compiled(function):
             kernel = numba.njit(**options)(function)
             inner = numba.njit(**options | {"cache": False, "no_cpython_wrapper": True})(function)
-            for own in (kernel, inner):
-                own._compiler._customize_flags = KernelFlags
             _call_from_kernels(kernel, inner)
             return kernel
 
@@ -48,37 +45,32 @@ def _call_from_kernels(kernel: Any, inner: Any) -> None:
 
     def widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
         return inner.get_call_template(
-            tuple(map(_wide, args)), {name: _wide(own) for name, own in kws.items()}
+            tuple(map(_wide, args)), {name: _wide(argument) for name, argument in kws.items()}
         )
 
     kernel.get_call_template = widened
     kernel.get_overload = inner.get_overload
 
 
-def _wide(own: Any) -> Any:
-    """The type that an argument of this type is passed as."""
-    plain = own.literal_type if isinstance(own, types.IntegerLiteral) else own
+def _wide(argument: Any) -> Any:
+    plain = argument.literal_type if isinstance(argument, types.IntegerLiteral) else argument
     return types.int64 if plain in _NARROW else plain
 
 
 class _Announcement(event.Listener):
-    """Tells once, when the first kernel is compiled."""
-
     told = False
 
     def on_start(self, event: Any) -> None:
-        """A kernel is about to be compiled: it is in no cache."""
         if not self.told:
             self.told = True
-            said = "Compiling kernels: the inner loops, once for this machine, in up to two minutes."
+            said = "Compiling kernels: the inner loops, once for this machine, in about a minute."
             sys.stderr.write(f"{said} {explanation()}\n")
             sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:
-        """Nothing to tell."""
+        pass
 
 
-use_numba_options()
 _announcement = _Announcement()
 event.register("numba:compile", _announcement)  # type: ignore[no-untyped-call]
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import ColumnNumbers, HalfWords, Integers
-from tasks.core.dp import sparse_kernels
+from tasks.core.dp import kernels
 from tasks.core.dp.candidates import Lattice
 from tasks.core.dp.counting import CodeMatrix, Coins
 from tasks.core.dp.sampling import noise
@@ -53,7 +53,7 @@ class SparseTable:
         lists = self._lists()
         for start in range(0, len(self.prefixes), _BLOCK):
             block = np.arange(start, min(start + _BLOCK, len(self.prefixes)))
-            self.extensions[block] = sparse_kernels.count_extensions(lists, *self._ranges(block))
+            self.extensions[block] = kernels.count_extensions(lists, *self._ranges(block))
 
     @property
     def candidates(self) -> int:
@@ -122,7 +122,7 @@ class SparseTable:
         for slots in self.slots:
             found = self._record_keys(codes, slots)
             places = np.where(found >= 0, np.searchsorted(self.keys, found), -1)
-            sparse_kernels.drop_at(places, self.counts, coins)
+            kernels.drop_at(places, self.counts, coins)
 
     @property
     def empty(self) -> int:
@@ -161,7 +161,7 @@ class SparseTable:
             wanted_ends = np.searchsorted(of[mine], block, side="right")
             taken = self.keys[np.isin(holders, block)]
             taken_ends = np.searchsorted(taken // self.size, block, side="right")
-            codes = sparse_kernels.select_extensions(
+            codes = kernels.select_extensions(
                 lists, *self._ranges(block), taken % self.size, taken_ends, wanted, wanted_ends
             )
             keys[mine] = of[mine] * self.size + codes

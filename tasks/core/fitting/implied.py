@@ -12,9 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers
-from tasks.core.fitting.kernels import MOST_TABLE_COLUMNS
+from tasks.core.fitting.kernels import MOST_TABLE_COLUMNS, rake_to_pairs
 from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.fitting.table_kernels import rake_to_pairs
 
 _ROUNDS = 10
 #: Close enough: a pair whose counts are together off by this part of the records.

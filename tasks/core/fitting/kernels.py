@@ -1,4 +1,4 @@
-"""One pass of the search over the records, compiled.
+"""One pass of the search over the records, compiled; at the end, counting into and raking of small tables.
 
 The energy is half the weighted sum of squared differences between counts and targets. ``gradient`` holds,
 for each cell, what one more record in it would add to the energy: w (count - target + 1/2). So a record's
@@ -44,8 +44,6 @@ _VECTOR = ir.VectorType(ir.FloatType(), LANES)
 
 
 def _adder(vectors: int) -> Any:
-    """The intrinsic that adds `LANES` times some numbers of each run."""
-
     def add_runs(
         typing: Any, runs: Any, begin: Any, number: Any, first: Any, gradient: Any, sums: Any
     ) -> Any:
@@ -64,7 +62,6 @@ def _adder(vectors: int) -> Any:
         return types.void(runs, integer, integer, integer, gradient, sums), write
 
     def write(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        """Write the loop for LLVM."""
         begin, number, first = arguments[1:4]
         runs, gradient, sums = (_data(context, builder, signature, arguments, place) for place in (0, 4, 5))
         zeros = ir.Constant(_VECTOR, [0.0] * LANES)
@@ -86,12 +83,10 @@ def _adder(vectors: int) -> Any:
 
 
 def _data(context: Any, builder: Any, signature: Any, arguments: Any, place: int) -> Any:
-    """Where the numbers of an array lie."""
     return context.make_array(signature.args[place])(context, builder, arguments[place]).data
 
 
 def _lanes(builder: Any, data: Any, place: Any) -> Any:
-    """Eight numbers from a place on, as one vector."""
     return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
 
 
@@ -175,7 +170,6 @@ class Tables(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _mixed(state):  # type: ignore[no-untyped-def]
-    """The output function of SplitMix64."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return state ^ (state >> np.uint64(31))
@@ -214,7 +208,6 @@ def _fetch_record(records, row):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _weight_of_slots(first_use, weights):  # type: ignore[no-untyped-def]
-    """For each slot the sum of the weights of its uses."""
     sums = np.zeros(len(first_use) - 1, np.float32)
     for slot in range(len(sums)):
         for use in range(first_use[slot], first_use[slot + 1]):
@@ -300,7 +293,6 @@ def _drawn(sums, size, inverse_temperature, uniform, old):  # type: ignore[no-un
 def _load(  # type: ignore[no-untyped-def]
     record, sizes, empties, first_slot, cells, starts, first_shift, shifted, strides
 ):
-    """Put every slot where the record has it."""
     for column in range(len(sizes)):
         empty, held = empties[column], 0
         first, end = first_slot[column], first_slot[column + 1]
@@ -427,3 +419,80 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
                     gradient,
                 )
                 record[slot] = new
+
+
+_ROWS_AT_ONCE = 4096
+
+
+@njit(cache=True, nogil=True)
+def count_record_cells(columns, slots, strides, counts):  # type: ignore[no-untyped-def]
+    """Count every record in its cell.
+
+    Args:
+        columns: int32 (W, n), the slots of the records.
+        slots: int64 (k,), which of them.
+        strides: int64 (k,), by how much the cell of each slot moves in ``counts``.
+        counts: int64 (cells,), added to.
+
+    Raises:
+        IndexError: a record is in no cell of the table.
+    """
+    places, cells = np.empty(_ROWS_AT_ONCE, np.int64), np.uint64(len(counts))
+    for first in range(0, columns.shape[1], _ROWS_AT_ONCE):
+        rows = min(_ROWS_AT_ONCE, columns.shape[1] - first)
+        places[:] = 0
+        for axis in range(len(slots)):
+            codes, stride = columns[slots[axis]], strides[axis]
+            for row in range(np.uint64(rows)):
+                places[row] += codes[np.uint64(first) + row] * stride
+        for row in range(np.uint64(rows)):
+            place = np.uint64(places[row])  # a negative one is a large one
+            if place >= cells:
+                raise IndexError("A record is in a cell that its table does not have.")
+            counts[place] += 1
+
+
+@njit(cache=True, nogil=True)
+def rake_to_pairs(  # type: ignore[no-untyped-def]
+    table, shape, pairs, begins, strides, rounds, most_off
+):
+    """Scale a table to each of its pairs' counts in turn, until all are close.
+
+    Args:
+        table: float64 (cells,), of four axes, none negative; changed in place.
+        shape: int64 (4,).
+        pairs: float64, the wanted counts of all pairs, one behind the other.
+        begins: int64 (P + 1,), where each pair's counts begin.
+        strides: int64 (P, 4), by how much each axis moves in a pair's counts; 0 where it has it not.
+        rounds: at most.
+        most_off: it is close enough when no pair's counts are together farther off than this.
+    """
+    most, number = np.diff(begins).max(), len(strides)
+    ratios, held = np.ones(most), np.zeros(most)
+    farthest = np.inf
+    # Each step scales by what the step before has summed, and sums for the next one; the first only sums.
+    for step in range(rounds * number + 1):
+        before, pair = strides[(step - 1) % number], strides[step % number]
+        held[:] = 0.0
+        at = np.uint64(0)
+        for a in range(shape[0]):
+            for b in range(shape[1]):
+                for c in range(shape[2]):
+                    ratio = np.uint64(a * before[0] + b * before[1] + c * before[2])
+                    place = np.uint64(a * pair[0] + b * pair[1] + c * pair[2])
+                    for _ in range(shape[3]):
+                        table[at] *= ratios[ratio]
+                        held[place] += table[at]
+                        at += np.uint64(1)
+                        ratio += np.uint64(before[3])
+                        place += np.uint64(pair[3])
+        if step % number == 0:
+            if farthest <= most_off:
+                return
+            farthest = 0.0
+        begin, off = begins[step % number], 0.0
+        for cell in range(begins[step % number + 1] - begin):
+            wanted = pairs[begin + cell]
+            off += abs(wanted - held[cell])
+            ratios[cell] = wanted / (held[cell] if held[cell] > 0 else 1.0)
+        farthest = max(farthest, off)

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Ids, Integers
-from tasks.core.fitting.table_kernels import count_record_cells
+from tasks.core.fitting.kernels import count_record_cells
 
 
 @dataclass(frozen=True)

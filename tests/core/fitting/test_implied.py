@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.fitting.implied import ImpliedCounts
+from tasks.core.fitting.kernels import rake_to_pairs
 from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.fitting.table_kernels import rake_to_pairs
 
 
 def _records(sizes, number, seed):

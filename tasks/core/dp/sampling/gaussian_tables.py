@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.core.arrays import Words
-from tasks.core.cache import cache_folder, is_ours
+from tasks.core.compiling.kernel_cache import cache_folder, is_ours
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS
 from tasks.core.dp.sampling.normal import exact_number, precision, upper_tail
 

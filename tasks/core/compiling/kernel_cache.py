@@ -16,13 +16,12 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from tasks.core.cache import cache_folder
-
 _CORE = Path(__file__).resolve().parents[1]
-#: The checkout's kernels: readable by all, written by `make setup` alone.
+#: The checkout's kernels: readable by all, written by `make setup` and `make kernels` alone.
 PUBLISHED = _CORE.parents[1] / ".kernels"
 _TEMPORARY = "marginalia-kernels-"
 
@@ -31,11 +30,34 @@ class UntrustedError(Exception):
     """Somebody who can't change the code could have written a published file."""
 
 
+def cache_folder(name: str) -> Path | None:
+    """A folder of the user's cache that nobody else can write, or None where there can be none.
+
+    The cache is MARGINALIA_CACHE, else ``marginalia`` in the user's XDG cache folder. What is in it can
+    always be made again, and was never read off data.
+    """
+    base = os.environ.get("MARGINALIA_CACHE")
+    try:
+        xdg = os.environ.get("XDG_CACHE_HOME")
+        user = Path(xdg) if xdg else Path.home() / ".cache"
+        folder = (Path(base) if base else user / "marginalia") / name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        facts = folder.lstat()
+    except (OSError, RuntimeError):
+        return None
+    return folder if stat.S_ISDIR(facts.st_mode) and is_ours(facts) else None
+
+
+def is_ours(facts: os.stat_result) -> bool:
+    """Whether it belongs to this user and nobody else can write it."""
+    return facts.st_uid == os.geteuid() and not facts.st_mode & 0o022
+
+
 def use_kernel_cache() -> None:
     """Name numba's folder, before numba is imported; filled from the checkout where that can be trusted."""
     if "NUMBA_CACHE_DIR" in os.environ:  # of the process that started this one, or set by the user
         return
-    folder = _adopted() or cache_folder(f"kernels-{_of_this_place()}")
+    folder = _copied_to_own_cache() or cache_folder(f"kernels-{_identity_of_place()}")
     os.environ["NUMBA_CACHE_DIR"] = str(folder or _temporary())
 
 
@@ -83,25 +105,32 @@ def _why() -> str:
     except UntrustedError:
         return f"Other users could have changed those in {PUBLISHED}, so they are not used: run `make setup`."
     return (
-        f"Those in {PUBLISHED} do not fit: they were compiled on another kind of processor, or this run "
-        "needs one that `make setup` does not compile. Nothing is wrong."
+        f"Those in {PUBLISHED} do not fit: this run needs more than `make setup` compiles (`make kernels` "
+        "compiles all, once for all users), or they are for another kind of processor. Nothing is wrong."
     )
 
 
-def _adopted() -> Path | None:
-    """A copy of the checkout's kernels in the user's own cache, made once; None where there can be none."""
-    name = f"kernels-{_of_this_place()}-published"
+def _copied_to_own_cache() -> Path | None:
+    """A copy of the checkout's kernels in the user's own cache; None where there can be none.
+
+    A copy is made once for each publication, whole or not at all: numba does not look whether the parts of
+    a kernel's files belong together.
+    """
     parent = cache_folder("kernels")
     if parent is None:
         return None
-    part = parent / f".{os.getpid()}.part"
+    published, part = PUBLISHED / _identity(), parent / f".{os.getpid()}.part"
     try:
+        name = f"kernels-{_identity_of_place()}-{published.lstat().st_mtime_ns}"
         if not (parent / name).is_dir():
-            _copy(PUBLISHED / _identity(), part)
-            part.rename(parent / name)
-    except (OSError, UntrustedError):  # also where another process was faster
+            _copy(published, part)
+            with suppress(OSError):  # another process was faster
+                part.rename(parent / name)
+    except (OSError, UntrustedError):
+        return None
+    finally:
         shutil.rmtree(part, ignore_errors=True)
-    return cache_folder(f"kernels/{name}") if (parent / name).is_dir() else None
+    return cache_folder(f"kernels/{name}")
 
 
 def _copy(published: Path, folder: Path) -> None:
@@ -123,7 +152,6 @@ def _copy(published: Path, folder: Path) -> None:
 
 
 def _files(published: Path) -> Iterator[Path]:
-    """The published files, each folder on the way to them judged."""
     for folder in (PUBLISHED, published):
         _require(stat.S_ISDIR, folder.lstat())
     for package in _packages():
@@ -170,7 +198,7 @@ def _identity() -> str:
     return digest.hexdigest()[:16]
 
 
-def _of_this_place() -> str:
+def _identity_of_place() -> str:
     """The identity with the checkout's path, by which numba names its folders."""
     return f"{_identity()}-{hashlib.sha256(str(_CORE).encode()).hexdigest()[:8]}"
 

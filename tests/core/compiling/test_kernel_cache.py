@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from numba.core.caching import UserProvidedCacheLocator
 
-from tasks.core.compiling import kept
-from tasks.core.compiling.kept import PUBLISHED
+from tasks.core.compiling import kernel_cache
+from tasks.core.compiling.kernel_cache import PUBLISHED
 
 ROOT = Path(__file__).resolve().parents[3]
 NOBODY = 65534
@@ -23,15 +23,15 @@ PACKAGE = "synthesis"
 @pytest.fixture
 def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Made-up kernels of this version, as `make setup` leaves them; the folder of one package."""
-    monkeypatch.setattr(kept, "PUBLISHED", tmp_path / ".kernels")
+    monkeypatch.setattr(kernel_cache, "PUBLISHED", tmp_path / ".kernels")
     monkeypatch.setenv("MARGINALIA_CACHE", str(tmp_path / "own"))
     compiled = tmp_path / "numba"
-    for package in kept._packages():
-        (compiled / kept._numba_name(package)).mkdir(parents=True)
-    home = kept._CORE / PACKAGE
-    (compiled / kept._numba_name(home) / "kernel.nbi").write_bytes(b"compiled")
+    for package in kernel_cache._packages():
+        (compiled / kernel_cache._numba_name(package)).mkdir(parents=True)
+    home = kernel_cache._CORE / PACKAGE
+    (compiled / kernel_cache._numba_name(home) / "kernel.nbi").write_bytes(b"compiled")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(compiled))
-    place = kept.publish_kernels()
+    place = kernel_cache.publish_kernels()
     assert place is not None
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     return place / PACKAGE
@@ -39,16 +39,16 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def found() -> list[Path]:
     """The kernels of that package that numba is given."""
-    kept.use_kernel_cache()
+    kernel_cache.use_kernel_cache()
     return list(Path(os.environ.pop("NUMBA_CACHE_DIR")).glob(f"{PACKAGE}_*/*"))
 
 
 def test_numba_looks_where_published_kernels_are_copied_to() -> None:
     """The one thing that is taken over from inside numba."""
-    for package in kept._packages():
+    for package in kernel_cache._packages():
         place = UserProvidedCacheLocator.get_suitable_cache_subpath(str(package / "kernels.py"))
-        assert kept._numba_name(package) == place
-    assert len({package.name for package in kept._packages()}) == len(kept._packages())
+        assert kernel_cache._numba_name(package) == place
+    assert len({package.name for package in kernel_cache._packages()}) == len(kernel_cache._packages())
 
 
 def test_what_was_published_is_in_every_users_own_cache_and_readable_by_all(published: Path) -> None:
@@ -63,7 +63,7 @@ def test_what_was_published_is_in_every_users_own_cache_and_readable_by_all(publ
 def test_a_second_publication_leaves_one_version(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(published.parents[2] / "numba"))
     (published.parents[1] / "another version").mkdir()
-    kept.publish_kernels()
+    kernel_cache.publish_kernels()
     assert [path.name for path in published.parents[1].iterdir()] == [published.parent.name]
 
 
@@ -74,7 +74,7 @@ def test_nothing_is_read_that_others_could_have_written(level: int, mode: int, p
     at = (path, *path.parents)[level]
     at.chmod(at.stat().st_mode | mode)
     assert found() == []
-    assert "Other users could have changed those" in kept._why()
+    assert "Other users could have changed those" in kernel_cache._why()
 
 
 @pytest.mark.needs_root
@@ -104,7 +104,7 @@ def test_a_user_without_a_cache_folder_has_one_of_the_process(
     (copy,) = found()
     assert copy.is_relative_to(tmp_path) and copy.read_bytes() == b"compiled"
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(copy.parents[1]))
-    assert "lost at the end" in kept.explanation()
+    assert "lost at the end" in kernel_cache.explanation()
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ if user != os.geteuid():
 os.environ["HOME"] = home
 print(call())
 if sys.argv[3:]:
-    from tasks.core.compiling.kept import publish_kernels
+    from tasks.core.compiling.kernel_cache import publish_kernels
     print(publish_kernels() is not None)
 """
 
