@@ -16,10 +16,9 @@ from tasks.core.dp.budget import default_threshold_delta_cap
 from tasks.core.errors import ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.hints import did_you_mean
-from tasks.core.ledger.account import Account
+from tasks.core.ledger.account import Account, Registration
 from tasks.core.ledger.audit import audited, export_at, read_export, write_export
 from tasks.core.ledger.ledger import Ledger
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.salts import salted_datasets
 from tasks.ledger_place import kept_place
 from tasks.sensitive.ledger import kept_ledger

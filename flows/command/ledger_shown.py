@@ -10,7 +10,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account, Reservation
 from tasks.core.ledger.audit import Audit, latest_charged
-from tasks.core.ledger.stops import BROKEN, UNREAD, Stop
+from tasks.core.ledger.dataset_notes import BROKEN, UNREAD, Stop
 
 
 @dataclass(frozen=True)

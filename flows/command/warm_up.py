@@ -43,6 +43,7 @@ from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.parameters import WorkloadParameters, default_steps
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+from tasks.core.evaluation.release import count_in_parts
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.fitting.implied import ImpliedCounts
@@ -57,7 +58,7 @@ from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
 from tasks.core.synthesis.assembly import write_wide_tsv
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
 from tasks.core.synthesis.rows import common_rows
 from tasks.core.tables.header import InputFile
 from tasks.public.modes import draw_from_rows
@@ -152,37 +153,49 @@ def _release(*, everything: bool) -> None:
         # Runs read what the step before has stored: arrays that can't be written are of another type.
         records = _stored(encoded, read_coded_records, root / "coded")
         workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)
-        drawn = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
+        table = RecordTable.in_memory(records)
+        drawn = draw_workload(table, workload, WordStream(), before_first_word=lambda: None)
         measurement = _stored(drawn, read_workload_measurement, root / "measured")
         made = fitted.draw_fitted(measurement, 1, threads=1)
         synthetic = _stored(made.records, read_synthetic_records, root / "fitted")
         write_wide_tsv(synthetic, root / "synthetic.tsv")
-        ImpliedCounts(Domain((2, 2, 2)), np.zeros((1, 3), np.int32)).of(
-            (0, 1, 2)
-        )  # as longer sets are scored
+        longer_set = (0, 1, 2)  # as longer sets are scored
+        ImpliedCounts(Domain((2, 2, 2)), np.zeros((1, 3), np.int32)).of(longer_set)
         _tell("fitted records")
+        reported = count_in_parts(synthetic.parts(), _SCHEMA, 3)
+        aggregates = _stored(reported, read_aggregates, root / "reported")
+        write_reportable_tsv(aggregates, root / "reported.tsv")
+        counted = _evaluate(root, aggregates, synthetic, resources)
+        _tell("evaluation")
         if everything:
-            _release_otherwise(records, root, options)
+            _release_otherwise(records, counted, root, options)
 
 
-def _release_otherwise(records: CodedRecords, root: Path, options: EncodingOptions) -> None:
-    """Noisy counts by lengths, k-anonymity, and each mode of synthesis."""
-    resources = options.resources
-    encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))
-    aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
-    _tell("noisy counts")
-    drawn = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
-    synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
-    _tell("synthesis from counts")
+def _evaluate(
+    root: Path, aggregates: Aggregates, synthetic: SyntheticRecords, resources: QueryResources
+) -> Marginals:
+    """Against exact counts, which are returned."""
     (root / "marginals").mkdir()
     (root / "files").mkdir()
     counted = count_marginals(root / "coded", root / "marginals", 3, resources)
     for kind in (np.uint32, np.int64):  # as cells of very many records are added up
         add_up([FilledCells((np.zeros(1, np.uint8),), np.ones(1, kind))] * 2, [2])
-    inputs = RawInputs(root / "coded", counted, aggregates, synthetic, _RESOLUTION)
+    table = RecordTable.in_folder(root / "coded")
+    inputs = RawInputs(table, counted, aggregates, synthetic, _RESOLUTION)
     write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
-    write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
-    _tell("evaluation")
+    write_sensitive_aggregates(table, counted, 2, root / "files", "warm-up", resources)
+    return counted
+
+
+def _release_otherwise(
+    records: CodedRecords, counted: Marginals, root: Path, options: EncodingOptions
+) -> None:
+    """Noisy counts by lengths, k-anonymity, and each mode of synthesis."""
+    encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))
+    aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
+    _tell("noisy counts")
+    draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
+    _tell("synthesis from counts")
     _round(records, counted, root)
     _tell("synthesis from records")
 

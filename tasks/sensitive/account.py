@@ -17,8 +17,8 @@ from tasks.core.errors import BudgetExhausted, InputError, InternalError, Ledger
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.audit import Audit
-from tasks.core.ledger.room import command_for_room
-from tasks.core.ledger.stops import UNREAD
+from tasks.core.ledger.dataset_notes import UNREAD
+from tasks.core.ledger.refusals import command_for_room
 from tasks.core.markdown import escaped
 from tasks.events import announce
 from tasks.messages import tell

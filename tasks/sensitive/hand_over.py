@@ -16,10 +16,9 @@ from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.dp.budget import Caps, float_up
 from tasks.core.errors import StoredTableMismatch
 from tasks.core.ledger.account import Account
+from tasks.core.ledger.dataset_notes import BROKEN, DRAW, PolicyChange
 from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.policies import DRAW, PolicyChange
-from tasks.core.ledger.stops import BROKEN
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.statement.k_anonymity import K_ANONYMITY_REGIME
 from tasks.plan.describe import RunFacts

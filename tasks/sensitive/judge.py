@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import violations
 from tasks.core.errors import ContractViolation
-from tasks.core.ledger.stops import BROKEN
+from tasks.core.ledger.dataset_notes import BROKEN
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json

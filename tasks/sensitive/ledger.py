@@ -19,7 +19,7 @@ from tasks.core.dp.claim_limits import cap_cautions
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.ledger import Ledger, open_ledger
-from tasks.core.ledger.room import command_for_room
+from tasks.core.ledger.refusals import command_for_room
 from tasks.core.ledger.salts import salt_of
 from tasks.core.ledger.tables import PublicTable
 from tasks.ledger_place import kept_place

@@ -15,13 +15,11 @@ from tasks.core.dp.sampling.stream import WordStream
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger import mechanisms
-from tasks.core.ledger.drawing import ReleaseMeasurement, draw_once
+from tasks.core.ledger.account import Registration
+from tasks.core.ledger.dataset_notes import BROKEN, DRAW, SKIP, Policy
+from tasks.core.ledger.drawing import WAITING_FOR_THE_DRAW, ReleaseMeasurement, draw_once
 from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.policies import DRAW, SKIP, Policy
-from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.signals import WAITING_FOR_THE_DRAW
-from tasks.core.ledger.stops import BROKEN
 from tasks.core.ledger.tables import PublicTable
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts

@@ -12,8 +12,8 @@ from flows.measure import measure
 from flows.syndiffix import syndiffix
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import LateInput
+from tasks.core.ledger.dataset_notes import STOPPED
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.ledger.stops import STOPPED
 from tasks.core.ledger.tables import PublicTable
 from tests.flows import pipeline
 from tests.flows.processes import configured, phases, releases

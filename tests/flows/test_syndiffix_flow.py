@@ -15,7 +15,7 @@ import pytest
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.folder import FolderSalts
+from tasks.core.ledger.sqlite import FolderSalts
 from tasks.core.statement.released_json import check_released_json
 from tests.flows import pipeline, visits
 from tests.flows.processes import Blow, Run, assert_whole, releases, unfinished

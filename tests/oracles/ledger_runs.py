@@ -21,12 +21,12 @@ from pathlib import Path
 
 from tasks.core.dp.budget import Charge, decimal_up, mu_squared
 from tasks.core.errors import MarginaliaError
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Transaction
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.store import LedgerStore, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ def ledger_for(place: Place, releases: int = 1, epsilon: float = 1.0) -> Ledger:
 
 def charged(ledger: Ledger) -> Decimal:
     """How many releases of `gdp_charge()` are charged."""
-    return ledger.spent(DATASET)[0] / gdp_charge().mu_squared_exact
+    return ledger.account(DATASET).spent.mu_squared / gdp_charge().mu_squared_exact
 
 
 def stored_measurement(ledger: Ledger, name: ReleaseName) -> Path | None:

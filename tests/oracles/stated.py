@@ -12,9 +12,9 @@ import numpy as np
 
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.measurement import DrawnMeasurement
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.sqlite import SqliteStore
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema

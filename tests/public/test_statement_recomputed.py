@@ -22,9 +22,9 @@ from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.dp.release import draw_lengths
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import expected_spurious
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.sqlite import SqliteStore
 from tasks.core.records.table import RecordTable
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement

@@ -45,7 +45,6 @@ class Audit:
 
     @property
     def in_words(self) -> str:
-        """What it found."""
         entries = "the 1 entry" if self.entries == 1 else f"all {self.entries:,} entries"
         said = f"{entries} verified"
         if self.set_back:
@@ -230,7 +229,6 @@ def read_export(path: Path) -> list[Entry]:
 
 
 def export_at(path: Path) -> Whereabouts:
-    """An export as the place of entries."""
     return Whereabouts(str(path), "file")
 
 

@@ -6,17 +6,41 @@ follow. Only cutting off the end keeps the chain whole: that is what a recorded 
 """
 
 import json
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, cast
 
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError
+from tasks.core.ledger.place import check_private, sync
 
 #: What the first entry names as the hash before it.
 BEGINNING = "0" * 64
 
 Body = Mapping[str, object]
+
+#: All kinds of entries: `account.FOLLOWING` says what may follow in a release.
+Phase = Literal[
+    "open",  # the first entry: the ledger's own name
+    "register",  # a dataset's caps and unit
+    "lower",
+    "raise",
+    "reserve",  # a release is charged
+    "drawing",  # its noise may be seen from now on
+    "commit",  # its measurement is kept
+    "void",  # no noise was drawn
+    "lost",
+    "table",  # whose table a budget was used for
+    "apart",  # in words, that the people of a dataset are others
+    "subject",  # by which column a budget tells its subjects apart
+    "unchanged",  # whether unchanged tables are released
+    "stopped",  # a run that its table stopped
+    "salt",  # a salt of SynDiffix's noise was made
+    "salted table",  # whose table it was used for
+]
 
 
 @dataclass(frozen=True)
@@ -34,12 +58,10 @@ class Entry:
     body: Body
 
     @property
-    def phase(self) -> str:
-        """What it records: ``open``, ``register``, ``lower``, ``raise``, ``reserve``, ``drawing``..."""
-        return str(self.body["phase"])
+    def phase(self) -> Phase:
+        return cast(Phase, str(self.body["phase"]))
 
     def text(self, key: str) -> str:
-        """One of its values as text."""
         return str(self.body[key])
 
 
@@ -106,7 +128,6 @@ def _body(text: str) -> dict[str, object]:
 
 
 def broken(place: Whereabouts, what: str) -> LedgerError:
-    """The refusal of a damaged ledger, or of a file of its entries, with what to do about it."""
     if place.kind == "file":
         return LedgerError(
             f"The entries in {place.name} must be whole and allowed, but {what}. Don't rely on this file. "
@@ -139,3 +160,77 @@ class Transaction:
         self.entries.append(entry)
         self.appended.append(entry)
         return entry
+
+
+_NAME = "head.json"
+_DRAFT = ".head.part"
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last entry of a chain, as a file beside it has it (head.json, 0600).
+
+    A chain whose last entries were taken out is still a whole chain. One that does not hold this entry was
+    cut, or replaced by an older copy.
+    """
+
+    seq: int
+    sha256: str
+
+    @classmethod
+    def of(cls, entry: Entry) -> "Head":
+        return cls(entry.seq, entry.sha256)
+
+
+def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
+    """The head that was noted; None where there is no file.
+
+    Args:
+        folder: where the file is.
+        of: the ledger; None: it is in that folder.
+
+    Raises:
+        LedgerError: the file is damaged, or open to others.
+    """
+    path = folder / _NAME
+    try:
+        check_private(path)
+        body = json.loads(path.read_text(encoding="utf-8"))
+        return Head(int(body["seq"]), str(body["sha256"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        raise broken(
+            of or Whereabouts(str(folder), "folder"), f"the file {_NAME}, which keeps its head, is damaged"
+        ) from None
+
+
+def require_whole(entries: list[Entry], head: Head, of: Whereabouts, folder: Path) -> None:
+    """Refuse a chain that does not hold the head that was noted before it was read.
+
+    Raises:
+        LedgerError: it was cut or replaced.
+    """
+    if not 0 < head.seq <= len(entries) or entries[head.seq - 1].sha256 != head.sha256:
+        raise broken(
+            of,
+            f"the head that {folder / _NAME} keeps is not in it: it was cut short, or is an older copy or "
+            "another ledger",
+        )
+
+
+def draft_head(folder: Path, entry: Entry) -> Path:
+    """Write the next head under another name, durable: a full disk stops here, before the chain grows."""
+    draft = folder / _DRAFT
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(Head.of(entry)), sort_keys=True) + "\n")
+        file.flush()
+        os.fsync(descriptor)
+    return draft
+
+
+def keep_head(draft: Path) -> None:
+    """Give a draft its name. Whoever dies before it leaves a head that is still in the chain."""
+    draft.rename(draft.with_name(_NAME))
+    sync(draft.parent)

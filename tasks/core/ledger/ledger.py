@@ -5,7 +5,6 @@ All reads and writes of the chain that others need go through `Ledger`; drawing 
 """
 
 import json
-from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -13,24 +12,36 @@ from typing import Any
 from tasks.core.dp.budget import Charge, sum_of
 from tasks.core.dp.measurement import measurement_sha256
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
-from tasks.core.ledger.account import FOLLOWING, Account, Reservation, account_of, reasons_of
+from tasks.core.ledger.account import (
+    FOLLOWING,
+    Account,
+    Registration,
+    Reservation,
+    account_of,
+    lowered,
+    raised,
+    reasons_of,
+)
 from tasks.core.ledger.audit import Audit, audited
-from tasks.core.ledger.entries import Entry, Transaction, broken
-from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
-from tasks.core.ledger.place import Place
-from tasks.core.ledger.policies import (
+from tasks.core.ledger.dataset_notes import (
     DRAW,
     Policy,
     PolicyChange,
+    Stop,
+    Why,
+    enter_subject,
     note_policy,
+    note_stop,
     policy_changes,
+    rename_subject,
     require_policy,
+    stops_of,
 )
+from tasks.core.ledger.entries import Entry, Transaction, broken
+from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
+from tasks.core.ledger.place import Place
 from tasks.core.ledger.refusals import exhausted, non_private, second_budget
-from tasks.core.ledger.registration import Registration, lowered, raised
-from tasks.core.ledger.stops import Stop, Why, note_stop, stops_of
 from tasks.core.ledger.store import LedgerStore, open_store
-from tasks.core.ledger.subjects import enter_subject, rename_subject
 from tasks.core.ledger.tables import APART, TABLE, PublicTable, note, noted, resemblance
 
 _ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
@@ -64,7 +75,6 @@ class Ledger:
         return self.store.scope
 
     def head(self) -> str:
-        """Hash of the last entry."""
         return self._entries()[-1].sha256
 
     def verify(self, expected_head: str | None = None) -> str:
@@ -113,11 +123,9 @@ class Ledger:
         return tuple(registered_names(self._entries()))
 
     def is_registered(self, dataset: str) -> bool:
-        """Whether the dataset has a budget here."""
         return dataset in self.datasets()
 
     def has_salt(self, dataset: str) -> bool:
-        """Whether SynDiffix ever made a salt for the dataset."""
         return dataset in salted_names(self._entries())
 
     def reasons(self, dataset: str) -> tuple[str, ...]:
@@ -223,7 +231,6 @@ class Ledger:
         require_policy(self._entries(), dataset, policy)
 
     def note_policy(self, name: ReleaseName, policy: Policy) -> None:
-        """Note whether unchanged tables are skipped, where it is another policy than before."""
         if policy == DRAW and not policy_changes(self._entries(), name.dataset):
             return  # as ever: nothing is written
         with self.store.transaction() as work:
@@ -286,25 +293,11 @@ class Ledger:
             return account_of(work.entries, dataset)
 
     def account(self, dataset: str, head: str | None = None) -> Account:
-        """A dataset's account, now or as it was when the chain ended at ``head``."""
         entries = self._entries()
         if head is not None:
             places = [entry.seq for entry in entries if entry.sha256 == head]
             entries = entries[: places[0]] if places else entries
         return account_of(entries, dataset)
-
-    def spent(self, dataset: str) -> tuple[Decimal, Decimal, float]:
-        """(sum of mu^2, 1 - prod(1 - delta_t), the epsilon of both at the delta cap), rounded up."""
-        account = self.account(dataset)
-        return account.spent.mu_squared, account.spent.threshold_delta, account.epsilon_spent
-
-    def remaining(self, dataset: str) -> tuple[Decimal, Decimal]:
-        """What is left: of B^2, and the largest delta_t that one more release may have."""
-        return self.account(dataset).remaining
-
-    def remaining_runs(self, dataset: str, charge: Charge) -> int:
-        """How many more releases of this charge fit, at most `budget.MOST_RUNS`."""
-        return self.account(dataset).remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
 
     def check_admission(
         self, name: ReleaseName, charge: Charge, registration: Registration | None = None
@@ -340,7 +333,6 @@ class Ledger:
         return Admission.ADMISSIBLE
 
     def has_measurement(self, reservation: Reservation) -> bool:
-        """Whether a reservation's measurement is complete and kept."""
         return self.store.measurements.has(reservation.measurement_name)
 
     def facts(self, reservation: Reservation) -> dict[str, Any]:
@@ -358,7 +350,6 @@ class Ledger:
         return facts
 
     def committed_folder(self, reservation: Reservation) -> Path:
-        """The measurement of a committed reservation, verified against its commit."""
         name, kept = reservation.measurement_name, self.store.measurements
         advice = (
             f"It can't be made again: restore {kept.where(name)} from a backup, or run under a new vintage, "
@@ -428,7 +419,6 @@ def open_ledger(place: Place | None = None, code: str = "") -> Ledger:
 
 
 def covers(reservation: Reservation, charge: Charge) -> bool:
-    """Whether an open reservation is charged enough for this."""
     return (
         charge.mu_squared_exact <= reservation.mu_squared
         and charge.threshold_delta_exact <= reservation.threshold_delta

@@ -33,12 +33,10 @@ class ReleaseName:
         return sha256_of(canonical([self.dataset, self.vintage, self.digest]))[:32]
 
     def as_body(self) -> dict[str, object]:
-        """The name as an entry holds it."""
         return {"dataset": self.dataset, "vintage": self.vintage, "digest": self.digest}
 
     @classmethod
     def of(cls, body: Body) -> "ReleaseName":
-        """The name that an entry holds."""
         return cls(str(body["dataset"]), str(body["vintage"]), str(body["digest"]))
 
 
@@ -50,8 +48,8 @@ def folded(name: str) -> str:
     >>> folded("In\u00adcome\u00a0\u200b") == folded("income")
     True
     """
-    letters = "".join(unicodedata.normalize("NFKC", name).casefold().split())
-    seen = "".join(letter for letter in letters if not _is_invisible(letter))
+    without_blanks = "".join(unicodedata.normalize("NFKC", name).casefold().split())
+    seen = "".join(letter for letter in without_blanks if not _is_invisible(letter))
     # What stood around an invisible character may make one letter without it.
     return seen if seen == name else folded(seen)
 

@@ -209,7 +209,6 @@ def exclusive(path: Path, waiting: Callable[[], None] | None = None) -> Iterator
 
 
 def is_held(path: Path) -> bool:
-    """Whether somebody holds the lock just now."""
     if not path.exists():
         return False
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -223,7 +222,6 @@ def is_held(path: Path) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Make a file's content, or a folder's list of names, durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

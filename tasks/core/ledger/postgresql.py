@@ -8,19 +8,364 @@ once, and a database that was rolled back or replaced by every machine and every
     admission        serialisable, one writer at a time: a lock on the row of the head
     durable          synchronous_commit is set in each session; a server without fsync is refused
     measurements     bytes, in one transaction, under the release's lock
+
+A thread that holds a release's lock does everything in the session that holds it: where that session died,
+and its lock with it, nothing more can be written for the release. Whatever a library says becomes an error of
+ours, which names the database and holds no password.
 """
 
+import hashlib
+import shutil
+import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import psycopg
+from psycopg import errors
+from psycopg.rows import dict_row
 
 from tasks.core.dp.digest import canonical, sha256_of
+from tasks.core.dp.measurement import measurement_sha256
 from tasks.core.errors import LedgerError
 from tasks.core.ledger import place
-from tasks.core.ledger.database import DatabaseMeasurements, DatabaseSalts
-from tasks.core.ledger.entries import Entry, Transaction, broken, verified
-from tasks.core.ledger.head import Head, draft_head, keep_head, read_head, require_whole
-from tasks.core.ledger.session import Connection, Sessions, statement
+from tasks.core.ledger.entries import (
+    Entry,
+    Head,
+    Transaction,
+    Whereabouts,
+    broken,
+    draft_head,
+    keep_head,
+    read_head,
+    require_whole,
+    verified,
+)
+from tasks.core.ledger.place import Database, parts_of
+from tasks.core.ledger.refusals import lost_salt
+from tasks.core.ledger.store import SALT_BYTES, begin_folder, new_salt
+
+_SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger" / "postgresql"
+#: How often a waiting run asks whether the release is free.
+_ASKED_SECONDS = 0.2
+
+#: What the address may change; keepalives let both ends notice a machine that is gone.
+_DEFAULTS: dict[str, str | int] = {
+    "connect_timeout": 20,
+    "application_name": "marginalia-ledger",
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 5,
+}
+
+Row = dict[str, object]
+Connection = psycopg.Connection[Row]
+
+
+def statement(name: str) -> str:
+    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A session that this thread is to use, and the release's lock that it holds, if it holds one."""
+
+    connection: Connection
+    lock: tuple[int, int] | None
+
+
+class Sessions:
+    """Of one ledger's database."""
+
+    def __init__(self, database: Database) -> None:
+        """Args: database: its address, and what opens it.
+
+        Raises:
+            ParameterError: the address can't be read.
+        """
+        self._parts, self._password = parts_of(database.address), database.password
+        parts = self._parts
+        host = parts.get("host") or parts.get("hostaddr") or "localhost"
+        name = parts.get("dbname") or parts.get("user") or ""
+        self.whereabouts = Whereabouts(f"postgresql://{host}:{parts.get('port') or 5432}/{name}", "database")
+        self._own = threading.local()
+
+    @contextmanager
+    def current(self) -> Iterator[Connection]:
+        held = self._stack()
+        with self._explained():
+            if held:
+                yield held[-1].connection
+            else:
+                with closing(self._connect()) as connection:
+                    yield connection
+
+    @contextmanager
+    def apart(self) -> Iterator[Connection]:
+        with self._explained(), closing(self._connect()) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A serialisable transaction of the current session; all or nothing, durable at its end.
+
+        Whoever holds a release's lock writes only while the database says that this very session holds it.
+        """
+        with self.current() as connection:
+            held = self._stack()
+            lock = held[-1].lock if held else None
+            connection.execute("begin isolation level serializable")
+            held.append(_Held(connection, lock))
+            try:
+                # Before the first query, which fixes what the transaction sees.
+                connection.execute("lock table head in exclusive mode")
+                if lock is not None and connection.info.backend_pid not in self._holders(connection, lock):
+                    raise self._unreachable("the session that held the lock of this release is gone")
+                yield connection
+                connection.execute("commit")
+            except BaseException:
+                if not connection.closed:
+                    connection.rollback()
+                raise
+            finally:
+                held.pop()
+
+    @contextmanager
+    def locked(self, key: str, waiting: Callable[[], None] | None) -> Iterator[None]:
+        """A session that holds a lock, which the server frees when the session ends, however it ends."""
+        high, low = lock = _lock_number(key)
+        number = {"number": _signed(high << 32 | low)}
+        with self._explained(), closing(self._connect()) as connection:
+            while not _only(connection.execute("select pg_try_advisory_lock(%(number)s) as is_ours", number)):
+                if waiting is not None:
+                    waiting()
+                    waiting = None
+                time.sleep(_ASKED_SECONDS)
+            held = self._stack()
+            held.append(_Held(connection, lock))
+            try:
+                yield
+            finally:
+                held.pop()
+
+    def is_locked(self, key: str) -> bool:
+        with self.apart() as connection:
+            return bool(self._holders(connection, _lock_number(key)))
+
+    def _holders(self, connection: Connection, lock: tuple[int, int]) -> set[object]:
+        high, low = lock
+        rows = connection.execute(statement("holders"), {"high": high, "low": low})
+        return {row["pid"] for row in rows}
+
+    def _stack(self) -> list[_Held]:
+        if not hasattr(self._own, "stack"):
+            self._own.stack = []
+        stack: list[_Held] = self._own.stack
+        return stack
+
+    def _connect(self) -> Connection:
+        """A session with the ledger's settings, at a server that keeps what it was given.
+
+        Raises:
+            LedgerError: it does not.
+        """
+        options: dict[str, str | int] = {**_DEFAULTS, **self._parts}
+        if self._password is not None:
+            options["password"] = self._password
+        connection = psycopg.Connection[Row].connect(
+            "",
+            autocommit=True,
+            prepare_threshold=None,
+            row_factory=dict_row,
+            **options,  # type: ignore[arg-type]
+        )
+        try:
+            connection.execute(statement("settings"))
+            facts = connection.execute(statement("server")).fetchone() or {}
+            self._require_durable(facts)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _require_durable(self, facts: Row) -> None:
+        if facts["is_standby"]:
+            raise self._unreachable("it is a standby, which can't be written")
+        off = [name for name in ("fsync", "synchronous_commit") if facts[name] != "on"]
+        if off:
+            raise LedgerError(
+                f"The database of the ledger, {self.whereabouts.name}, must keep what it has confirmed, also "
+                f"after a power cut, but {' and '.join(off)} is not on. Nothing is drawn. Set it to on, and "
+                "run again."
+            )
+        if facts["schema"] is None:
+            raise self._unreachable("there is no schema that this role may use (search_path)")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Whatever the library says, in our words, without what it was called with."""
+        refusal: LedgerError | None = None
+        try:
+            yield
+        except psycopg.Error as error:
+            refusal = self._refusal(error)
+        if refusal is not None:
+            raise refusal
+
+    def _refusal(self, error: psycopg.Error) -> LedgerError:
+        if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn | errors.DataCorrupted):
+            return broken(self.whereabouts, "its tables are damaged")
+        if isinstance(error, errors.DiskFull):
+            return LedgerError(
+                f"The command must write to the ledger in {self.whereabouts.name}, and the server's disk is "
+                "full. Free some space and run again: nothing is charged twice."
+            )
+        if isinstance(error, errors.LockNotAvailable):
+            return self._unreachable("another run has been writing to it for two minutes")
+        said = (error.diag.message_primary or str(error)).strip().splitlines() or ["the connection was lost"]
+        return self._unreachable(f"PostgreSQL says '{said[0].removeprefix('connection failed: ').strip()}'")
+
+    def _unreachable(self, what: str) -> LedgerError:
+        return LedgerError(
+            f"The ledger in {self.whereabouts.name} must be readable and writable, but {what}. "
+            "Correct that and run again: nothing is charged twice."
+        )
+
+
+def _lock_number(key: str) -> tuple[int, int]:
+    digest = hashlib.sha256(f"marginalia release {key}".encode()).digest()
+    return int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:8], "big")
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _only(cursor: psycopg.Cursor[Row]) -> object:
+    row = cursor.fetchone()
+    return None if row is None else next(iter(row.values()))
+
+
+#: Files are kept in parts of so many bytes: a value of PostgreSQL ends at a gigabyte, and memory before that.
+_PART_BYTES = 8 << 20
+
+
+class DatabaseMeasurements:
+    """The files of each measurement as bytes, written in one transaction.
+
+    Noise is drawn into a folder of this machine. A copy here is only ever used where it is what the chain
+    says, and may be deleted at any time.
+    """
+
+    def __init__(self, sessions: Sessions, folder: Path) -> None:
+        """Args: sessions: with the database. folder: for copies, made where it is missing."""
+        self._sessions, self.root = sessions, place.private_folder(folder)
+
+    def names(self) -> set[str]:
+        with self._sessions.current() as connection:
+            return {str(row["name"]) for row in connection.execute(statement("names"))}
+
+    def has(self, name: str) -> bool:
+        with self._sessions.current() as connection:
+            row = connection.execute(statement("has"), {"name": name}).fetchone()
+        return bool(row and row["files"])
+
+    def begin(self, name: str) -> Path:
+        return begin_folder(self._part(name))
+
+    def give_up(self, name: str) -> None:
+        shutil.rmtree(self._part(name), ignore_errors=True)
+
+    def keep(self, name: str) -> None:
+        """See `Measurements`: the transaction is durable when it ends, and the lock is still held in it."""
+        part = self._part(name)
+        with self._sessions.writing() as connection:
+            for path in sorted(path for path in part.rglob("*") if path.is_file()):
+                where = path.relative_to(part).as_posix()
+                with path.open("rb") as file:
+                    number = 0
+                    while (content := file.read(_PART_BYTES)) or number == 0:
+                        row = {"name": name, "path": where, "part": number, "content": content}
+                        connection.execute(statement("keep"), row)
+                        number += 1
+        self._replace(part, name)
+
+    def make_durable(self, name: str) -> None:
+        """See `Measurements`: what can be read from the database is durable."""
+
+    def folder(self, name: str, sha256: str | None = None) -> Path:
+        """See `Measurements`: a copy, fetched unless the one that is here is the right one."""
+        copy = self.root / name
+        if sha256 is None or not copy.is_dir() or measurement_sha256(copy) != sha256:
+            self._replace(self._fetched(name), name)
+        return copy
+
+    def where(self, name: str) -> str:
+        return f"the measurement {name} of the database {self._sessions.whereabouts.name}"
+
+    def _part(self, name: str) -> Path:
+        return self.root / f"{name}.part"
+
+    def _fetched(self, name: str) -> Path:
+        scratch = begin_folder(self.root / f"{name}.{uuid.uuid4().hex}.copy")
+        with self._sessions.current() as connection:
+            rows = connection.execute(statement("parts"), {"name": name}).fetchall()
+            for row in rows:
+                path = PurePosixPath(str(row["path"]))
+                if path.is_absolute() or ".." in path.parts:
+                    raise broken(self._sessions.whereabouts, "a file of a measurement has no name of its own")
+                wanted = {"name": name, "path": row["path"], "part": row["part"]}
+                found = connection.execute(statement("content"), wanted, binary=True).fetchone() or {}
+                (scratch / path).parent.mkdir(parents=True, exist_ok=True)
+                with (scratch / path).open("ab") as file:
+                    file.write(bytes(found["content"]))  # type: ignore[call-overload]
+        return scratch
+
+    def _replace(self, made: Path, name: str) -> None:
+        """Give a copy its name. The same one that is there stays: another process may be reading it."""
+        copy = self.root / name
+        with suppress(OSError):
+            made.rename(copy)
+            return
+        if measurement_sha256(copy) == measurement_sha256(made):
+            shutil.rmtree(made, ignore_errors=True)
+            return
+        shutil.rmtree(copy, ignore_errors=True)
+        made.rename(copy)
+
+
+class DatabaseSalts:
+    """One row a salt, by a hash of the dataset's name."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        """Args: sessions: with the database."""
+        self._sessions = sessions
+
+    def make(self, dataset: str) -> None:
+        """See `Salts`: it is kept with the chain's word on it, or neither is."""
+        with self._sessions.current() as connection:
+            connection.execute(statement("make_salt"), {"key": _key(dataset), "salt": new_salt()})
+
+    def read(self, dataset: str) -> bytes:
+        with self._sessions.current() as connection:
+            row = connection.execute(statement("salt"), {"key": _key(dataset)}, binary=True).fetchone()
+        if row is None:
+            raise lost_salt(self.where(dataset), "it is gone", "database")
+        salt: bytes = row["salt"]  # type: ignore[assignment]
+        if len(salt) != SALT_BYTES:
+            raise lost_salt(self.where(dataset), f"it does not have {SALT_BYTES} bytes", "database")
+        return salt
+
+    def where(self, dataset: str) -> str:
+        return f"of dataset {dataset!r} in {self._sessions.whereabouts.name}"
+
+
+def _key(dataset: str) -> str:
+    return sha256_of(dataset)[:32]
+
 
 _TABLES = 4
 _A_TABLE_IS_GONE = "a table of it is gone or not durable"
@@ -51,11 +396,9 @@ class PostgresqlStore:
 
     @property
     def scope(self) -> str:
-        """See `LedgerStore`."""
         return "one ledger in a database that its workers share"
 
     def entries(self) -> list[Entry]:
-        """See `LedgerStore`."""
         # What this machine knew first: the chain only grows, so that what is read later holds it.
         known = self._known()
         with self._sessions.apart() as connection:
@@ -66,7 +409,6 @@ class PostgresqlStore:
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """See `LedgerStore`."""
         known = self._known()
         with self._sessions.writing() as connection:
             work = Transaction(self._read(connection, known))
@@ -83,7 +425,6 @@ class PostgresqlStore:
         return self._sessions.locked(key, waiting)
 
     def is_at_work(self, key: str) -> bool:
-        """See `LedgerStore`."""
         return self._sessions.is_locked(key)
 
     def _read(self, connection: Connection, known: Head | None) -> list[Entry]:
@@ -97,7 +438,8 @@ class PostgresqlStore:
             raise broken(
                 self.whereabouts, "its chain does not end where its table head says: it was cut short"
             )
-        require_whole(entries, known, self.whereabouts, self.local)
+        if known is not None:
+            require_whole(entries, known, self.whereabouts, self.local)
         return entries
 
     def _move_head(self, connection: Connection, before: Entry, last: Entry) -> None:

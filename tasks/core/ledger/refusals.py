@@ -7,11 +7,10 @@ import math
 from decimal import Decimal
 
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.budget import DOWN, Charge
+from tasks.core.dp.budget import DOWN, Caps, Charge, Spent, float_up
 from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
-from tasks.core.ledger.room import command_for_room
 from tasks.core.ledger.tables import Resemblance
 
 #: What is left below this part of a release's cost is the rounding of caps: nothing that fits anything.
@@ -33,7 +32,6 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
 
 
 def _left(account: Account, charge: Charge) -> str:
-    """What is left, as the release that would still fit."""
     mu_squared, threshold_delta = account.remaining
     if mu_squared < charge.mu_squared_exact * _DUST:
         return "nothing is left"
@@ -66,7 +64,6 @@ def non_private(engine: str) -> ParameterError:
 
 
 def second_budget(found: Resemblance, unit: str, *, is_new: bool) -> ParameterError:
-    """The refusal of a second budget for one table."""
     if not is_new:
         return found.refusal("budget", others=_told_apart(found))
     rows = " --unit row" if unit == "row" else ""
@@ -89,7 +86,6 @@ def _told_apart(found: Resemblance) -> str:
 
 
 def lost_salt(where: str, what: str, kind: str = "folder") -> LedgerError:
-    """The refusal of a salt that can't be used, with what to do about it."""
     return LedgerError(
         f"The salt {where} must be the one that was made for this dataset, as the noise of two salts could "
         f"be averaged away, but {what}. Nothing is made with another salt. Restore the whole ledger {kind} "
@@ -97,3 +93,26 @@ def lost_salt(where: str, what: str, kind: str = "folder") -> LedgerError:
         "if no output of the old salt was ever shared, or if you accept that old and new outputs "
         "together tell more."
     )
+
+
+def command_for_room(dataset: str, caps: Caps, spent: Spent, charge: Charge, more: int) -> str:
+    """The command whose caps admit so many more releases of this charge, and hardly anything else.
+
+    Args:
+        dataset: its name.
+        caps: of its account.
+        spent: of its account.
+        charge: of one more release.
+        more: how many of them.
+    """
+    for _ in range(more):
+        spent = spent.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
+    delta = max(float(caps.delta), more * charge.delta)
+    # Raising keeps the share of delta that thresholds may use, unless it is given.
+    kept = delta * float(caps.threshold_delta / caps.delta)
+    needed = float_up(spent.threshold_delta)
+    part = "" if kept >= needed else f" --threshold-delta {plain_up(needed)}"
+    threshold_delta = Decimal(max(kept, float(plain_up(needed))))
+    noise = Spent(spent.mu_squared, 1 - threshold_delta)
+    epsilon = max(float(caps.epsilon), noise.epsilon(Decimal(plain_up(delta))))
+    return f"marginalia ledger '{dataset}' --cap {plain_up(epsilon)} {plain_up(delta)}{part} --reason '...'"

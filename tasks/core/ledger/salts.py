@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.entries import Entry, Transaction
+from tasks.core.ledger.entries import Entry, Phase, Transaction
 from tasks.core.ledger.names import folded, refuse_twin, registered_names, salted_names
 from tasks.core.ledger.place import VARIABLE, Place, local_folder
 from tasks.core.ledger.refusals import lost_salt, second_salt
 from tasks.core.ledger.store import open_store
 from tasks.core.ledger.tables import SALTED, PublicTable, note, noted, resemblance
 
-_PHASE = "salt"
+_PHASE: Phase = "salt"
 
 
 def salt_of(place: Place, dataset: str, table: PublicTable | None = None) -> bytes:
@@ -72,8 +72,7 @@ def require_one_salt(place: Place, *runs: tuple[str, PublicTable]) -> None:
 
 def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
     """Note a dataset's table, unless the dataset must not have it."""
-    had = _fingerprint(work.entries, dataset) is not None
-    if not had:
+    if _fingerprint(work.entries, dataset) is None:
         refuse_twin(dataset, salted_names(work.entries))
         refuse_twin(dataset, registered_names(work.entries))
     if table is None:
@@ -109,7 +108,6 @@ def require_apart(place: Place, outputs: Path) -> None:
 
 
 def _fingerprint(entries: Iterable[Entry], dataset: str) -> str | None:
-    """SHA-256 of the dataset's salt as the chain has it, if one was ever made."""
     # Not under "dataset": an account is made of the entries that have that.
     found = (e.text("salt_sha256") for e in entries if e.phase == _PHASE and e.body["salt_of"] == dataset)
     return next(found, None)

@@ -4,27 +4,140 @@ Writers take turns by a lock of their own, so that the head's file (see `head`) 
 the transaction that died after its commit; whoever reads next brings it up to date.
 """
 
+import contextlib
 import errno
 import os
+import shutil
 import sqlite3
+import stat
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
-from tasks.core.dp.digest import canonical
+from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError
 from tasks.core.ledger import place
-from tasks.core.ledger.entries import Entry, Transaction, Whereabouts, broken, verified
-from tasks.core.ledger.folder import FolderMeasurements, FolderSalts
-from tasks.core.ledger.head import (
+from tasks.core.ledger.entries import (
+    Entry,
     Head,
+    Transaction,
+    Whereabouts,
+    broken,
     draft_head,
     keep_head,
     read_head,
     require_whole,
+    verified,
 )
+from tasks.core.ledger.refusals import lost_salt
+from tasks.core.ledger.store import SALT_BYTES, begin_folder, new_salt
+
+
+class FolderMeasurements:
+    """One folder a measurement, which has its name from the moment it is complete and durable."""
+
+    def __init__(self, folder: Path) -> None:
+        """Args: folder: of all of them, made where it is missing."""
+        self.root = place.private_folder(folder)
+
+    def names(self) -> set[str]:
+        return {folder.name.removesuffix(".part") for folder in self.root.iterdir()}
+
+    def has(self, name: str) -> bool:
+        return (self.root / name).is_dir()
+
+    def begin(self, name: str) -> Path:
+        return begin_folder(self._part(name))
+
+    def give_up(self, name: str) -> None:
+        shutil.rmtree(self._part(name), ignore_errors=True)
+
+    def keep(self, name: str) -> None:
+        """See `Measurements`: the files are durable before the folder has its name."""
+        part = self._part(name)
+        for path in sorted(part.rglob("*")):
+            place.sync(path)
+        place.sync(part)
+        part.rename(self.root / name)
+        place.sync(self.root)
+
+    def make_durable(self, name: str) -> None:
+        place.sync(self.root)
+
+    def folder(self, name: str, sha256: str | None = None) -> Path:
+        return self.root / name
+
+    def where(self, name: str) -> str:
+        return str(self.root / name)
+
+    def _part(self, name: str) -> Path:
+        return self.root / f"{name}.part"
+
+
+class FolderSalts:
+    """One file a salt.
+
+    <folder>/<key>.salt      0600, by the dataset's name
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Args: folder: of all of them; made with the first."""
+        self.root = folder
+
+    def path(self, dataset: str) -> Path:
+        return self.root / f"{sha256_of(dataset)[:32]}.salt"
+
+    def where(self, dataset: str) -> str:
+        return str(self.path(dataset))
+
+    def make(self, dataset: str) -> None:
+        """See `Salts`: its maker may have died before the chain knew of it."""
+        path = self.path(dataset)
+        if os.path.lexists(path):
+            return
+        place.private_folder(path.parent)
+        draft = path.with_name(f".{uuid.uuid4().hex}.part")
+        problem = ""
+        try:
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(new_salt())
+                file.flush()
+                os.fsync(descriptor)
+            draft.rename(path)
+            place.sync(path.parent)
+            place.sync(path.parent.parent)
+        except OSError as error:
+            problem = (
+                f"The command must write the salt {path} first, and can't ({os.strerror(error.errno or 0)}): "
+                "correct that and run again."
+            )
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+        if problem:
+            raise LedgerError(problem)
+
+    def read(self, dataset: str) -> bytes:
+        """See `Salts`: a plain file of 32 bytes in a folder of its own, both closed to others."""
+        path = self.path(dataset)
+        try:
+            if stat.S_ISLNK(path.parent.lstat().st_mode):
+                raise lost_salt(str(path), "its folder is a link")
+            place.check_private(path.parent)
+            if not stat.S_ISREG(path.lstat().st_mode):
+                raise lost_salt(str(path), "it is a link or no file")
+            place.check_private(path)
+            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+                salt = file.read(SALT_BYTES + 1)
+        except OSError as error:
+            raise lost_salt(str(path), f"it can't be read ({os.strerror(error.errno or 0)})") from None
+        if len(salt) != SALT_BYTES:
+            raise lost_salt(str(path), f"it does not have {SALT_BYTES} bytes")
+        return salt
+
 
 _SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger"
 _BUSY_SECONDS = 120.0
@@ -52,17 +165,15 @@ class SqliteStore:
             with place.exclusive(folder / "locks" / _MAKING):
                 self._make()
         place.check_private(self.file)
-        self._head()
+        self._noted_head()
 
     @property
     def scope(self) -> str:
-        """See `LedgerStore`."""
         return "one ledger of one user on one machine"
 
     def entries(self) -> list[Entry]:
-        """See `LedgerStore`."""
         # The head first: the chain only grows, so that what is read later holds it.
-        head = self._head()
+        head = self._noted_head()
         with self._connection() as connection:
             entries = self._read(connection, head)
         if head.seq < len(entries):
@@ -75,7 +186,7 @@ class SqliteStore:
         with place.exclusive(self.folder / "locks" / _WRITING), self._connection() as connection:
             connection.execute("begin immediate")
             try:
-                work = Transaction(self._read(connection, self._head()))
+                work = Transaction(self._read(connection, self._noted_head()))
                 yield work
                 _append(connection, work.appended)
                 draft = self._drafted(work.entries[-1])
@@ -88,18 +199,15 @@ class SqliteStore:
                 keep_head(draft)
 
     def release_lock(self, key: str, waiting: Callable[[], None] | None) -> AbstractContextManager[None]:
-        """See `LedgerStore`."""
         return place.exclusive(self._lock(key), waiting)
 
     def is_at_work(self, key: str) -> bool:
-        """See `LedgerStore`."""
         return place.is_held(self._lock(key))
 
     def _lock(self, key: str) -> Path:
         return self.folder / "locks" / f"{key}.lock"
 
-    def _head(self) -> Head:
-        """The head that was noted. Raises `LedgerError` where its file is gone."""
+    def _noted_head(self) -> Head:
         head = read_head(self.folder)
         if head is None:
             raise broken(self.whereabouts, "the file head.json, which keeps its head, is gone")
@@ -123,7 +231,7 @@ class SqliteStore:
             return
         with suppress(OSError), place.exclusive(self.folder / "locks" / _WRITING):
             with self._connection() as connection:
-                entries = self._read(connection, self._head())
+                entries = self._read(connection, self._noted_head())
             keep_head(draft_head(self.folder, entries[-1]))
 
     @contextmanager
@@ -169,7 +277,7 @@ class SqliteStore:
                 connection.executescript(_statement("create"))
                 _append(connection, first.appended)
             place.sync(draft)
-            # Before the chain has its name, which is never without its head.
+            # Before the chain has its name: one that says that its head is kept is never without it.
             keep_head(self._drafted(first.entries[-1]))
             draft.rename(self.file)
         place.sync(self.folder)

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.entries import Entry, Transaction
+from tasks.core.ledger.entries import Entry, Phase, Transaction
 from tasks.core.ledger.names import folded
 from tasks.core.tables.places import normal_place, remote_url
 
-#: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
-#: the people of a dataset are others.
-TABLE, SALTED, APART = "table", "salted table", "apart"
+TABLE: Phase = "table"
+SALTED: Phase = "salted table"
+APART: Phase = "apart"
 #: The place of all tables that a notebook hands over.
 _MEMORY = "memory://"
 
@@ -43,7 +43,6 @@ class PublicTable:
     pattern: Path | None = None
 
     def marks(self, entries: list[Entry]) -> "Marks":
-        """Its hashes, keyed by the ledger's own name."""
         places = (self.path,) if self.pattern is None else (self.path, self.pattern)
         paths = (keyed(entries, canonical(["path", _place(place)])) for place in places)
         columns = (columns_mark(entries, names) for names in (self.header, self.columns))
@@ -74,7 +73,6 @@ def columns_mark(entries: list[Entry], names: Collection[str]) -> str:
 
 
 def keyed(entries: list[Entry], text: str) -> str:
-    """A hash of a text, keyed by the ledger's own name."""
     return hmac.new(entries[0].text("ledger").encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -86,12 +84,7 @@ class Marks:
     columns: frozenset[str] = field(default_factory=frozenset)
 
     def plus(self, other: "Marks") -> "Marks":
-        """Of both."""
         return Marks(self.paths | other.paths, self.columns | other.columns)
-
-    def without(self, other: "Marks") -> "Marks":
-        """Those that the other has not."""
-        return Marks(self.paths - other.paths, self.columns - other.columns)
 
     def shared(self, other: "Marks", place: str = "path") -> list[str]:
         """What both have, in words. Args: other: those of another dataset. place: what paths are called."""
@@ -99,27 +92,24 @@ class Marks:
         return [words for words, both in found if both]
 
     def __le__(self, other: "Marks") -> bool:
-        """Whether all of it is in the other."""
         return self.paths <= other.paths and self.columns <= other.columns
 
     @classmethod
     def of(cls, entry: Entry) -> "Marks":
-        """Those that an entry holds."""
         return cls(_texts(entry.body["paths"]), _texts(entry.body["columns"]))
 
     def as_body(self) -> dict[str, object]:
-        """As an entry holds them."""
         return {"paths": sorted(self.paths), "columns": sorted(self.columns)}
 
 
-def note(entries: Transaction, phase: str, dataset: str, marks: Marks, code: str = "") -> None:
+def note(entries: Transaction, phase: Phase, dataset: str, marks: Marks, code: str = "") -> None:
     """Write down that a dataset had a table, unless that is there already."""
     if not marks <= noted(entries.entries, phase).get(dataset, Marks()):
         # Not under "dataset": an account is made of the entries that have that.
         entries.append({"phase": phase, "table_of": dataset, "code": code, **marks.as_body()})
 
 
-def noted(entries: Iterable[Entry], phase: str = TABLE) -> dict[str, Marks]:
+def noted(entries: Iterable[Entry], phase: Phase = TABLE) -> dict[str, Marks]:
     """What each dataset's tables had, by dataset: those of its budget, or those of its salt."""
     found: dict[str, Marks] = {}
     for entry in entries:
@@ -184,7 +174,9 @@ def resemblance(
     entries: list[Entry], known: Mapping[str, Marks], dataset: str, table: PublicTable
 ) -> Resemblance | None:
     """The first other dataset whose table this was, by its hashes, and that no person told apart from it."""
-    fresh = table.marks(entries).without(known.get(dataset, Marks()))
+    own = known.get(dataset, Marks())
+    marks = table.marks(entries)
+    fresh = Marks(marks.paths - own.paths, marks.columns - own.columns)
     place = "place (a notebook's memory)" if _is_in_memory(table.path) else "path"
     for other, its in known.items():
         words = fresh.shared(its, place)

@@ -67,6 +67,18 @@ def test_a_second_publication_leaves_one_version(published: Path, monkeypatch: p
     assert [path.name for path in published.parents[1].iterdir()] == [published.parent.name]
 
 
+def test_who_has_a_copy_takes_what_is_published_later(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(found()) == 1
+    compiled = published.parents[2] / "numba"
+    (compiled / kernel_cache._numba_name(kernel_cache._CORE / PACKAGE) / "later.nbi").write_bytes(b"compiled")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(compiled))
+    kernel_cache.publish_kernels()
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    assert sorted(path.name for path in found()) == ["kernel.nbi", "later.nbi"]
+
+
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize("mode", [0o020, 0o002])
 def test_nothing_is_read_that_others_could_have_written(level: int, mode: int, published: Path) -> None:
@@ -151,10 +163,10 @@ def called(checkout: Path, user: int, home: Path, *arguments: str) -> subprocess
     """A kernel called by a process of a user with a home of its own; what it printed."""
     home.mkdir(exist_ok=True)
     os.chown(home, user, -1)
-    kept = {name: value for name, value in os.environ.items() if name not in _NAMES}
+    inherited = {name: value for name, value in os.environ.items() if name not in _NAMES}
     command = [sys.executable, "-c", _CALL, str(user), str(home), *arguments]
     first = home if user == os.geteuid() else checkout / "home-of-root"
-    environment = kept | {"HOME": str(first)}
+    environment = inherited | {"HOME": str(first)}
     done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done

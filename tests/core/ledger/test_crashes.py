@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.ledger.drawing import LOST, RESCUED, REUSED
+from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, WAITING_FOR_THE_DRAW
 from tasks.core.ledger.ledger import Admission
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.signals import WAITING_FOR_THE_DRAW
 from tests.oracles.ledger_runs import (
     DATASET,
     charged,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import LedgerError
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.sqlite import SqliteStore
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release
@@ -51,7 +51,7 @@ def test_a_chain_whose_last_entries_were_taken_out_is_refused(ledger: Ledger, le
     cut(home(ledger), left)
     for refused in (
         ledger.verify,
-        lambda: ledger.spent(DATASET),
+        lambda: ledger.account(DATASET),
         lambda: draw_once(ledger, release("2026-02"), gdp_charge(), must_not_draw),
         lambda: ledger.register(Registration("other", 1.0, 1e-6, 1e-7)),
         lambda: open_ledger(home(ledger)).datasets(),

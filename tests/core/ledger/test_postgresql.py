@@ -16,11 +16,11 @@ from tasks.core.errors import (
     ParameterError,
     StoredTableMismatch,
 )
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Database, ledger_place
 from tasks.core.ledger.postgresql import PostgresqlStore
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.salts import salt_of
 from tests.core.ledger.conftest import Places
 from tests.oracles.drawing import must_not_draw, write_measurement
@@ -71,7 +71,7 @@ def edit(place: Database, *statements: str) -> None:
 def is_refused(place: Database, ledger: Ledger, match: str = "Restore the database from a backup") -> None:
     for refused in (
         ledger.verify,
-        lambda: ledger.spent(DATASET),
+        lambda: ledger.account(DATASET),
         lambda: ledger.check_admission(release("2026-02"), gdp_charge()),
         lambda: draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw),
         lambda: ledger.register(Registration("other", 1.0, 1e-6, 1e-7)),

@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 
 from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.registration import Registration
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release, stored_measurement
 

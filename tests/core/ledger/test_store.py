@@ -16,9 +16,9 @@ import pytest
 
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError, MeasurementLost
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.sqlite import SqliteStore
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, ROOT, charged, gdp_charge, ledger_for, release
@@ -50,7 +50,7 @@ def _edit(ledger: Ledger, *statements: str) -> None:
 def _is_refused(ledger: Ledger) -> None:
     for refused in (
         ledger.verify,
-        lambda: ledger.spent(DATASET),
+        lambda: ledger.account(DATASET),
         lambda: ledger.check_admission(release("2026-02"), gdp_charge()),
         lambda: draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw),
         lambda: ledger.register(Registration("other", 1.0, 1e-6, 1e-7)),
@@ -196,7 +196,7 @@ def test_two_ledgers_never_begin_alike(tmp_path: Path) -> None:
 _WRITER = """
 import sys
 from pathlib import Path
-from tasks.core.ledger.registration import Registration; from tasks.core.ledger.ledger import open_ledger
+from tasks.core.ledger.account import Registration; from tasks.core.ledger.ledger import open_ledger
 ledger = open_ledger(Path(sys.argv[1]))
 for number in range(10_000):
     ledger.register(Registration(f"dataset {sys.argv[2]}.{number}", 1.0, 1e-6, 1e-7))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import ParameterError
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.tables import PublicTable
 
 TABLE = PublicTable(Path("a.csv"), ("person", "visit", "town"), ("town",))

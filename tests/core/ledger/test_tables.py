@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import ParameterError
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.salts import salt_of
 from tasks.core.ledger.tables import PublicTable
 from tests.core.ledger.conftest import Places

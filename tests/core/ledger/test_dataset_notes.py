@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import LedgerError
+from tasks.core.ledger.account import Registration
 from tasks.core.ledger.audit import audited, export_at, read_export, write_export
+from tasks.core.ledger.dataset_notes import BROKEN
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.stops import BROKEN
 from tasks.core.ledger.tables import PublicTable
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, release
