@@ -1,5 +1,6 @@
 """``marginalia init``: messy tables, each of which runs as drafted, and so does next month's."""
 
+import itertools
 import json
 import random
 from datetime import date, timedelta
@@ -24,14 +25,23 @@ MONTHS = (0, 1)
 PROTECTIONS = ("dp", "k_anonymity", "syndiffix")
 
 
+def init(table: Path, *options: str) -> int:
+    """Draft beside the table, accepting everything."""
+    return command.main(["init", str(table), "--output", str(table.parent), "--yes", *options])
+
+
 def drafted(folder: Path, name: str, protection: str = "dp", *options: str) -> Path:
-    """Draft from the first month's table, accepting everything; return the configuration's path."""
-    for month in MONTHS:
-        TABLES[name].write(folder, name, month)
-    table = folder / f"{name}-2026-01.csv"
-    arguments = ["--output", str(folder), "--yes", "--protection", protection, *options]
-    assert command.main(["init", str(table), *arguments]) == 0
+    """The configuration that is drafted from the first month's table."""
+    table, _ = (TABLES[name].write(folder, name, month) for month in MONTHS)
+    assert init(table, "--protection", protection, *options) == 0
     return folder / f"{name}.json"
+
+
+def written(folder: Path, name: str, *lines: str) -> Path:
+    """A table of these lines."""
+    path = folder / name
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return path
 
 
 def of_month(path: Path, month: int) -> RunConfiguration:
@@ -99,14 +109,10 @@ def _tolerance(release: Path, protection: str) -> float:
 
 def _each() -> list[ParameterSet]:
     """Every table under every protection; what differs little from one that is tried is slow's alone."""
+    tried = [("excel", protection) for protection in PROTECTIONS] + [("visits", "dp"), ("sentinels", "dp")]
     return [
-        pytest.param(
-            name,
-            protection,
-            marks=[] if name == "excel" or (protection == "dp" and name != "wide") else [pytest.mark.slow],
-        )
-        for name in TABLES
-        for protection in PROTECTIONS
+        pytest.param(*each, marks=[] if each in tried else [pytest.mark.slow])
+        for each in itertools.product(TABLES, PROTECTIONS)
     ]
 
 
@@ -126,11 +132,11 @@ def test_a_draft_is_released_unchanged_and_so_is_next_month_s_table(
 def test_nothing_is_drafted_from_a_table_without_a_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "people.csv").write_text("person,age,town\n")
-    assert command.main(["init", str(tmp_path / "people.csv"), "--output", str(tmp_path), "--yes"]) == 2
+    table = written(tmp_path, "people.csv", "person,age,town")
+    assert init(table) == 2
     said = capsys.readouterr().err
     assert "no record below it" in said and "Put the records there" in said and "--header no" in said
-    assert list(tmp_path.iterdir()) == [tmp_path / "people.csv"]
+    assert list(tmp_path.iterdir()) == [table]
 
 
 def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
@@ -157,18 +163,15 @@ def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
 def test_no_file_that_is_written_holds_a_value_of_the_table(protection: str, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(
-        "person,town,visited,amount,note\n"
-        + "".join(
-            f"P{place:04},canary{place % 3},{place % 28 + 1}.7.2026,{place * 7.31:.2f},odd {place} canary\n"
-            for place in range(300)
-        )
-    )
-    arguments = [str(tmp_path / "t.csv"), "--output", str(tmp_path), "--yes", "--protection", protection]
-    assert command.main(["init", *arguments]) == 0
+    rows = [
+        f"P{place:04},canary{place % 3},{place % 28 + 1}.7.2026,{place * 7.31:.2f},odd {place} canary"
+        for place in range(300)
+    ]
+    table = written(tmp_path, "t.csv", "person,town,visited,amount,note", *rows)
+    assert init(table, "--protection", protection) == 0
     for name in ("t.json", "t_contract.yaml"):
-        written = (tmp_path / name).read_text(encoding="utf-8")
-        assert not [word for word in ("canary", "P00", "7.2026", "odd", "validValues:") if word in written]
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert not [word for word in ("canary", "P00", "7.2026", "odd", "validValues:") if word in text]
 
 
 def test_nothing_that_is_there_is_replaced_unless_it_is_asked_for(
@@ -176,11 +179,11 @@ def test_nothing_that_is_there_is_replaced_unless_it_is_asked_for(
 ) -> None:
     path = drafted(tmp_path, "accents")
     path.write_text("{}")
-    table = str(tmp_path / "accents-2026-01.csv")
-    assert command.main(["init", table, "--output", str(tmp_path), "--yes"]) == 2
+    table = tmp_path / "accents-2026-01.csv"
+    assert init(table) == 2
     assert "is there already and is left as it is" in capsys.readouterr().err
     assert path.read_text() == "{}"
-    assert command.main(["init", table, "--output", str(tmp_path), "--yes", "--overwrite"]) == 0
+    assert init(table, "--overwrite") == 0
     assert json.loads(path.read_text())["subject_id"] == "N° dossier"
 
 
@@ -194,20 +197,10 @@ def test_check_propose_is_the_same_command(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_options_are_the_answers(tmp_path: Path) -> None:
-    path = drafted(
-        *(tmp_path, "visits", "dp", "--subject-id", "PATIENT_ID", "--epsilon", "2.5", "--releases", "4"),
-        *(
-            "--population",
-            "patients of Ely",
-            "--purpose",
-            "planning",
-            "--unit",
-            "visit",
-            "--vintage",
-            "first",
-        ),
-        *("--column", "ward=skip", "--column", "visited=year", "--column", "birth_year=bins:1950,1980"),
-    )
+    options = ["--subject-id", "PATIENT_ID", "--epsilon", "2.5", "--releases", "4", "--vintage", "first"]
+    options += ["--population", "patients of Ely", "--purpose", "planning", "--unit", "visit"]
+    options += ["--column", "ward=skip", "--column", "visited=year"]
+    path = drafted(tmp_path, "visits", "dp", *options, "--column", "birth_year=bins:1950,1980")
     flat = json.loads(path.read_text())
     assert (flat["subject_id"], flat["noise_epsilon"], flat["vintage"]) == ("patient_id", 2.5, "first")
     assert flat["privacy"] == {"releases": 4, "population": "patients of Ely"}
@@ -230,12 +223,11 @@ def test_the_page_calls_rows_of_different_people_what_the_person_called_them(
 def test_an_id_of_each_row_is_told_from_one_of_people_with_several(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = "".join(f"{place},P{place % 150:04},{place % 7}\n" for place in range(300))
-    (tmp_path / "t.csv").write_text("case id,patient id,ward\n" + rows)
+    rows = [f"{place},P{place % 150:04},{place % 7}" for place in range(300)]
+    table = written(tmp_path, "t.csv", "case id,patient id,ward", *rows)
     told = "each row has its own 'case id', so a row is protected. 'patient id' recurs"
-    for options, is_told in ((["--subject-id", "case id"], True), (["--subject-id", "patient id"], False)):
-        arguments = [str(tmp_path / "t.csv"), "--output", str(tmp_path), "--yes", "--overwrite", *options]
-        assert command.main(["init", *arguments]) == 0
+    for subject, is_told in (("case id", True), ("patient id", False)):
+        assert init(table, "--overwrite", "--subject-id", subject) == 0
         assert (told in capsys.readouterr().out) == is_told
 
 
@@ -258,8 +250,7 @@ def test_an_id_of_each_row_is_told_from_one_of_people_with_several(
 def test_what_can_not_be_taken_is_refused_and_nothing_is_written(
     options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = TABLES["visits"].write(tmp_path, "visits", 0)
-    assert command.main(["init", str(table), "--output", str(tmp_path), "--yes", *options]) == 2
+    assert init(TABLES["visits"].write(tmp_path, "visits", 0), *options) == 2
     assert words in capsys.readouterr().err
     assert not list(tmp_path.glob("*.json")) and not list(tmp_path.glob("*.yaml"))
 
@@ -293,8 +284,7 @@ def test_a_configuration_says_how_its_table_is_read(tmp_path: Path) -> None:
         "sensitive_microdata_delimiter": " ",
         "sensitive_microdata_header": ["word", "number"],
     }
-    (tmp_path / "given.json").write_text(json.dumps(flat))
-    assert command.main(["init", str(tmp_path / "given.json"), "--output", str(tmp_path), "--yes"]) == 0
+    assert init(written(tmp_path, "given.json", json.dumps(flat))) == 0
     found = json.loads((tmp_path / "t.json").read_text())
     assert {key: found[key] for key in flat} == flat
 
@@ -303,38 +293,34 @@ def test_an_id_that_may_be_a_person_s_and_recurs_is_taken_for_nobody_s_by_a_pers
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     generator = np.random.default_rng(5)
-    table = tmp_path / "stays.csv"
     rows = [f"{generator.integers(1000, 1900)},{generator.integers(0, 2)}" for _ in range(3_000)]
-    table.write_text("\n".join(["Pat,sex", *rows, ""]))
-    arguments = ["init", str(table), "--output", str(tmp_path), "--yes", "--header", "yes"]
-    assert command.main(arguments) == 2
+    table = written(tmp_path, "stays.csv", "Pat,sex", *rows)
+    assert init(table, "--header", "yes") == 2
     said = capsys.readouterr().err
     assert "'Pat' recurs and may say whose row it is" in said
     assert "--subject-id 'Pat', or --one-row-each" in said
     assert "3,000" not in said, "an error holds no count of the table"
     assert not (tmp_path / "stays.json").exists()
-    assert command.main([*arguments, "--subject-id", "Pat"]) == 0
+    assert init(table, "--header", "yes", "--subject-id", "Pat") == 0
     assert json.loads((tmp_path / "stays.json").read_text())["subject_id"] == "Pat"
 
 
 def _members(folder: Path, rows: int = 900) -> Path:
     """People who joined in one of 36 months, with codes of four letters and a sex of 1 or 2."""
-    table = folder / "members.csv"
     lines = [
         f"M{place:04},{2022 + place % 3}-{place // 3 % 12 + 1:02}-{place % 28 + 1:02},"
         f"{'AB'[place % 2]}{place // 2 % 90:03},{place % 2 + 1},{place % 40}"
         for place in range(rows)
     ]
-    table.write_text("\n".join(["member,joined,region code,sex,town", *lines, ""]))
-    return table
+    return written(folder, "members.csv", "member,joined,region code,sex,town", *lines)
 
 
 def test_what_the_release_would_lose_is_told_with_what_keeps_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["init", str(_members(tmp_path)), "--output", str(tmp_path), "--yes", "--overwrite"]
-    arguments += ["--subject-id", "member", "--column", "town=text", "--column", "region code=prefix:3"]
-    assert command.main(arguments) == 0
+    table, options = _members(tmp_path), ["--overwrite", "--subject-id", "member"]
+    months = ["--column", "town=text", "--column", "region code=prefix:3"]
+    assert init(table, *options, *months) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ATTENTION: '")]
     assert [line.split("'")[1] for line in told] == ["joined", "region code", "town"]
     assert "likely be empty in the release: at epsilon 1 a value needs about" in told[0]
@@ -342,21 +328,19 @@ def test_what_the_release_would_lose_is_told_with_what_keeps_it(
     assert told[1].endswith("Read it coarser: --column 'region code'=prefix:2.")
     assert told[2].endswith("or leave it out (--column 'town'=skip).")
     better = ["--column", "joined=year", "--column", "region code=prefix:2", "--column", "town=bins"]
-    assert command.main([*arguments[:-4], *better]) == 0
+    assert init(table, *options, *better) == 0
     assert "ATTENTION: '" not in capsys.readouterr().out
-    assert command.main([*arguments, "--epsilon", "16"]) == 0
+    assert init(table, *options, *months, "--epsilon", "16") == 0
     assert "ATTENTION: 'joined'" not in capsys.readouterr().out, "at a larger epsilon months are kept"
 
 
 def test_a_wall_of_lost_columns_is_one_sentence_and_a_file_that_stays_with_the_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = tmp_path / "wide.csv"
     names = [f"answer_{letter}" for letter in "abcdefghijkl"]
     drawn = random.Random(1)
     rows = [",".join(f"w{drawn.randrange(90):02}" for _ in names) for _ in range(900)]
-    table.write_text("\n".join([",".join(names), *rows, ""]))
-    assert command.main(["init", str(table), "--output", str(tmp_path), "--yes", "--one-row-each"]) == 0
+    assert init(written(tmp_path, "wide.csv", ",".join(names), *rows), "--one-row-each") == 0
     said = capsys.readouterr().out
     (told,) = [line for line in said.splitlines() if "will likely be empty" in line]
     lost = int(told.removeprefix("ATTENTION: in the release, ").split()[0])
@@ -369,18 +353,15 @@ def test_a_wall_of_lost_columns_is_one_sentence_and_a_file_that_stays_with_the_t
 
 
 def test_k_anonymity_needs_k_people_for_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["init", str(_members(tmp_path, 300)), "--output", str(tmp_path), "--yes"]
-    arguments += ["--subject-id", "member", "--protection", "k_anonymity"]
-    assert command.main(arguments) == 0
+    assert init(_members(tmp_path, 300), "--subject-id", "member", "--protection", "k_anonymity") == 0
     said = capsys.readouterr().out
     assert "ATTENTION: 'joined' will likely be empty in the release: a value needs about 10 people" in said
     assert "ATTENTION: 'sex'" not in said
 
 
 def test_what_codes_mean_is_asked_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["init", str(_members(tmp_path)), "--output", str(tmp_path), "--yes", "--overwrite"]
-    arguments += ["--subject-id", "member"]
-    assert command.main(arguments) == 0
+    table, options = _members(tmp_path), ["--overwrite", "--subject-id", "member"]
+    assert init(table, *options) == 0
     asked = "Not asked: What do the codes of 'sex' mean? Taken: nothing."
     assert f"{asked} The answer is an option: --value-names COLUMN:CODE=WORD,CODE=WORD." in (
         capsys.readouterr().out
@@ -388,7 +369,7 @@ def test_what_codes_mean_is_asked_and_written(tmp_path: Path, capsys: pytest.Cap
     assert "value_names" not in json.loads((tmp_path / "members.json").read_text())
     for protection in PROTECTIONS:
         said = ["--protection", protection, "--value-names", "SEX:1=men,2=women,9=not known"]
-        assert command.main([*arguments, *said]) == 0
+        assert init(table, *options, *said) == 0
         shown = capsys.readouterr().out
         assert "LOOK: no cell of 'sex' holds '9'." in shown and "What do the codes" not in shown
         flat = json.loads((tmp_path / "members.json").read_text())
@@ -408,8 +389,7 @@ def test_what_codes_mean_is_asked_and_written(tmp_path: Path, capsys: pytest.Cap
 def test_what_codes_can_not_mean_is_refused(
     said: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["init", str(_members(tmp_path)), "--output", str(tmp_path), "--yes"]
-    assert command.main([*arguments, "--subject-id", "member", "--value-names", said]) == 2
+    assert init(_members(tmp_path), "--subject-id", "member", "--value-names", said) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "members.json").exists()
 
@@ -420,26 +400,17 @@ def test_under_syndiffix_dates_are_drafted_whole_with_their_formats(tmp_path: Pa
     for place, day in enumerate(days):
         paid, said, born = (days[place // step * 11 % 77] for step in (3, 7, 11))
         rows.append(f"{day:%d/%m/%Y},{day:%Y-%m},{paid},{said:%d.%m.%Y},{1950 + place % 50}{born:-%m-04}")
-    (tmp_path / "t.csv").write_text("\n".join(["seen,month,paid,said,born", *rows]) + "\n", encoding="utf-8")
-    options = [
-        "--output",
-        str(tmp_path),
-        "--yes",
-        "--one-row-each",
-        "--protection",
-        "syndiffix",
-        "--header",
-        "yes",
-    ]
-    assert command.main(["init", str(tmp_path / "t.csv"), *options, "--column", "said=year"]) == 0
+    table = written(tmp_path, "t.csv", "seen,month,paid,said,born", *rows)
+    options = ["--one-row-each", "--protection", "syndiffix", "--header", "yes", "--column", "said=year"]
+    assert init(table, *options) == 0
     drafted = json.loads((tmp_path / "t.json").read_text())
     assert drafted["date_formats"] == {"seen": ["%d/%m/%Y"], "month": ["%Y-%m"], "said": ["%d.%m.%Y"]}
     assert drafted["syndiffix"]["columns"] == ["seen:t", "month:s", "paid:t", "said:s", "born:r"]
     described = describe(from_flat(drafted))
-    table = read_table(described.source, described.synthesized.table)
-    assert [moment.date() for moment in table.columns["seen"].to_pylist()] == days and not table.complaints
-    assert table.columns["month"].to_pylist() == [f"{day:%Y-%m}" for day in days]
-    assert set(table.columns["said"].to_pylist()) == {"2024", "2025"}
+    read = read_table(described.source, described.synthesized.table)
+    assert [moment.date() for moment in read.columns["seen"].to_pylist()] == days and not read.complaints
+    assert read.columns["month"].to_pylist() == [f"{day:%Y-%m}" for day in days]
+    assert set(read.columns["said"].to_pylist()) == {"2024", "2025"}
 
 
 #: Excel's line, names that differ in case, keywords and marks as names, backslashes, a word in two forms.
@@ -454,17 +425,8 @@ ODD = "sep=;\nSex;sex;select;a:b;;note\n" + "".join(
 @pytest.mark.parametrize("protection", PROTECTIONS)
 def test_a_file_of_an_odd_form_is_read_as_it_was_drafted(protection: str, tmp_path: Path) -> None:
     (tmp_path / "odd.csv").write_text(ODD, encoding="utf-8")
-    said = [
-        "--header",
-        "yes",
-        "--one-row-each",
-        "--yes",
-        "--output",
-        str(tmp_path),
-        "--protection",
-        protection,
-    ]
-    assert command.main(["init", str(tmp_path / "odd.csv"), *said, "--vintage", "2026-01"]) == 0
+    said = ["--header", "yes", "--one-row-each", "--protection", protection, "--vintage", "2026-01"]
+    assert init(tmp_path / "odd.csv", *said) == 0
     configuration = of_month(tmp_path / "odd.json", 0)
     if protection == "syndiffix":
         described = describe(configuration)
@@ -483,17 +445,16 @@ def test_a_column_that_follows_is_offered_and_check_says_what_leaving_it_costs(
     regions = {"Ely": "east", "Deal": "south", "Rye": "south", "Looe": "west"}
     towns = [*regions] * 100
     rows = [f"{town},{regions[town]},{place % 7 % 2}" for place, town in enumerate(towns)]
-    (tmp_path / "t.csv").write_text("\n".join(["town,region,member", *rows]))
-    arguments = ["init", str(tmp_path / "t.csv"), "--output", str(tmp_path), "--yes", "--one-row-each"]
-    assert command.main(arguments) == 0
+    table = written(tmp_path, "t.csv", "town,region,member", *rows)
+    assert init(table, "--one-row-each") == 0
     assert "region follows from town" in capsys.readouterr().out
     assert command.main(["check", str(tmp_path / "t.json")]) == 0
     said = capsys.readouterr().out
     assert "note: region seems to follow from town" in said and "init with --declare region" in said
-    assert command.main([*arguments, "--overwrite", "--declare", "region"]) == 0
+    assert init(table, "--one-row-each", "--overwrite", "--declare", "region") == 0
     assert load_contract(tmp_path / "t_contract.yaml").functional_dependencies[0].values == regions
     capsys.readouterr()
     assert command.main(["check", str(tmp_path / "t.json")]) == 0
     assert "seems to follow" not in capsys.readouterr().out
-    assert command.main([*arguments, "--overwrite", "--declare", "member"]) == 2
+    assert init(table, "--one-row-each", "--overwrite", "--declare", "member") == 2
     assert "'member' has none: give one of 'region', or all" in capsys.readouterr().err

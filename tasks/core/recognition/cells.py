@@ -32,11 +32,7 @@ class SeenColumn:
 
         rows: Lyon, Nice, (empty), Lyon     texts [Lyon, Nice]     held [2, 1]     codes [0, 1, -1, 0]
 
-    Attributes:
-        name: the header, as outputs spell it.
-        texts: distinct, trimmed, none empty.
-        codes: for each row the place of its text; -1: empty.
-        kind: the Arrow type of a Parquet column as text; empty for delimited text.
+    Texts are distinct, trimmed, none empty. The kind is a Parquet column's Arrow type; empty for other files.
     """
 
     name: str
@@ -46,7 +42,6 @@ class SeenColumn:
 
     @cached_property
     def held(self) -> Integers:
-        """For each text how many cells hold it."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts))
 
     @property
@@ -71,7 +66,6 @@ class SeenColumn:
         return max(FEW, int(_LEAST_SHARE * self.rows))
 
     def is_few(self, chosen: Flags) -> bool:
-        """Whether so few cells hold a chosen text that they don't decide how cells are written."""
         return int(self.held[chosen].sum()) < self.margin
 
     @cached_property
@@ -88,15 +82,12 @@ class SeenColumn:
         return flags(self.texts, texts.__contains__)
 
     def chosen(self, chosen: Flags) -> list[str]:
-        """The chosen texts, sorted."""
         return sorted(text for text, is_one in zip(self.texts, chosen.tolist(), strict=True) if is_one)
 
     def share(self, chosen: Flags) -> float:
-        """Of filled cells."""
         return float(self.held[chosen].sum() / self.filled) if self.filled else 0.0
 
     def where(self, chosen: Flags) -> "SeenColumn":
-        """The same rows with all other texts emptied."""
         place = np.cumsum(chosen) - 1
         codes = np.append(np.where(chosen, place, -1), -1)[self.codes]
         texts = tuple(text for text, keep in zip(self.texts, chosen.tolist(), strict=True) if keep)
@@ -111,7 +102,6 @@ class SeenColumn:
         return replace(self, texts=tuple(distinct), codes=of_text[self.codes])
 
     def read(self, connection: duckdb.DuckDBPyConnection, reading: CellReading) -> "SeenColumn":
-        """The same rows as a run reads them."""
         if reading == AS_IT_STANDS:
             return self
         return self.mapped(lambda texts: [text or "" for text in reading.read(connection, texts).texts])
@@ -175,18 +165,15 @@ def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list
 
 
 def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str, parts: list[pa.Array]) -> SeenColumn:
-    encoded = [_encoded(connection, part) for part in parts]
-    dictionaries = [part.dictionary.cast(pa.string()) for part in encoded]
-    merged = pc.utf8_trim_whitespace(pa.concat_arrays(dictionaries)) if parts else pa.array([], pa.string())
-    distinct = merged.dictionary_encode()
+    if not parts:
+        return SeenColumn(name, (), np.zeros(0, np.int64), kind)
+    encoded = pa.chunked_array([_encoded(connection, part) for part in parts]).unify_dictionaries()
+    whole = encoded.combine_chunks()
+    distinct = pc.utf8_trim_whitespace(whole.dictionary.cast(pa.string())).dictionary_encode()
     texts = distinct.dictionary.to_pylist()
-    places = distinct.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    start, codes = 0, []
-    for part in encoded:
-        table = np.append(places[start : start + len(part.dictionary)], -1)
-        codes.append(table[part.indices.fill_null(len(part.dictionary)).to_numpy(zero_copy_only=False)])
-        start += len(part.dictionary)
-    found = SeenColumn(name, tuple(texts), np.concatenate(codes) if codes else np.zeros(0, np.int64), kind)
+    places = np.append(distinct.indices.to_numpy(zero_copy_only=False).astype(np.int64), -1)
+    codes = places[whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+    found = SeenColumn(name, tuple(texts), codes, kind)
     return found.where((found.held > 0) & flags(texts, bool))
 
 

@@ -84,7 +84,6 @@ class Context:
     """What is known of the whole table when a column is looked at.
 
     Attributes:
-        connection: what reads numbers and dates.
         comma: whether numbers of the table have a comma before decimals.
         day_first: whether dates of the table begin with the day.
         today: by which ages are reckoned.
@@ -180,7 +179,6 @@ def _with_spellings(found: Recognised, cells: SeenColumn, context: Context) -> R
 
 
 def _name_of_person(cells: SeenColumn, context: Context) -> Recognised | None:
-    """Names and contacts of people, whatever they hold."""
     return _left_out(cells, "names a person", "its name says so") if names_a_person(cells.name) else None
 
 
@@ -222,7 +220,6 @@ def _public_list(cells: SeenColumn) -> tuple[str, tuple[str, ...], bool] | None:
 
 
 def _as_spelled(cells: SeenColumn, spelled: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Each word in the ways in which more than a few cells spell it; else as the list does."""
     often = {*cells.chosen(cells.held >= cells.margin)}
     found = [[way for way in ways if way in often] or ways[:1] for ways in zip(*spelled, strict=True)]
     return tuple(dict.fromkeys(way for ways in found for way in ways))
@@ -230,7 +227,6 @@ def _as_spelled(cells: SeenColumn, spelled: list[tuple[str, ...]]) -> tuple[str,
 
 @functools.cache
 def _public_lists() -> list[tuple[str, tuple[str, ...], bool]]:
-    """Short lists first."""
     found = [
         (name, split_words(text), group == "closed")
         for group, lists in read_words("code_lists.toml").items()
@@ -271,7 +267,6 @@ def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
 
 
 def dates_treated(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -> Recognised:
-    """A column of dates, cut so."""
     treatment = Treatment(reading=CellReading(date_formats=found.formats, cut=cut))
     kind = "time" if found.is_time else "moment" if found.has_time or found.has_zone else "date"
     if cut.startswith("age"):
@@ -283,7 +278,6 @@ def dates_treated(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -
 
 
 def _unread_amounts(cells: SeenColumn, context: Context) -> Recognised | None:
-    """Amounts whose minus no run can read."""
     unread = cells.matching(_UNREAD_MINUS)
     if cells.is_few(unread):
         return None
@@ -337,7 +331,6 @@ def _usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: Flags) -> int:
 
 
 def _kind_of_numbers(cells: SeenColumn, found: NumberColumn, real: Flags) -> tuple[str, Edges, str]:
-    """What numbers are, their edges, and why."""
     said = meanings(cells.name)
     numbers, held = found.numbers[real], cells.held[real]
     low, high = usual_ends(numbers, held, cells.margin)
@@ -363,7 +356,6 @@ def _kind_of_numbers(cells: SeenColumn, found: NumberColumn, real: Flags) -> tup
 
 
 def _is_serial(cells: SeenColumn, found: NumberColumn) -> bool:
-    """Whether whole numbers number the rows."""
     if not found.whole or cells.rows < _FEWEST_ROWS or cells.distinct < 0.99 * cells.rows:
         return False
     finite = np.isfinite(found.numbers)
@@ -389,7 +381,6 @@ def _made_id(cells: SeenColumn, context: Context) -> Recognised | None:
 
 
 def _items(cells: SeenColumn, context: Context) -> Recognised | None:
-    """Several items a cell, only where most of the items recur."""
     if "list<" in cells.kind:  # it can't be read as a single value
         found = [_split(cells, "|", "", least=0.0)]
     else:
@@ -402,7 +393,6 @@ def _items(cells: SeenColumn, context: Context) -> Recognised | None:
 
 
 def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> tuple[float, Recognised] | None:
-    """The share of cells with several items and the column, where items recur."""
     several = flags(cells.texts, lambda text: len(list(filter(str.strip, text.split(delimiter)))) > 1)
     share = cells.share(several)
     if share < least or (cells.is_few(several) and least):
@@ -448,7 +438,6 @@ def _text_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
 
 
 def _codes(cells: SeenColumn, context: Context) -> Recognised | None:
-    """Postcodes and other codes: many short texts of one shape."""
     said = meanings(cells.name)
     looks = cells.matching(r"[0-9A-Za-z][0-9A-Za-z .\-/]{0,14}") & cells.matching(r".*[0-9].*")
     if cells.share(looks) < 0.9:
@@ -537,7 +526,6 @@ def _lengths(cells: SeenColumn) -> np.ndarray:
 
 
 def _example(cells: SeenColumn) -> str:
-    """The commonest text."""
     text = cells.texts[int(np.argmax(cells.held))]
     return repr(text if len(text) <= _FREE_LENGTH else text[:_FREE_LENGTH] + "...")
 

@@ -38,10 +38,7 @@ class DateColumn:
     Attributes:
         formats: how they are written; none: ISO 8601.
         readable: which texts are dates in these formats.
-        years: of the texts that are, the first and the last.
-        days: between the first and the last.
-        has_time: whether there are times of a day.
-        has_zone: whether moments say their zone.
+        years: the first and the last; `days` lie between these.
         swapped: whether day and month could be taken for each other everywhere.
     """
 
@@ -55,12 +52,10 @@ class DateColumn:
 
     @property
     def is_time(self) -> bool:
-        """Whether there are times alone, without a day."""
         return _are_times(self.formats)
 
     @property
     def is_month(self) -> bool:
-        """Whether there are months, without a day."""
         return bool(self.formats) and not self.is_time and not any("%d" in each for each in self.formats)
 
     @property
@@ -73,12 +68,7 @@ class DateColumn:
 
 
 def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | None:
-    """The column as dates, or None where too few cells are dates.
-
-    Args:
-        cells: without words for missing values.
-        day_first: what to take where the cells don't tell days from months.
-    """
+    """The column as dates; None where too few cells are. Args: day_first: to take where no cell tells."""
     looks = cells.matching(_LOOKS) & cells.matching(r".*[0-9].*")
     if cells.share(looks) < _AT_LEAST or cells.kind in ("int64", "int32", "double", "float", "bool"):
         return None
@@ -107,7 +97,6 @@ def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | No
 
 
 def _are_enough(cells: SeenColumn, dates: Flags) -> bool:
-    """Whether the column holds dates: nearly alone, or beside a few words that recur."""
     share = cells.share(dates)
     others = usual_number(cells.held[~dates], cells.margin)
     return share >= _MOST_ARE or (share >= _AT_LEAST and others <= _FEW_WORDS)
@@ -143,7 +132,6 @@ def _formats(cells: SeenColumn, *, day_first: bool) -> tuple[tuple[str, ...], bo
     read = {each: _readable(_moments(array, (each,)), (each,)) for each in known}
 
     def is_preferred(format_: str) -> bool:
-        """Of two that read the same texts."""
         return _swap(format_) == format_ or format_.startswith("%d") == day_first
 
     chosen: list[str] = []
@@ -170,7 +158,7 @@ def _swap(format_: str) -> str:
 
 
 def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[str, str]:
-    """What is left of the dates, and why. Args: today: ages are those at the beginning of its year."""
+    """What is left of the dates, and why: ages are those at the beginning of this year."""
     first, last = column.years
     if column.is_month and not is_birth:
         return "month" if last - first <= _MONTHS_SPAN_YEARS else "year", "months"
@@ -185,13 +173,7 @@ def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[st
 
 
 def counted_moments(low: float, high: float, *, is_named_date: bool) -> str:
-    """What whole numbers seem to count that are moments in truth, in words; empty: nothing.
-
-    Args:
-        low: that hardly one is below.
-        high: that hardly one is above.
-        is_named_date: whether the column's name is of a date or an event.
-    """
+    """What whole numbers seem to count that are moments in truth, in words; empty: nothing."""
     if is_named_date and _SERIAL_DAYS[0] < low and high < _SERIAL_DAYS[1]:
         return "the numbers that Excel counts days by"
     for unit, a_second in (("seconds", 1), ("milliseconds", 1000)):

@@ -87,7 +87,6 @@ class Dialect:
     """How a file is written.
 
     Attributes:
-        source: the file, to be read so.
         reasons: of each part that was found out, by its name, what it is and why.
         doubt: why only a person can know whether the first line names the columns; empty: it is clear.
         first: the cells of the first line; sensitive where it is in doubt.
@@ -180,7 +179,6 @@ def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _encoding(plain: InputFile) -> tuple[Encoding, str]:
-    """The encoding, by a mark at the file's start or by what its bytes can be."""
     start = plain.opened.bytes_at(0, 4)
     if not plain.compression and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16", "the file begins with its mark"
@@ -205,7 +203,6 @@ def _encoding(plain: InputFile) -> tuple[Encoding, str]:
 
 
 def _quote(start: str) -> str:
-    """The double quote, unless single ones stand around cells and no double one does."""
     double = len(re.findall(r'(?m)(?:^|[,;\t|])"', start))
     single = len(re.findall(r"(?m)(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|]|\r?$)", start))
     return "'" if single > 5 and single > 5 * double else '"'
@@ -213,14 +210,13 @@ def _quote(start: str) -> str:
 
 @dataclass(frozen=True)
 class _Record:
-    """One record. Attributes: line: so many lines stand above it. cells: of it."""
+    """One record. Attributes: line: so many lines stand above it."""
 
     line: int
     cells: list[str]
 
     @property
     def filled(self) -> int:
-        """How many cells hold something."""
         return sum(bool(cell.strip()) for cell in self.cells)
 
 
@@ -245,12 +241,7 @@ def _delimiter_and_escape(
 ) -> tuple[str, str, list[_Record]]:
     """What splits the first records into the same number of cells, the most; and these records.
 
-    Args:
-        start: of the file.
-        quote: around cells.
-        delimiter: as it is known; empty: it is found.
-        escape: as a person says it.
-        is_whole: whether that is all of the file.
+    Args: delimiter: as it is known; empty: it is found. is_whole: the start is all of the file.
     """
     best, most = (delimiter or ",", escape or quote, [_Record(0, [""])]), 0.0
     signs = [escape] if escape else _possible_escapes(start, quote)
@@ -315,11 +306,7 @@ class FirstLine:
 
 
 def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
-    """Whether the first record names the columns.
-
-    Args:
-        records: cells of the first records, at least one.
-    """
+    """Whether the first of some records, at least one, names the columns."""
     first, rest = [cell.strip() for cell in records[0]], records[1:]
     columns = [
         _Column([record[place].strip() for record in rest if place < len(record)])
@@ -348,8 +335,6 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
 
 
 class _Column:
-    """What stands below a cell of the first line."""
-
     def __init__(self, cells: list[str]) -> None:
         self.rows = len(cells)
         self.held = Counter(filter(None, cells))
@@ -357,7 +342,6 @@ class _Column:
 
     @cached_property
     def words(self) -> int:
-        """Cells that say something and don't begin as numbers do."""
         return sum(held for cell, held in self._known if not _BEGINS_AS_NUMBER.match(cell))
 
     @cached_property
@@ -368,7 +352,6 @@ class _Column:
 
     @cached_property
     def are_data(self) -> bool:
-        """Whether they are numbers or dates."""
         known = sum(held for _, held in self._known)
         return known > 0 and self.words <= 0.1 * known
 
@@ -378,11 +361,9 @@ class _Column:
 
     @property
     def is_list(self) -> bool:
-        """Whether few values recur."""
         return len(self.values) * _OF_A_LIST <= max(self.rows, _OF_A_LIST)
 
     def is_unlike(self, cell: str) -> bool:
-        """Whether no text below it has its form, or all are shorter, or all longer."""
         lengths = [len(other) for other in self.held]
         return not min(lengths) <= len(cell) <= max(lengths) or _form(cell) not in map(_form, self.held)
 
@@ -447,7 +428,6 @@ def _is_record(found: Sequence[_Told], columns: Sequence[_Column], rows: int) ->
 
 
 def _doubt(found: Sequence[_Told]) -> str:
-    """Which cells speak for a record, by position."""
     places: dict[str, list[int]] = {}
     for place, (_, what) in enumerate(found, start=1):
         if what:
@@ -493,7 +473,6 @@ def is_header(text: str) -> bool:
 
 
 def _could_name(cell: str) -> bool:
-    """Whether a cell is one word as names are, or has a word that headers have."""
     is_word = _NAME.fullmatch(cell) is not None
     return is_word or is_header(cell) or any(map(is_known_in_headers, header_words(cell)))
 

@@ -87,11 +87,7 @@ def _decades(low: float, high: float) -> Edges:
 def chosen_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) -> Edges:
     """Edges for finite numbers: an even grid, or one that grows where an even bin would hold nearly all.
 
-    Args:
-        numbers: (n,), different.
-        held: (n,), how many cells hold each.
-        whole: whether all of them are whole.
-        few: so few cells beyond an end don't move it.
+    Args: held: how many cells hold each. few: so few cells beyond an end don't move it.
     """
     zeros = held[numbers == 0].sum() / held.sum()
     edges = _without_zeros(numbers, held, whole=whole, few=few)
@@ -167,7 +163,6 @@ def _covered(low: float, high: float) -> tuple[float, float]:
 
 
 def _plain(edges: Sequence[float]) -> Edges:
-    """Increasing, whole numbers as such."""
     rounded = [float(f"{edge:.12g}") for edge in edges]
     kept = [rounded[0], *(high for low, high in pairwise(rounded) if high > low)]
     if bin_problems(tuple(kept)):

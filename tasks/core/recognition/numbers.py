@@ -70,12 +70,9 @@ class NumberColumn:
     """A column of numbers.
 
     Attributes:
-        format: how they are written.
         strip: the characters that stand around them.
-        is_money: whether a currency is among them.
         numbers: for each text its number, of a limit (90+) that of the limit; NaN: it is none.
         limits: numbers that more than a few cells lie below or above without saying how far.
-        whole: whether all are whole.
         doubt: what the person should look at; empty: nothing.
     """
 
@@ -91,13 +88,7 @@ class NumberColumn:
 def number_column(
     connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, comma: bool
 ) -> NumberColumn | None:
-    """The column as numbers, or None where too few cells are numbers.
-
-    Args:
-        connection: what reads numbers.
-        cells: without words for missing values.
-        comma: whether other columns of the table have commas before decimals.
-    """
+    """The column as numbers; None where too few cells are. Args: comma: others have decimal commas."""
     parted = [part_number(text) for text in cells.texts]
     strip, is_money = _marks_around(cells, parted)
     texts = [
@@ -141,7 +132,6 @@ def part_number(text: str) -> _Parted:
 
 
 def _marks_around(cells: SeenColumn, parted: Sequence[_Parted]) -> tuple[str, bool]:
-    """The characters around more than a few numbers, and whether a currency is among them."""
     rows: Counter[str] = Counter()
     for (_, marks), held in zip(parted, cells.held.tolist(), strict=True):
         for mark in marks:
@@ -210,13 +200,11 @@ def _may_be_thousands(cells: SeenColumn, texts: Sequence[str]) -> bool:
 
 
 def _are_likely_thousands(cells: SeenColumn, texts: Sequence[str]) -> bool:
-    """Whether such points stand between thousands: of money, or where smaller numbers have no decimals."""
     has_short = not cells.is_few(flags(texts, _SHORT.fullmatch))
     return _may_be_thousands(cells, texts) and ("money" in meanings(cells.name) or has_short)
 
 
 def _doubt_thousands(cells: SeenColumn, texts: Sequence[str], chosen: NumberFormat) -> str:
-    """What to say where points before three digits could be read in two ways."""
     example = next(filter(_THOUSAND.fullmatch, texts), "")
     if chosen.thousands not in ("", ".") or not example or not _may_be_thousands(cells, texts):
         return ""
@@ -243,18 +231,16 @@ def has_decimal_comma(cells: SeenColumn) -> bool:
 
 
 def leading_zeros(cells: SeenColumn) -> Flags:
-    """Which texts are digits that begin with a needless zero, as codes do."""
     return cells.matching("0[0-9]+")
 
 
-def code_numbers(cells: SeenColumn, numbers: Floats) -> Flags:
-    """Which texts are numbers that mean a missing value: codes that lie apart from all other numbers.
+def is_code_number(text: str) -> bool:
+    return _CODE_NUMBER.fullmatch(text) is not None
 
-    Args:
-        cells: of a numeric column.
-        numbers: of its texts; NaN of those that are none.
-    """
-    is_code = flags(cells.texts, _CODE_NUMBER.fullmatch)
+
+def code_numbers(cells: SeenColumn, numbers: Floats) -> Flags:
+    """Which texts are numbers that mean a missing value: codes that lie apart from all other numbers."""
+    is_code = flags(cells.texts, is_code_number)
     plain = ~is_code & np.isfinite(numbers)
     found = np.zeros(cells.distinct, np.bool_)
     if cells.is_few(plain):

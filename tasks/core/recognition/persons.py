@@ -57,14 +57,7 @@ _MOST_LOOKED_AT = 50_000
 
 @dataclass(frozen=True)
 class Candidate:
-    """A column that may say whose row it is.
-
-    Attributes:
-        name: its header.
-        likely: the higher, the likelier.
-        reason: why, in words.
-        several: whether somebody has several rows.
-    """
+    """A column that may say whose row it is, and whether somebody then has several rows."""
 
     name: str
     likely: float
@@ -73,7 +66,6 @@ class Candidate:
 
     @property
     def is_proposed(self) -> bool:
-        """Whether it is likely enough to be taken unless somebody says otherwise."""
         return self.likely >= _PROPOSED
 
 
@@ -84,7 +76,6 @@ def candidates(columns: Sequence[SeenColumn]) -> list[Candidate]:
 
 
 def _candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | None:
-    """The column as a candidate; None: too little speaks for it, or its name or its cells against it."""
     named = subject_likeness(cells.name)
     if cells.distinct < _FEWEST or cells.filled < _FILLED * cells.rows or not _may_be_ids(cells, named):
         return None
@@ -109,7 +100,6 @@ def _candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | 
 
 
 def _may_be_ids(cells: SeenColumn, named: int) -> bool:
-    """Whether cells can be ids at all: no fractions, no counts, nothing that its name says is measured."""
     if named <= SOMEBODY and (meanings(cells.name) & _MEASURED or names_nobody(cells.name)):
         return False
     whole = cells.matching(_WHOLE)
@@ -134,7 +124,6 @@ def _begins_anew(cells: SeenColumn, whole: Flags) -> bool:
 
 
 def _in_order(cells: SeenColumn, whole: Flags) -> tuple[Floats, Integers]:
-    """Whole numbers in order, and how many cells hold each."""
     places = np.flatnonzero(whole)
     numbers: Floats = np.array([float(cells.texts[place].replace(",", ".")) for place in places])
     order = np.argsort(numbers)
@@ -142,7 +131,6 @@ def _in_order(cells: SeenColumn, whole: Flags) -> tuple[Floats, Integers]:
 
 
 def _has_one_length(cells: SeenColumn, whole: Flags) -> bool:
-    """Whether nearly all numbers have the same number of digits, three or more."""
     lengths = np.array([len(text) for text in cells.texts])
     counted = np.bincount(lengths[whole], weights=cells.held[whole])
     return int(counted.argmax()) >= 3 and counted.max() > _FILLED * counted.sum()
@@ -159,7 +147,6 @@ def _is_even(cells: SeenColumn, whole: Flags) -> bool:
 
 
 def _speaks(cells: SeenColumn, named: int, *, is_made: bool, fixed: int) -> bool:
-    """Whether enough speaks for a column: the less its name says, the more must other columns."""
     each = cells.filled / cells.distinct
     if named >= SOME_ID:
         return named == WHOSE or fixed > 0 or each <= _MOST_ROWS_EACH

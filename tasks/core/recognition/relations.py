@@ -36,23 +36,12 @@ _MOST_PAIRS, _MOST_CELLS = 500, 5_000_000
 
 
 @dataclass(frozen=True)
-class Follows:
-    """That a column follows from another. Attributes: is_same: whether the other follows from it as well."""
-
-    column: str
-    source: str
-    is_same: bool
-
-
-@dataclass(frozen=True)
 class Relation:
     """What holds between columns.
 
     Attributes:
-        words: the same for a person.
         declared: what a contract says of it: properties of the table, and an entry of each.
-        column: the one that hangs on another; empty: it names no value, and needs nobody to declare it.
-        source: the one that it hangs on.
+        column: the one that hangs on the source; empty: it names no value, and needs nobody to declare it.
         values: those of the source that decide; none: all do.
     """
 
@@ -64,12 +53,14 @@ class Relation:
 
     @property
     def is_dependency(self) -> bool:
-        """Whether the column follows from the other one."""
         return bool(self.column) and not self.values
 
 
-def columns_that_follow(columns: Sequence[SeenColumn]) -> list[Follows]:
-    """For each column that follows from one before or behind it, the first that it follows from."""
+def columns_that_follow(columns: Sequence[SeenColumn]) -> dict[str, tuple[str, bool]]:
+    """For each column that follows from one before or behind it, the first that it follows from.
+
+    And whether that one follows from it as well: they say the same.
+    """
     compared = [
         cells
         for cells in columns
@@ -77,19 +68,18 @@ def columns_that_follow(columns: Sequence[SeenColumn]) -> list[Follows]:
         and cells.rows >= _LEAST_ROWS
     ][:_MOST_FOLLOWING]
     varied = [cells for cells in compared if cells.held.max() < _NEARLY_CONSTANT * cells.filled]
-    found: list[Follows] = []
-    same: set[str] = set()
+    found: dict[str, tuple[str, bool]] = {}
     for place, decided in enumerate(varied):
         for other, source in enumerate(varied):
-            if other == place or source.name in same or source.usual < decided.usual:
+            is_double = found.get(source.name, ("", False))[1]
+            if other == place or is_double or source.usual < decided.usual:
                 continue
             if not _nearly_determines(source, decided):
                 continue
             is_same = _nearly_determines(decided, source)
             if is_same and other > place:
                 continue  # of two that say the same, the first stays
-            found.append(Follows(decided.name, source.name, is_same))
-            same |= {decided.name} if is_same else set()
+            found[decided.name] = (source.name, is_same)
             break
     return found
 
@@ -107,12 +97,7 @@ def _nearly_determines(source: SeenColumn, decided: SeenColumn) -> bool:
 
 
 def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised]) -> list[Relation]:
-    """What holds between the columns of a release, each with one value a cell.
-
-    Args:
-        columns: of the table.
-        used: those of the release.
-    """
+    """What holds between the columns of a release that have one value a cell."""
     treatments = {each.name: each.treatment for each in used if each.treatment.delimiter is None}
     with connect() as connection:
         cells = [
@@ -141,7 +126,6 @@ def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised])
 def _as_released(
     cells: SeenColumn, treatment: Treatment, connection: duckdb.DuckDBPyConnection
 ) -> SeenColumn:
-    """The same rows with the values, or bins, that a release counts."""
     column = treatment.column(cells.name)
 
     def released(texts: list[str]) -> list[str]:
@@ -152,7 +136,6 @@ def _as_released(
 
 
 def _strays(rows: int) -> int:
-    """So many rows may differ from what else holds in all."""
     return min(FEW - 1, rows // 100)
 
 
@@ -212,9 +195,9 @@ def _covering(holding: dict[str, Flags]) -> Iterator[tuple[str, ...]]:
 
 def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
     cells = {each.name: each for each in columns}
-    for follows in columns_that_follow(columns):
-        source, decided = cells[follows.source], cells[follows.column]
-        if follows.is_same or source.usual > _MOST_PAIRS or source.distinct * decided.distinct > _MOST_CELLS:
+    for name, (source_name, is_same) in columns_that_follow(columns).items():
+        source, decided = cells[source_name], cells[name]
+        if is_same or source.usual > _MOST_PAIRS or source.distinct * decided.distinct > _MOST_CELLS:
             continue
         table = _table(source, decided)[:-1]
         if (table[:, :-1].sum(axis=1) - table[:, :-1].max(axis=1)).sum() > _strays(source.rows):
@@ -270,7 +253,6 @@ def _implied(source: SeenColumn, decided: SeenColumn) -> Iterator[Relation]:
 
 
 def _implication(source: SeenColumn, decided: SeenColumn, values: tuple[str, ...], text: str) -> Relation:
-    """Args: text: what the other one holds; empty: nothing."""
     where: dict[str, object] = {source.name: list(values)}
     declared = [("structuralZeros", where | {decided.name: {"not": [text] if text else []}})]
     if text and decided.filled < decided.rows:

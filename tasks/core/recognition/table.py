@@ -22,16 +22,17 @@ from pathlib import Path
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.queries import connect
-from tasks.core.recognition.cells import MOST_ROWS, SeenColumn, load_cells
+from tasks.core.recognition.cells import FEW, MOST_ROWS, SeenColumn, load_cells
 from tasks.core.recognition.columns import Context, recognise_column
-from tasks.core.recognition.corrections import correct_column
+from tasks.core.recognition.corrections import correct_column, without_missing
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.dialect import Dialect, recognise_dialect
 from tasks.core.recognition.init_answers import Correction, FileAnswers
-from tasks.core.recognition.numbers import has_decimal_comma
+from tasks.core.recognition.numbers import has_decimal_comma, is_code_number
 from tasks.core.recognition.persons import Candidate, candidates
-from tasks.core.recognition.relations import Follows, columns_that_follow
+from tasks.core.recognition.relations import columns_that_follow
 from tasks.core.recognition.treatment import Recognised, Treatment, with_promises
+from tasks.core.records.cell_reading import CellReading
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
 
@@ -53,13 +54,10 @@ class RecognisedTable:
     """What was seen.
 
     Attributes:
-        source: the file and its dialect.
         reasons: of the dialect's parts, by their names.
-        columns: in the file's order, as they were recognised.
         candidates: columns that may say whose row it is, the likeliest first.
         cells: of each column; sensitive.
         comma: whether numbers have a comma before decimals.
-        day_first: whether dates begin with the day.
         today: by which ages are reckoned.
         doubt: why only a person can know whether the first line names the columns; empty: it is clear.
         first: the cells of the first line, where that is in doubt; sensitive.
@@ -78,12 +76,10 @@ class RecognisedTable:
 
     @property
     def rows(self) -> int:
-        """How many were looked at: at most `MOST_ROWS`."""
         return self.cells[0].rows if self.cells else 0
 
     @property
     def is_part(self) -> bool:
-        """Whether there may be more rows."""
         return self.rows >= MOST_ROWS
 
     @property
@@ -96,11 +92,7 @@ class RecognisedTable:
         return ""
 
     def column(self, name: str) -> Recognised:
-        """The column of a header.
-
-        Raises:
-            ParameterError: there is none of that name.
-        """
+        """Raises: ParameterError: there is none of that name."""
         known = {matching_name(column.name): column for column in self.columns}
         found = known.get(matching_name(name))
         if found is None:
@@ -112,7 +104,6 @@ class RecognisedTable:
         return next(cells for cells in self.cells if cells.name == column.name)
 
     def candidate(self, name: str) -> Candidate:
-        """The candidate of that name, or one that nothing speaks for but the person."""
         column = self.column(name)
         known = (each for each in self.candidates if each.name == column.name)
         several = bool((self.cells_of(column).held > 1).any())
@@ -159,13 +150,7 @@ def recognise_table(
     today: date | None = None,
     source: InputFile | None = None,
 ) -> RecognisedTable:
-    """Look at a table.
-
-    Args:
-        path: of the file.
-        said: what a person says of how it is written.
-        today: by which ages are reckoned.
-        source: the file with its dialect, where that is declared already.
+    """Look at a table. Args: source: the file with its dialect, where that is declared already.
 
     Raises:
         InputError: the file can't be read as a table; the message carries no cell.
@@ -179,6 +164,7 @@ def recognise_table(
         context = Context(connection, comma, _is_day_first(cells, dialect.source), today or date.today())
         whose = candidates(cells)
         columns = [_not_of_a_person(recognise_column(each, context), whose) for each in cells]
+        columns = _with_codes_of_siblings(columns, cells, context)
         columns = [
             with_promises(column, each, connection) for column, each in zip(columns, cells, strict=True)
         ]
@@ -187,11 +173,14 @@ def recognise_table(
         for each, column in zip(cells, columns, strict=True)
         if column.treatment.is_used and column.treatment.delimiter is None
     ]
-    follows = {each.column: each for each in columns_that_follow(single)}
+    follows = columns_that_follow(single)
     return RecognisedTable(
         source=dialect.source,
         reasons=dialect.reasons | _nameless(dialect.source),
-        columns=tuple(_with_follows(column, follows.get(column.name)) for column in columns),
+        columns=tuple(
+            _with_source(column, *follows[column.name]) if column.name in follows else column
+            for column in columns
+        ),
         candidates=tuple(whose),
         cells=cells,
         comma=comma,
@@ -212,19 +201,48 @@ def _not_of_a_person(column: Recognised, whose: Sequence[Candidate]) -> Recognis
     return Recognised(column.name, "id", found.reason, Treatment(is_used=False))
 
 
+def _with_codes_of_siblings(
+    columns: Sequence[Recognised], cells: Sequence[SeenColumn], context: Context
+) -> list[Recognised]:
+    """Numbers with the same answers have the same codes for a missing value, however few cells hold one.
+
+    A code that few cells of a column hold, such as 99, would else be counted there as an answer.
+    """
+    answers, codes = {}, {}
+    for column, each in zip(columns, cells, strict=True):
+        if column.kind == "number, few values":
+            read = each.read(context.connection, CellReading(cut=column.treatment.reading.cut))
+            answers[column.name] = {*read.chosen(read.held >= FEW)}
+            codes[column.name] = {*filter(is_code_number, column.treatment.reading.missing)}
+    found = []
+    for column, each in zip(columns, cells, strict=True):
+        held = answers.get(column.name, set())
+        alike = [
+            name for name, others in answers.items() if held and held - codes[name] == others - codes[name]
+        ]
+        told = {code: name for name in reversed(alike) for code in codes[name] - codes[column.name]}
+        if told:
+            missing = tuple(sorted(told))
+            column = without_missing(column, missing, each, context)
+            reason = (
+                f"{column.reason}; {', '.join(missing)} as well, as in {told[missing[0]]}: the same answers"
+            )
+            column = replace(column, reason=reason)
+        found.append(column)
+    return found
+
+
 def _nameless(source: InputFile) -> dict[str, str]:
     places = [str(place) for place, name in enumerate(source.headers.names, start=1) if not name]
     which = "column" if len(places) == 1 else "columns"
     return {"nameless": f"{which} {', '.join(places)} left out: no name"} if places else {}
 
 
-def _with_follows(column: Recognised, follows: Follows | None) -> Recognised:
+def _with_source(column: Recognised, source: str, is_same: bool) -> Recognised:
     """A column that says the same as another is left out; of one that follows the reason says so."""
-    if follows is None:
-        return column
-    if not follows.is_same:
-        return replace(column, reason=f"{column.reason}; follows from {follows.source}")
-    reason = f"says the same as {follows.source}: each value of one always stands with the same of the other"
+    if not is_same:
+        return replace(column, reason=f"{column.reason}; follows from {source}")
+    reason = f"says the same as {source}: each value of one always stands with the same of the other"
     return Recognised(column.name, f"{column.kind}, a double", reason, Treatment(is_used=False), column.doubt)
 
 
@@ -244,12 +262,10 @@ def _is_day_first(cells: Sequence[SeenColumn], source: InputFile) -> bool:
 
 @dataclass(frozen=True)
 class LostColumn:
-    """An open column of which most would not be released.
+    """An open column of which most, or all (`is_empty`), would likely not be released.
 
     Attributes:
-        name: its header.
-        is_empty: whether none of its values would likely be released.
-        coarser: the finest way of reading it that would keep most of it, as an overrule says it; empty: none.
+        coarser: the finest reading that would keep most of it, as a correction says it; empty: none.
     """
 
     name: str
@@ -258,12 +274,9 @@ class LostColumn:
 
 
 def lost_columns(table: RecognisedTable, subject: str | None, least: float) -> list[LostColumn]:
-    """The columns of the release of which most would be lost.
+    """The columns of which most would be lost where so many records must hold a value (`least`).
 
-    Args:
-        table: as it was recognised and corrected.
-        subject: the column that says whose row it is; of somebody with several rows one counts.
-        least: so many records must hold a value, or it will likely not be released.
+    Of a subject with several rows one counts. It is for the terminal of whoever has the table.
     """
     least_rows = least * table.rows / max(number_of_records(table, subject), 1)
     found = []
@@ -276,12 +289,10 @@ def lost_columns(table: RecognisedTable, subject: str | None, least: float) -> l
 
 
 def number_of_records(table: RecognisedTable, subject: str | None) -> int:
-    """How many records a release of the table would be about: people, or rows."""
     return table.rows if subject is None else table.cells_of(table.column(subject)).distinct
 
 
 def _lost(column: Recognised, cells: SeenColumn, least_rows: float) -> tuple[float, bool]:
-    """The share of cells whose value would be lost, and whether every value would be."""
     with connect() as connection:
         read = cells.read(connection, column.treatment.reading)
     counted: Counter[str] = Counter()
@@ -295,7 +306,6 @@ def _lost(column: Recognised, cells: SeenColumn, least_rows: float) -> tuple[flo
 
 
 def _coarser(table: RecognisedTable, column: Recognised, least_rows: float) -> str:
-    """The first way of reading the column that would keep most of it."""
     cells = table.cells_of(column)
     for word in _coarser_words(column, cells):
         name, _, detail = word.partition(":")
@@ -309,7 +319,6 @@ def _coarser(table: RecognisedTable, column: Recognised, least_rows: float) -> s
 
 
 def _coarser_words(column: Recognised, cells: SeenColumn) -> Iterator[str]:
-    """Coarser ways of reading a column, the finest first."""
     reading = column.treatment.reading
     if reading.holds_dates:
         yield from _COARSER_DATES.get(reading.cut, ())

@@ -25,13 +25,8 @@ class Treatment:
     """What is done with a column.
 
     Attributes:
-        is_used: whether it is in the release.
-        reading: how its cells are read.
-        bins: public edges; None: not binned.
-        number_format: how its numbers are written.
         domain: a public list; None: the values are read off the data, and each must pass the threshold.
         other: what a cell is called that the bins or the list do not take; None: it is empty.
-        delimiter: between items; None: one value a cell.
         cap: the most items of one person.
         minimum, maximum: what hardly a number lies below or above; None: nothing is promised.
         is_required: whether hardly a cell is empty.
@@ -51,12 +46,10 @@ class Treatment:
 
     @property
     def is_open(self) -> bool:
-        """Whether its values are read off the data."""
         return self.bins is None and self.domain is None
 
     @property
     def words(self) -> str:
-        """The same for a person."""
         if not self.is_used:
             return "left out"
         parts = [_reading_words(self.reading)]
@@ -77,7 +70,6 @@ class Treatment:
         return "; ".join(filter(None, parts))
 
     def column(self, name: str) -> Column:
-        """The column of a schema that a run makes of the draft."""
         return Column(
             name,
             declared_values(self.domain, self.bins, self.minimum, self.maximum, self.other),
@@ -101,10 +93,7 @@ class Recognised:
     """A column, as it was recognised.
 
     Attributes:
-        name: its header.
-        kind: what it is taken for, in words.
-        reason: why, in words; may hold values of the table, and is for the terminal alone.
-        treatment: what will be done with it.
+        reason: may hold values of the table, and is for the terminal alone.
         doubt: what the person should look at; empty: nothing.
         is_said: whether a person said so.
     """

@@ -39,7 +39,6 @@ def split_words(text: str) -> tuple[str, ...]:
 
 @functools.cache
 def word_list(section: str, key: str) -> tuple[str, ...]:
-    """The words of `words.toml` in their order."""
     return split_words(read_words("words.toml")[section][key])
 
 
@@ -136,7 +135,6 @@ def _is_who(word: str) -> bool:
 
 
 def _is_somebody(word: str) -> bool:
-    """Whether it is one word for one of them."""
     if word in word_set("subject", "many") or word.endswith("s"):
         return False
     return word in word_set("subject", "who_short") or any(

@@ -1,13 +1,11 @@
 """Whose row it is is found by name and by repetition; what only sounds like an id is none."""
 
 import csv
-import doctest
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from tasks.core.recognition import words
 from tasks.core.recognition.init_answers import Correction
 from tasks.core.recognition.table import RecognisedTable, recognise_table
 
@@ -54,10 +52,6 @@ def test_whose_row_it_is_is_found_by_name_in_many_spellings(name: str, tmp_path:
 def test_what_only_sounds_like_an_id_is_not_proposed(name: str, tmp_path: Path) -> None:
     rows = [(f"v{place % 30}", "ab"[place % 2]) for place in range(300)]
     assert proposed(recognised(tmp_path / "t.csv", (name, "town"), rows)) is None
-
-
-def test_the_examples_of_names_are_true() -> None:
-    assert doctest.testmod(words).failed == 0
 
 
 def test_an_id_of_something_must_differ_from_row_to_row(tmp_path: Path) -> None:
