@@ -4,6 +4,6 @@ Here: guesses, each with its reason, and what follows from what a person says ag
 calls this: a run reads what is declared. Files are read by `tables`, and `contracts.draft` writes
 declarations.
 
-Read `table` first: it does the whole job. `columns` asks one file after the other what a column is; `edges`
-chooses the edges of bins.
+Read `table` first: it does the whole job. `columns` has the kinds of columns, each a function, `words.toml`
+and `code_lists.toml` all words that they know. A new kind is a function, its words, and a test.
 """

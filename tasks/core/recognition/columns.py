@@ -2,8 +2,7 @@
 
 Cells go in; a `Recognised` comes out. Its reason may show values. Its treatment shows only what is public
 without the table: bins are round, lists are public ones and whole, and words and codes for missing values
-come from lists of ours. What fewer rows than a margin say decides nothing of it. A new kind is a function
-here, its place in `_KINDS`, and its words in `words.toml`.
+come from lists of ours. What fewer rows than a margin say decides nothing of it.
 """
 
 import functools
