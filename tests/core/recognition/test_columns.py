@@ -314,9 +314,11 @@ def test_a_number_of_nines_among_others_is_a_number(tmp_path: Path) -> None:
     assert found.reading.missing == () and found.bins == tuple(range(0, 161, 20))
 
 
-@pytest.mark.parametrize("word", ["NA", "n/a", "#N/A", ".", "-", "?", "NULL", "k. A."])
+@pytest.mark.parametrize(
+    "word",
+    ["NA", "n/a", "#N/A", ".", "-", "?", "NULL", "k.A.", "k. A.", "\\N", ":", "*", "\u2013", "\u2014"],
+)
 def test_words_for_missing_values_count_as_empty_among_numbers_and_texts(word: str, tmp_path: Path) -> None:
-    word = "k.A." if word == "k. A." else word
     numbers = one(tmp_path, "points", [word if place % 9 == 0 else place for place in range(ROWS)])
     texts = one(tmp_path, "ward", [word if place % 9 == 0 else "xy"[place % 2] for place in range(ROWS)])
     assert numbers.treatment.reading.missing == texts.treatment.reading.missing == (word,)

@@ -190,11 +190,3 @@ def test_one_word_in_two_unicode_forms_is_one_value(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("cafe\u0301,town\n" + "e\u0301te\u0301,Lyon\n\u00e9t\u00e9,Nice\n" * 5)
     found = recognise_table(tmp_path / "t.csv")
     assert found.columns[0].name == "caf\u00e9" and found.cells[0].texts == ("\u00e9t\u00e9",)
-
-
-@pytest.mark.parametrize("word", ["\\N", ":", "*", "-", "\u2013", "\u2014", "k. A.", "k.A."])
-def test_a_word_for_nothing_among_numbers_is_a_missing_value(word: str, tmp_path: Path) -> None:
-    rows = "".join(f"{word if i % 9 == 0 else i % 70},{'fm'[i % 2]}\n" for i in range(400))
-    (tmp_path / "t.csv").write_text("age,sex\n" + rows)
-    column = recognise_table(tmp_path / "t.csv").columns[0]
-    assert column.kind == "age" and column.treatment.reading.missing == (word,)

@@ -8,6 +8,7 @@ import pytest
 
 from tasks.core.recognition.init_answers import Correction
 from tasks.core.recognition.table import RecognisedTable, recognise_table
+from tasks.core.recognition.words import WHOSE, subject_likeness
 
 
 def recognised(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> RecognisedTable:
@@ -30,16 +31,16 @@ def proposed(found: RecognisedTable) -> str | None:
         *("USUBJID", "HHID", "respondent", "customer_ref", "Identifiant répondant", "UPN"),
     ],
 )
-def test_whose_row_it_is_is_found_by_name_in_many_spellings(name: str, tmp_path: Path) -> None:
-    """Each has about five rows, beside the number of the row and a column of few values."""
+def test_whose_row_it_is_is_said_by_names_in_many_spellings(name: str) -> None:
+    assert subject_likeness(name) == WHOSE
+
+
+def test_a_name_and_rows_that_recur_make_a_person(tmp_path: Path) -> None:
     rows = [(visit, f"p{visit * 7 % 60:03}", "ab"[visit % 2]) for visit in range(300)]
-    found = recognised(tmp_path / "t.csv", ("visit id", name, "town"), rows)
-    assert proposed(found) == name
-    assert (
-        found.candidates[0].several
-        and "60 different in 300 rows, 5.0 rows each" in found.candidates[0].reason
-    )
-    assert [column.name for column in found.used(name)] == ["town"]
+    found = recognised(tmp_path / "t.csv", ("visit id", "N° dossier", "town"), rows)
+    assert proposed(found) == "N° dossier" and found.candidates[0].several
+    assert "60 different in 300 rows, 5.0 rows each" in found.candidates[0].reason
+    assert [column.name for column in found.used("N° dossier")] == ["town"]
 
 
 @pytest.mark.parametrize(
@@ -137,15 +138,13 @@ def test_a_household_stands_behind_who_lives_in_it(tmp_path: Path) -> None:
     assert [each.name for each in found.candidates] == ["pid", "hhid"]
 
 
-@pytest.mark.parametrize(
-    "name", ["first_name", "Last Name", "surname", "e-mail", "phone", "Phone number", "address", "Vorname"]
-)
-def test_names_and_contacts_are_left_out_whatever_they_hold(name: str, tmp_path: Path) -> None:
-    rows = [(place % 3, "ab"[place % 2]) for place in range(300)]
-    found = recognised(tmp_path / "t.csv", (name, "town"), rows)
-    assert found.column(name).kind == "names a person" and not found.column(name).treatment.is_used
-    said = found.corrected([Correction(name, "text")])
-    assert said.column(name).treatment.is_used
+def test_names_and_contacts_are_left_out_whatever_they_hold(tmp_path: Path) -> None:
+    names = ("first_name", "Last Name", "surname", "e-mail", "phone", "Phone number", "address", "Vorname")
+    rows = [(*[place % 3] * len(names), "ab"[place % 2]) for place in range(300)]
+    found = recognised(tmp_path / "t.csv", (*names, "town"), rows)
+    assert {found.column(name).kind for name in names} == {"names a person"}
+    assert [column.name for column in found.used(None)] == ["town"]
+    assert found.corrected([Correction("phone", "text")]).column("phone").treatment.is_used
 
 
 def test_what_is_about_a_contact_is_no_contact(tmp_path: Path) -> None:
