@@ -12,9 +12,15 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Floats, Words
 from tasks.core.sentences import sentences_of
-from tasks.core.syndiffix import columns as moments
-from tasks.core.syndiffix import columns as whole_numbers
-from tasks.core.syndiffix.columns import plain_array
+from tasks.core.syndiffix.columns import (
+    WideIntegers,
+    any_floats_of,
+    is_moment,
+    is_supported_decimal,
+    plain_array,
+    wide_integers,
+    wide_integers_of_floats,
+)
 from tasks.core.syndiffix.hashing import hash_entities, hash_string, salted_seed
 from tasks.core.tables.texts import is_text, parse_each_way
 
@@ -112,7 +118,7 @@ def _hash_values(array: pa.Array) -> Words | None:
     """Of cells that are no texts, each by itself: of a number that of the float nearest to it."""
     kind = array.type
     if pa.types.is_integer(kind) or (pa.types.is_decimal128(kind) and kind.scale == 0):
-        hashes = _hash_integers(whole_numbers.wide_integers(array))
+        hashes = _hash_integers(wide_integers(array))
     else:
         numbers = _numbers(array)
         if numbers is None:
@@ -123,26 +129,26 @@ def _hash_values(array: pa.Array) -> Words | None:
     return hashes
 
 
-def _hash_integers(words: whole_numbers.WideIntegers) -> Words:
+def _hash_integers(words: WideIntegers) -> Words:
     """The same as of the equal float, where there is one."""
     numbers = words.floats()
-    rest = words.low - whole_numbers.wide_integers_of_floats(numbers).low
+    rest = words.low - wide_integers_of_floats(numbers).low
     return _bits(numbers) ^ np.where(rest == 0, np.uint64(0), _mixed(rest))
 
 
 def _numbers(array: pa.Array) -> Floats | None:
     kind = array.type
-    if moments.is_moment(kind):
-        return moments.any_floats_of(array)
+    if is_moment(kind):
+        return any_floats_of(array)
     numbers: Floats
-    if pa.types.is_decimal128(kind) and whole_numbers.is_supported_decimal(kind):
-        numbers = whole_numbers.wide_integers(array).floats() / 10.0**kind.scale
+    if pa.types.is_decimal128(kind) and is_supported_decimal(kind):
+        numbers = wide_integers(array).floats() / 10.0**kind.scale
         return numbers
     if pa.types.is_boolean(kind):
         array = array.cast(pa.uint8())
     elif pa.types.is_float32(kind):
         array = array.cast(pa.string())  # 0.1 is what a text that says it is
-    elif not pa.types.is_floating(kind) and not whole_numbers.is_supported_decimal(kind):
+    elif not pa.types.is_floating(kind) and not is_supported_decimal(kind):
         return None
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
