@@ -22,8 +22,7 @@ from tasks.storage import INTERMEDIATE, RunWorkspace
 
 if TYPE_CHECKING:  # slow
     from tasks.cluster import Cluster
-    from tasks.configuration.model import RunConfiguration
-    from tasks.configuration.resources import Resources
+    from tasks.configuration.model import Resources, RunConfiguration
 
 P = TypeVar("P")
 R = TypeVar("R")

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from tasks.configuration.shared_folders import LOGS
+from tasks.configuration.model import LOGS
 from tasks.core.errors import InputError, InternalError, MarginaliaError
 from tasks.lineage_events import collected
 from tasks.messages import fail

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import LateInput
 from tasks.events import announce
-from tasks.plan.protections.plan import vintage_of
+from tasks.plan.protections import vintage_of
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from tasks.caching import plain
-from tasks.configuration.resources import Resources
+from tasks.configuration.model import Resources
 from tasks.core.errors import ClusterLost, InputError, InternalError, StorageError
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.batch.file import Batch
-from tasks.configuration.shared_folders import BATCHES
+from tasks.configuration.model import BATCHES
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.sensitive_files import write_joined_stats
 from tasks.core.navigation.comparison import render_comparison, write_comparison_tsv

@@ -1,34 +1,352 @@
-"""A configuration file in, a `RunConfiguration` out, or every problem at once.
+"""A configuration file in, a `RunConfiguration` out, or every problem at once, in the file's own keys.
 
-The file is SDS's: flat JSON with the same keys, the same meaning (S7.1), and a few of ours
-beside them. With `tasks.configuration.places` this is the one place that knows both shapes. A key of
-another regime or mode than the chosen one is accepted, as SDS's files carry several; it is left out of
-the model and named in its ``unused_keys``.
+The file is SDS's: flat JSON with the same keys, the same meaning (section S7), and a few of ours beside them.
+This is the one place that knows both shapes. A key of another regime or mode than the chosen one is accepted,
+as SDS's files carry several; it is left out of the model and named in its ``unused_keys``. First come the
+places of keys in the model, then messages, the section ``syndiffix``, and the whole file.
 """
 
 import codecs
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from tasks.configuration.messages import error_sentences
-from tasks.configuration.model import LARGEST_RESOLUTION, RunConfiguration
-from tasks.configuration.places import PLACES, PRIVACY_PLACES, SECTIONS
-from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS, DifferentialPrivacy
+from tasks.configuration.model import LARGEST_RESOLUTION, REGIMES, Input, Report, Resources, RunConfiguration
+from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS, DifferentialPrivacy, Thresholds
 from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.protections.settings import ProtectionSettings
-from tasks.configuration.protections.syndiffix import SynDiffix
-from tasks.configuration.syndiffix_file import apply_section, refused_keys, section_problems
-from tasks.configuration.synthesis import MODES, SYNDIFFIX, keys_of_other_modes
+from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
+from tasks.configuration.sections import keys_of
+from tasks.configuration.synthesis import (
+    MODE_KEYS,
+    MODES,
+    SYNDIFFIX,
+    AggregateSeeded,
+    Fitted,
+    RowSeeded,
+    Unseeded,
+    ValueSeeded,
+    keys_of_other_modes,
+)
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, located, no_such_file
+from tasks.core.metadata.described import Publication
+from tasks.core.syndiffix.clusters import clustering_problem, way_of
+from tasks.core.syndiffix.reading import ChosenColumn, parse_column
+from tasks.core.syndiffix.settings import unread_keys
 from tasks.core.tables.header import is_named_as_table
 from tasks.core.tables.places import closed_folder_of
+
+_NESTED: dict[tuple[str, ...], tuple[type[BaseModel], ...]] = {
+    (): (RunConfiguration,),
+    ("input",): (Input,),
+    ("protection",): (DifferentialPrivacy,),
+    ("protection", "thresholds"): (Thresholds,),
+    ("synthesis",): (RowSeeded, Unseeded, ValueSeeded, AggregateSeeded, Fitted),
+    ("resources",): (Resources,),
+    ("report",): (Report,),
+    ("publication",): (Publication,),
+}
+
+
+def _places(section: str = "") -> dict[str, tuple[str, ...]]:
+    return {
+        key: (*place, field)
+        for place, kinds in _NESTED.items()
+        for kind in kinds
+        for key, field in keys_of(kind, section).items()
+        if place or (field,) not in _NESTED
+    }
+
+
+#: Flat key -> place in the model. `privacy` has keys of its own below.
+PLACES = _places() | {"synthesis_mode": ("synthesis", "mode")}
+#: Keys of the `privacy` section -> place in the model.
+PRIVACY_PLACES = _places("privacy")
+#: Read by `tasks.configuration.flat_file` itself.
+SECTIONS = ("dp_aggregates", "privacy", "syndiffix")
+
+
+#: What pydantic puts between the keys: the tags of a discriminated union.
+_TAGS = {*MODES, *REGIMES}
+
+#: A given text of more characters is not repeated.
+_LONGEST_SHOWN = 40
+#: Lists of lists of columns.
+_COLUMN_LISTS = {("protection", "tables"), ("synthesis", "workload")}
+
+_WORDS = {
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must be a text of at most {max_length} character(s)",
+    "string_pattern_mismatch": "must be a safe name of a file: at most 100 letters, digits, spaces, '.', '_' "
+    "and '-', the first a letter, a digit or '_'",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "too_short": "each list must have at least {min_length} item(s)",
+    "too_long": "must be a list of at most {max_length} item(s)",
+    "dict_type": "must be an object",
+    "literal_error": "must be {expected}",
+}
+
+
+def error_sentences(error: ValidationError, privacy: Collection[str] = ()) -> list[str]:
+    """Pydantic's findings under the names that the file uses, with what was given where that is short.
+
+    Args:
+        error: pydantic's.
+        privacy: the keys of the file's section `privacy`.
+    """
+    found = []
+    for detail in _of_the_member_meant(error.errors(include_url=False)):
+        place, names = _place(detail), _names(detail, privacy)
+        name = next(
+            (names[place[:n]] for n in range(len(place), 0, -1) if place[:n] in names), ".".join(place)
+        )
+        instead = _instead(detail, name, place in names)
+        if detail["type"] == "missing" and place == ("protection", "epsilon"):
+            found.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
+        elif detail["type"] == "missing" and isinstance(detail["loc"][-1], int):
+            found.append(f"{name} must be a list of more items than it has.")
+        elif detail["type"] == "missing":
+            place = tuple(part for part in place if not part.isdigit())
+            inner = next((place[n:] for n in range(len(place), 0, -1) if place[:n] in names), ())
+            found.append(f"{'.'.join((name, *inner))} is required.")
+        elif place[:2] in _COLUMN_LISTS and detail["type"] == "literal_error":
+            found.append(f"{name} {_words(detail)} or a list of lists of columns{instead}.")
+        elif place[:2] in _COLUMN_LISTS and detail["type"] == "tuple_type":
+            found.append(f"{name} must be a list of lists of columns{instead}.")
+        elif place[:2] in _COLUMN_LISTS and detail["type"] == "too_long":
+            found.append(f"{name}: each list must have at most {detail['ctx']['max_length']} item(s).")
+        else:
+            words = f"{_words(detail)}{instead}"
+            found.append(_sentence(name, words if words.endswith("?") else f"{words}."))
+    return list(dict.fromkeys(found))
+
+
+def _sentence(name: str, words: str) -> str:
+    return f"{name}{' ' if words.startswith('must') else ': '}{words}" if name else words
+
+
+def _instead(detail: ErrorDetails, name: str, is_whole: bool) -> str:
+    """What was given, in a few words; nothing of a seed, which may be a secret, or of texts in a value."""
+    given = detail["input"]
+    if "seed" in name or detail["type"] in ("value_error", "string_too_short"):
+        return ""
+    if given is None or isinstance(given, bool | int | float):
+        return f", not {json.dumps(given)}"
+    if isinstance(given, str) and (is_whole or detail["type"] == "literal_error"):
+        return f", not {given!r}" if len(given) <= _LONGEST_SHOWN else ", not a text of so many characters"
+    kind = "object" if isinstance(given, dict) else "list" if isinstance(given, list | tuple) else ""
+    article = "an" if kind == "object" else "a"
+    return f", not {article} {kind}" if kind and kind not in _words(detail) else ""
+
+
+def _names(detail: ErrorDetails, privacy: Collection[str]) -> dict[tuple[str, ...], str]:
+    mode = next((part for part in detail["loc"] if part in MODES), None)
+    others = keys_of_other_modes(str(mode)) if mode else frozenset[str]()
+    names = {place: key for key, place in PLACES.items() if key not in others}
+    names |= {
+        place: f"privacy.{key}"
+        for key, place in PRIVACY_PLACES.items()
+        if key in privacy or place not in names
+    }
+    return names | {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
+
+
+def _place(detail: ErrorDetails) -> tuple[str, ...]:
+    parts = map(str, detail["loc"])
+    return tuple(p for p in parts if not (p in _TAGS or p[:1].isupper() or "[" in p))
+
+
+def _of_the_member_meant(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """A key that takes words or a structure is judged as what was given, not as both."""
+
+    def is_worded(detail: ErrorDetails) -> bool:
+        return any(str(part).startswith("literal[") for part in detail["loc"])
+
+    words = {_place(d) for d in details if is_worded(d) and isinstance(d["input"], str)}
+    return [
+        detail
+        for detail in details
+        if (isinstance(detail["input"], str) if is_worded(detail) else _place(detail) not in words)
+    ]
+
+
+def _words(detail: ErrorDetails) -> str:
+    if detail["type"] in _WORDS:
+        return _WORDS[detail["type"]].format(**_plain(detail.get("ctx", {})))
+    message = detail["msg"].removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _plain(context: dict[str, Any]) -> dict[str, Any]:
+    return {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
+
+
+#: What makes no sense under SynDiffix, and why.
+REFUSED_BY_SYNDIFFIX: dict[str, str] = (
+    dict.fromkeys(sorted(PRIVATE_KEYS), "belongs to differential privacy")
+    | dict.fromkeys(sorted(frozenset().union(*MODE_KEYS.values())), "belongs to another mode of synthesis")
+    | dict.fromkeys(
+        ("reporting_length", "reporting_resolution"), "is about reported counts, and SynDiffix reports none"
+    )
+    | {
+        "synthetic_forms": "is about records of attributes, and SynDiffix makes no such records",
+        "random_seed": "would make the noise public: all of it follows from the dataset's secret salt",
+        "record_limit": "would make several tables of the same people: give the whole table",
+        "multi_value_columns": "needs one value a cell: split the column beforehand, or leave it out",
+        "max_items": "needs one value a cell: split the column beforehand, or leave it out",
+        "sensitive_zeros": "has no effect, as every 0 is a value",
+        "domains": "has no effect, as texts are taken as they are: list public columns in value_safe_columns",
+    }
+)
+
+FoundKeys = dict[tuple[str, ...], Any]
+
+
+def section_problems(flat: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a file's section whatever the mode: its form, its keys, a mode that is left open."""
+    if SYNDIFFIX not in flat:
+        return []
+    section = flat[SYNDIFFIX]
+    if not isinstance(section, dict):
+        return ['syndiffix must be an object of its own keys, such as {"columns": ["age:i"]}.']
+    problems = []
+    for key in section:
+        if key not in SECTION_KEYS:
+            meant = did_you_mean(key, SECTION_KEYS, lambda name: f"{SYNDIFFIX}.{name}")
+            problems.append(f"{SYNDIFFIX}.{key} is not a key of the configuration: {meant or 'remove it.'}")
+    if "synthesis_mode" not in flat:
+        problems.append(
+            "synthesis_mode must be given where there is a section syndiffix: give syndiffix, which is not "
+            "differentially private, or remove the section."
+        )
+    return problems
+
+
+def refused_keys(flat: Mapping[str, Any]) -> list[str]:
+    """Keys that SynDiffix can't be given; such as would protect otherwise are never passed over."""
+    problems = []
+    if flat.get("dp_aggregates") is True:
+        problems.append(
+            "dp_aggregates must be false, or left out, where synthesis_mode is syndiffix: SynDiffix is not "
+            "differentially private."
+        )
+    for key in flat:
+        if key in REFUSED_BY_SYNDIFFIX and _says_something(flat[key]):
+            problems.append(
+                f"{key} can't be used where synthesis_mode is syndiffix: it {REFUSED_BY_SYNDIFFIX[key]}. "
+                "Remove the key."
+            )
+    if flat.get("contract_mode") == "repair" or _mode_of(flat.get("contract")) == "repair":
+        problems.append(
+            "contract_mode must be strict where synthesis_mode is syndiffix: SynDiffix takes cells as "
+            "they are and repairs none."
+        )
+    return problems
+
+
+def _says_something(value: Any) -> bool:
+    """Whether a key's value is more than SDS's way to say nothing: an empty list or object, or -1."""
+    return value not in ({}, [], -1)
+
+
+def _mode_of(contract: Any) -> Any:
+    return contract.get("mode") if isinstance(contract, dict) else None
+
+
+def apply_section(section: Any, given: FoundKeys) -> list[str]:
+    """Put a section into the model's places beside what is given; return what is wrong with its parts."""
+    for place in [place for place in given if place[:1] in (("protection",),)]:
+        del given[place]
+    _drop_refused(given)
+    section = dict(section) if isinstance(section, dict) else {}
+    section = {key: value for key, value in section.items() if key in SECTION_KEYS and value is not None}
+    problems = _take_columns(section, given)
+    _take_ids(given)
+    problems += _unread_settings(section)
+    for key, value in section.items():
+        given["protection", key] = value
+    return problems
+
+
+def _drop_refused(given: FoundKeys) -> None:
+    """Refused keys are told of once; the model need not judge their values as well."""
+    for key in REFUSED_BY_SYNDIFFIX:
+        given.pop(PLACES.get(key, ()), None)
+
+
+def _take_columns(section: dict[str, Any], given: FoundKeys) -> list[str]:
+    """``columns``, as columns to use and their types.
+
+    Each is ``name``, ``name:letter``, or ``{"name": ...}`` of a header that has a colon and no type.
+    """
+    items = section.pop("columns", None)
+    if items is None:
+        return []
+    if not isinstance(items, list) or not all(isinstance(item, str) or _is_name(item) for item in items):
+        return [
+            'syndiffix.columns must be a list of texts such as "age:i" or "town", or of {"name": "a:b"} '
+            "where a name has a colon and its type is to be inferred."
+        ]
+    if given.get(("input", "use_columns")):
+        return ["use_columns and syndiffix.columns are both given; keep one."]
+    problems, columns = [], []
+    for item in items:
+        try:
+            columns.append(parse_column(item) if isinstance(item, str) else ChosenColumn(item["name"]))
+        except ParameterError as error:
+            problems += [f"syndiffix.columns: {problem}" for problem in error.problems]
+    given["input", "use_columns"] = [column.name for column in columns]
+    given["protection", "types"] = {column.name: column.letter for column in columns if column.letter}
+    return problems
+
+
+def _is_name(item: Any) -> bool:
+    return isinstance(item, dict) and list(item) == ["name"] and isinstance(item["name"], str)
+
+
+def _take_ids(given: FoundKeys) -> None:
+    """``subject_id`` as one column, or a list of them: each says in its own way whose row it is."""
+    ids = given.get(("input", "subject_id"))
+    if isinstance(ids, list) and ids:
+        given["input", "subject_id"] = ids[0]
+        given["protection", "further_ids"] = ids[1:]
+
+
+def _unread_settings(section: dict[str, Any]) -> list[str]:
+    chosen = section.get("clustering", "default")
+    if clustering_problem(chosen):
+        return []  # the model says so
+    way = way_of(chosen)
+    return [
+        f"syndiffix.{key} has no effect where syndiffix.clustering is {way}: remove it, or choose another "
+        "clustering."
+        for key in section
+        if key in unread_keys(way)
+    ]
+
 
 #: Keys of SDS that are not taken, and what to do.
 _NOT_DONE = {
@@ -119,7 +437,6 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def _kind(value: object) -> str:
-    """What a value of JSON is, in words."""
     names = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
     return names.get(type(value), "null")
 
@@ -133,7 +450,6 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def unknown(key: str, known: Collection[str], section: str = "") -> str:
-    """That a key is not known, and which one may have been meant."""
     if key in _NOT_DONE:
         return f"{section}{key} is not a key of the configuration: {_NOT_DONE[key]}"
     meant = did_you_mean(key, known, lambda name: section + name)
@@ -212,7 +528,6 @@ def _protection(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], list[st
 
 
 def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list[str]]:
-    """The model's shape, and what is wrong with how keys were combined."""
     elsewhere = keys_of_other_modes(choice.mode) | choice.protection.unread
     used = {key: value for key, value in flat.items() if key not in elsewhere}
     given, problems = _given(used)
@@ -257,7 +572,6 @@ def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]
 
 
 def _population(given: dict[tuple[str, ...], Any]) -> list[str]:
-    """Take the population, which is the dataset's, out of its cap, where it may stand as well."""
     cap = given.get(("protection", "cap"))
     if not isinstance(cap, dict) or "population" not in cap:
         return []
@@ -307,12 +621,10 @@ def _whole(value: Any) -> Any:
 
 
 def _is_tab_separated(path: Any) -> bool:
-    """By the ending of its name, without that of compression."""
     return isinstance(path, str) and bool(re.search(r"\.(tsv|tab)(\.gz|\.zst)?$", path, re.IGNORECASE))
 
 
 def _encoding(given: Any) -> Any:
-    """An encoding by our name of it, whichever of its usual names is given."""
     try:
         known = codecs.lookup(given).name if isinstance(given, str) else ""
     except (LookupError, ValueError):
@@ -322,7 +634,6 @@ def _encoding(given: Any) -> Any:
 
 
 def _without_effect(flat: dict[str, Any], nested: dict[str, Any], choice: _Choice) -> set[str]:
-    """Keys of the chosen regime and mode that still have no effect on this run."""
     keys = {"cache_max_size"} | choice.protection.without_effect(nested["protection"], choice.mode)
     if "oversampling_ratio" not in flat:
         keys.add("oversampling_tries")

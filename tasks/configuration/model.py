@@ -5,7 +5,7 @@ Nested here and discriminated by regime and mode; the flat file that SDS's users
 parameter, in the manifest and on the page.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
     AfterValidator,
@@ -17,14 +17,11 @@ from pydantic import (
     model_validator,
 )
 
-from tasks.configuration.form import NOT_ASKED
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
-from tasks.configuration.protections.known import Protection
+from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.protections.settings import Asked
 from tasks.configuration.protections.syndiffix import SynDiffix
-from tasks.configuration.resources import Resources
-from tasks.configuration.sections import KEEPS_NAME, NO_KEY, Key, Model, OptionalUtility
-from tasks.configuration.shared_folders import BATCHES, LOGS, is_shared
+from tasks.configuration.sections import KEEPS_NAME, NO_KEY, NOT_ASKED, Key, Model, OptionalUtility, tabs
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.contracts.declaration import Decimal, Negative, Thousands
 from tasks.core.errors import InternalError
@@ -33,6 +30,98 @@ from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.places import refused_url, remote_url
 from tasks.core.unit_words import names_people, names_subjects
+
+LOGS: Final = "logs"
+#: How the names of the folders of batches begin.
+BATCHES: Final = "batch-"
+
+
+def is_shared(name: str) -> bool:
+    """Whether a folder of that name would be one of them, on a disk that keeps case or not.
+
+    >>> is_shared("Logs"), is_shared("batch-2"), is_shared("batches")
+    (True, True, False)
+    """
+    return name.casefold() == LOGS or name.casefold().startswith(BATCHES)
+
+
+_SCHEDULERS = ("tls://", "tcp://")
+#: Where work is done: no release says it.
+OF_A_CLUSTER = ("engine", "dask_address", "workers", "partitions", "shared_storage")
+
+
+class Resources(Model):
+    """What the run may use of the machine, or of a cluster; nothing that is released depends on it."""
+
+    parallel_jobs: int = Field(1, ge=0, description="Threads; 0: all cores.")
+    memory_limit_mb: int = Field(0, ge=0, description="0: four fifths of what is free.")
+    cache_max_size: Annotated[int | None, NOT_ASKED] = Field(
+        None, description="SDS's; accepted, but without effect."
+    )
+    engine: Literal["in_process", "dask"] = Field(
+        "in_process", description="Where the table is worked on: in the run's own process, or on a cluster."
+    )
+    dask_address: str = Field(
+        "",
+        description="Of the cluster's scheduler, such as tls://host:8786; empty: a cluster on this machine.",
+    )
+    workers: int = Field(2, ge=1, le=1024, description="Processes of a cluster on this machine.")
+    partitions: int = Field(
+        8, ge=1, le=100_000, description="Of the table on a cluster: a worker holds one at a time in memory."
+    )
+    shared_storage: str | None = Field(
+        None,
+        description="Where all workers reach partitions of the table: a URL such as s3://bucket/folder; "
+        "None: in output_dir, which they then see under the same path.",
+    )
+
+    @field_validator("dask_address")
+    @classmethod
+    def _of_a_scheduler(cls, value: str) -> str:
+        if value and (not value.startswith(_SCHEDULERS) or "@" in value):
+            raise ValueError(
+                "must be the address of a Dask scheduler that begins with tls:// or tcp://, without "
+                "credentials"
+            )
+        return value
+
+    @field_validator("shared_storage")
+    @classmethod
+    def _in_storage(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        url = remote_url(value)
+        if url is None:
+            raise ValueError("must be a URL of storage such as s3://bucket/folder; a folder is output_dir")
+        if problem := refused_url(url):
+            raise ValueError(problem)
+        return url
+
+    @model_validator(mode="after")
+    def _of_a_cluster(self) -> "Resources":
+        given = [name for name in ("dask_address", "shared_storage") if getattr(self, name)]
+        if given and self.engine != "dask":
+            raise ValueError(f"{given[0]} is for engine: dask; add that, or take it out")
+        return self
+
+    @property
+    def of_the_machine(self) -> "Resources":
+        """The same without a cluster: no release names one."""
+        return Resources(
+            **{name: getattr(self, name) for name in type(self).model_fields if name not in OF_A_CLUSTER}
+        )
+
+
+Protection = Annotated[
+    DifferentialPrivacy | KAnonymity | SynDiffix,
+    Field(discriminator="regime", json_schema_extra=tabs),
+]
+
+#: By the name that each has in a nested configuration, and in a release.
+REGIMES: tuple[str, ...] = tuple(
+    each.model_fields["regime"].default for each in get_args(get_args(Protection)[0])
+)
+
 
 #: What no release's configuration has: where the workspace is, and what is measured for sensitive/ alone and
 #: how long that is kept.
@@ -49,7 +138,6 @@ Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{
 
 
 def _by_column(value: object) -> object:
-    """One text stands for every column."""
     return {EVERY_COLUMN: value} if isinstance(value, str) else value
 
 
@@ -67,7 +155,6 @@ def _as_words(value: object) -> object:
 
 
 def _as_texts(value: object) -> object:
-    """A number of characters as text."""
     if not isinstance(value, dict):
         return value
     whole = {name: cut for name, cut in value.items() if isinstance(cut, int) and not isinstance(cut, bool)}
@@ -207,7 +294,6 @@ class Report(Model):
 
     @property
     def words(self) -> "Report":
-        """What it calls records and values, without title and layout."""
         return Report(unit=self.unit, units=self.units, value_names=self.value_names)
 
     @model_validator(mode="after")

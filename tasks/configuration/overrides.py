@@ -88,7 +88,6 @@ def _problem(key: str, value: Any) -> str:
 
 
 def _settled_in_the_file(keys: Sequence[str]) -> str:
-    """The refusal of keys that no run may change."""
     hints = [(key, did_you_mean(key, ALLOWED)) for key in keys]
     said = ", ".join(f"{key} ({meant})" if meant else key for key, meant in hints)
     return (

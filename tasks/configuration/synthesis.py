@@ -4,8 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, Secret
 
-from tasks.configuration.form import NOT_ASKED, tabs
-from tasks.configuration.sections import NO_KEY, Key, Model, PositiveNumber, keys_of
+from tasks.configuration.sections import NO_KEY, NOT_ASKED, Key, Model, PositiveNumber, keys_of, tabs
 
 #: Masked wherever the model is written: the seed of a mode that reads raw records must not leave sensitive/.
 Seed = Secret[Annotated[int, Field(ge=0, lt=2**63)]]

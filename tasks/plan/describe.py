@@ -26,13 +26,9 @@ from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
 from tasks.ledger_place import kept_place
 from tasks.messages import tell
-from tasks.plan.cluster import cluster_notes, require_engine
 from tasks.plan.input_file import holding, input_file, path_pattern, require_arrived
-from tasks.plan.protections.differential_privacy import DrawingPlan
-from tasks.plan.protections.k_anonymity import RoundingPlan
-from tasks.plan.protections.plan import ProtectionPlan, vintage_of
-from tasks.plan.protections.syndiffix import TreesPlan
-from tasks.plan.resources import require_records_fit
+from tasks.plan.protections import DrawingPlan, ProtectionPlan, RoundingPlan, TreesPlan, vintage_of
+from tasks.plan.resources import cluster_notes, require_engine, require_records_fit
 from tasks.plan.syndiffix import Selection
 from tasks.progress import say
 from tasks.storage import Workspace
@@ -254,7 +250,6 @@ def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[st
 
 
 def _is_column(text: str, columns: Collection[str], schema: Schema) -> bool:
-    """A column's name, or one of several items' with the item behind it (S1.4)."""
     name = matching_name(text)
     return name in columns or any(
         column.is_multi_valued and name.startswith(f"{matching_name(column.name)}_")

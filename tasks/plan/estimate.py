@@ -147,7 +147,6 @@ def width_of(schema: Schema) -> int:
 
 
 def _sizes(schema: Schema) -> list[int]:
-    """Values of each slot's column."""
     sizes = [len(column.domain) if column.domain is not None else OPEN_VALUES for column in schema.columns]
     return [
         size
@@ -157,7 +156,6 @@ def _sizes(schema: Schema) -> list[int]:
 
 
 def _reported(described: RunFacts, length: int, records: int) -> list[int]:
-    """Most combinations that can be counted, by length: no more than the records hold."""
     width = width_of(described.schema)
     possible = _candidates(_sizes(described.schema), length)[1:]
     return [min(cells, records * math.comb(width, k)) for k, cells in enumerate(possible, start=1)]
@@ -200,7 +198,6 @@ def first_length(described: RunFacts, records: int) -> FirstLength:
 
 
 def _candidates(sizes: list[int], length: int) -> list[int]:
-    """Combinations of each length 0..R of slots of these sizes: elementary symmetric sums."""
     found = [1, *[0] * length]
     for size in sizes:
         for k in range(length, 0, -1):

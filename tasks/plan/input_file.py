@@ -18,7 +18,7 @@ from tasks.core.errors import InputError, LateInput, ParameterError
 from tasks.core.hints import located, no_such_file
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.places import Storage, remote_url
-from tasks.plan.protections.plan import vintage_of
+from tasks.plan.protections import vintage_of
 
 #: What stands for the vintage in ``sensitive_microdata_path``.
 VINTAGE = "{vintage}"

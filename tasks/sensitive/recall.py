@@ -19,7 +19,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
 from tasks.plan.describe import RunFacts, describe
-from tasks.plan.protections.plan import vintage_of
+from tasks.plan.protections import vintage_of
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import release_name
 

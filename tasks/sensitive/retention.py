@@ -22,8 +22,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.configuration.model import RunConfiguration
-from tasks.configuration.shared_folders import BATCHES, LOGS
+from tasks.configuration.model import BATCHES, LOGS, RunConfiguration
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.salts import require_apart
 from tasks.engine import forget_parts

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.flat_file import from_flat, read_configuration
+from tasks.configuration.flat_file import PLACES, from_flat, read_configuration
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.places import PLACES
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.core.errors import ParameterError
 

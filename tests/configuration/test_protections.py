@@ -10,7 +10,7 @@ import pytest
 from flows.command.check.report import TOLD
 from flows.showcase import FLOWS
 from flows.steps.publish import BUILDING
-from tasks.configuration.protections.known import Protection
+from tasks.configuration.model import Protection
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MODES
 from tasks.plan.describe import PLANS

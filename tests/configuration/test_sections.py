@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration.flat_file import from_flat, read_configuration
+from tasks.configuration.flat_file import REFUSED_BY_SYNDIFFIX, from_flat, read_configuration
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
-from tasks.configuration.syndiffix_file import REFUSED_BY_SYNDIFFIX
 from tasks.configuration.synthesis import ByTrees
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import ListedClusters

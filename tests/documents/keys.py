@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from tasks.configuration.flat_file import PLACES, PRIVACY_PLACES
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.places import PLACES, PRIVACY_PLACES
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 _CLUSTER = ("engine", "dask_address", "workers", "partitions", "shared_storage")

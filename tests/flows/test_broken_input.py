@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.command import main as command
-from tasks.configuration.places import PLACES, SECTIONS
+from tasks.configuration.flat_file import PLACES, SECTIONS
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode

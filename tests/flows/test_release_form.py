@@ -9,8 +9,8 @@ import pytest
 from prefect.utilities.callables import parameter_schema
 
 from flows.release import release
+from tasks.configuration.flat_file import PLACES
 from tasks.configuration.overrides import ALLOWED, overridden
-from tasks.configuration.places import PLACES
 from tasks.core.errors import ParameterError
 from tasks.request import STAGES
 from tests.flows import pipeline

@@ -7,8 +7,8 @@ import pytest
 
 from flows.command import main as command
 from tasks.core.errors import ParameterError
-from tasks.plan.cluster import cluster_needs, tree_worker_mb
 from tasks.plan.describe import describe
+from tasks.plan.resources import cluster_needs, tree_worker_mb
 from tests.flows import pipeline, visits
 
 

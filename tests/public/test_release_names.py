@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tasks.configuration.flat_file import from_flat
-from tasks.configuration.places import PLACES, PRIVACY_PLACES
+from tasks.configuration.flat_file import PLACES, PRIVACY_PLACES, from_flat
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.names import ReleaseName

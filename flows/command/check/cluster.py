@@ -1,9 +1,9 @@
 """What `marginalia check` says of a run on a cluster: what workers, and the partitions' place, must have."""
 
 from tasks.configuration.model import RunConfiguration
-from tasks.plan.cluster import cluster_needs, tree_worker_mb, works_in_partitions
 from tasks.plan.describe import RunFacts
 from tasks.plan.estimate import width_of
+from tasks.plan.resources import cluster_needs, tree_worker_mb, works_in_partitions
 
 
 def print_cluster(configuration: RunConfiguration, described: RunFacts, records: int) -> None:

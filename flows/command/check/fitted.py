@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.workload import workload_parameters
+from tasks.configuration.parameters import workload_parameters
 from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors, planned
 from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_score_scale
 from tasks.core.dp.workload.parameters import WorkloadParameters

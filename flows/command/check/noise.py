@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from flows.command.check.fitted import guessed_sizes
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.workload import workload_parameters
+from tasks.configuration.parameters import workload_parameters
 from tasks.core.contracts.contract import Contract
 from tasks.core.dp.workload.expected import planned_first_length, set_errors
 from tasks.core.dp.workload.parameters import WorkloadParameters

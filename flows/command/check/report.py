@@ -22,11 +22,10 @@ from tasks.core.syndiffix.clusters import clustering_text
 from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.batches import holds_no_record
 from tasks.ledger_place import kept_place
-from tasks.plan.cluster import works_in_partitions
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
 from tasks.plan.input_file import settled_to_check
-from tasks.plan.resources import require_records_fit
+from tasks.plan.resources import require_records_fit, works_in_partitions
 from tasks.plan.syndiffix import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
 from tasks.sensitive.ledger import A_YEAR, cost_together, first_caps, kept_ledger, told_at_first, told_later

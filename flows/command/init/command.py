@@ -20,10 +20,11 @@ from tasks.core.contracts.draft import (
     draft_configuration,
     draft_contract,
     file_names,
+    lookalike_words,
+    lookalikes,
     safe_name,
 )
 from tasks.core.contracts.translation import read_contract
-from tasks.core.contracts.tried_rules import lookalike_words, lookalikes
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.recognition.init_answers import WORDS, FileAnswers, ProtectionName, parse_correction
 from tasks.core.recognition.table import RecognisedTable, recognise_table

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.configuration.flat_file import from_flat
-from tasks.configuration.workload import workload_parameters
+from tasks.configuration.parameters import workload_parameters
 from tasks.core.contracts.draft import Answers
 from tasks.core.dp.workload.expected import planned_first_length
 from tasks.core.errors import ParameterError

@@ -22,7 +22,6 @@ Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 
 
 def _in_lower_case(value: object) -> object:
-    """As SDS reads its words."""
     return value.lower() if isinstance(value, str) else value
 
 

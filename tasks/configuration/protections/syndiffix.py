@@ -51,7 +51,6 @@ def _clustering(value: Any) -> Any:
 
 
 def _field(setting: Setting) -> tuple[Any, Any]:
-    """A field for a setting: its type with its check, its default, and what a form shows of it."""
     limits = (
         {"minimum": setting.least, "maximum": setting.most} if setting.kind in ("whole", "number") else {}
     )
@@ -97,7 +96,6 @@ class SynDiffix(_Settings):
 
     @property
     def id_columns(self) -> tuple[str, ...]:
-        """Each says in its own way whose row it is."""
         return self.further_ids
 
     def impossible(self, asked: Asked) -> list[str]:
@@ -120,7 +118,6 @@ class SynDiffix(_Settings):
         return SynDiffixParameters.of(dict(self), salt)
 
     def for_trees(self, columns: Collection[str]) -> "SynDiffix":
-        """What the trees of some columns depend on."""
         return self._only(_OF_TREES, columns)
 
     def for_clusters(self, columns: Collection[str]) -> "SynDiffix":

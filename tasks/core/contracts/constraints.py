@@ -130,8 +130,6 @@ def _with_decided_last(schema: Schema, decided: Sequence[FunctionalDependency]) 
 
 
 class _Translation:
-    """A contract's constraints over the columns of one schema, and what is wrong with them."""
-
     def __init__(self, schema: Schema, contract: Contract, decided: Sequence[FunctionalDependency]) -> None:
         self.problems: list[str] = []
         self._contract = contract
@@ -143,7 +141,6 @@ class _Translation:
         self._decided = decided
 
     def schema(self) -> Schema:
-        """The schema with its constraints."""
         constraints: list[Constraint] = [
             *map(self._derivation, self._decided),
             *(
@@ -304,7 +301,6 @@ def _named(schema: Schema, place: int) -> list[str]:
 
 
 def _nothing_left(schema: Schema, filled: Collection[int]) -> list[str]:
-    """Constraints that no record can hold, and columns that they leave without a value."""
     coding = public_coding(schema, filled)
     book = Rulebook(schema, coding)
     if book.resorts is None:
@@ -321,7 +317,6 @@ def _nothing_left(schema: Schema, filled: Collection[int]) -> list[str]:
 
 
 def _no_record(schema: Schema, coding: Coding) -> str:
-    """That no record can hold all constraints, and with which of them the last one went."""
     constraints, number = schema.constraints, len(schema.derivations)
     while number < len(constraints):
         number += 1

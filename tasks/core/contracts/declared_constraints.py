@@ -97,7 +97,6 @@ def _not_there(strange: list[str], column: Column) -> str:
 
 
 def _range(text: str) -> Ends | None:
-    """The ends of a range, or None for any other text."""
     try:
         if half := _HALF.fullmatch(text):
             at = float(half[2])
@@ -173,7 +172,6 @@ class Dependency(odcs.StandardPart):
     @model_validator(mode="before")
     @classmethod
     def _of_one_column(cls, body: object) -> object:
-        """A single column need not be written as a list."""
         if isinstance(body, dict) and isinstance(body.get("from"), str):
             return body | {"from": [body["from"]]}
         return body
@@ -213,7 +211,6 @@ class KnownColumns:
         return ("schema", 0, "customProperties", found, "value", index)
 
     def fault(self, place: ElementPath, text: str) -> None:
-        """Note a fault."""
         self._problems.add(place, text)
 
     def column(self, name: str, place: ElementPath) -> ContractColumn | None:
@@ -246,7 +243,6 @@ class KnownColumns:
 
 
 def _as_declared(column: ContractColumn) -> Column:
-    """A contract's column as far as naming its values goes."""
     bins = column.bins if column.bins is not None and not bin_problems(column.bins) else None
     marks = NumberFormat(column.decimal or ".", column.thousands or "")
     return Column(
@@ -262,7 +258,6 @@ def _as_declared(column: ContractColumn) -> Column:
 def structural_zeros(
     entries: Sequence[dict[str, ZeroValues]], known: KnownColumns
 ) -> tuple[StructuralZero, ...]:
-    """Impossible combinations."""
     zeros = []
     for index, entry in enumerate(entries):
         place = known.place("structuralZeros", index)
@@ -329,7 +324,6 @@ def functional_dependencies(
 
 
 def value_orderings(entries: Sequence[OrderedColumns], known: KnownColumns) -> tuple[ValueOrdering, ...]:
-    """Columns in order."""
     found = []
     for index, entry in enumerate(entries):
         place = known.place("orderings", index)
@@ -353,14 +347,12 @@ def value_orderings(entries: Sequence[OrderedColumns], known: KnownColumns) -> t
 
 
 def empty_together(entries: Sequence[ColumnNames], known: KnownColumns) -> tuple[tuple[str, ...], ...]:
-    """Groups of columns that are all empty or all filled."""
     return tuple(
         known.group(names, known.place("emptyTogether", index)) for index, names in enumerate(entries)
     )
 
 
 def exactly_one(entries: Sequence[OneOfColumns], known: KnownColumns) -> tuple[OneOf, ...]:
-    """Columns of which exactly one holds a value."""
     found = []
     for index, entry in enumerate(entries):
         place = known.place("exactlyOne", index)

@@ -110,8 +110,6 @@ def numbers_without_bins(schema: Schema, contract: Contract | None = None) -> li
 
 
 class _Names:
-    """One header, its declarations, and the problems found so far."""
-
     def __init__(
         self,
         headers: Sequence[str],
@@ -404,5 +402,4 @@ def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[li
 
 
 def _escaped(text: str) -> str:
-    """Text as a regular expression that RE2 and Python read alike."""
     return re.sub(r"([^\w\s])", r"\\\1", text)

@@ -134,12 +134,10 @@ class RuleResult:
 
 
 def result(rule: ContractRule, passed: bool) -> RuleResult:
-    """What may be said of a judged rule."""
     return RuleResult(rule.sentence, rule.column, passed, rule.violation)
 
 
 def violations(results: list[RuleResult]) -> list[str]:
-    """A sentence for each rule that is broken; rule and declared column only."""
     return [item.violation for item in results if not item.passed]
 
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tasks.configuration import model as configuration
-from tasks.configuration.resources import OF_A_CLUSTER
+from tasks.configuration.model import OF_A_CLUSTER
 from tasks.core.errors import InternalError
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.released_json import CONFIGURATION_KEYS, STATEMENT_KEYS, check_released_json
