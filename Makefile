@@ -45,7 +45,7 @@ frozen: .venv/.dev .venv/.all-kernels  ## is all that goes out what it was? (thr
 bench: .venv/.dev .venv/.all-kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
 	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
 
-survey: setup  ## how large the code is, and how often it says a thing; CHECKOUT=folder for another one beside it
+survey: .venv/.runtime  ## how large the code is, and how often it says a thing; CHECKOUT=folder for another one beside it
 	@$(RUN) -m tests.survey $(CHECKOUT) .
 
 page: $(PAGE)/node_modules/.installed  ## build the program of the release's page (needs Node and npm)
