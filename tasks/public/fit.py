@@ -10,16 +10,12 @@ from tasks.core.errors import InternalError
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.release import count_in_parts
 from tasks.core.synthesis import fitted
-from tasks.core.synthesis.estimates import ranges, scaled_to_records
-from tasks.core.synthesis.records import open_synthetic_records
+from tasks.core.synthesis.estimates import ranges, scale_to_records
+from tasks.core.synthesis.records import CELLS, open_synthetic_records
 from tasks.public.bundles.opening import open_drawn
-from tasks.public.modes import public_seed
-from tasks.public.shards import is_sharded, shard_place
+from tasks.public.modes import public_seed, shard_place
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
-
-#: Beside the records: the same as cells of columns, `other` included.
-_CELLS = "cells.npy"
 
 
 @step(INTERMEDIATE, makes="synthetic records", folder="synthetic_records", progress="generate")
@@ -30,28 +26,16 @@ def fit_records(into: Output, measurement: StoredTable, synthesis: AnySynthesis,
     bundle = open_drawn(into.run, measurement)
     drawn, seed = bundle.workload(), public_seed(bundle, synthesis) or 0
     number, report = synthesis.target_number_of_records, into.progress.of("records")
-    if is_sharded(fitted.wanted_number(drawn, number)):
-        from tasks.core.synthesis.fitted import draw_fitted_in_shards
-        from tasks.core.synthesis.records import join_shards
-
-        with shard_place(into) as place:
-            join_shards(
-                draw_fitted_in_shards(
-                    drawn, seed, number=number, **place, threads=parallel_jobs, progress=report
-                ),
-                into.folder,
-            )
-        return
-    made = fitted.draw_fitted(drawn, seed, number=number, threads=parallel_jobs, progress=report)
-    made.records.write(into.folder)
-    np.save(into.folder / _CELLS, made.cells)
+    fitted.write_fitted(
+        drawn, seed, into.folder, shard_place(into), number=number, threads=parallel_jobs, progress=report
+    )
 
 
 @step(INTERMEDIATE, makes="release evaluation", folder="evaluation")
 def evaluate_fitted(into: Output, measurement: StoredTable, records: StoredTable) -> None:
     """Write ``evaluation.json``: how near the records are to what was drawn, and by it to the truth."""
     bundle = open_drawn(into.run, measurement)
-    cells = np.load(into.path(records) / _CELLS, mmap_mode="c", allow_pickle=False)
+    cells = np.load(into.path(records) / CELLS, mmap_mode="c", allow_pickle=False)
     found = evaluate_fit(bundle.workload(), cells, int(bundle.sha256()[:15], 16))
     text = json.dumps(found.to_dict(), indent=1, sort_keys=True) + "\n"
     (into.folder / "evaluation.json").write_text(text, encoding="utf-8")
@@ -68,6 +52,6 @@ def estimate_counts(
     counted = Aggregates(
         made.headers, counted.attributes, counted.number_of_records, counted.combinations, counted.counts
     )
-    reported = scaled_to_records(counted, max(0, drawn.number_of_records))
+    reported = scale_to_records(counted, max(0, drawn.number_of_records))
     reported.write(into.folder)
     write_all_ranges(ranges(drawn, reported), into.folder)

@@ -9,14 +9,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.fitted_to_counts import HeldConstraints
 from tasks.public.bundles.opening import open_counts
-from tasks.public.modes import (
-    PublicFacts,
-    draw_from_counts,
-    draw_shards_from_counts,
-    public_seed,
-    records_in_shards,
-)
-from tasks.public.shards import is_sharded, shard_place
+from tasks.public.modes import PublicFacts, public_seed, shard_place, write_from_counts
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
@@ -55,16 +48,8 @@ def generate_records(
         return
     reported, report = read_aggregates(into.path(aggregates)), into.progress.of("records")
     public = PublicFacts(public_seed(bundle, synthesis), resolution, held)
-    if is_sharded(records_in_shards(reported, synthesis)):
-        from tasks.core.synthesis.records import join_shards
-
-        with shard_place(into) as place:
-            join_shards(
-                draw_shards_from_counts(reported, synthesis, public, parallel_jobs, report, place),
-                into.folder,
-            )
-        return
-    draw_from_counts(reported, synthesis, public, parallel_jobs, report).write(into.folder)
+    place = shard_place(into)
+    write_from_counts(reported, synthesis, public, parallel_jobs, report, into.folder, place)
 
 
 def _take(records: Path | None, folder: Path) -> None:

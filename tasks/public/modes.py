@@ -4,7 +4,8 @@ The modes are imported where one draws: a run that finds its records made does w
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from tasks.configuration.synthesis import (
     AggregateSeeded,
@@ -18,13 +19,15 @@ from tasks.configuration.synthesis import (
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import ShareDone
 from tasks.core.errors import InternalError
+from tasks.core.parts.shards import ShardPlace
+from tasks.engine import current_engine
 from tasks.public.bundles.bundle import CountsBundle
-from tasks.public.shards import ShardPlace
+from tasks.step import Output
 
 if TYPE_CHECKING:
     from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters
     from tasks.core.synthesis.fitted_to_counts import HeldConstraints
-    from tasks.core.synthesis.records import ShardedRecords, SyntheticRecords
+    from tasks.core.synthesis.records import SyntheticRecords
     from tasks.core.synthesis.rows import FrequentRows
 
 
@@ -70,75 +73,50 @@ class PublicFacts:
     held: "HeldConstraints | None"
 
 
-def draw_from_counts(
+def write_from_counts(
     reported: Aggregates,
     synthesis: AnySynthesis,
     public: PublicFacts,
     threads: int,
     progress: ShareDone,
-) -> "SyntheticRecords":
-    """Draw by a mode that reads reported counts alone."""
+    folder: Path,
+    place: ShardPlace,
+) -> None:
+    """Draw by a mode that reads reported counts alone, into an empty folder."""
     from tasks.core.synthesis import aggregate_seeded, fitted_to_counts
 
     seed = public.seed
     if isinstance(synthesis, AggregateSeeded) and seed is not None:
         parameters = aggregate_parameters(synthesis)
-        return aggregate_seeded.draw_aggregate_seeded(
-            reported, parameters, seed, threads=threads, progress=progress
+        aggregate_seeded.write_aggregate_seeded(
+            reported, parameters, seed, folder, place, threads=threads, progress=progress
         )
-    if isinstance(synthesis, Fitted) and seed is not None:
-        return fitted_to_counts.draw_fitted_to_counts(
+    elif isinstance(synthesis, Fitted) and seed is not None:
+        fitted_to_counts.write_fitted_to_counts(
             reported,
             fitted_to_counts.Missing.of_rounding(public.resolution),
             seed,
+            folder,
+            place,
             held=public.held,
             number=synthesis.target_number_of_records,
             threads=threads,
             progress=progress,
         )
-    raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
-
-
-def records_in_shards(reported: Aggregates, synthesis: AnySynthesis) -> int:
-    """About how many records a mode that reads reported counts makes; 0 where all are made in one place."""
-    if not isinstance(synthesis, AggregateSeeded | Fitted):
-        return 0
-    if isinstance(synthesis, AggregateSeeded) and synthesis.use_synthetic_counts:
-        return 0  # what was synthesised is taken off every count
-    target = synthesis.target_number_of_records
-    return reported.number_of_records if target is None else target
-
-
-def draw_shards_from_counts(
-    reported: Aggregates,
-    synthesis: AnySynthesis,
-    public: PublicFacts,
-    threads: int,
-    progress: ShareDone,
-    place: ShardPlace,
-) -> "ShardedRecords":
-    """As `draw_from_counts`, in shards. Args: place: where they are made."""
-    from tasks.core.synthesis import aggregate_seeded, fitted_to_counts
-
-    if public.seed is None:
+    else:
         raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
-    if isinstance(synthesis, AggregateSeeded):
-        parameters = aggregate_parameters(synthesis)
-        return aggregate_seeded.draw_aggregate_seeded_in_shards(
-            reported, parameters, public.seed, **place, progress=progress
-        )
-    if isinstance(synthesis, Fitted):
-        return fitted_to_counts.draw_fitted_to_counts_in_shards(
-            reported,
-            fitted_to_counts.Missing.of_rounding(public.resolution),
-            public.seed,
-            held=public.held,
-            number=synthesis.target_number_of_records,
-            **place,
-            threads=threads,
-            progress=progress,
-        )
-    raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
+
+
+#: Records are made in shards where there are more than these, each of at most as many. The number follows
+#: from no engine: a release that is built again from its measurement, on whatever machines, has the same
+#: records.
+_SHARD_RECORDS: Final = 1 << 21
+
+
+def shard_place(into: Output) -> ShardPlace:
+    """Where a step makes records; shards of them go at its end."""
+    engine = current_engine()
+    return ShardPlace(_SHARD_RECORDS, engine.public_store(into.run), into.key, engine.workers)
 
 
 def aggregate_parameters(synthesis: AggregateSeeded) -> "AggregateSeededParameters":

@@ -9,7 +9,7 @@ import secrets
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.aggregates.protection import as_asked, protect_counts
+from tasks.core.aggregates.protection import extend_to_length, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.hashes import folder_sha256
 from tasks.core.synthesis.rows import common_rows
@@ -30,7 +30,7 @@ def round_counts(into: Output, marginals: StoredTable, reporting_length: int, re
     something changed which they hide.
     """
     rounded = protect_counts(read_marginals(into.path(marginals)), resolution, into.run.resources)
-    as_asked(rounded, reporting_length).write(into.folder)
+    extend_to_length(rounded, reporting_length).write(into.folder)
     seed = int(into.run.keyed_hash(f"synthesis {folder_sha256(into.folder)}"), 16) % 2**63
     (into.folder / "seed.json").write_text(json.dumps({"synthesis": seed}) + "\n", encoding="utf-8")
 

@@ -25,11 +25,12 @@ from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
+from tasks.core.parts.shards import ShardPlace
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.records.table import RecordTable
-from tasks.core.synthesis.fitted import domain_to_fit, draw_fitted_in_shards
-from tasks.core.synthesis.records import read_fitted_cells
+from tasks.core.synthesis.fitted import domain_to_fit, write_fitted
+from tasks.core.synthesis.records import CELLS, read_synthetic_records
 from tests.benchmarks.fitted import codes_of, parameters_for
 from tests.benchmarks.fitted_scores import marginal_scores
 from tests.benchmarks.fitted_tables import Cells, CellTable, table_named
@@ -44,18 +45,13 @@ def made_in(
     """Records in so many shards: seconds and distances, and the records as codes of the table."""
     number = max(1, measurement.number_of_records)
     with tempfile.TemporaryDirectory() as folder:
+        place = ShardPlace(-(-number // shards), PartStore(folder), "shards", InProcess())
+        (made := Path(folder) / "made").mkdir()
         begun = time.process_time()
-        made = draw_fitted_in_shards(
-            measurement,
-            seed,
-            shard_records=-(-number // shards),
-            store=PartStore(folder),
-            workers=InProcess(),
-        )
+        write_fitted(measurement, seed, made, place, threads=1)
         seconds = time.process_time() - begun
-        cells = [read_fitted_cells(part) for part in made.parts]
-        columns = len(measurement.schema.columns)
-        codes = np.concatenate([codes_of(records, columns) for records in made.stream()])
+        cells = [np.load(made / CELLS)]
+        codes = codes_of(read_synthetic_records(made), len(measurement.schema.columns))
     found = distances(domain_to_fit(measurement), targets, cells)
     return {"fit_cpu_s": seconds} | found, codes
 

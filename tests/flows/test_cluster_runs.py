@@ -10,7 +10,7 @@ import pytest
 from flows.command import main as command
 from tasks.cluster import Cluster
 from tasks.core.syndiffix import forest
-from tasks.public import shards
+from tasks.public import modes
 from tests.flows import pipeline, visits
 from tests.flows.processes import assert_whole
 
@@ -88,7 +88,7 @@ def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(
 def test_many_records_are_made_in_shards_on_a_cluster_or_not(
     mode: str, is_private: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "_SHARD_RECORDS", 128)
+    monkeypatch.setattr(modes, "_SHARD_RECORDS", 128)
     pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
     body = (pipeline.flat if is_private else pipeline.anonymous)(tmp_path, synthesis_mode=mode)
     first = written(tmp_path / "one", body | {"engine": "dask", "workers": 2, "partitions": 2})

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.interchange import RECORD_COUNT
-from tasks.core.aggregates.wide_form import in_order
+from tasks.core.aggregates.wide_form import sort_combinations
 from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import InputError
 
@@ -145,7 +145,7 @@ def _counts_of(
     for length in range(1, longest + 1):
         rows = np.flatnonzero(lengths == length)
         own = np.sort(ids[starts[rows][:, None] + np.arange(length)], axis=1)
-        levels.append(in_order([(own, counts[rows])], length, len(order)))
+        levels.append(sort_combinations([(own, counts[rows])], length, len(order)))
     return tuple(attributes[i] for i in order), levels
 
 

@@ -39,7 +39,6 @@ class Attribute:
 
     @property
     def text(self) -> str:
-        """As written in ``selections``."""
         return f"{self.header}:{self.value}"
 
 
@@ -69,7 +68,6 @@ class Aggregates:
 
     @property
     def reporting_length(self) -> int:
-        """R, the longest length counted."""
         return len(self.combinations)
 
     def up_to(self, length: int) -> "Aggregates":
@@ -112,7 +110,6 @@ def read_number_of_records(folder: Path) -> int:
 
 
 def read_aggregates(folder: Path) -> Aggregates:
-    """The aggregates that `Aggregates.write` wrote."""
     table = read_parquet(folder / "attributes.parquet")
     about = table.schema.metadata
     combinations, counts = [], []
@@ -170,7 +167,6 @@ class Ranges:
 
 
 def measured_numbers(numbers: Integers) -> pa.Array:
-    """Numbers as Arrow has them, null where they are `NOT_MEASURED`."""
     return pa.array(numbers, mask=numbers == NOT_MEASURED)
 
 
@@ -195,13 +191,11 @@ def read_all_ranges(folder: Path, longest: int) -> list[Ranges]:
 
 
 def write_all_ranges(ranges: Sequence[Ranges], folder: Path) -> None:
-    """A file a length, beside the aggregates that they are of."""
     for length, found in enumerate(ranges, start=1):
         found.write(folder / f"ranges_{length}.parquet")
 
 
 def read_ranges(path: Path) -> Ranges:
-    """What `Ranges.write` wrote."""
     table = read_parquet(path)
     noisy, estimate = (table[name].fill_null(NOT_MEASURED).to_numpy() for name in ("noisy", "least_squares"))
     return Ranges(noisy, estimate, table["at_least"].to_numpy(), table["at_most"].to_numpy())

@@ -72,11 +72,9 @@ class RecordSide:
         self._records = len(slots[0]) if slots else 0
 
     def all_rows(self, length: int) -> int:
-        """Every record."""
         return self._records
 
     def totals(self, prefix: ColumnNumbers, lasts: ColumnNumbers) -> Integers:
-        """Records times choices of slots."""
         chosen = _choices(prefix, self._slot_columns)
         choices = [sum(len(self._following(slots, last)) for slots in chosen) for last in lasts]
         return self._records * np.array(choices, np.int64)
@@ -94,7 +92,6 @@ class RecordSide:
         return parts
 
     def _part(self, parent: int, before: SlotNumbers, blocks: list[tuple[int, int]]) -> PrefixRows:
-        """A block for each set and slot."""
         codes = [self._slots[slot] for _, slot in blocks]
         return PrefixRows(
             parent=parent,
@@ -152,17 +149,14 @@ class ListedSide:
                     self._bounds[length, columns[:depth]] = (first, end)
 
     def all_rows(self, length: int) -> int:
-        """How many combinations of a length there are."""
         return self._bounds.get((length, ()), (0, 0))[1]
 
     def totals(self, prefix: ColumnNumbers, lasts: ColumnNumbers) -> Integers:
-        """The sum of each set's counts."""
         length = len(prefix) + 1
         starts, ends = self._spans(prefix, lasts, length)
         return self._sums[length][ends] - self._sums[length][starts] if length in self._sums else ends
 
     def parts(self, prefix: ColumnNumbers, lasts: ColumnNumbers, length: int) -> Sequence[PrefixRows]:
-        """One part, if there is a row."""
         starts, ends = self._spans(prefix, lasts, length)
         sizes = ends - starts
         if not sizes.any():
@@ -195,10 +189,7 @@ def stored_sides(
 ) -> Iterator[tuple[list[ColumnNumbers], ListedSide]]:
     """All sets in their order, some at a time, and the stored counts of these.
 
-    Args:
-        marginals: all combinations of the sets' length; sets that they do not know have no counts.
-        sets: of columns, of one length, ascending.
-        alike: sets are together only where this is equal; those that agree in all but the last always are.
+    Sets that agree in all but the last are always together, others only where ``alike`` is equal.
     """
     if not sets:
         return
@@ -242,7 +233,6 @@ class _Counts:
             self.waiting += len(found.counts)
 
     def side(self, group: Sequence[ColumnNumbers]) -> ListedSide:
-        """What has been taken, which is of these sets."""
         sizes = [len(cells.counts) for cells in self._taken]
         codes = [
             np.concatenate([cells.codes[place] for cells in self._taken], dtype=np.uint32)
@@ -340,7 +330,6 @@ class CubeTable:
 
     @property
     def length(self) -> int:
-        """How many columns a set has."""
         return len(self.sets[0])
 
     def cells(self, side: int = 0) -> tuple[HalfWords, Integers]:
@@ -362,7 +351,6 @@ class CubeTable:
         return codes, cells
 
     def sets_of(self, cells: Integers) -> Integers:
-        """The places of the sets that cells are of."""
         cells_a_set = self.cubes.shape[1] // len(self.sets)
         return np.asarray(cells // max(cells_a_set, 1), np.int64)
 
@@ -373,11 +361,7 @@ class Tabulator:
     def __init__(self, sides: Sequence[CountedSide], sizes: Sequence[int], *, absent: bool = True) -> None:
         """Count sides of the same codes.
 
-        Args:
-            sides: what is counted.
-            sizes: number of codes by column, 0 among them.
-            absent: whether cells with an absent value are wanted too; where they are not, rows are left out
-                as soon as they have one.
+        Rows with an absent value are left out as soon as they have one, unless these cells are wanted.
         """
         self._sides, self._sizes, self._absent = sides, sizes, absent
         self._stack: list[_Prefix] = []
@@ -396,7 +380,6 @@ class Tabulator:
                 yield self._table(prefix, lasts[start : start + step])
 
     def _at_once(self, prefix: _Prefix, lasts: ColumnNumbers) -> int:
-        """How many sets are counted in one table."""
         rows = sum(len(numbers) for side in prefix.numbers for numbers in side)
         cells = len(prefix.whole) * max(self._sizes[last] for last in lasts)
         return max(1, min(_ROWS_AT_ONCE // max(rows, 1), min(_CELLS_AT_ONCE, _MOST_CELLS) // max(cells, 1)))
@@ -422,7 +405,6 @@ class Tabulator:
         return _Prefix((), length, numbers, held, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
 
     def _parts(self, prefix: _Prefix, lasts: ColumnNumbers) -> list[list[tuple[HalfWords, PrefixRows]]]:
-        """By side and part, the rows' numbers in the prefix, and what is added to it."""
         parts = []
         for side, numbers, held in zip(self._sides, prefix.numbers, prefix.held, strict=True):
             found = []
@@ -525,7 +507,6 @@ def _add(rows: Sequence[CountedRows], size: int, cube: kernels.Cube) -> None:
 def _numbers(
     parts: Sequence[Sequence[tuple[HalfWords, PrefixRows]]], size: int, kind: Any
 ) -> list[list[Any]]:
-    """By side and part the number of each row's cell."""
     numbers = [[np.empty(len(before), kind) for before, _ in side] for side in parts]
     for side, found in zip(parts, numbers, strict=True):
         for (before, part), own in zip(side, found, strict=True):
@@ -595,14 +576,7 @@ def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
 def cells_of_length(
     facts: MarginalFacts, counter: Tabulator, length: int, *, absent: bool = False
 ) -> Iterator[CountedCells]:
-    """The cells of each set of columns that is counted at a length, in the order of stored marginals.
-
-    Args:
-        facts: what is counted, at which lengths.
-        counter: of what is counted.
-        length: one of them.
-        absent: whether cells with an absent value are wanted too, of a counter that counts them.
-    """
+    """The cells of each set of columns that is counted at a length, in the order of stored marginals."""
     counted = facts.counted(length)
     ids = iter(counted)
     for table in counter.tables(counted.values()):

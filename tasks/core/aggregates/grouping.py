@@ -66,7 +66,6 @@ class Shape:
     variances: tuple[float, ...]
 
     def product(self, slots: SlotNumbers) -> int:
-        """Cells of a set of slots, empty ones included."""
         return math.prod(self.sizes[slot] for slot in slots)
 
     def bound(self, slots: SlotNumbers) -> int:
@@ -240,7 +239,6 @@ def _grown(start: SlotNumbers, bits: Words, fits: _Fits) -> SlotNumbers:
 
 
 def _bits(sets: Sequence[SlotNumbers], width: int) -> Words:
-    """Each set as a row of bits, the low ones first."""
     rows = np.zeros((len(sets), -(-width // 64) * 64), np.uint8)
     for index, slots in enumerate(sets):
         rows[index, list(slots)] = 1
@@ -276,7 +274,6 @@ _BYTES_A_CODE = 48
 
 
 def most_cells(resources: QueryResources) -> int:
-    """How many cells of one set of slots are held in memory."""
     if not resources.memory_limit_mb:
         return _MOST_CELLS
     return min(_MOST_CELLS, (resources.memory_limit_mb << 18) // _BYTES_A_CODE)
@@ -301,12 +298,7 @@ class FilledCells:
     counts: AnyIntegers
 
     def onto_each(self, sets: Iterable[Sequence[int]], sizes: Sequence[int]) -> Iterator["FilledCells"]:
-        """The cells of each of some sets of slots, ascending.
-
-        Args:
-            sets: indexes into `codes`; neighbours that differ in the last alone are cheaper.
-            sizes: for each of `codes` the number of its values, the absent one included.
-        """
+        """The cells of each of some sets of slots, ascending."""
         start: tuple[int, ...] | None = None
         for places in sets:
             own = [sizes[place] for place in places]
@@ -395,7 +387,6 @@ def _sorted(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyInt
 
 
 def _runs(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyIntegers]:
-    """Sorted keys once each, with the sum of their counts."""
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
     if not len(starts):
         return keys, counts
@@ -417,21 +408,19 @@ class RecordsQueries:
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
-        partitions: Sequence[Path],
+        folder: Path,
         facts: MarginalFacts,
         resources: QueryResources,
     ) -> None:
-        """Load the records of all partitions."""
         self._connection, self._facts = connection, facts
         connection.execute(f"set perfect_ht_threshold = {_perfect_bits(resources)}")
         connection.execute("set preserve_insertion_order = false")
         text = filled_query(
             "aggregates/load_records", slots=identifiers(_slots(range(len(facts.slot_columns)))) or "record"
         )
-        connection.execute(text, {"records": [str(folder / "records.parquet") for folder in partitions]})
+        connection.execute(text, {"records": [str(folder / "records.parquet")]})
 
     def shape(self) -> Shape:
-        """What planning the roll-ups needs to know, one pass a slot."""
         facts = self._facts
         sizes = tuple(len(facts.values[column]) + 1 for column in facts.slot_columns)
         if not sizes:
@@ -462,11 +451,6 @@ def cells_query(combination_id: int, combination: ColumnNumbers, slot_columns: t
     """The query that counts one combination of columns in a table ``records``, which has a column a slot.
 
     A warehouse that knows PostgreSQL's SQL understands it too.
-
-    Args:
-        combination_id: what the rows say of themselves.
-        combination: its columns.
-        slot_columns: for each slot the index of its column.
     """
     choices = list(slot_choices(combination, slot_columns))
     texts = [_choice_query(combination_id, slots, slot_columns) for slots in choices]
@@ -496,7 +480,6 @@ def _choice_query(combination_id: int, slots: SlotNumbers, slot_columns: tuple[i
 def append_rows(
     connection: duckdb.DuckDBPyConnection, text: str, append: Append, values: dict[str, object] | None = None
 ) -> None:
-    """Read a result piece by piece."""
     for rows in connection.sql(text, params=values).to_arrow_reader(ROWS_A_READ):
         append(pa.Table.from_batches([rows]))
 

@@ -47,11 +47,6 @@ def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) ->
 
     Lines by length ascending, count descending, text of the selections by code point. A cell is quoted
     only where it holds a tab, a quote or a line break.
-
-    Args:
-        aggregates: reportable or synthetic counts.
-        path: the file to write.
-        count_name: header of the counts: ``protected_count``, or ``count`` of synthetic records.
     """
     pieces = quoted_pieces(aggregates.attributes)
     with path.open("wb") as file:
@@ -61,7 +56,6 @@ def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) ->
 
 
 def first_lines(number_of_records: int, count_name: str) -> list[bytes]:
-    """The header, and the number of records."""
     return [f"{_HEADER[0]}\t{count_name}\n".encode(), f"{RECORD_COUNT}\t{number_of_records}\n".encode()]
 
 
@@ -197,12 +191,7 @@ class _About:
 def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *, protected: bool) -> None:
     """Write aggregates; equal ones give equal bytes.
 
-    Args:
-        aggregates: reportable counts, or true ones.
-        schema: the public schema that the attributes' columns are of.
-        path: the file to write.
-        protected: whether the counts and the number of records are protected: the number then stands
-            under both its names; otherwise ``protected_number_of_records`` is null.
+    Where they are protected, the number of records stands under both its names.
     """
     about = _About(
         schema,
@@ -222,14 +211,7 @@ def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *,
 def write_true_counts_json(
     marginals: Marginals, numbering: AttributeNumbering, parts: _Parts, path: Path
 ) -> None:
-    """Write true counts and the true number of records, a bounded number of them in memory; sensitive.
-
-    Args:
-        marginals: what the counts are of, all combinations of each length from 1 on.
-        numbering: of the attributes that the ids stand for.
-        parts: every combination and its count, in the order of the file.
-        path: the file to write.
-    """
+    """Write true counts and the true number of records, a bounded number of them in memory; sensitive."""
     facts, longest = marginals.facts, max(marginals.lengths, default=0)
     headers = wide_headers(facts.schema, numbering.attributes)
     about = _About(facts.schema, headers, numbering.attributes, facts.number_of_records, longest, False)
@@ -250,11 +232,9 @@ class _Entries:
         self._skipped = len(",")
 
     def write(self, ids: Ids, counts: Integers) -> None:
-        """Write entries, each with what separates it from the one before."""
         for text in self._pieces.lines(ids, counts, _ENTRY):
             self._file.write(text[self._skipped :])
             self._skipped = 0
 
     def finish(self) -> None:
-        """Write what stands behind the last one."""
         self._file.write(b"\n}}\n")

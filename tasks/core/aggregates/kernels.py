@@ -23,14 +23,12 @@ Cube = HalfWords | Integers
 
 @njit(cache=True, nogil=True)
 def number_cells_of(prefix: HalfWords, last: Codes, size: int, cells: HalfWords | Integers) -> None:
-    """Each row's cell's number into ``cells``."""
     for row in range(len(prefix)):
         cells[row] = np.int64(prefix[row]) * size + np.int64(last[row])
 
 
 @njit(cache=True, nogil=True)
 def add_at(cells: HalfWords, counts: AnyIntegers, totals: AnyIntegers) -> None:
-    """Add each cell's count to its total."""
     for row in range(len(cells)):
         totals[cells[row]] += counts[row]
 
@@ -56,7 +54,6 @@ def number_marked(marks: Ids, marked: Integers) -> int:
 
 @njit(cache=True, nogil=True)
 def renumber(cells: HalfWords, numbers: Ids) -> None:
-    """Replace each by its new number."""
     for row in range(len(cells)):
         cells[row] = numbers[cells[row]]
 
@@ -96,7 +93,6 @@ def add_cells(prefix: HalfWords, last: Codes, size: int, cube: Cube) -> None:
 
 @njit(cache=True, nogil=True)
 def add_counts(prefix: HalfWords, last: Codes, size: int, counts: Integers, cube: Cube) -> None:
-    """As `add_cells`, each row standing for so many."""
     for row in range(len(prefix)):
         cube[prefix[row] * np.uint32(size) + np.uint32(last[row])] += counts[row]
 

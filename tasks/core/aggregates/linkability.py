@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.cubes import CubeTable, RecordSide, Tabulator, stored_sides, tabulator
 from tasks.core.aggregates.kernels import look_up_marks, mark_rare
-from tasks.core.aggregates.protection import rounded_down
+from tasks.core.aggregates.protection import round_down
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals, table_schema
 from tasks.core.aggregates.wide_form import CountedCells, attribute, check_every_combination
 from tasks.core.arrays import Bytes, ColumnNumbers, Flags, Integers
@@ -76,7 +76,6 @@ class RecordAnalysis:
     rare: tuple[int, ...]
 
     def __add__(self, other: "RecordAnalysis") -> "RecordAnalysis":
-        """Of two partitions of one table together."""
         return RecordAnalysis(
             self.number_of_records + other.number_of_records,
             tuple(one + more for one, more in zip(self.unique, other.unique, strict=True)),
@@ -85,15 +84,13 @@ class RecordAnalysis:
 
     @property
     def risky(self) -> tuple[int, ...]:
-        """Unique and rare together."""
         return tuple(u + r for u, r in zip(self.unique, self.rare, strict=True))
 
     def protected(self, resolution: int) -> "RecordAnalysis":
-        """Every number rounded down to a multiple of the resolution."""
         return RecordAnalysis(
-            rounded_down(self.number_of_records, resolution),
-            tuple(rounded_down(count, resolution) for count in self.unique),
-            tuple(rounded_down(count, resolution) for count in self.rare),
+            round_down(self.number_of_records, resolution),
+            tuple(round_down(count, resolution) for count in self.unique),
+            tuple(round_down(count, resolution) for count in self.rare),
         )
 
 
@@ -221,10 +218,7 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
 def single_out_of_whole(records: CodedRecords, marginals: Marginals, resolution: int) -> SingledOut:
     """The same of one partition of a table.
 
-    Args:
-        records: the partition.
-        marginals: of the whole table, all combinations of each length from 1 on; a few are read at a time.
-        resolution: a count below it is rare.
+    ``marginals`` are those of the whole table; a few are read at a time.
 
     Raises:
         ParameterError: the marginals hold chosen sets of columns.
@@ -279,7 +273,6 @@ class FirstLengths:
         self._lock = threading.Lock()
 
     def look_at(self, table: CubeTable) -> None:
-        """Take in a table whose first side are the records."""
         length = table.length
         with self._lock:
             if length not in self._marks:
@@ -303,7 +296,6 @@ class FirstLengths:
         return self._first(_RARE)
 
     def _first(self, mark: np.uint8, below: int = 256) -> Bytes:
-        """By record the first length below one at which it has the mark."""
         first = np.zeros(self._records, np.uint8)
         for length in sorted((length for length in self._marks if length < below), reverse=True):
             left, marks = self._marks[length]
@@ -366,14 +358,7 @@ def _found(
 
 @dataclass(frozen=True)
 class LinkableAttribute:
-    """An attribute, and how many of its records it helps to single out.
-
-    Attributes:
-        attribute: a value or an item that somebody holds.
-        records: that hold it, at least 1.
-        rare: of them, those with some rare combination that contains it.
-        unique: of them, those with some unique combination that contains it.
-    """
+    """An attribute, and how many of its records it helps to single out."""
 
     attribute: Attribute
     records: int
@@ -412,9 +397,7 @@ class LinkableColumn:
 class Linkability:
     """How linkable a table is at a resolution and a reporting length.
 
-    Attributes:
-        attributes: every attribute that is held, the most linkable first.
-        columns: every column, the most linkable first.
+    The most linkable come first.
     """
 
     attributes: tuple[LinkableAttribute, ...]

@@ -68,7 +68,7 @@ _ROWS_AN_APPEND = 1 << 17
 CountAlone = Callable[[int, tuple[int, ...], Append], None]
 
 
-class Spool:
+class SpillBuffer:
     """Cells that wait: in memory up to a number of bytes, then in a file."""
 
     def __init__(self, path: Path | None, memory: int) -> None:
@@ -76,20 +76,19 @@ class Spool:
         self._path, self._memory = path, memory
         self._file: BinaryIO | None = None
 
-    def put(self, cells: FilledCells) -> "Waiting":
-        """Keep cells."""
+    def put(self, cells: FilledCells) -> "SpilledCells":
         if self._path is None or _bytes(cells) <= self._memory:
             self._memory -= _bytes(cells)
-            return Waiting(cells, 0, ())
+            return SpilledCells(cells, 0, ())
         if self._file is None:
             self._file = self._path.open("w+b")
         offset = self._file.seek(0, 2)
         arrays = (*cells.codes, cells.counts)
         for array in arrays:
             self._file.write(np.ascontiguousarray(array).data)
-        return Waiting(None, offset, tuple((array.dtype, len(array)) for array in arrays))
+        return SpilledCells(None, offset, tuple((array.dtype, len(array)) for array in arrays))
 
-    def take(self, waiting: "Waiting") -> FilledCells:
+    def take(self, waiting: "SpilledCells") -> FilledCells:
         """The cells again; they no longer count."""
         if waiting.cells is not None:
             self._memory += _bytes(waiting.cells)
@@ -100,14 +99,13 @@ class Spool:
         return FilledCells(tuple(arrays[:-1]), arrays[-1])
 
     def close(self) -> None:
-        """Remove the file."""
         if self._file is not None and self._path is not None:
             self._file.close()
             self._path.unlink()
 
 
 @dataclass(frozen=True)
-class Waiting:
+class SpilledCells:
     """Cells in memory, or where they are in the file."""
 
     cells: FilledCells | None
@@ -136,12 +134,10 @@ class RowBuffer:
             self.flush()
 
     def append_rows(self, rows: pa.Table) -> None:
-        """Append rows as they are stored."""
         self.flush()
         self._writer.append(rows)
 
     def flush(self) -> None:
-        """Hand on what has been gathered."""
         if not self._cells:
             return
         ids = np.array([combination_id for combination_id, _ in self._cells], np.uint32)
@@ -156,16 +152,13 @@ class RowBuffer:
 
 
 @dataclass(frozen=True)
-class Ways:
+class CountingContext:
     """What the lengths of one count share.
 
-    Attributes:
-        spool: where cells wait.
-        alone: counts a combination of which no cells are added, when it is its turn.
-        written: called after each combination.
+    ``alone`` counts a combination of which no cells are added, when it is its turn.
     """
 
-    spool: Spool
+    spool: SpillBuffer
     alone: CountAlone
     written: Callable[[], None]
 
@@ -180,22 +173,22 @@ class LengthGatherer:
     Here 3 is too large to be added: it is counted alone, when its turn comes.
     """
 
-    def __init__(self, facts: MarginalFacts, length: int, buffer: RowBuffer, ways: Ways) -> None:
+    def __init__(
+        self, facts: MarginalFacts, length: int, buffer: RowBuffer, context: CountingContext
+    ) -> None:
         """Args: facts, length: what is counted. buffer: takes the rows."""
-        self._facts, self._buffer, self._ways = facts, buffer, ways
+        self._facts, self._buffer, self._context = facts, buffer, context
         self._combinations = facts.counted(length)
         self._ids = {combination: index for index, combination in self._combinations.items()}
         self._order = iter(self._combinations)
         self._next = next(self._order, None)
         self._missing: dict[int, int] = {}
-        self._waiting: dict[int, list[Waiting]] = {}
+        self._waiting: dict[int, list[SpilledCells]] = {}
 
     def expect(self, combination: tuple[int, ...], choices: int) -> None:
-        """Say that a combination will be added, from so many sets of slots."""
         self._missing[self._ids[combination]] = choices
 
     def add(self, slots: tuple[int, ...], cells: FilledCells) -> None:
-        """Add the present cells of one choice of slots."""
         combination = tuple(self._facts.slot_columns[slot] for slot in slots)
         index = self._ids[combination]
         self._missing[index] -= 1
@@ -203,7 +196,7 @@ class LengthGatherer:
             self._buffer.append(index, cells)
             self._advance()
         else:
-            self._waiting.setdefault(index, []).append(self._ways.spool.put(cells))
+            self._waiting.setdefault(index, []).append(self._context.spool.put(cells))
         self._flush()
 
     def finish(self) -> None:
@@ -216,20 +209,19 @@ class LengthGatherer:
         while self._next is not None and not self._missing.get(self._next):
             combination = self._combinations[self._next]
             if self._next in self._missing:
-                parts = [self._ways.spool.take(one) for one in self._waiting.pop(self._next)]
+                parts = [self._context.spool.take(one) for one in self._waiting.pop(self._next)]
                 sizes = [len(self._facts.values[column]) + 1 for column in combination]
                 self._buffer.append(self._next, add_up(parts, sizes))
             else:
-                self._ways.alone(self._next, combination, self._buffer.append_rows)
+                self._context.alone(self._next, combination, self._buffer.append_rows)
             self._advance()
 
     def _advance(self) -> None:
-        self._ways.written()
+        self._context.written()
         self._next = next(self._order, None)
 
 
 def choices_of(facts: MarginalFacts, combination: tuple[int, ...]) -> int:
-    """How many choices of slots a combination of columns stands for."""
     return math.prod(
         math.comb(facts.slot_columns.count(column), combination.count(column)) for column in set(combination)
     )
@@ -242,57 +234,37 @@ _WAITING_BYTES = 256 << 20
 
 
 def count_marginals(
-    partitions: Path | Sequence[Path],
+    folder: Path,
     destination: Path,
     workload: int | Sequence[tuple[int, ...]],
     resources: QueryResources = QueryResources(),
-    progress: ShareDone | None = None,
+    report: ShareDone = lambda fraction: None,
 ) -> Marginals:
-    """Count how many records hold each tuple of values (S2.1).
+    """Count how many records hold each tuple of values (S2.1); the same bytes whatever the resources.
 
     Args:
-        partitions: folders of coded records, partitions of one table; or the one folder.
+        folder: of coded records.
         destination: an existing empty folder.
         workload: all combinations up to this length (-1: all lengths), or sets of column indexes.
         resources: memory, threads, scratch.
-        progress: called with the fraction done.
-
-    Returns:
-        The stored marginals; the same bytes whatever the resources and the number of partitions.
+        report: called with the fraction done.
 
     Raises:
         ParameterError: if the workload can't be formed of the columns.
-        InternalError: if the partitions are not of one table.
     """
-    folders = [partitions] if isinstance(partitions, Path) else list(partitions)
-    report = progress or _silent
-    every = [facts_of(folder) for folder in folders]
-    check_same_table(every)
-    records = sum(facts.number_of_records for facts in every)
-    facts = replace(every[0].with_workload(workload), number_of_records=records)
+    about = read_coded_facts(folder)
+    records = about.number_of_records
+    facts = MarginalFacts(about.schema, about.slot_columns, about.values, records, {}).with_workload(workload)
     facts.write(destination)
     if records <= _FEW_RECORDS:
-        _count_few(folders, facts, destination, report)
+        write_counted(facts, tabulator(read_coded_records(folder), absent=False), destination, report)
         return Marginals(destination, facts)
     with resources.connect() as connection:
-        queries = RecordsQueries(connection, folders, facts, resources)
+        queries = RecordsQueries(connection, folder, facts, resources)
         with _gatherers(facts, destination, queries, resources, report) as gatherers:
             _count(facts, queries, gatherers, most_cells(resources))
     report(1.0)
     return Marginals(destination, facts)
-
-
-def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path, report: ShareDone) -> None:
-    partitions = [read_coded_records(folder) for folder in folders]
-    slots = zip(*(partition.slots for partition in partitions), strict=True)
-    records = CodedRecords(
-        schema=facts.schema,
-        slots=tuple(np.concatenate(parts) for parts in slots),
-        slot_columns=facts.slot_columns,
-        values=facts.values,
-        number_of_records=facts.number_of_records,
-    )
-    write_counted(facts, tabulator(records, absent=False), destination, report)
 
 
 def write_counted(
@@ -303,15 +275,7 @@ def write_counted(
     *,
     absent: bool = False,
 ) -> None:
-    """Write what is counted in memory, beside the facts.
-
-    Args:
-        facts: what is counted, at which lengths.
-        counter: of what is counted.
-        destination: an existing folder.
-        report: called with the fraction done.
-        absent: see `cells_of_length`.
-    """
+    """Write what is counted in memory, beside the facts."""
     for done, length in enumerate(facts.workload, start=1):
         names = table_schema(length).names
         with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
@@ -319,12 +283,6 @@ def write_counted(
                 columns = [cells.combination_ids, *cells.codes.T, cells.counts]
                 writer.append(pa.table(dict(zip(names, map(np.ascontiguousarray, columns), strict=True))))
         report(done / len(facts.workload))
-
-
-def facts_of(partition: Path) -> MarginalFacts:
-    """What the coded records of a folder are about; nothing counted yet."""
-    facts = read_coded_facts(partition)
-    return MarginalFacts(facts.schema, facts.slot_columns, facts.values, facts.number_of_records, {})
 
 
 @contextmanager
@@ -340,13 +298,13 @@ def _gatherers(
         if resources.scratch is not None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(dir=resources.scratch))
             spill = Path(folder) / "waiting"
-        spool = Spool(spill, (resources.memory_limit_mb << 18) or _WAITING_BYTES)
+        spool = SpillBuffer(spill, (resources.memory_limit_mb << 18) or _WAITING_BYTES)
         stack.callback(spool.close)
-        ways = Ways(spool, queries.append_combination, _counter(facts, report))
+        context = CountingContext(spool, queries.append_combination, _counter(facts, report))
         gatherers = {}
         for length in facts.workload:
             writer = stack.enter_context(length_writer(destination / f"marginals_{length}.parquet", length))
-            gatherers[length] = LengthGatherer(facts, length, RowBuffer(writer, length), ways)
+            gatherers[length] = LengthGatherer(facts, length, RowBuffer(writer, length), context)
         yield gatherers
         for gatherer in gatherers.values():
             gatherer.finish()
@@ -361,7 +319,6 @@ def _counter(facts: MarginalFacts, report: ShareDone) -> Callable[[], None]:
 def _count(
     facts: MarginalFacts, queries: RecordsQueries, gatherers: dict[int, LengthGatherer], most: int
 ) -> None:
-    """Count all that fits in memory, from the records down."""
     shape = queries.shape()
     targets: set[SlotNumbers] = set()
     for length, gatherer in gatherers.items():
@@ -394,10 +351,6 @@ def _rolled_up(
             yield from descend(smaller, own)
 
     return itertools.chain.from_iterable(descend(root, queries.cube(root)) for root in children.get(None, ()))
-
-
-def _silent(_: float) -> None:
-    return None
 
 
 def merge_partials(
@@ -434,7 +387,6 @@ class _Length:
         self._records, self._most = facts.number_of_records, most
 
     def in_memory(self, index: int) -> bool:
-        """Whether the cells of a combination fit."""
         return fits(self.sizes[index], self._records, self._most)
 
 
@@ -471,17 +423,9 @@ def count_table(
     destination: Path,
     workload: int | Sequence[tuple[int, ...]],
     resources: QueryResources = QueryResources(),
-    progress: ShareDone | None = None,
+    report: ShareDone = lambda fraction: None,
 ) -> Marginals:
     """Count how many records of a table hold each tuple of values (see `count_marginals`).
-
-    Args:
-        table: in a folder, or in parts.
-        destination: an existing empty folder.
-        workload: all combinations up to this length (-1: all lengths), or sets of column indexes.
-        resources: memory and threads of each worker and of this process; and the scratch of this one, as a
-            worker's is where its store says.
-        progress: called with the fraction done.
 
     Returns:
         The stored marginals: the same bytes as of the whole table, however it is parted.
@@ -491,8 +435,8 @@ def count_table(
         InternalError: if the parts are not of one table.
     """
     if table.folder is not None:
-        return count_marginals(table.folder, destination, workload, resources, progress)
-    return add_up_parts(table, partial(_count_folder, workload=workload), destination, resources, progress)
+        return count_marginals(table.folder, destination, workload, resources, report)
+    return add_up_parts(table, partial(_count_folder, workload=workload), destination, resources, report)
 
 
 def _count_folder(
@@ -506,18 +450,13 @@ def add_up_parts(
     count: CountFolder,
     destination: Path,
     resources: QueryResources = QueryResources(),
-    progress: ShareDone | None = None,
+    report: ShareDone = lambda fraction: None,
 ) -> Marginals:
     """The sum of what is counted in each part; nothing stays in the store.
 
-    Args:
-        table: in parts.
-        count: can be sent.
-        destination: an existing empty folder.
-        resources: see `count_table`.
-        progress: called with the fraction done.
+    ``count`` can be sent; the scratch of a worker is where its store says.
     """
-    home, done = f"{table.prefix}/counts", _Steps(len(table.parts), progress)
+    home, done = f"{table.prefix}/counts", _Steps(len(table.parts), report)
 
     def made(name: str, fill: _Fill, level: int, groups: Sequence[Sequence[StoredPart]]) -> list[StoredPart]:
         jobs = [(f"{home}/{level}/{place}", group) for place, group in enumerate(groups)]
@@ -547,11 +486,7 @@ def each_beside(
 ) -> Iterator[R]:
     """What the work gives for each part beside the counts of the whole table, in order.
 
-    Args:
-        table: in parts.
-        marginals: its counts; they are in the store while the work is done.
-        name: of the work, for who watches.
-        work: can be sent.
+    They are in the store while the work is done, which can be sent.
     """
     key = f"{table.prefix}/marginals"
     counts = table.store.put(key, partial(_copy, marginals.folder))
@@ -580,7 +515,6 @@ def _put(
     resources: QueryResources,
     fill: _Fill,
 ) -> StoredPart:
-    """Make a part of others, on whatever machine this is."""
     key, parts = job
     with tempfile.TemporaryDirectory(dir=store.own_scratch) as scratch:
         own = replace(resources, scratch=Path(scratch))
@@ -602,8 +536,8 @@ def _added(parts: Sequence[StoredPart], into: Path, resources: QueryResources) -
 class _Steps:
     """How far the work is: a step for each part that is made, and one for what the caller makes."""
 
-    def __init__(self, partitions: int, progress: ShareDone | None) -> None:
-        self._report = progress or (lambda fraction: None)
+    def __init__(self, partitions: int, report: ShareDone) -> None:
+        self._report = report
         self.levels, self._all, self._done = 0, partitions + 1, 0
         while partitions > _MOST_ADDED:
             partitions = -(-partitions // _MOST_ADDED)
@@ -611,12 +545,10 @@ class _Steps:
             self.levels += 1
 
     def each(self, parts: Iterator[StoredPart]) -> Iterator[StoredPart]:
-        """The parts as they come."""
         for part in parts:
             self._done += 1
             self._report(self._done / self._all)
             yield part
 
     def finish(self) -> None:
-        """All is done."""
         self._report(1.0)

@@ -17,10 +17,10 @@ from tasks.core.errors import ParameterError
 from tasks.core.queries import QueryResources, filled_query, identifiers
 
 
-def rounded_down(count: int, resolution: int) -> int:
+def round_down(count: int, resolution: int) -> int:
     """The largest multiple of the resolution (at least 1) that the count reaches.
 
-    >>> rounded_down(29, 10), rounded_down(9, 10)
+    >>> round_down(29, 10), round_down(9, 10)
     (20, 0)
     """
     return count - count % resolution
@@ -53,11 +53,11 @@ def protect_counts(
     check_every_combination(marginals)
     with resources.connect() as connection:
         levels = (_reported(connection, marginals, length, resolution) for length in marginals.lengths)
-        records = rounded_down(marginals.facts.number_of_records, resolution)
+        records = round_down(marginals.facts.number_of_records, resolution)
         return aggregates_of_cells(marginals.facts, records, levels)
 
 
-def as_asked(aggregates: Aggregates, reporting_length: int) -> Aggregates:
+def extend_to_length(aggregates: Aggregates, reporting_length: int) -> Aggregates:
     """Rounded counts to a reporting length that says nothing of how many items anybody holds.
 
     Marginals end where the fullest record does; a release goes on, without a combination.

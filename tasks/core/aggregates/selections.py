@@ -28,7 +28,6 @@ _BITS_OF_A_KEY = 63
 
 
 def bytes_of(texts: Sequence[bytes]) -> Texts:
-    """Texts as a kernel reads them."""
     ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     return np.frombuffer(b"".join(texts) + bytes(SPARE), np.uint8), ends
 
@@ -43,7 +42,6 @@ class Surroundings:
 
     @cached_property
     def texts(self) -> Texts:
-        """As a kernel reads them."""
         return bytes_of([self.before, self.between, self.after])
 
 
@@ -97,7 +95,6 @@ class Pieces:
 
 
 def pieces_of(attributes: Sequence[Attribute]) -> Pieces:
-    """The attributes' bare texts."""
     texts = tuple(attribute.text for attribute in attributes)
     return Pieces(texts, np.zeros(len(texts), np.bool_))
 
@@ -135,7 +132,6 @@ class TextOrder:
         return np.hstack([self._ranks[0][ids[:, :-1]], self._ranks[1][ids[:, -1:]]])
 
     def ids(self, ranks: Ids) -> Ids:
-        """The rows that `ranks` was made of."""
         return np.hstack([self._ids[0][ranks[:, :-1]], self._ids[1][ranks[:, -1:]]])
 
     def fits(self, length: int, most: int) -> bool:
@@ -149,13 +145,11 @@ class TextOrder:
         return keys
 
     def of_keys(self, keys: Integers, length: int, most: int) -> tuple[Ids, Integers]:
-        """The rows and counts that `keys` was made of."""
         ids, counts = np.empty((len(keys), length), np.int32), np.empty(len(keys), np.int64)
         unpack_rows(keys, self._ids, self._bits, most, ids, counts)
         return ids, counts
 
     def by_count(self, ids: Ids, counts: Integers) -> tuple[Ids, Integers]:
-        """Combinations, each once, and their counts by count descending, then by text."""
         if not len(ids):
             return ids, counts
         least, most = int(counts.min()), int(counts.max())

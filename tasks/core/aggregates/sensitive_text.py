@@ -121,12 +121,7 @@ def write_true_counts(
 ) -> None:
     """Write true counts as TSV (see `write_counts_tsv`).
 
-    Args:
-        marginals: all combinations of each length from 1 on.
-        path: the file to write; sensitive.
-        resources: as of `write_counts_tsv`.
-        longest: combinations of no more attributes are written; None: all.
-        progress: called with the fraction done.
+    ``longest``: combinations of no more attributes are written.
     """
     numbering = number_everything(marginals)
     lengths = [length for length in marginals.lengths if longest is None or length <= longest]
@@ -170,7 +165,6 @@ class _Told:
         self._progress, self._read = progress, 0
 
     def by(self, rows: IdsAndCounts) -> Iterator[tuple[Ids, Integers]]:
-        """The same rows."""
         for ids, counts in rows:
             yield ids, counts
             self._read += len(counts)
@@ -186,12 +180,7 @@ def write_counts_tsv(
 ) -> None:
     """Write true counts as `interchange.write_aggregates_tsv` writes aggregates: the same lines and order.
 
-    Args:
-        attributes: what the ids stand for.
-        number_of_records: n; no count is larger.
-        levels: by length, ascending, every combination once.
-        path: the file to write; sensitive.
-        resources: memory, threads, and scratch for what does not fit (otherwise beside the file).
+    What does not fit in memory is in the scratch of the resources, otherwise beside the file.
     """
     order, pieces = TextOrder(attributes), quoted_pieces(attributes)
     with path.open("wb") as file:

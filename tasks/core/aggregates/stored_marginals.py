@@ -147,16 +147,13 @@ class Marginals:
         return tuple(sorted(self.facts.workload))
 
     def path(self, length: int) -> Path:
-        """The Parquet file of one length."""
         return self.folder / f"marginals_{length}.parquet"
 
     def table(self, length: int) -> pa.Table:
-        """All rows of one length, in memory."""
         return read_parquet(self.path(length))
 
 
 def read_marginals(folder: Path) -> Marginals:
-    """The marginals that a counting function stored here."""
     body = json.loads((folder / "marginals.json").read_text(encoding="utf-8"))
     schema = Schema.from_json(json.dumps(body["schema"]))
     workload = {int(k): None if ids is None else tuple(ids) for k, ids in body["workload"].items()}
@@ -227,14 +224,12 @@ class MarginalsWriter:
         self._rows = 0
 
     def append(self, rows: pa.Table) -> None:
-        """Append rows that follow all those before them."""
         self._pending.append(rows.cast(self._schema))
         self._rows += rows.num_rows
         while self._rows >= ROWS_IN_A_GROUP:
             self._write(ROWS_IN_A_GROUP)
 
     def finish(self) -> None:
-        """Write what is left."""
         if self._rows:
             self._write(self._rows)
 
@@ -248,7 +243,6 @@ class MarginalsWriter:
 
 @contextmanager
 def length_writer(path: Path, length: int) -> Iterator[MarginalsWriter]:
-    """A writer of one length's file."""
     schema = table_schema(length)
     with pq.ParquetWriter(path, schema, compression="zstd") as file:
         writer = MarginalsWriter(file, schema)

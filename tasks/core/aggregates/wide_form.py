@@ -36,7 +36,6 @@ class CountedCells:
 
     @classmethod
     def of(cls, rows: pa.Table | pa.RecordBatch) -> Self:
-        """The cells in rows of `stored_marginals.table_schema`."""
         ids, *codes, counts = (column.to_numpy() for column in rows.columns)
         return cls(ids, np.stack(codes).T, counts)
 
@@ -77,7 +76,7 @@ def aggregates_of_cells(
             numbering = AttributeNumbering(facts, _places_used(facts, parts))
             cells = parts
         rows = ((numbering.ids(part), part.counts) for part in cells)
-        level = in_order(rows, length, len(numbering.attributes))
+        level = sort_combinations(rows, length, len(numbering.attributes))
         combinations.append(level[0])
         counts.append(level[1])
     return Aggregates(
@@ -90,11 +89,7 @@ def aggregates_of_cells(
 
 
 class AttributeNumbering:
-    """The attributes of some marginals, by the code-point order of their texts (S2.1).
-
-    Attributes:
-        attributes: in order; an id is a place in it.
-    """
+    """The attributes of some marginals, by the code-point order of their texts (S2.1)."""
 
     def __init__(self, facts: MarginalFacts, used: Ids) -> None:
         """Args: facts: what the marginals are of. used: ascending places of the attributes to number."""
@@ -125,7 +120,6 @@ class AttributeNumbering:
 
 
 def number_everything(marginals: Marginals) -> AttributeNumbering:
-    """The numbering of every attribute that somebody holds."""
     cells = stored_cells(marginals, 1) if marginals.lengths else ()
     return AttributeNumbering(marginals.facts, _places_used(marginals.facts, cells))
 
@@ -146,10 +140,11 @@ def _places_used(facts: MarginalFacts, cells: Iterable[CountedCells]) -> Ids:
     return np.unique(np.concatenate([np.empty((0, 1), np.int64), *(_places(facts, part) for part in cells)]))
 
 
-def in_order(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> tuple[Ids, Integers]:
+def sort_combinations(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> tuple[Ids, Integers]:
     """Rows of ids below ``bound`` and their counts in lexicographic order of the rows.
 
-    >>> ids, counts = in_order([(np.array([[1, 2], [0, 3]], np.int32), np.array([5, 7]))], length=2, bound=4)
+    >>> rows = [(np.array([[1, 2], [0, 3]], np.int32), np.array([5, 7]))]
+    >>> ids, counts = sort_combinations(rows, length=2, bound=4)
     >>> ids.tolist(), counts.tolist()
     ([[0, 3], [1, 2]], [7, 5])
 
@@ -223,7 +218,6 @@ def attribute(column: Column, index: int, value: str) -> Attribute:
 
 
 def number_of_places(values: tuple[tuple[str, ...], ...]) -> int:
-    """How many places `first_places` gives out."""
     return sum(len(column) for column in values)
 
 

@@ -20,7 +20,7 @@ from tasks.core.arrays import Integers, ShareDone
 from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Answer, Portion
 from tasks.core.parts.store import StoredPart
-from tasks.core.parts.workers import in_groups
+from tasks.core.parts.workers import each_group
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.table import RecordTable
 
@@ -139,7 +139,7 @@ class LengthCounts:
             def share(done: float) -> None:
                 report((place + done) / times)
 
-            return in_groups(self._table.workers, name, work, self._table.parts, share)
+            return each_group(self._table.workers, name, work, self._table.parts, share)
 
         def fill(portion: Portion | None, limit: int | None, place: int, times: int) -> None:
             work = partial(_counts_in, question, portion, limit)

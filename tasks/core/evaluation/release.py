@@ -14,7 +14,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.cubes import count_in_memory
-from tasks.core.aggregates.wide_form import in_order, wide_headers
+from tasks.core.aggregates.wide_form import sort_combinations, wide_headers
 from tasks.core.arrays import Ids, Integers
 from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import InternalError
@@ -58,7 +58,9 @@ def count_synthetic(parts: Iterable[SyntheticRecords], aggregates: Aggregates, s
     ids = np.array([place[a.text, a.column] for a in counted.attributes], np.int32)
     levels = [
         # Both lists are in the same order, so the ids of a row stay ascending, unless there are more.
-        in_order([(np.sort(ids[rows], axis=1), counts)], length, len(place)) if more else (ids[rows], counts)
+        sort_combinations([(np.sort(ids[rows], axis=1), counts)], length, len(place))
+        if more
+        else (ids[rows], counts)
         for length, (rows, counts) in enumerate(zip(counted.combinations, counted.counts, strict=True), 1)
     ]
     return Aggregates(
@@ -138,7 +140,7 @@ def _level(length: int, counted: tuple[_Counted, _Counted]) -> tuple[Ids, Intege
     rows: Iterator[tuple[Ids, Integers]] = (
         own.levels[length - 1] for own in counted if len(own.levels) >= length
     )
-    ids, counts = in_order(rows, length, bound)
+    ids, counts = sort_combinations(rows, length, bound)
     if not len(ids):
         return ids, counts
     starts = np.flatnonzero(np.concatenate([[True], (ids[1:] != ids[:-1]).any(axis=1)]))

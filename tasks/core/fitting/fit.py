@@ -10,11 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.arrays import ColumnNumbers, Floats, Ids, ShareDone
-from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
-from tasks.core.fitting.search import LONG_ANNEALING, SHORT_ANNEALING, Search, independent_records
+from tasks.core.fitting.search import LONG_ANNEALING, SHORT_ANNEALING, HeldRecords
+from tasks.core.fitting.sharded_search import ShardedSearch
 from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
 from tasks.core.fitting.targets import Target, Targets, targets_of
+from tasks.core.parts.shards import RecordShard
+from tasks.core.parts.store import PartStore, StoredPart
+from tasks.core.parts.workers import Workers
 
 #: Temperatures of the passes before and after longer tables join.
 _BEFORE = (1000.0, 200.0, 50.0, 10.0, 0.0)
@@ -37,6 +40,19 @@ class Fit:
     """
 
     records: Ids
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True)
+class ShardedFit:
+    """What was fitted in shards.
+
+    Attributes:
+        parts: of each shard its records; see `read_shard_cells`.
+        targets: all targets that the shards together came close to.
+    """
+
+    parts: tuple[StoredPart, ...]
     targets: tuple[Target, ...]
 
 
@@ -66,33 +82,62 @@ def fit(
         threads: 0 for all cores.
         progress: told the share that is done.
     """
-    report = progress or (lambda share: None)
     targets = targets_of(domain, tables)
+    search = HeldRecords(domain, targets.margins, number, seed, targets.variance, threads)
+    return Fit(search.records, _approach(search, domain, targets, tables, number, progress))
+
+
+def fit_in_shards(
+    domain: Domain,
+    tables: Sequence[NoisyTable],
+    shards: Sequence[RecordShard],
+    *,
+    store: PartStore,
+    workers: Workers,
+    threads: int = 1,
+    progress: ShareDone | None = None,
+) -> ShardedFit:
+    """The same where records are too many for one process; a function of tables and shards alone.
+
+    Args:
+        domain: the columns.
+        tables: with the number of records as the table of no columns.
+        shards: each with a record at least.
+        store: of the parts; nobody else writes there.
+        workers: who fits.
+        threads: of each worker; 0 for all cores.
+        progress: told the share that is done.
+    """
+    targets = targets_of(domain, tables)
+    number = sum(shard.number_of_records for shard in shards)
+    search = ShardedSearch(domain, shards, targets.variance, store=store, workers=workers, threads=threads)
+    found = _approach(search, domain, targets, tables, number, progress)
+    return ShardedFit(search.held, found)
+
+
+def _approach(
+    search: HeldRecords | ShardedSearch,
+    domain: Domain,
+    targets: Targets,
+    tables: Sequence[NoisyTable],
+    number: int,
+    progress: ShareDone | None,
+) -> tuple[Target, ...]:
+    """Bring records near to all tables; the targets, for as many records as there are."""
+    report = progress or (lambda share: None)
     ratio = number / targets.records
     scaled = [target.scaled(ratio) for target in targets.all]
-    longer = longer_tables(tables)
+    longer = [table for table in tables if len(table.columns) > 2]
     first = 0.6 if longer else 1.0
-    records = independent_records(domain, targets.margins, number, seed)
-    search = Search(domain, scaled, records, targets.variance)
+    # As many passes over all records, however short they are in a shard.
     before, warm = annealing_of(domain, number, longer=bool(longer))
-    search.run(
-        before,
-        seed,
-        threads=threads,
-        progress=lambda share: report(first * share),
-    )
-    if not longer or not number:
-        return Fit(records, tuple(scaled))
-    found = longer_targets(domain, targets, longer, ImpliedCounts(domain, records).of, number)
-    scaled += [target.scaled(ratio) for target in found]
-    search = Search(domain, scaled, records, targets.variance)
-    search.run(warm, seed + 1, threads=threads, progress=lambda share: report(first + (1 - first) * share))
-    return Fit(records, tuple(scaled))
-
-
-def longer_tables(tables: Sequence[NoisyTable]) -> list[NoisyTable]:
-    """Those of three columns and more."""
-    return [table for table in tables if len(table.columns) > 2]
+    search.run(scaled, before, lambda share: report(first * share))
+    if longer and number:
+        implied = search.implied([table.columns for table in longer])
+        found = longer_targets(domain, targets, longer, implied, number)
+        scaled += [target.scaled(ratio) for target in found]
+        search.run(scaled, warm, lambda share: report(first + (1 - first) * share))
+    return tuple(scaled)
 
 
 def annealing_of(domain: Domain, number: int, *, longer: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -5,12 +5,13 @@ whatever the number of threads.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.core.arrays import Floats, Ids, Integers, ShareDone
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, ShareDone
+from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.kernels import FORBIDDEN, LANES, Tables, visit_records
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
@@ -102,6 +103,36 @@ class Search:
             visit_records(tables, self.records, order[shard::shards].copy(), inverse, seed)
 
         list(mapped(visit, range(shards), threads))
+
+
+class HeldRecords:
+    """All records in this process on their way to targets, as `ShardedSearch` has them in shards.
+
+    Attributes:
+        records: see `Search`.
+    """
+
+    def __init__(
+        self, domain: Domain, margins: Sequence[Floats], number: int, seed: int, variance: float, threads: int
+    ) -> None:
+        """Args: margins: see `independent_records`. threads: 0 for all cores; they change nothing."""
+        self.records = independent_records(domain, margins, number, seed)
+        self._domain, self._variance, self._threads = domain, variance, threads
+        self._seed = seed
+
+    def run(self, targets: Sequence[Target], temperatures: Sequence[float], report: ShareDone) -> None:
+        """Bring the records near to the targets; each run has a stream of its own."""
+        search = Search(self._domain, targets, self.records, self._variance)
+        search.run(temperatures, self._seed, threads=self._threads, progress=report)
+        self._seed += 1
+
+    def each_count(self, sets: Sequence[ColumnNumbers]) -> Iterator[Integers]:
+        """The records' counts in tables of these columns, in order."""
+        return (table_counts(self._domain, columns, self.records) for columns in sets)
+
+    def implied(self, sets: Sequence[ColumnNumbers]) -> Callable[[ColumnNumbers], Floats]:
+        """What the records' pairs imply of each of some sets of columns."""
+        return ImpliedCounts(self._domain, self.records).of
 
 
 def _with_impossible_cells(domain: Domain, targets: Sequence[Target]) -> list[Target]:

@@ -11,7 +11,8 @@ turns at what the sum still lacks. Those of one turn see it as theirs alone, eac
 What is drawn follows from the shards alone, whoever works on them and in whatever order.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import ColumnNumbers, Flags, Floats, Ids, Integers, ShareDone
+from tasks.core.fitting.implied import implied_counts, implying_tables
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import Search, independent_records
 from tasks.core.fitting.targets import Target
@@ -36,6 +38,9 @@ _IN_TURN = (5.0, 0.0)
 #: Shards that share a turn see so much more than their part: a record moves only where more than half of one
 #: is missing, so with parts alone they would stop early.
 _BEYOND = 1.5
+
+#: Cells that are counted at once of sets of columns.
+_CELLS_AT_ONCE = 1 << 22
 
 _RECORDS, _WANTED = "records.npy", "wanted.npy"
 
@@ -72,17 +77,14 @@ class ShardedSearch:
         self._passes = 0
         self.parts: list[StoredPart | None] = [None] * len(shards)
 
-    def run(
-        self, targets: Sequence[Target], temperatures: Sequence[float], progress: ShareDone | None = None
-    ) -> None:
+    def run(self, targets: Sequence[Target], temperatures: Sequence[float], report: ShareDone) -> None:
         """Bring the records of all shards together near to the targets.
 
         Args:
             targets: for all records; among them, at the first run, one of each column.
             temperatures: of the passes in which each shard is alone.
-            progress: told the share that is done.
+            report: told the share that is done.
         """
-        report = progress or (lambda share: None)
         everyone, turns = range(len(self._shards)), min(TURNS, len(self._shards))
         self._move(targets, temperatures, everyone, _between(report, 0.0, 0.5))
         columns = [target.columns for target in targets]
@@ -114,6 +116,27 @@ class ShardedSearch:
             columns: counts.reshape(self._domain.shape(columns))
             for columns, counts in zip(asked, found, strict=True)
         }
+
+    def each_count(self, sets: Sequence[ColumnNumbers]) -> Iterator[Integers]:
+        """The same in order, some sets at a time, each set once."""
+        start, cells = 0, 0
+        for place, columns in enumerate(sets):
+            cells += math.prod(self._domain.shape(columns))
+            if cells >= _CELLS_AT_ONCE or place + 1 == len(sets):
+                found = self.counts(sets[start : place + 1])
+                yield from (found[each] for each in sets[start : place + 1])
+                start, cells = place + 1, 0
+
+    def implied(self, sets: Sequence[ColumnNumbers]) -> Callable[[ColumnNumbers], Floats]:
+        """What the pairs of all records imply of each of some sets of columns."""
+        counts = self.counts(asked for columns in sets for asked in implying_tables(self._domain, columns))
+        number = sum(shard.number_of_records for shard in self._shards)
+        return lambda columns: implied_counts(self._domain, columns, counts, number)
+
+    @property
+    def held(self) -> tuple[StoredPart, ...]:
+        """`parts`, once they were run."""
+        return tuple(part for part in self.parts if part is not None)
 
     def _move(
         self,

@@ -1,31 +1,52 @@
-"""Records that are made in shards: how many each makes, and from which stream.
+"""Records that are made in shards: how many each makes, from which stream, and where they lie until joined.
 
 How many shards there are follows from the number of records and from a set size alone, never from who makes
-them. So the records are the same on one machine and on many.
+them. So the records are the same on one machine and on many. One shard in this process is the ordinary case.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.errors import ParameterError
+from tasks.core.parts.store import PartStore
+from tasks.core.parts.workers import Workers
 
 
 @dataclass(frozen=True)
 class RecordShard:
-    """One shard.
-
-    Attributes:
-        place: among all shards, from 0 on.
-        number_of_records: that it makes.
-        share: of all records.
-        seed: of its own stream; public, if that of the whole is.
-    """
+    """One shard."""
 
     place: int
     number_of_records: int
     share: float
     seed: int
+
+
+@dataclass(frozen=True)
+class ShardPlace:
+    """Where records are made, and how many at a time.
+
+    Attributes:
+        most: records of a shard, at least 1; a setting, and no matter of the workers.
+        home: where shards lie.
+        key: below which nobody else writes there.
+        workers: make them.
+    """
+
+    most: int
+    home: PartStore
+    key: str
+    workers: Workers
+
+    @contextmanager
+    def store(self) -> Iterator[PartStore]:
+        """The store of the shards; all that is in it goes at the end."""
+        try:
+            yield self.home.below(self.key)
+        finally:
+            self.home.remove(self.key)
 
 
 def record_shards(number: int, most: int, seed: int) -> list[RecordShard]:
@@ -40,14 +61,9 @@ def record_shards(number: int, most: int, seed: int) -> list[RecordShard]:
 
     Args:
         number: of all records; below 0 is 0.
-        most: records in one shard.
+        most: records in one shard, at least 1.
         seed: any integer.
-
-    Raises:
-        ParameterError: a shard may hold no record.
     """
-    if most < 1:
-        raise ParameterError(f"A shard must hold at least one record, not {most}.")
     number = max(0, number)
     shards = max(1, -(-number // most))
     if shards == 1:
@@ -59,5 +75,4 @@ def record_shards(number: int, most: int, seed: int) -> list[RecordShard]:
 
 
 def stream_seed(seed: int, place: int) -> int:
-    """The seed of one of many streams that one seed names."""
     return int(np.random.SeedSequence([seed % 2**64, place]).generate_state(1, np.uint64)[0])

@@ -61,11 +61,9 @@ class PartStore:
         return Storage(remote_url(self.root) or self.root)
 
     def __getstate__(self) -> tuple[str, str]:
-        """Without the open connection."""
         return self.root, self.scratch
 
     def __setstate__(self, state: tuple[str, str]) -> None:
-        """As it was."""
         for name, value in zip(("root", "scratch"), state, strict=True):
             object.__setattr__(self, name, value)
 
@@ -113,7 +111,6 @@ class PartStore:
             yield _verified(Path(scratch), sha256, key)
 
     def below(self, key: str) -> "PartStore":
-        """The place below a key, as a store of its own."""
         return PartStore(f"{self.root.rstrip('/')}/{key}", self.scratch)
 
     def holds(self, key: str) -> bool:
@@ -131,7 +128,6 @@ class PartStore:
         return None if digest is None else StoredPart(self, key, digest)
 
     def _digest(self, key: str) -> str | None:
-        """What was written last of a part in storage."""
         whole = self._key(f"{key}/{_WHOLE}")
         try:
             return bytes(self._done("be read", lambda: self._storage.system.cat_file(whole))).decode()

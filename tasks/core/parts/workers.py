@@ -61,17 +61,11 @@ def total(workers: Workers, name: str, work: Callable[[P], Counts], parts: Seque
     >>> import numpy as np
     >>> total(InProcess(), "count", lambda town: [np.array([len(town)])], ["Lyon", "Lille"])
     [array([9])]
-
-    Args:
-        workers: who counts.
-        name: see `Workers.each`.
-        work: counts in one part.
-        parts: at least one.
     """
-    return _added(in_groups(workers, name, partial(_of_group, work), parts))
+    return _added(each_group(workers, name, partial(_of_group, work), parts))
 
 
-def in_groups(
+def each_group(
     workers: Workers,
     name: str,
     work: Callable[[Sequence[P]], R],
@@ -80,15 +74,8 @@ def in_groups(
 ) -> Iterator[R]:
     """What the work gives for each group of parts, neighbours together: at most `_MOST_ANSWERS` of them.
 
-    >>> list(in_groups(InProcess(), "count", len, range(130)))[:2]
+    >>> list(each_group(InProcess(), "count", len, range(130)))[:2]
     [3, 3]
-
-    Args:
-        workers: do it.
-        name: see `Workers.each`.
-        work: of the parts of a group, in order.
-        parts: at least one.
-        report: told the share of the groups that was taken.
 
     Raises:
         InternalError: a group was answered twice or never, so that a sum would not be that of the parts.
@@ -129,7 +116,6 @@ class _Shelf:
     secret: bytes = field(repr=False)
 
     def put(self, key: str, made: object) -> None:
-        """Keep what a part gave."""
         body = pickle.dumps(made)
 
         def write(folder: Path) -> None:
@@ -168,18 +154,10 @@ class KeptWork(Workers):
     """
 
     def __init__(self, workers: Workers, store: PartStore, prefix: str, secret: bytes) -> None:
-        """Keep work.
-
-        Args:
-            workers: who work.
-            store: where it is kept.
-            prefix: of its keys: one for each job, since parts are known by their number.
-            secret: signs it.
-        """
+        """Args: prefix: of the keys, one for each job: parts are known by their number."""
         self._workers, self._prefix, self._shelf = workers, prefix, _Shelf(store, secret)
 
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
-        """See `Workers`."""
         keys = [f"{self._prefix}/{name}/{place}" for place in range(len(parts))]
         known = {key: self._shelf.find(key) for key in keys}
         left = [(key, part) for key, part in zip(keys, parts, strict=True) if known[key] is None]

@@ -70,7 +70,6 @@ class CellReading:
 
     @property
     def problems(self) -> list[str]:
-        """What keeps the declarations from being meant, a sentence each."""
         found = [
             "date_formats must be made of parts such as %d, %m, %Y, %H and %M, each once, without a zone, "
             f"but hold {format_!r}: correct it."
@@ -94,7 +93,6 @@ class CellReading:
 
     @property
     def _reference_day(self) -> date | None:
-        """The day that ages are of."""
         match = _AGE.fullmatch(self.cut)
         try:
             return date.fromisoformat(match[1]) if match else None
@@ -103,12 +101,10 @@ class CellReading:
 
     @property
     def is_age(self) -> bool:
-        """Whether cells are turned from dates of birth into ages."""
         return self._reference_day is not None
 
     @property
     def holds_dates(self) -> bool:
-        """Whether cells are read as dates or times."""
         return bool(self.date_formats) or (self.cut in CUTS or self.is_age)
 
     def read(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[str | None]) -> ReadCells:
@@ -132,7 +128,6 @@ class CellReading:
         )
 
     def read_array(self, connection: duckdb.DuckDBPyConnection, texts: pa.Array) -> pa.Array:
-        """The same of an array of texts, as large strings."""
         return pa.array(self.read(connection, texts.to_pylist()).texts, pa.large_string())
 
     def _bare(self, text: str, words: Set[str]) -> str:
@@ -159,7 +154,6 @@ class CellReading:
 
     @classmethod
     def of(cls, declared: Mapping[str, object]) -> "CellReading":
-        """What `as_declared` said, with lists or tuples."""
         return cls(**{key: _frozen(value) for key, value in declared.items()})
 
 

@@ -63,20 +63,16 @@ class RawColumn:
 
     @property
     def number_of_rows(self) -> int:
-        """Rows seen."""
         return sum(len(indices) for indices, _, _ in self.parts)
 
     def rows_of_cells(self) -> Integers:
-        """For each distinct cell how many rows hold it."""
         places = self.coded(np.arange(1, len(self.cells) + 1, dtype=np.uint32), len(self.cells))
         return np.bincount(places, minlength=len(self.cells) + 1)[1:]
 
     def coded(self, codes: HalfWords, largest: int) -> Codes:
         """For each row the code of its cell.
 
-        Args:
-            codes: a code for each distinct cell, 0 = absent.
-            largest: the largest code there can be, which decides the result's type.
+        ``largest``: the largest code that there can be, which decides the result's type.
         """
         kind = code_type(largest)
         of_entries = codes.astype(kind)[self.entries]
@@ -91,12 +87,7 @@ class RawColumn:
 
 
 class CellCollector:
-    """Gathers the batches of one column.
-
-    Args:
-        connection: where typed values become text.
-        column: what is declared of it; None of ids.
-    """
+    """Gathers the batches of one column."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, column: Column | None = None) -> None:
         self._connection = connection
@@ -107,7 +98,6 @@ class CellCollector:
         self._size = 0
 
     def add(self, array: pa.Array) -> None:
-        """Take the next batch."""
         encoded = self._encoded(array)
         dictionary, indices = encoded.dictionary, encoded.indices
         size = len(dictionary)
@@ -122,7 +112,6 @@ class CellCollector:
         self._parts.append((rows, self._size - size, size))
 
     def finish(self) -> RawColumn:
-        """Everything that was gathered."""
         if not self._dictionaries:
             return RawColumn(
                 pa.array([], pa.large_string()), np.zeros(0, np.bool_), (), np.zeros(0, np.int64)
@@ -189,7 +178,6 @@ def _widened(values: pa.Array) -> pa.Array:
 
 
 def _distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
-    """Distinct values, and for each value which of them it is."""
     if not is_list(values.type):
         encoded = values.dictionary_encode()
         return encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
@@ -335,14 +323,12 @@ class ItemCells:
     dropped: Integers
 
     def sets(self) -> list[tuple[int, ...]]:
-        """The items of every cell."""
         items = self.items.tolist()
         ends = self.starts.tolist()
         return [tuple(items[start:end]) for start, end in itertools.pairwise(ends)]
 
 
 def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> ItemCells:
-    """Split the distinct cells before normalising, then code the items."""
     delimiter = column.delimiter or ""
     split: list[list[str | None]] = [
         []
@@ -405,25 +391,15 @@ CodedColumn = SingleCells | ItemCells
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows in some order, before they are joined to records.
-
-    Attributes:
-        ids: the subject ids, if there are any.
-        columns: of the schema.
-        number_of_rows: how many.
-    """
+    """Rows in some order, before they are joined to records."""
 
     ids: RawColumn | None
     columns: tuple[CodedColumn, ...]
     number_of_rows: int
 
 
-def with_cells(resources: QueryResources, work: Callable[[duckdb.DuckDBPyConnection], R]) -> R:
+def run_with_cells(resources: QueryResources, work: Callable[[duckdb.DuckDBPyConnection], R]) -> R:
     """What some work with cells returns; what a library says of a failure is reduced to its kind.
-
-    Args:
-        resources: threads, memory and scratch.
-        work: given a connection to read cells with.
 
     Raises:
         InputError: text that isn't UTF-8, or a type that has no text.
@@ -454,12 +430,7 @@ def code_rows(
 ) -> CodedRows:
     """Code the rows.
 
-    Args:
-        batches: of the rows, each column named by its position in the file.
-        columns: of the schema, measured ones alone.
-        positions: of each in the file.
-        subject: position of the subject id, or None.
-        connection: see `with_cells`.
+    ``positions`` and ``subject`` are places in the file, by which its batches name their columns.
     """
     raw = _gathered(batches, columns, positions, subject, connection)
     ids = raw.pop() if subject is not None else None

@@ -85,7 +85,6 @@ def _listed(edges: tuple[float, ...]) -> str:
 
 
 def bin_problems(edges: tuple[float, ...]) -> list[str]:
-    """What keeps numbers from being the edges of bins."""
     if len(edges) < 2 or not all(map(math.isfinite, edges)):
         return [f"bins must be two or more finite numbers, not {_listed(edges)}: give such as [0, 18, 65]."]
     if any(high <= low for low, high in itertools.pairwise(edges)):
@@ -183,7 +182,6 @@ class Column:
 
     @property
     def is_multi_valued(self) -> bool:
-        """Whether a cell holds a set of items."""
         return self.delimiter is not None
 
 
@@ -207,7 +205,6 @@ class Schema:
 
     @cached_property
     def derivations(self) -> tuple[Derivation, ...]:
-        """How columns follow from others, each behind what it follows from."""
         return tuple(found for found in self.constraints if isinstance(found, Derivation))
 
     @cached_property
@@ -251,7 +248,6 @@ class Schema:
 
     @classmethod
     def from_json(cls, text: str) -> "Schema":
-        """The schema that `to_json` wrote."""
         body = json.loads(text)
         columns = []
         for column in body["columns"]:

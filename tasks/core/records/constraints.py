@@ -119,7 +119,6 @@ class EmptyTogether:
 
     @property
     def combinations(self) -> tuple[ImpossibleCombination, ...]:
-        """The same as combinations of two columns."""
         first, *others = self.columns
         empty = {column: Condition(column, ("",)) for column in self.columns}
         filled = {column: Condition(column, (), excluded=True) for column in self.columns}
@@ -162,7 +161,6 @@ Constraint = ImpossibleCombination | Ordering | Derivation | EmptyTogether | Exa
 
 
 def constraint_of(body: Mapping[str, Any]) -> Constraint:
-    """The constraint that `dataclasses.asdict` and JSON wrote."""
     rest = {key: value for key, value in body.items() if key != "kind"}
     if body["kind"] == "derivation":
         return Derivation(**rest | {"values": tuple((one, other) for one, other in rest["values"])})

@@ -28,9 +28,7 @@ _ROWS_AT_ONCE = 1 << 16
 class RecordsHash:
     """Of some records, whatever their order; of disjoint ones it adds up.
 
-    Attributes:
-        total: of the records' hashes, modulo 2^256.
-        number: of records.
+    ``total`` is that of the records' hashes, modulo 2^256.
     """
 
     total: int = 0

@@ -21,11 +21,11 @@ import pyarrow as pa
 from tasks.core.arrays import StageDone
 from tasks.core.errors import InputError, InternalError
 from tasks.core.queries import QueryResources
-from tasks.core.records.cells import CodedRows, code_rows, with_cells
+from tasks.core.records.cells import CodedRows, code_rows, run_with_cells
 from tasks.core.records.coded import CodedRecords, with_held_values
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import ReportDropped
-from tasks.core.records.joining import Joining, joined_records
+from tasks.core.records.joining import Joining, join_records
 from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.rulebook import repair_records
 from tasks.core.records.value_texts import MIXED
@@ -83,7 +83,7 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     if options.total and options.record_limit is not None:
         raise InternalError("Under differential privacy a limit on records is a sample drawn by tag.")
     measured = schema.measured
-    positions, subject = positions_in(source, schema, total=options.total)
+    positions, subject = find_positions(source, schema, total=options.total)
     joining = Joining(
         schema=measured,
         choices=KeyedChoices(options.key),
@@ -95,16 +95,16 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
 
     def read(connection: duckdb.DuckDBPyConnection) -> CodedRecords:
         rows = _rows(source, joining, subject, options, connection)
-        joined = joined_records(rows, joining, options.report_dropped)
+        joined = join_records(rows, joining, options.report_dropped)
         return with_held_values(repair_records(joined, schema, options.report_dropped, options.filled))
 
-    records = with_cells(options.resources, read)
+    records = run_with_cells(options.resources, read)
     if not options.total:
         require_distinct_headers(measured.columns, records.values[: len(measured.columns)])
     return records
 
 
-def positions_in(source: InputFile, schema: Schema, *, total: bool) -> tuple[list[int], int | None]:
+def find_positions(source: InputFile, schema: Schema, *, total: bool) -> tuple[list[int], int | None]:
     """Where the columns that are read are in the input, and the subject id.
 
     A column that another one decides is not read. Where encoding is total, a nested cell has no text: one
@@ -196,10 +196,6 @@ def require_flat(headers: Headers, positions: list[int], columns: tuple[Column, 
 
 def require_distinct_headers(columns: Sequence[Column], values: Sequence[Sequence[str]]) -> None:
     """Refuse a table two of whose attributes would be published under one header.
-
-    Args:
-        columns: of the schema.
-        values: for each column those that the table holds.
 
     Raises:
         InputError: naming the multi-valued columns, and no item.

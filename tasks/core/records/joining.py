@@ -60,7 +60,6 @@ class Records:
 
     @property
     def number(self) -> int:
-        """Records."""
         return len(self.starts) - 1
 
     @property
@@ -70,7 +69,6 @@ class Records:
 
 
 def one_per_row(number_of_rows: int, identities: Words) -> Records:
-    """Every row is a record."""
     return Records(np.arange(number_of_rows), np.arange(number_of_rows + 1), identities)
 
 
@@ -78,12 +76,6 @@ def one_per_subject(
     ids: RawColumn, choices: KeyedChoices, *, total: bool, row_number: Callable[[int], str]
 ) -> Records:
     """Group rows by subject; ids are compared after trimming and lowercasing.
-
-    Args:
-        ids: the subject ids.
-        choices: the keyed hashes.
-        total: whether a row without id is dropped.
-        row_number: what the operator is told of a row, which is numbered from 0.
 
     Raises:
         InputError: a row has no id, unless total.
@@ -138,11 +130,6 @@ def row_hashes(records: Records, contents: Iterable[tuple[Codes, Words]], choice
     """For each place of ``records.rows`` its row's hash: the smallest of a record is the row that stands.
 
     Only rows that share their record are hashed; of others it is 0, and without such rows there is nothing.
-
-    Args:
-        records: which rows make which record.
-        contents: see `KeyedChoices.of_contents`; not looked at where nobody has several rows.
-        choices: the keyed hashes.
     """
     if records.are_single_rows:
         return np.zeros(0, dtype=np.uint64)
@@ -157,13 +144,7 @@ def row_hashes(records: Records, contents: Iterable[tuple[Codes, Words]], choice
 
 
 def join_column(records: Records, codes: Codes, hashes: Words) -> tuple[Codes, bool]:
-    """One code for each record, and whether any record's rows held two different ones.
-
-    Args:
-        records: which rows make which record.
-        codes: for each row its code.
-        hashes: see `row_hashes`.
-    """
+    """One code for each record, and whether any record's rows held two different ones."""
     if records.are_single_rows:
         whole = len(records.rows) == len(codes)
         return (codes if whole else codes[records.rows]), False
@@ -177,13 +158,7 @@ def join_cells(
 
     Beside them, how many items are beyond the cap.
 
-    Args:
-        records: which rows make which record.
-        cells: the column's cells.
-        cap: the largest number of items of a record; also the number of slots. Without a cap there
-            are as many slots as the fullest record fills, at least one.
-        of_item: for each item code the hash of its text.
-        words: the key of this column's choices.
+    Without a cap there are as many slots as the fullest record fills, at least one.
     """
     rows_of = (records.rows, records.starts, cells.cells, cells.starts, cells.items)
     width = cap or max(1, largest_union(*rows_of))
@@ -226,9 +201,7 @@ class Joining:
         return self.schema.subject_id is None and (self.tags or caps)
 
 
-def joined_records(
-    rows: CodedRows, how: Joining, report_dropped: ReportDropped | None = None
-) -> CodedRecords:
+def join_records(rows: CodedRows, how: Joining, report_dropped: ReportDropped | None = None) -> CodedRecords:
     """Join rows by subject; records are in the rows' order of first occurrence.
 
     Open columns keep all values that a row holds (see `with_held_values`).
@@ -240,7 +213,6 @@ def joined_records(
 
 
 def contents_of(rows: CodedRows, schema: Schema, choices: KeyedChoices) -> Iterator[tuple[Codes, Words]]:
-    """Each column's part of the rows' content, for `KeyedChoices.of_contents`."""
     for column, coded in zip(schema.columns, rows.columns, strict=True):
         yield _content(column, coded, choices)
 
@@ -260,7 +232,6 @@ class _Joiner:
         self._rows, self._how, self._report_dropped = rows, how, report_dropped
 
     def run(self) -> CodedRecords:
-        """The records."""
         schema = self._how.schema
         records = self._records()
         without_subject = self._rows.number_of_rows - len(records.rows)
@@ -298,7 +269,6 @@ class _Joiner:
         return contents_of(self._rows, self._how.schema, self._how.choices)
 
     def _joined(self, records: Records) -> list[list[Codes]]:
-        """For each column its slots, record by record."""
         joined: list[list[Codes]] = []
         choices, columns = self._how.choices, self._how.schema.columns
         hashes = row_hashes(records, self._contents(), choices)

@@ -89,7 +89,6 @@ def text_hashes(k0: np.uint64, k1: np.uint64, data: Bytes, ends: Integers) -> Wo
 
 @njit(cache=True)
 def pair_hashes(k0: np.uint64, k1: np.uint64, firsts: Words, seconds: Words) -> Words:
-    """`pair_hash` of each pair."""
     result = np.empty(len(firsts), dtype=np.uint64)
     for index in range(len(firsts)):
         result[index] = pair_hash(k0, k1, firsts[index], seconds[index])
@@ -100,14 +99,12 @@ def pair_hashes(k0: np.uint64, k1: np.uint64, firsts: Words, seconds: Words) -> 
 def fold_hashes(  # type: ignore[no-untyped-def]
     k0: np.uint64, k1: np.uint64, state: Words, codes, of_code: Words
 ) -> None:
-    """Replace each row's state by the `pair_hash` of it and of its code's hash."""
     for row in range(len(state)):
         state[row] = pair_hash(k0, k1, state[row], of_code[codes[row]])
 
 
 @njit(cache=True)
 def mark_codes(codes, seen) -> None:  # type: ignore[no-untyped-def]
-    """Set ``seen[code]`` for every code that occurs."""
     for row in range(len(codes)):
         seen[codes[row]] = True
 
@@ -175,7 +172,6 @@ def _gather(rows, first, last, cells, cell_starts, cell_items):  # type: ignore[
 
 @njit(cache=True)
 def largest_union(rows: Integers, starts: Integers, cells, cell_starts: Integers, cell_items) -> int:  # type: ignore[no-untyped-def]
-    """The largest number of distinct items that a group holds."""
     largest = 0
     for group in range(len(starts) - 1):
         items = _gather(rows, starts[group], starts[group + 1], cells, cell_starts, cell_items)

@@ -46,7 +46,6 @@ class KeyedChoices:
         )
 
     def of_texts(self, purpose: str, texts: pa.Array | Sequence[str]) -> Words:
-        """The hash of each text."""
         array = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
         _, offsets, data = array.cast(pa.large_string()).buffers()
         ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
@@ -58,7 +57,6 @@ class KeyedChoices:
         return np.append(np.zeros(1, dtype=np.uint64), self.of_texts(purpose, values))
 
     def of_pairs(self, purpose: str, firsts: Words, seconds: Words) -> Words:
-        """The hash of each pair."""
         return np.asarray(pair_hashes(*self.words(purpose), firsts, seconds))
 
     def of_contents(self, contents: Sequence[tuple[Codes, Words]], number_of_rows: int) -> Words:

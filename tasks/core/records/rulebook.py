@@ -36,7 +36,6 @@ Ends = tuple[End, End]
 
 
 def ends_of_values(column: Column, scale: OrderedScale) -> dict[str, Ends]:
-    """The ends of each declared value of a column, for those that have them."""
     if column.bins is not None:
         ends = dict(zip(bin_labels(column.bins), _ends_of_bins(column.bins), strict=True))
         return {label: ends[label] for label in bin_labels(column.bins, column.minimum, column.maximum)}
@@ -139,10 +138,7 @@ def coding_of_values(
 ) -> Coding:
     """Of coded records: 0 is absent, code c stands for ``values[column][c - 1]``.
 
-    Args:
-        values: of each column.
-        slot_columns: of each slot its column.
-        filled: columns in which an empty cell stands for a value, and for which.
+    Columns that are ``filled`` have a value where a cell is empty.
     """
     instead = filled or {}
     return Coding(
@@ -254,7 +250,6 @@ class Rulebook:
 
     @cached_property
     def _groups(self) -> list[tuple[int, ...]]:
-        """Columns that hang together by constraints."""
         groups: list[set[int]] = []
         for rule in self.rules:
             joined = {*rule.columns}.union(*(group for group in groups if group & {*rule.columns}))
@@ -410,7 +405,6 @@ class Rulebook:
         )
 
     def _ends(self, column: int, ordering: Ordering) -> Callable[[str], Ends]:
-        """The ends of a text of a column, open ones where it has none."""
         about = self._schema.columns[column]
         known = ends_of_values(about, ordering.scale)
         unknown: Ends = (_LOWEST, _HIGHEST)
@@ -437,7 +431,6 @@ class Rulebook:
         return column
 
     def _text(self, column: int, of_base: str) -> str:
-        """The text of a column that follows from one of its measured column."""
         derivation = self._bases.get(column)
         if derivation is None:
             return of_base
@@ -460,11 +453,7 @@ def repair_records(
 ) -> CodedRecords:
     """Repair records and add the columns that others decide.
 
-    Args:
-        records: of ``schema.measured``.
-        schema: the whole one.
-        report_dropped: told of cells that a repair changed.
-        filled: columns in which the draw counts an empty cell as the value for what is outside; here, too.
+    Columns that are ``filled`` have a value where a cell is empty, as the draw counts them.
     """
     if not schema.constraints:
         return records

@@ -68,10 +68,7 @@ class RecordTable:
     def in_folder(cls, folder: Path, workers: Workers = InProcess(), prefix: str = "") -> "RecordTable":
         """The table that `CodedRecords.write` wrote, or of whose parts `RecordTable.write` wrote the index.
 
-        Args:
-            folder: of the table.
-            workers: work on parts that lie elsewhere.
-            prefix: needed where something is made of these in their store.
+        ``prefix`` is needed where something is made of the parts in their store.
         """
         if not is_parted(folder):
             return cls(read_coded_facts(folder), folder=folder)
@@ -114,7 +111,6 @@ class RecordTable:
 
     @property
     def store(self) -> PartStore:
-        """Where parts lie, and what is made of them."""
         return self.parts[0].store
 
     @property
@@ -128,7 +124,6 @@ class RecordTable:
         return self.workers.each(name, partial(_of_records, work=work), self.parts)
 
     def whole(self) -> CodedRecords:
-        """All records in this process, for what can't be done in parts."""
         return self.only or _joined(list(map(_records_of, self.parts)))
 
     def at(self, places: Integers) -> CodedRecords:
@@ -144,12 +139,10 @@ class RecordTable:
 
 
 def is_parted(folder: Path) -> bool:
-    """Whether a folder of coded records is an index of parts."""
     return (folder / _INDEX).is_file()
 
 
 def lacks_parts(folder: Path) -> bool:
-    """Whether a folder is an index, and a part that it names is gone."""
     return is_parted(folder) and not all(
         part.store.holds(part.key) for part in _indexed_parts(_read_index(folder))
     )
@@ -192,7 +185,6 @@ def _rows_at(records: CodedRecords, places: Integers) -> CodedRecords:
 
 
 def _joined(parts: Sequence[CodedRecords]) -> CodedRecords:
-    """Records of one table, one part behind the other."""
     tags = [part.tags for part in parts if part.tags is not None]
     return replace(
         parts[0],

@@ -48,11 +48,7 @@ def text_of_values(
     >>> text_of_values(duckdb.connect(), pa.array([1.0, 0.5, None, 1e300])).to_pylist()
     ['1', '0.5', None, '1e+300']
 
-    Args:
-        connection: that writes them.
-        values: of any type.
-        value_format: how dates and timestamps are written, as strftime has it.
-        number_format: how the column's numbers are written, whose decimal mark those with a fraction get.
+    Numbers with a fraction get the decimal mark of the column's own.
 
     Raises:
         pa.ArrowInvalid: text that isn't UTF-8, or a type that has no text.
@@ -112,7 +108,6 @@ def _without_zeros(numbers: pa.Array) -> pa.Array:
 
 
 def _marked(numbers: pa.Array, number_format: NumberFormat) -> pa.Array:
-    """Numbers with a point as the column's own are written."""
     return pc.replace_substring(numbers.cast(pa.large_string()), ".", number_format.decimal)
 
 
@@ -163,13 +158,6 @@ def texts_or_lists(
     """The cells' texts, or for a multi-valued column of lists, lists of their items' texts.
 
     Where a multi-valued column holds lists beside texts, a text is split, as it is where no cell is a list.
-
-    Args:
-        connection: that writes them.
-        cells: of any type.
-        delimiter: between the items of a multi-valued column; None: of another one, where a list has no text.
-        value_format: as of `text_of_values`.
-        number_format: as of `text_of_values`.
     """
     if not holds_lists(cells.type, delimiter):
         return text_of_values(connection, cells, value_format, number_format)
@@ -186,7 +174,6 @@ def texts_or_lists(
 
 
 def holds_lists(kind: pa.DataType, delimiter: str | None) -> bool:
-    """Whether cells of a column are taken as lists of items."""
     is_beside = is_mixed(kind) and kind.get_field_index(f"{MIXED}list") >= 0
     return delimiter is not None and (is_list(kind) or is_beside)
 

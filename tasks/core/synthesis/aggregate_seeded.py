@@ -14,13 +14,14 @@ import math
 import time
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.parts.shards import RecordShard, record_shards
+from tasks.core.parts.shards import ShardPlace, record_shards
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.pool import Job, run_jobs
@@ -35,12 +36,12 @@ from tasks.core.synthesis.aggregate_seeded_kernels import (
     draw_records,
     fill_tree,
 )
-from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.index import CombinationIndex, build_index
-from tasks.core.synthesis.records import ShardedRecords, SyntheticRecords, keep_record_shard
+from tasks.core.synthesis.records import SyntheticRecords, join_shards, keep_record_shard
 from tasks.core.synthesis.row_set_kernels import BlockIndex
-from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed, row_set
-from tasks.core.synthesis.tree import DrawnRecords, check_threads, joined
+from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index, row_set
+from tasks.core.synthesis.tree import DrawnRecords, check_threads, join_drawn
 
 #: Shards where the configuration leaves the number of threads to the machine (``parallel_jobs`` 0): a
 #: constant, so that the records don't depend on how many cores there are.
@@ -90,7 +91,6 @@ class AggregateSeededParameters:
     target_number_of_records: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range, all problems at once."""
         problems = []
         percentile = self.weight_selection_percentile
         if not _is_whole(percentile) or not 0 <= percentile <= 100:
@@ -160,8 +160,8 @@ def draw_aggregate_seeded(
         lambda: report(sum(shard.done for shard in shards) / len(shards)),
     )
     report(1.0)
-    drawn = joined([part for shard in shards for part in shard.slices])
-    return ordered(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
+    drawn = join_drawn([part for shard in shards for part in shard.slices])
+    return order_records(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
 
 
 def check_totals(index: CombinationIndex, aggregates: Aggregates) -> None:
@@ -208,7 +208,6 @@ def shard_of(
     number: int,
     held: tuple[BlockIndex, int] = (_NO_ROWS, 0),
 ) -> "Shard":
-    """One of so many shards, with its part of what is available and of the target."""
     target = parameters.target_number_of_records
     return Shard(
         index=index,
@@ -238,11 +237,10 @@ def held_index(rows: FrequentRows | None, aggregates: Aggregates) -> tuple[Block
         return _NO_ROWS, 0
     if rows.attributes != aggregates.attributes:
         raise InternalError("Records are held to the resolution of their own aggregates only.")
-    return indexed(block_cells(rows), np.append(rows.counts, 0), rows.resolution), rows.resolution
+    return build_block_index(block_cells(rows), np.append(rows.counts, 0), rows.resolution), rows.resolution
 
 
 def held_to(index: BlockIndex, resolution: int) -> Holders:
-    """Room for one shard beside the index that all share."""
     rows = len(index.cells)
     few = min(_FEW, rows // _ROWS_A_COUNT + _FEW_OF_ANY)
     # What was accepted is never taken back: a set may be narrowed to any number of rows.
@@ -289,7 +287,6 @@ def longest_record(index: CombinationIndex) -> int:
 
 
 def law_of(index: CombinationIndex, percentage: int, synthetic_counts: bool, capacity: int) -> Law:
-    """The law for records of up to ``capacity`` attributes."""
     lower, upper, share = [0], [0], [0]
     depth = 1
     largest_kept = percentage >= 50
@@ -320,7 +317,6 @@ def law_of(index: CombinationIndex, percentage: int, synthetic_counts: bool, cap
 
 
 def workspace_of(index: CombinationIndex, law: Law) -> RecordWorkspace:
-    """Room for one record under a law."""
     attributes, capacity = len(index.header_of), len(law.lower) - 1
     listed = law.reporting_length if law.synthetic_counts else max(law.reporting_length - 1, 1)
     subsets = sum(math.comb(capacity, k) for k in range(1, min(listed, capacity) + 1))
@@ -365,7 +361,6 @@ class Shard:
     _slice: int = _FIRST_SLICE
 
     def __post_init__(self) -> None:
-        """Set the supply to its beginning."""
         counts = self.index.counts
         self._longest = longest_record(self.index)
         self._supply = Supply(
@@ -380,7 +375,6 @@ class Shard:
         self._make_room(min(_FIRST_CAPACITY, self._longest))
 
     def _make_room(self, capacity: int) -> None:
-        """Make room for records of up to ``capacity`` attributes."""
         self._law = law_of(self.index, self.percentage, self.synthetic_counts, capacity)
         self._work = workspace_of(self.index, self._law)
 
@@ -440,79 +434,83 @@ class Shard:
             self.done = self._records / self.target if self.target else 1.0
 
 
-def draw_aggregate_seeded_in_shards(
+def write_aggregate_seeded(
     aggregates: Aggregates,
     parameters: AggregateSeededParameters,
     seed: int,
+    folder: Path,
+    place: ShardPlace,
     *,
-    shard_records: int,
+    threads: int = 1,
+    progress: ShareDone | None = None,
+) -> None:
+    """Write synthetic records drawn by S4.4; the same whoever works, in whatever order.
+
+    Without a target, records are taken to be as many as reported. With synthetic counts all are made in one
+    place, however many: what was synthesised is taken off every count.
+
+    Raises:
+        ParameterError: see `draw_aggregate_seeded`.
+    """
+    target = parameters.target_number_of_records
+    expected = aggregates.number_of_records if target is None else target
+    if parameters.use_synthetic_counts or expected <= place.most:
+        drawn = draw_aggregate_seeded(aggregates, parameters, seed, threads=threads, progress=progress)
+        drawn.write(folder)
+        return
+    number = len(record_shards(expected, place.most, seed))
+    with place.store() as store:
+        parts = draw_aggregate_seeded_shards(
+            aggregates, parameters, seed, number, store=store, workers=place.workers, progress=progress
+        )
+        join_shards(parts, folder)
+
+
+def draw_aggregate_seeded_shards(
+    aggregates: Aggregates,
+    parameters: AggregateSeededParameters,
+    seed: int,
+    number: int,
+    *,
     store: PartStore,
     workers: Workers,
     progress: ShareDone | None = None,
-) -> ShardedRecords:
-    """Draw synthetic records by S4.4, in shards; the same whoever works, and in whatever order.
+) -> list[StoredPart]:
+    """Draw up to so many shards: they hold what `draw_aggregate_seeded` draws with as many threads.
 
-    S shards hold the records that `draw_aggregate_seeded` draws with S threads.
-
-    Args:
-        aggregates: what may appear, and how often.
-        parameters: without synthetic counts, unless one shard is enough.
-        seed: any integer; the stream of a shard follows from it and from the shard's place.
-        shard_records: about the most records of a shard, at least 1; a setting, and no matter of the workers.
-            Without a target, records are taken to be as many as reported.
-        store: of the shards; nobody else writes there.
-        workers: who draws.
-        progress: told the share that is done, 0 to 1.
+    There are fewer where nothing is left for one.
 
     Raises:
-        ParameterError: a shard may hold no record, synthetic counts in several shards, or counts too large to
-            be summed in 63 bits.
+        ParameterError: counts are too large to be summed in 63 bits.
     """
     report = progress or (lambda share: None)
-    target = parameters.target_number_of_records
-    expected = aggregates.number_of_records if target is None else target
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
     check_totals(index, aggregates)
-    number = shards_with_something(index, len(record_shards(expected, shard_records, seed)))
-    if number > 1 and parameters.use_synthetic_counts:
-        raise ParameterError(
-            f"With use_synthetic_counts all records must be made in one place, but these are {number} "
-            "shards: leave it out, or make the table in one process."
-        )
+    number = shards_with_something(index, number)
     del index
-    own = _Drawing(store, store.put("aggregates", aggregates.write), parameters, seed, number)
-    parts, sizes = [], []
-    for part, size in workers.each("draw records", partial(_drawn, own), range(number)):
+    known = store.put("aggregates", aggregates.write)
+    work = partial(_draw_shard, store, known, parameters, (seed, number))
+    parts = []
+    for part in workers.each("draw records", work, range(number)):
         parts.append(part)
-        sizes.append(size)
         report(len(parts) / number)
-    store.remove(own.aggregates.key)
-    total = sum(sizes)
-    shards = tuple(
-        RecordShard(place, size, size / total if total else 1 / number, seed)
-        for place, size in enumerate(sizes)
-    )
-    return ShardedRecords(shards, tuple(parts))
+    store.remove(known.key)
+    return parts
 
 
-@dataclass(frozen=True)
-class _Drawing:
-    """What a worker needs to draw a shard."""
-
-    store: PartStore
-    aggregates: StoredPart
-    parameters: AggregateSeededParameters
-    seed: int
-    number: int
-
-
-def _drawn(own: _Drawing, place: int) -> tuple[StoredPart, int]:
-    with own.aggregates.folder() as folder:
+def _draw_shard(
+    store: PartStore,
+    known: StoredPart,
+    parameters: AggregateSeededParameters,
+    of: tuple[int, int],
+    place: int,
+) -> StoredPart:
+    """Draw one shard; ``of``: the seed, and how many shards there are."""
+    with known.folder() as folder:
         aggregates = read_aggregates(folder)
-    index = build_index(aggregates, own.parameters.aggregate_counts_scale_factor)
-    shard = shard_of(index, own.parameters, own.seed, place, own.number)
+    index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
+    shard = shard_of(index, parameters, of[0], place, of[1])
     run_jobs([shard.draw], 1, lambda: None)
-    drawn = joined(shard.slices)
-    made = ordered(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
-    size = made.number_of_records
-    return keep_record_shard(own.store, RecordShard(place, size, 1.0, own.seed), made), size
+    drawn = join_drawn(shard.slices)
+    made = order_records(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
+    return keep_record_shard(store, place, made)

@@ -298,7 +298,6 @@ class Holders(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def find_holders(held: Holders, record: Ids) -> None:
-    """Begin with the rows that hold all of a record, the rarest of it first."""
     counts, rarest = held.rows.block.held, 0
     for place in range(len(record)):
         if counts[record[place]] < counts[record[rarest]]:
@@ -318,7 +317,6 @@ def enough_hold(held: Holders, attribute: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def are_few(held: Holders) -> bool:
-    """Whether the rows are few enough for `keep_held`."""
     return bool(held.rows.now[HELD] <= held.rows.short)
 
 
@@ -368,7 +366,6 @@ def fill_tree(supply: Supply) -> None:
 
 @njit(cache=True, nogil=True)
 def lower_first_weight(supply: Supply, attribute: int, by: int) -> None:
-    """Take ``by`` off an attribute's weight as a first attribute."""
     supply.now[FIRST_TOTAL] -= by
     place = attribute + 1
     while place < len(supply.tree):
@@ -395,7 +392,6 @@ def first_attribute(supply: Supply) -> int:
 
 @njit(cache=True, nogil=True)
 def settle(law: Law, supply: Supply, work: RecordWorkspace, record: Ids) -> None:
-    """Take a finished record off what is available and, where the law says so, off the counts."""
     for attribute in record:
         supply.available[attribute] -= 1
         by = 1 if law.synthetic_counts else 0

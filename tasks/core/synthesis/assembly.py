@@ -25,7 +25,7 @@ _CELLS_AT_ONCE = 1 << 22
 _BYTES_AT_ONCE = 1 << 28
 
 
-def ordered(
+def order_records(
     headers: tuple[str, ...],
     attributes: tuple[Attribute, ...],
     sizes: Ids,
@@ -35,12 +35,6 @@ def ordered(
 
     More filled records first, and those equally filled by their cells as text in header order, an empty
     cell before any other.
-
-    Args:
-        headers: of the wide form.
-        attributes: what the ids stand for.
-        sizes: (n,), number of attributes of each record.
-        attribute_ids: the records' attributes, one record after the other.
     """
     rank_of, attribute_of = _ranks(headers, attributes)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
@@ -148,7 +142,6 @@ def _long_columns(records: SyntheticRecords, first_record: int) -> Iterator[list
 
 
 def _whole_records(records: SyntheticRecords, holder: npt.NDArray[np.int64], start: int) -> tuple[int, int]:
-    """The values of the records that begin in a piece of values."""
     bounds = records.offsets
     first = int(bounds[np.searchsorted(bounds, start)])
     end = min(start + _VALUES_AT_ONCE, len(holder))
@@ -156,14 +149,7 @@ def _whole_records(records: SyntheticRecords, holder: npt.NDArray[np.int64], sta
 
 
 def write_condensed_tsv(records: AnySynthetic, schema: Schema, path: Path, empty: str = "") -> None:
-    """One line a record and one column of the table a column, items joined by their column's delimiter.
-
-    Args:
-        records: to write.
-        schema: the public schema, whose column names and delimiters are used.
-        path: of the file.
-        empty: what stands where a record has no value.
-    """
+    """One line a record and one column of the table a column, items joined by their column's delimiter."""
     alone = len(schema.columns) == 1
     with path.open("wb") as file:
         names = [quoted(column.name, alone=alone) for column in schema.columns]
@@ -191,7 +177,6 @@ def _condensed_columns(records: AnySynthetic, schema: Schema) -> Iterator[list[p
 
 
 def _joined(parts: list[pa.Array], delimiter: str, size: int) -> pa.Array:
-    """Cells of several headers as one, null where all of them are."""
     joined = pa.nulls(size, pa.string())
     for part in parts:
         # Not null_handling="skip": with it Arrow leaves out the cells that are null everywhere.
@@ -217,10 +202,6 @@ def read_released_records(path: Path, schema: Schema) -> SyntheticRecords:
     ...     found = read_released_records(file, Schema((Column("sex"), Column("town"))))
     >>> [found.attributes[place].text for place in found.attribute_ids], found.offsets.tolist()
     (['sex:female', 'town:Lyon', 'sex:male'], [0, 2, 3])
-
-    Args:
-        path: tab-separated, a line a record and a column a header.
-        schema: of the release: its columns, and items of those of several, are the headers.
 
     Raises:
         StoredTableMismatch: it has another column, or is no such file.

@@ -99,9 +99,7 @@ class ReleaseCounts:
     def of_columns(self, columns: ColumnNumbers, codes: Integers) -> CountsFound:
         """Where the true counts of some combinations lie.
 
-        Args:
-            columns: ascending; one that stands twice is held with two items.
-            codes: (N, len(columns)), of each combination its cell in each column.
+        Columns are ascending; one that stands twice is held with two items.
         """
         return _Combinations(self, columns, codes).found()
 
@@ -136,7 +134,6 @@ class _Combinations:
         return CountsFound(None, np.maximum.reduce([least, *low]), np.minimum.reduce([*high]))
 
     def _ends(self, bounds: Sequence[_Estimator], sign: int) -> Iterable[Floats]:
-        """The outer end of each bound."""
         for each in bounds:
             half = self._half_width(each, _TAIL / len(bounds))
             yield (self._value(each) + sign * half) / self._share
@@ -153,7 +150,6 @@ class _Combinations:
         return _Estimator(mean.residuals, mean.drawn, {places: 1.0})
 
     def _of_residuals(self, places: Places, columns: ColumnNumbers) -> _Estimator | None:
-        """The sum of the residuals of each subset, spread evenly over the columns that it lacks."""
         kept = {place for place in places if self._columns[place] in self._several}
         subsets = [
             subset
@@ -173,7 +169,6 @@ class _Combinations:
         return tuple(self._columns[place] for place in places)
 
     def _value(self, each: _Estimator) -> Floats:
-        """The estimates of all combinations, of the records that were looked at."""
         value = np.zeros(len(self._codes))
         for places, weight in each.residuals.items():
             value += weight * self._residuals.residual(self._columns_at(places))[self._at(places)]
@@ -215,7 +210,6 @@ class _Combinations:
 
 @cache
 def _exceeded(tail: float) -> float:
-    """The value that a standard normal exceeds so often."""
     return NormalDist().inv_cdf(1 - tail)
 
 
@@ -224,7 +218,6 @@ _HAIR = 1e-9
 
 
 def ranges(measurement: WorkloadMeasurement, aggregates: Aggregates) -> list[Ranges]:
-    """The ranges of every reported combination, by length."""
     found = _Ranges(measurement, aggregates)
     return [found.of_length(ids) for ids in aggregates.combinations]
 
@@ -274,7 +267,7 @@ def _groups(columns: Integers) -> Sequence[tuple[ColumnNumbers, Integers]]:
     ]
 
 
-def scaled_to_records(counted: Aggregates, number: int) -> Aggregates:
+def scale_to_records(counted: Aggregates, number: int) -> Aggregates:
     """Counts of records as counts of so many records, rounded; a combination that rounds to 0 stays at 1.
 
     Rounding keeps the order of counts, so no combination exceeds its parts. Of no records, as a noisy count

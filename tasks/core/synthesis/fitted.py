@@ -17,6 +17,7 @@ column that the contract says is never empty has no record without a value, what
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -26,21 +27,21 @@ from tasks.core.arrays import Flags, Ids, ShareDone
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement, read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.fitting.fit import Fit, fit
+from tasks.core.fitting.fit import Fit, fit, fit_in_shards
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
-from tasks.core.fitting.sharded_fit import fit_in_shards
 from tasks.core.fitting.sharded_search import read_shard_cells
 from tasks.core.fitting.targets import Target
-from tasks.core.parts.shards import RecordShard, record_shards
+from tasks.core.parts.shards import RecordShard, ShardPlace, record_shards
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.records.columns import Column
 from tasks.core.records.rulebook import Coding, Rulebook
-from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.records import (
-    ShardedRecords,
+    CELLS,
     SyntheticRecords,
+    join_shards,
     keep_record_shard,
     number_attributes,
 )
@@ -55,10 +56,7 @@ _STANDARD_ERRORS = 2.0
 class Unreleased:
     """What an open column holds beyond its released values.
 
-    Attributes:
-        column: its place among the measured columns.
-        share: of the records that hold such a value, as estimated from noisy counts; 0 to 1.
-        is_replaced: whether records hold released values instead; otherwise their cells are empty.
+    Their share of the records is an estimate from noisy counts; cells that are not replaced stay empty.
     """
 
     column: int
@@ -73,10 +71,6 @@ def unreleased_values(
 
     It is replaced where the ranges of the released values' counts have room for it. Of a multi-valued column
     with a cap above 1 it never is: the item is left out.
-
-    Args:
-        measurement: as drawn.
-        residuals: of its tables, where they are known.
     """
     if all(cells.other is None for cells in measurement.cells):
         return []
@@ -95,7 +89,7 @@ def unreleased_values(
     return found
 
 
-def without_replaced(
+def forbid_replaced(
     domain: Domain, measurement: WorkloadMeasurement, unreleased: Sequence[Unreleased]
 ) -> Domain:
     """The domain in which no record may be in an `other` that is replaced."""
@@ -114,13 +108,7 @@ _LEFT_BY_NOISE = 0.05
 def untold_groups(
     measurement: WorkloadMeasurement, domain: Domain, residuals: Residuals
 ) -> list[ImpossibleCells]:
-    """For each column with such a group its cells that no record may be in.
-
-    Args:
-        measurement: as drawn.
-        domain: of its cells.
-        residuals: of its tables.
-    """
+    """For each column with such a group its cells that no record may be in."""
     columns = measurement.schema.measured.columns
     groups = [list(_groups(column, cells)) for column, cells in zip(columns, measurement.cells, strict=True)]
     number = sum(map(len, groups))
@@ -137,7 +125,6 @@ def untold_groups(
 
 
 def _groups(column: Column, cells: ColumnCells) -> Iterator[int]:
-    """The cells of a column that stand for nothing declared."""
     if cells.absent is not None and not column.required:
         yield cells.absent
     if not column.is_open:
@@ -152,8 +139,7 @@ def _mask(cells: ColumnCells, codes: Sequence[int]) -> Flags:
     return mask
 
 
-def obeying(measurement: WorkloadMeasurement, records: Ids) -> Ids:
-    """Fitted records, those that the search left in an impossible cell repaired."""
+def repair_impossible(measurement: WorkloadMeasurement, records: Ids) -> Ids:
     if not measurement.schema.constraints:
         return records
     return Rulebook(measurement.schema, coding_of_cells(measurement.cells, measurement.schema)).repaired(
@@ -161,7 +147,7 @@ def obeying(measurement: WorkloadMeasurement, records: Ids) -> Ids:
     )
 
 
-def without_others(measurement: WorkloadMeasurement, records: Ids) -> Ids:
+def empty_others(measurement: WorkloadMeasurement, records: Ids) -> Ids:
     """The records with nothing in the place of each `other`, repaired where a constraint forbids that."""
     written, domain = records.copy(), domain_of(measurement.cells)
     for column, cells in enumerate(measurement.cells):
@@ -177,7 +163,7 @@ def without_others(measurement: WorkloadMeasurement, records: Ids) -> Ids:
     return written
 
 
-def with_derived_columns(measurement: WorkloadMeasurement, written: Ids) -> Ids:
+def add_derived_columns(measurement: WorkloadMeasurement, written: Ids) -> Ids:
     """Written cells with a slot more for each column that another one decides (W22)."""
     cells = cells_of_all_columns(measurement.schema, measurement.cells)
     slots = [*np.cumsum([0, *(about.cap for about in cells[:-1])])]
@@ -217,6 +203,10 @@ class FittedRecords:
     cells: Ids
     targets: tuple[Target, ...]
 
+    def write(self, folder: Path) -> None:
+        self.records.write(folder)
+        np.save(folder / CELLS, self.cells)
+
 
 def draw_fitted(
     measurement: WorkloadMeasurement,
@@ -238,7 +228,7 @@ def draw_fitted(
     wanted = wanted_number(measurement, number)
     tables, domain = noisy_tables(measurement), domain_to_fit(measurement)
     fitted = fit(domain, tables, wanted, seed, threads=threads, progress=progress)
-    return published(measurement, fitted)
+    return publish_fitted(measurement, fitted)
 
 
 def wanted_number(measurement: WorkloadMeasurement, number: int | None) -> int:
@@ -247,23 +237,18 @@ def wanted_number(measurement: WorkloadMeasurement, number: int | None) -> int:
 
 
 def domain_to_fit(measurement: WorkloadMeasurement, residuals: Residuals | None = None) -> Domain:
-    """The cells of the columns that were measured, and those that no record may be in.
-
-    Args:
-        measurement: as drawn.
-        residuals: of its tables, where they are known.
-    """
+    """The cells of the columns that were measured, and those that no record may be in."""
     domain = domain_of(measurement.cells, measurement.schema)
     residuals = residuals or Residuals(domain, noisy_tables(measurement))
-    domain = without_replaced(domain, measurement, unreleased_values(measurement, residuals))
+    domain = forbid_replaced(domain, measurement, unreleased_values(measurement, residuals))
     untold = untold_groups(measurement, domain, residuals)
     return replace(domain, impossible=(*domain.impossible, *untold))
 
 
-def published(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
+def publish_fitted(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
     """Fitted records in published form; all but their order is a matter of each record alone."""
-    fitted_cells = obeying(measurement, fitted.records)
-    written = with_derived_columns(measurement, without_others(measurement, fitted_cells))
+    fitted_cells = repair_impossible(measurement, fitted.records)
+    written = add_derived_columns(measurement, empty_others(measurement, fitted_cells))
     cells = cells_of_all_columns(measurement.schema, measurement.cells)
     values = [dict(enumerate(about.values)) for about in cells]
     attributes, ids = number_attributes(
@@ -277,7 +262,7 @@ def published(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
         axis=1,
     )
     held = table >= 0
-    records = ordered(headers, attributes, held.sum(axis=1).astype(np.int32), table[held])
+    records = order_records(headers, attributes, held.sum(axis=1).astype(np.int32), table[held])
     return FittedRecords(records, fitted_cells, fitted.targets)
 
 
@@ -285,80 +270,59 @@ def published(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
 _FIT = 0.9
 
 
-def draw_fitted_in_shards(
+def write_fitted(
     measurement: WorkloadMeasurement,
     seed: int,
+    folder: Path,
+    place: ShardPlace,
     *,
     number: int | None = None,
-    shard_records: int,
+    threads: int = 0,
+    progress: ShareDone | None = None,
+) -> None:
+    """Write records fitted to a measurement, and their cells; the same whoever works, in whatever order."""
+    shards = record_shards(wanted_number(measurement, number), place.most, seed)
+    if len(shards) == 1:
+        draw_fitted(measurement, seed, number=number, threads=threads, progress=progress).write(folder)
+        return
+    with place.store() as store:
+        parts = draw_fitted_shards(
+            measurement, shards, store=store, workers=place.workers, threads=threads, progress=progress
+        )
+        join_shards(parts, folder)
+
+
+def draw_fitted_shards(
+    measurement: WorkloadMeasurement,
+    shards: Sequence[RecordShard],
+    *,
     store: PartStore,
     workers: Workers,
     threads: int = 1,
     progress: ShareDone | None = None,
-) -> ShardedRecords:
-    """Records fitted to a measurement, in shards; the same whoever works, and in whatever order.
-
-    Where all records are one shard, it holds what `draw_fitted` gives.
-
-    Args:
-        measurement: as drawn.
-        seed: any integer; public.
-        number: how many records; None: the noisy count, or 0 where that is negative.
-        shard_records: the most records of a shard, at least 1; a setting, and no matter of the workers.
-        store: of the shards; nobody else writes there.
-        workers: who fits.
-        threads: of each worker; 0 for all cores.
-        progress: told the share that is done, 0 to 1.
-
-    Raises:
-        ParameterError: a shard may hold no record.
-    """
+) -> list[StoredPart]:
+    """Fit shards of records together, and publish each by itself: a record's form is its own matter."""
     report = progress or (lambda share: None)
-    shards = record_shards(wanted_number(measurement, number), shard_records, seed)
-    own = _Publisher(store, store.put("measurement", measurement.write), threads)
-    if len(shards) == 1:
-        parts = list(workers.each("fit records", partial(_drawn, own), shards))
-    else:
-        fitted = fit_in_shards(
-            domain_to_fit(measurement),
-            noisy_tables(measurement),
-            shards,
-            store=store.below("fit"),
-            workers=workers,
-            threads=threads,
-            progress=lambda share: report(_FIT * share),
-        )
-        held = list(zip(shards, fitted.parts, strict=True))
-        parts = list(workers.each("publish records", partial(_published, own), held))
-        for part in fitted.parts:
-            part.store.remove(part.key)
-    store.remove(own.measurement.key)
+    fitted = fit_in_shards(
+        domain_to_fit(measurement),
+        noisy_tables(measurement),
+        shards,
+        store=store.below("fit"),
+        workers=workers,
+        threads=threads,
+        progress=lambda share: report(_FIT * share),
+    )
+    known = store.put("measurement", measurement.write)
+    work = partial(_publish_shard, store, known)
+    parts = list(workers.each("publish records", work, list(enumerate(fitted.parts))))
+    for part in (known, *fitted.parts):
+        part.store.remove(part.key)
     report(1.0)
-    return ShardedRecords(tuple(shards), tuple(parts))
+    return parts
 
 
-@dataclass(frozen=True)
-class _Publisher:
-    """What a worker needs to publish a shard."""
-
-    store: PartStore
-    measurement: StoredPart
-    threads: int
-
-    def read(self) -> WorkloadMeasurement:
-        with self.measurement.folder() as folder:
-            return read_workload_measurement(folder)
-
-    def keep(self, shard: RecordShard, made: FittedRecords) -> StoredPart:
-        return keep_record_shard(self.store, shard, made.records, made.cells)
-
-
-def _drawn(own: _Publisher, shard: RecordShard) -> StoredPart:
-    """The only shard: it holds all records."""
-    made = draw_fitted(own.read(), shard.seed, number=shard.number_of_records, threads=own.threads)
-    return own.keep(shard, made)
-
-
-def _published(own: _Publisher, held: tuple[RecordShard, StoredPart]) -> StoredPart:
-    shard, part = held
-    return own.keep(shard, published(own.read(), Fit(read_shard_cells(part), ())))
+def _publish_shard(store: PartStore, measurement: StoredPart, held: tuple[int, StoredPart]) -> StoredPart:
+    place, part = held
+    with measurement.folder() as folder:
+        made = publish_fitted(read_workload_measurement(folder), Fit(read_shard_cells(part), ()))
+    return keep_record_shard(store, place, made.records, made.cells)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -24,18 +25,18 @@ import numpy.typing as npt
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, read_aggregates
 from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, ShareDone
 from tasks.core.errors import ParameterError
-from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells, table_counts
-from tasks.core.fitting.search import LONG_ANNEALING, Search, independent_records
+from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
+from tasks.core.fitting.search import LONG_ANNEALING, HeldRecords
 from tasks.core.fitting.sharded_search import ShardedSearch, read_shard_cells
 from tasks.core.fitting.targets import Target
-from tasks.core.parts.shards import RecordShard, record_shards
+from tasks.core.parts.shards import RecordShard, ShardPlace, record_shards
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraints import Derivation
 from tasks.core.records.rulebook import MOST_CELLS_OF_A_MASK, Coding, Rulebook
-from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.records import ShardedRecords, SyntheticRecords, header_places, keep_record_shard
+from tasks.core.synthesis.assembly import order_records
+from tasks.core.synthesis.records import SyntheticRecords, header_places, join_shards, keep_record_shard
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,6 @@ class _Column:
 
     @property
     def absent(self) -> int:
-        """The code of absence."""
         return len(self.ids)
 
     @property
@@ -169,9 +169,8 @@ class ConstrainedHeaders:
     ) -> tuple[tuple[Attribute, ...], Ids]:
         """Records that hold every constraint.
 
-        Args:
-            records: int32 (n, headers), cells.
-            unreported: what stands behind the aggregates' attributes; None: what the records need.
+        Behind the aggregates' attributes are those that only constraints bring in: ``unreported``, or what
+        the records need.
 
         Returns:
             The aggregates' attributes and, behind them, those that only constraints brought in; and of each
@@ -207,7 +206,6 @@ class ConstrainedHeaders:
         ]
 
     def _repaired(self, records: Ids) -> list[Ids]:
-        """The records' codes, column by column, those that others decide among them."""
         measured = self._columns[: len(self._held.schema.measured.columns)]
         slots = [self._slots(column, records) for column in measured]
         coded = np.concatenate(slots, axis=1) if slots else np.empty((len(records), 0), np.int32)
@@ -247,13 +245,12 @@ def _cells(headers: Sequence[int], mask: npt.NDArray[np.bool_]) -> ImpossibleCel
 
 
 def _follows(derivation: Derivation, other: _Column, own: _Column) -> npt.NDArray[np.int64]:
-    """For each code of the other column the code that follows."""
     codes = {text: code for code, text in enumerate(own.texts)}
     return np.array([codes[derivation.text(text)] for text in other.texts], np.int64)
 
 
 #: Temperatures of the passes after longer sets have joined.
-WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
+_WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
 #: The most longer sets that are joined, and the most cells of one.
 _MOST_LONGER, _MOST_CELLS = 60, 20_000
 #: Of more headers than these, the most frequent ones are fitted in pairs, the others each by itself.
@@ -312,21 +309,17 @@ def draw_fitted_to_counts(
         progress: told the share that is done, 0 to 1.
     """
     report = progress or (lambda share: None)
-    wanted = max(0, aggregates.number_of_records) if number is None else number
-    counts = ReportedTables(aggregates, missing, held)
-    scale = wanted / counts.records
-    records = independent_records(counts.domain, counts.margins, wanted, seed)
-    targets = [*counts.column_targets(scale), *counts.pair_targets(scale)]
-    search = Search(counts.domain, targets, records, missing.deviation**2)
-    search.run(LONG_ANNEALING, seed, threads=threads, progress=lambda share: report(0.6 * share))
-    longer = counts.longer_targets(
-        lambda sets: (table_counts(counts.domain, columns, records) for columns in sets), scale
-    )
-    if longer:
-        search = Search(counts.domain, [*targets, *longer], records, missing.deviation**2)
-        search.run(WARM, seed + 1, threads=threads, progress=lambda share: report(0.6 + 0.4 * share))
+    wanted = wanted_number(aggregates, number)
+    tables, variance = ReportedTables(aggregates, missing, held), missing.deviation**2
+    search = HeldRecords(tables.domain, tables.margins, wanted, seed, variance, threads)
+    tables.approach(search, wanted, report)
     report(1.0)
-    return counts.published(records)
+    return tables.published(search.records)
+
+
+def wanted_number(aggregates: Aggregates, number: int | None) -> int:
+    """How many records are made: as many as asked for, or as reported, or 0 where that is below 0."""
+    return max(0, aggregates.number_of_records if number is None else number)
 
 
 class ReportedTables:
@@ -363,6 +356,15 @@ class ReportedTables:
         found[-1] = max(0.0, self.records - found.sum())
         return found
 
+    def approach(self, search: HeldRecords | ShardedSearch, number: int, report: ShareDone) -> None:
+        """Bring so many records near to the tables: columns and pairs first, then longer sets."""
+        scale = number / self.records
+        targets = [*self.column_targets(scale), *self.pair_targets(scale)]
+        search.run(targets, LONG_ANNEALING, lambda share: report(0.6 * share))
+        longer = self.longer_targets(search.each_count, scale)
+        if longer:
+            search.run([*targets, *longer], _WARM, lambda share: report(0.6 + 0.4 * share))
+
     def column_targets(self, scale: float) -> list[Target]:
         """Exact where they can be: with a weight that grows with the number of columns."""
         weight = _MARGIN_WEIGHT * max(1, len(self.margins) - 1) / self._missing.deviation
@@ -383,12 +385,7 @@ class ReportedTables:
         return found
 
     def longer_targets(self, counted: CountedSets, scale: float) -> list[Target]:
-        """Reported sets of three and more headers that the records keep worst.
-
-        Args:
-            counted: of the records.
-            scale: records for each reported one.
-        """
+        """Reported sets of three and more headers that the records keep worst."""
         weight, scored = 1 / self._missing.deviation**2, []
         for length in range(3, min(4, self._aggregates.reporting_length) + 1):
             reported = {
@@ -437,7 +434,6 @@ class ReportedTables:
         return found
 
     def _with_margins(self, counts: Floats, pair: tuple[int, int]) -> Floats:
-        """A pair whose cells with an absent value take what its other cells leave of the margins."""
         one, other = (self.margins[header] for header in pair)
         counts = counts.copy()
         counts[:-1, -1] = np.maximum(one[:-1] - counts[:-1, :-1].sum(axis=1), 0)
@@ -456,9 +452,7 @@ class ReportedTables:
     def published(self, records: Ids, unreported: Sequence[Attribute] | None = None) -> SyntheticRecords:
         """The records as sets of attributes, in published order.
 
-        Args:
-            records: cells.
-            unreported: attributes that stand behind the reported ones; None: what these records need.
+        ``unreported`` stand behind the reported attributes; None: what these records need.
         """
         aggregates = self._aggregates
         if self._constrained is None:
@@ -467,7 +461,7 @@ class ReportedTables:
             attributes, ids = self._constrained.published(records, unreported)
         held_cells = ids >= 0
         sizes = held_cells.sum(axis=1).astype(np.int32)
-        return ordered(aggregates.headers, attributes, sizes, ids[held_cells])
+        return order_records(aggregates.headers, attributes, sizes, ids[held_cells])
 
     def _attributes_of(self, records: Ids) -> Ids:
         ids = np.full(records.shape, -1, np.int32)
@@ -479,137 +473,87 @@ class ReportedTables:
 
 #: The share of the work that is the fit.
 _FIT = 0.9
-#: Cells that are counted at once of sets of headers.
-_CELLS_AT_ONCE = 1 << 22
 
 
-def draw_fitted_to_counts_in_shards(
+def write_fitted_to_counts(
     aggregates: Aggregates,
     missing: Missing,
     seed: int,
+    folder: Path,
+    place: ShardPlace,
     *,
     held: HeldConstraints | None = None,
     number: int | None = None,
-    shard_records: int,
+    threads: int = 1,
+    progress: ShareDone | None = None,
+) -> None:
+    """Write records fitted to reported counts; the same whoever works, in whatever order.
+
+    Raises:
+        ParameterError: the constraints leave no record.
+    """
+    shards = record_shards(wanted_number(aggregates, number), place.most, seed)
+    if len(shards) == 1:
+        draw_fitted_to_counts(
+            aggregates, missing, seed, held=held, number=number, threads=threads, progress=progress
+        ).write(folder)
+        return
+    with place.store() as store:
+        reported = Reported(store.put("aggregates", aggregates.write), missing, held)
+        parts = draw_fitted_to_counts_shards(
+            reported, shards, store=store, workers=place.workers, threads=threads, progress=progress
+        )
+        join_shards(parts, folder)
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What is reported, as every worker knows it; see `draw_fitted_to_counts`."""
+
+    aggregates: StoredPart
+    missing: Missing
+    held: HeldConstraints | None = None
+
+    def tables(self) -> ReportedTables:
+        with self.aggregates.folder() as folder:
+            return ReportedTables(read_aggregates(folder), self.missing, self.held)
+
+
+def draw_fitted_to_counts_shards(
+    reported: Reported,
+    shards: Sequence[RecordShard],
+    *,
     store: PartStore,
     workers: Workers,
     threads: int = 1,
     progress: ShareDone | None = None,
-) -> ShardedRecords:
-    """Records fitted to reported counts, in shards; the same whoever works, and in whatever order.
-
-    Where all records are one shard, it holds what `draw_fitted_to_counts` gives.
-
-    Args:
-        aggregates: reported; length 1 at least.
-        missing: what they leave open.
-        seed: any integer; public.
-        held: the constraints that every record holds; None: there are none.
-        number: how many records; None: the reported number, or 0 where that is below 0.
-        shard_records: the most records of a shard, at least 1; a setting, and no matter of the workers.
-        store: of the shards; nobody else writes there.
-        workers: who fits.
-        threads: of each worker; 0 for all cores.
-        progress: told the share that is done, 0 to 1.
-
-    Raises:
-        ParameterError: a shard may hold no record, or the constraints leave none.
-    """
-    report = progress or (lambda share: None)
-    wanted = aggregates.number_of_records if number is None else number
-    shards = record_shards(wanted, shard_records, seed)
-    own = _Reported(store, store.put("aggregates", aggregates.write), missing, held, threads)
-    if len(shards) == 1:
-        parts = list(workers.each("fit records", partial(_drawn, own), shards))
-    else:
-        parts = _in_shards(own, shards, workers, report)
-    store.remove(own.aggregates.key)
-    report(1.0)
-    return ShardedRecords(tuple(shards), tuple(parts))
-
-
-@dataclass(frozen=True)
-class _Reported:
-    """What a worker needs to fit and publish a shard."""
-
-    store: PartStore
-    aggregates: StoredPart
-    missing: Missing
-    held: HeldConstraints | None
-    threads: int
-
-    def read(self) -> Aggregates:
-        with self.aggregates.folder() as folder:
-            return read_aggregates(folder)
-
-    def tables(self) -> ReportedTables:
-        return ReportedTables(self.read(), self.missing, self.held)
-
-
-def _drawn(own: _Reported, shard: RecordShard) -> StoredPart:
-    """The only shard: it holds all records."""
-    made = draw_fitted_to_counts(
-        own.read(),
-        own.missing,
-        shard.seed,
-        held=own.held,
-        number=shard.number_of_records,
-        threads=own.threads,
-    )
-    return keep_record_shard(own.store, shard, made)
-
-
-def _in_shards(
-    own: _Reported, shards: Sequence[RecordShard], workers: Workers, report: ShareDone
 ) -> list[StoredPart]:
-    tables = own.tables()
+    """Fit shards of records together; records and what is counted in them stay in their shards."""
+    report = progress or (lambda share: None)
+    tables = reported.tables()
     number = sum(shard.number_of_records for shard in shards)
-    scale = number / tables.records
-    search = ShardedSearch(
-        tables.domain,
-        shards,
-        own.missing.deviation**2,
-        store=own.store.below("fit"),
-        workers=workers,
-        threads=own.threads,
-    )
-    targets = [*tables.column_targets(scale), *tables.pair_targets(scale)]
-    search.run(targets, LONG_ANNEALING, lambda share: report(0.6 * _FIT * share))
-    longer = tables.longer_targets(partial(_counted, search, tables), scale)
-    if longer:
-        search.run([*targets, *longer], WARM, lambda share: report((0.6 + 0.4 * share) * _FIT))
-    fitted = [part for part in search.parts if part is not None]
-    asked = workers.each("find values", partial(_unreported, own), fitted)
+    fit, variance = store.below("fit"), reported.missing.deviation**2
+    search = ShardedSearch(tables.domain, shards, variance, store=fit, workers=workers, threads=threads)
+    tables.approach(search, number, lambda share: report(_FIT * share))
+    asked = workers.each("find values", partial(_unreported, reported), search.held)
     # Attributes are those of all shards, so that all have the same.
     used = {each for found in asked for each in found}
     unreported = [each for each in tables.unreported() if each in used]
-    work = partial(_published, own, unreported)
-    parts = list(workers.each("publish records", work, list(zip(shards, fitted, strict=True))))
-    for part in fitted:
+    work = partial(_published, store, reported, unreported)
+    parts = list(workers.each("publish records", work, list(enumerate(search.held))))
+    for part in search.held:
         part.store.remove(part.key)
+    report(1.0)
     return parts
 
 
-def _counted(
-    search: ShardedSearch, tables: ReportedTables, sets: Sequence[ColumnNumbers]
-) -> Iterator[Integers]:
-    """The counts of sets of headers, in order, some sets at a time."""
-    start, cells = 0, 0
-    for place, columns in enumerate(sets):
-        cells += math.prod(tables.domain.shape(columns))
-        if cells >= _CELLS_AT_ONCE or place + 1 == len(sets):
-            found = search.counts(sets[start : place + 1])
-            yield from (found[each] for each in sets[start : place + 1])
-            start, cells = place + 1, 0
-
-
-def _unreported(own: _Reported, part: StoredPart) -> list[Attribute]:
-    return [] if own.held is None else own.tables().unreported(read_shard_cells(part))
+def _unreported(reported: Reported, part: StoredPart) -> list[Attribute]:
+    return [] if reported.held is None else reported.tables().unreported(read_shard_cells(part))
 
 
 def _published(
-    own: _Reported, unreported: Sequence[Attribute], held: tuple[RecordShard, StoredPart]
+    store: PartStore, reported: Reported, unreported: Sequence[Attribute], held: tuple[int, StoredPart]
 ) -> StoredPart:
-    shard, part = held
-    made = own.tables().published(read_shard_cells(part), unreported)
-    return keep_record_shard(own.store, shard, made)
+    place, part = held
+    made = reported.tables().published(read_shard_cells(part), unreported)
+    return keep_record_shard(store, place, made)

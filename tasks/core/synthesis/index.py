@@ -47,12 +47,12 @@ class CombinationIndex:
         return self.counts[self.rows.joined]
 
 
-def scaled_up(counts: Integers, factor: float | None) -> Integers:
+def scale_up(counts: Integers, factor: float | None) -> Integers:
     """Every count c as ceil(c * factor) (S4.4), exactly, the factor being the decimal as written.
 
     In floating point 100 * 0.07 is a little above 7 and would become 8.
 
-    >>> scaled_up(np.array([10, 100]), 0.07).tolist()
+    >>> scale_up(np.array([10, 100]), 0.07).tolist()
     [1, 7]
     """
     if factor is None:
@@ -82,13 +82,13 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Co
     header_of = header_places(aggregates.headers, aggregates.attributes)
     counts = np.zeros(size, np.int64)
     if aggregates.combinations:
-        counts[aggregates.combinations[0][:, 0]] = scaled_up(aggregates.counts[0], scale_factor)
+        counts[aggregates.combinations[0][:, 0]] = scale_up(aggregates.counts[0], scale_factor)
     levels, base = [counts], 0
     nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
     rows = CombinationRows(np.zeros(1, np.int64), none, np.empty(0, np.uint64), nothing, none)
     for ids, level in zip(aggregates.combinations[1:], aggregates.counts[1:], strict=True):
         first_number = base + len(levels[-1])
-        kept_counts = scaled_up(level, scale_factor)
+        kept_counts = scale_up(level, scale_factor)
         present = (kept_counts > 0) & (counts[ids] > 0).all(axis=1)
         rows = _with_level(rows, ids, present, (base, len(levels[-1]), first_number))
         levels.append(kept_counts)
@@ -125,7 +125,6 @@ def _with_level(
 
 
 def _check(aggregates: Aggregates) -> None:
-    """Raise where the aggregates break what their class promises or what the sampler can hold."""
     headers = set(aggregates.headers)
     if len(headers) != len(aggregates.headers):
         raise InternalError("The aggregates name a header twice.")

@@ -78,7 +78,6 @@ def rank_of(bits: np.uint64, bit: np.uint64) -> int:
 
 @njit(cache=True, nogil=True)
 def longer_combination(rows: CombinationRows, combination: int, attribute: int) -> int:
-    """The number of a combination with one more attribute, or `MISSING`."""
     wanted = attribute >> 6
     low, end = rows.start[combination], rows.start[combination + 1]
     if low == end:

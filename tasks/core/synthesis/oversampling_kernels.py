@@ -93,7 +93,6 @@ def _fits(limits: Limits, combinations: Combinations, attribute: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _count_made(limits: Limits, combinations: Combinations) -> None:
-    """Take what `_fits` filled off the limits, and add the shorter ones to the record's."""
     number, length, made = combinations.number, combinations.length, combinations.made
     before = combinations.now[USED]
     end = before
@@ -110,7 +109,6 @@ def _count_made(limits: Limits, combinations: Combinations) -> None:
 
 @njit(cache=True, nogil=True)
 def _is_reported(limits: Limits, room: Combinations, attribute: int) -> bool:
-    """Whether the record, shorter than R, makes a reported combination with an attribute."""
     used = room.now[USED]
     # The whole record is the last of its combinations.
     return bool(used == 0 or longer_combination(limits.rows, room.number[used - 1], attribute) != MISSING)
@@ -145,7 +143,6 @@ def _met_late(drawing: Drawing, room: Combinations, states: RecordStates, place:
 
 @njit(cache=True, nogil=True)
 def _narrow_late(drawing: Drawing, room: Combinations) -> None:
-    """Narrow the rows to all of the record."""
     for place in range(room.now[LATE]):
         narrow(drawing.rows, int(room.late[place]))
     room.now[LATE] = 0
@@ -153,7 +150,6 @@ def _narrow_late(drawing: Drawing, room: Combinations) -> None:
 
 @njit(cache=True, nogil=True)
 def _join(drawing: Drawing, limits: Limits, room: Combinations, attribute: int) -> None:
-    """Add an attribute that fits to the record."""
     _count_made(limits, room)
     drop(drawing.work, attribute)
     add(drawing.work, attribute)

@@ -93,7 +93,6 @@ class Drawing(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _worth(drawing: Drawing) -> int:
-    """How many looks at a random row take about as long as counting."""
     rows, work, effort = drawing
     left, held = work.now[CANDIDATES] - work.now[DROPPED], rows.now[HELD]
     if rows.now[KIND] == WHOLE:
@@ -182,7 +181,6 @@ def drop(work: Work, attribute: int) -> None:
 
 @njit(cache=True, nogil=True)
 def add(work: Work, attribute: int) -> None:
-    """Add an attribute to the record."""
     work.record[work.now[SIZE]] = attribute
     work.now[SIZE] += 1
 
@@ -237,7 +235,6 @@ class Drafts(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def keep_record(drawing: Drawing, drafts: Drafts, record: int) -> None:
-    """Copy the record that was drawn to its place."""
     size = drawing.work.now[SIZE]
     drafts.sizes[record] = size
     for place in range(size):
@@ -246,7 +243,6 @@ def keep_record(drawing: Drawing, drafts: Drafts, record: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _want_row(drawing: Drawing, row: Codes) -> None:
-    """Want what a row of the table holds, if enough rows of the block do."""
     work, number = drawing.work, 0
     for attribute in row:
         if drawing.rows.block.held[attribute] >= drawing.effort.resolution:
@@ -275,7 +271,6 @@ def finish_seeded(drawing: Drawing, seeds: Codes, drafts: Drafts, numbers: Ids) 
 
 @njit(cache=True, nogil=True)
 def want_again(drawing: Drawing) -> None:
-    """Want all that was dropped for this record."""
     work = drawing.work
     for attribute in work.dropped[: work.now[DROPPED]]:
         work.wanted[attribute] = True
@@ -314,7 +309,6 @@ def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
 
 @njit(cache=True, nogil=True)
 def use_up(drawing: Drawing, available: Integers) -> None:
-    """Take a record off what is available."""
     work = drawing.work
     for attribute in work.record[: work.now[SIZE]]:
         available[attribute] -= 1

@@ -7,8 +7,8 @@ are those of the aggregates that the records were drawn from. On disk: a folder 
     attributes    0 sex:female   1 sex:male   2 town:Lyon
     records       a woman in Lyon, a man       attribute_ids = [0, 2, 1], offsets = [0, 2, 3]
 
-All shards have the headers and attributes of the whole. In a shard records are in the published order
-(see `ordered`); shard stands after shard. So the order of all records is a function of the records and of
+All shards have the headers and attributes of the whole. In a shard records are in the published order (see
+`order_records`); shard stands after shard. So the order of all records is a function of the records and of
 their number alone.
 """
 
@@ -28,12 +28,13 @@ from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Ids, Integers
 from tasks.core.parquet import read_parquet
-from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.records.columns import Column
 
 #: Their two files.
 ATTRIBUTES, RECORDS = "attributes.parquet", "records.parquet"
+#: Beside fitted records: the same as cells of measured columns, `other` included.
+CELLS = "cells.npy"
 #: So many stored records are read at a time.
 _MOST_AT_ONCE = 1 << 21
 
@@ -56,7 +57,6 @@ class SyntheticRecords:
 
     @property
     def number_of_records(self) -> int:
-        """n, empty records included."""
         return len(self.offsets) - 1
 
     def parts(self) -> Iterator["SyntheticRecords"]:
@@ -138,7 +138,6 @@ class StoredRecords:
         return _joined(taken)
 
     def whole(self) -> SyntheticRecords:
-        """All of them."""
         return _joined(list(self.parts()))
 
 
@@ -147,7 +146,6 @@ AnySynthetic = SyntheticRecords | StoredRecords
 
 
 def open_synthetic_records(folder: Path) -> StoredRecords:
-    """The records that `SyntheticRecords.write` wrote, of which none is read yet."""
     table = read_parquet(folder / ATTRIBUTES)
     with pq.ParquetFile(folder / RECORDS) as file:
         number = file.metadata.num_rows
@@ -162,7 +160,6 @@ def open_synthetic_records(folder: Path) -> StoredRecords:
 
 
 def read_synthetic_records(folder: Path) -> SyntheticRecords:
-    """The records that `SyntheticRecords.write` wrote, all of them."""
     return open_synthetic_records(folder).whole()
 
 
@@ -223,84 +220,46 @@ def number_attributes(
     return tuple(each for each, _, _ in found), ids
 
 
-#: Beside fitted records: the same as cells of measured columns, `other` included.
-_CELLS = "cells.npy"
-
-
-@dataclass(frozen=True)
-class ShardedRecords:
-    """Records in shards.
-
-    Attributes:
-        shards: how many records each has, and the seed of its stream.
-        parts: the same in the same order: their files.
-    """
-
-    shards: tuple[RecordShard, ...]
-    parts: tuple[StoredPart, ...]
-
-    @property
-    def number_of_records(self) -> int:
-        """Of all shards."""
-        return sum(shard.number_of_records for shard in self.shards)
-
-    def stream(self) -> Iterator[SyntheticRecords]:
-        """The records, a shard at a time."""
-        return map(read_record_shard, self.parts)
-
-
 def keep_record_shard(
-    store: PartStore, shard: RecordShard, records: SyntheticRecords, cells: Ids | None = None
+    store: PartStore, place: int, records: SyntheticRecords, cells: Ids | None = None
 ) -> StoredPart:
     """Keep one shard; ``cells``: of fitted records."""
-    return store.put(f"shards/{shard.place}", partial(_write, records, cells))
+    return store.put(f"shards/{place}", partial(_write, records, cells))
 
 
 def _write(records: SyntheticRecords, cells: Ids | None, folder: Path) -> None:
     records.write(folder)
     if cells is not None:
-        np.save(folder / _CELLS, cells)
+        np.save(folder / CELLS, cells)
 
 
-def read_record_shard(part: StoredPart) -> SyntheticRecords:
-    """The records of one shard."""
-    with part.folder() as folder:
-        return read_synthetic_records(folder)
-
-
-def read_fitted_cells(part: StoredPart) -> Ids:
-    """The cells of one shard of fitted records, int32 (n, slots); see `FittedRecords.cells`."""
-    with part.folder() as folder:
-        cells: Ids = np.load(folder / _CELLS, allow_pickle=False)
-    return cells
-
-
-def join_shards(records: ShardedRecords, folder: Path) -> None:
+def join_shards(parts: Sequence[StoredPart], folder: Path) -> None:
     """Write all shards as one folder of records, a batch at a time; and their cells, if they have any."""
+    number = 0
     with ExitStack() as stack:
         rows = None
-        for part in records.parts:
+        for part in parts:
             with part.folder() as shard:
                 if rows is None:
                     shutil.copyfile(shard / ATTRIBUTES, folder / ATTRIBUTES)
                 with pq.ParquetFile(shard / RECORDS) as file:
+                    number += file.metadata.num_rows
                     rows = rows or stack.enter_context(
                         pq.ParquetWriter(folder / RECORDS, file.schema_arrow, compression="zstd")
                     )
                     for batch in file.iter_batches():
                         rows.write_batch(batch)
-    _join_cells(records, folder / _CELLS)
+    _join_cells(parts, number, folder / CELLS)
 
 
-def _join_cells(records: ShardedRecords, path: Path) -> None:
+def _join_cells(parts: Sequence[StoredPart], number: int, path: Path) -> None:
     joined, start = None, 0
-    for part in records.parts:
+    for part in parts:
         with part.folder() as shard:
-            if not (shard / _CELLS).exists():
+            if not (shard / CELLS).exists():
                 return
-            cells = np.load(shard / _CELLS, mmap_mode="r", allow_pickle=False)
+            cells = np.load(shard / CELLS, mmap_mode="r", allow_pickle=False)
             if joined is None:
-                shape = (records.number_of_records, cells.shape[1])
-                joined = np.lib.format.open_memmap(path, "w+", cells.dtype, shape)
+                joined = np.lib.format.open_memmap(path, "w+", cells.dtype, (number, cells.shape[1]))
             joined[start : start + len(cells)] = cells
             start += len(cells)

@@ -17,11 +17,11 @@ import numpy as np
 
 from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.random_kernels import stream
-from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.record_kernels import choose_spare_rows, remove_excess, shuffled
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.row_set_kernels import fill_lists
-from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
+from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
 from tasks.core.synthesis.tree import (
     Consolidation,
     DrawnRecords,
@@ -30,18 +30,15 @@ from tasks.core.synthesis.tree import (
     check_threads,
     drafts_of,
     drawn_of,
-    joined,
+    join_drawn,
     table_of,
 )
 
 
-def suppressed(drawn: DrawnRecords, excess: Integers, seed: int) -> DrawnRecords:
+def remove_excess_uses(drawn: DrawnRecords, excess: Integers, seed: int) -> DrawnRecords:
     """Remove the first ``excess`` occurrences of each attribute in one random order of all records.
 
-    Args:
-        drawn: the records.
-        excess: int64 (attributes,), at most how often each occurs; 0 where nothing is to be removed.
-        seed: names the random order.
+    What became empty, or was, is gone.
 
     Returns:
         What is left of the records, in their order; those that became empty, or were, are gone.
@@ -69,11 +66,7 @@ def draw_row_seeded(
 
     The same rows and seed give the same records on any machine and any number of threads.
 
-    Args:
-        rows: the sensitive records' common attributes, with the resolution.
-        seed: any integer; as sensitive as the rows.
-        threads: at least 0; 0 for all cores.
-        progress: told the share that is done, 0 to 1; the last time 1.
+    The seed is as sensitive as the rows.
 
     Returns:
         Records of at least one attribute each; none where no attribute is common enough.
@@ -91,8 +84,8 @@ def draw_row_seeded(
         threads, lambda share: report(_SHARE_OF_ROWS + (1 - _SHARE_OF_ROWS) * share)
     )
     del table
-    drawn = suppressed(joined([grown, added]), np.maximum(-missing, 0), seed)
-    synthetic = ordered(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
+    drawn = remove_excess_uses(join_drawn([grown, added]), np.maximum(-missing, 0), seed)
+    synthetic = order_records(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
     report(1.0)
     return synthetic
 
@@ -116,7 +109,7 @@ def _left_out(rows: FrequentRows, seed: int) -> Ids:
     drawn = np.random.PCG64(int(stream("rows left out", seed)[0])).random_raw(rows.number_of_records)
     looked_at = np.argsort(drawn, kind="stable")[: max(_LOOKED_AT, number)].astype(np.int32)
     cells = block_cells(replace(rows, ids=rows.ids[looked_at]))
-    held = held_by(cells, len(rows.attributes))
+    held = count_held(cells, len(rows.attributes))
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
     listed = np.empty(int(first[-1]), np.int32)
     fill_lists(cells, first, listed)

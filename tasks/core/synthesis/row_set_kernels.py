@@ -108,7 +108,6 @@ borrowed: Any = intrinsic(_borrowed)
 
 @njit(cache=True, nogil=True)
 def count_attribute_cells(cells: Codes, held: Integers) -> None:
-    """Add to each attribute the number of cells that it stands in."""
     for row in range(cells.shape[0]):
         for slot in range(cells.shape[1]):
             held[cells[row, slot]] += 1
@@ -125,7 +124,6 @@ def fill_bits(cells: Codes, bitset_of: Ids, bits: Words) -> None:
 
 @njit(cache=True, nogil=True)
 def fill_lists(cells: Codes, first: Integers, listed: Ids) -> None:
-    """Fill the lists of those attributes that have room for one."""
     place_of = first.copy()
     for row in range(cells.shape[0]):
         for slot in range(cells.shape[1]):
@@ -137,7 +135,6 @@ def fill_lists(cells: Codes, first: Integers, listed: Ids) -> None:
 
 @njit(cache=True, nogil=True)
 def begin_with_all(rows: RowSet) -> None:
-    """Begin with all rows of the block."""
     now = rows.now
     now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(rows.block.cells), NO_ATTRIBUTE, 0
 
@@ -150,7 +147,6 @@ def rows_with(index: BlockIndex, attribute: int) -> Ids:
 
 @njit(cache=True, nogil=True)
 def bits_of(rows: RowSet) -> Words:
-    """The present rows, where they are a bitset."""
     bits: Words = rows.words[rows.now[OWN]]
     if rows.now[SHARED] >= 0:
         bits = rows.block.bits[rows.now[SHARED]]
@@ -159,7 +155,6 @@ def bits_of(rows: RowSet) -> Words:
 
 @njit(cache=True, nogil=True)
 def list_of(rows: RowSet) -> Ids:
-    """The present rows, where they are a list."""
     listed: Ids = rows.lists[rows.now[OWN]]
     return listed[: rows.now[HELD]]
 
@@ -177,7 +172,6 @@ def present_rows(rows: RowSet) -> Ids:
 
 @njit(cache=True, nogil=True)
 def row_at(bits: Words, place: int) -> int:
-    """The row of a bitset in some place."""
     word = 0
     while int(np.int64(ones_in(bits[word]))) <= place:
         place -= int(np.int64(ones_in(bits[word])))
@@ -216,7 +210,6 @@ def _with_bit(rows: Ids, bits: Words, into: Ids) -> int:
 
 @njit(cache=True, nogil=True)
 def _with_cell(rows: Ids, cells: Codes, attribute: int, into: Ids) -> int:
-    """Those of the rows that have an attribute in some slot."""
     used = 0
     for row in rows:
         into[used] = row
@@ -229,7 +222,6 @@ def _with_cell(rows: Ids, cells: Codes, attribute: int, into: Ids) -> int:
 
 @njit(cache=True, nogil=True)
 def _to_list(rows: RowSet, used: int, own: int) -> bool:
-    """Make one of the lists the present rows, if it is long enough."""
     if used < rows.least:
         return False
     rows.now[KIND], rows.now[HELD], rows.now[OWN] = LIST, used, own
@@ -309,7 +301,6 @@ def narrow(rows: RowSet, attribute: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def row_holds(index: BlockIndex, row: int, attribute: int) -> bool:
-    """Whether a row holds an attribute."""
     if index.dense[attribute] >= 0:
         return bool((index.bits[index.dense[attribute], row >> 6] >> np.uint64(row & 63)) & ONE)
     found = False

@@ -52,7 +52,6 @@ class FrequentRows:
 
     @property
     def number_of_records(self) -> int:
-        """How many records there are, n."""
         return len(self.ids)
 
 
@@ -114,7 +113,7 @@ def block_cells(rows: FrequentRows) -> Codes:
     return cells
 
 
-def held_by(cells: Codes, absent: int) -> Integers:
+def count_held(cells: Codes, absent: int) -> Integers:
     """How many rows of a block hold each attribute; int64 (attributes + 1,), 0 for the empty cell."""
     held = np.zeros(absent + 1, np.int64)
     count_attribute_cells(cells, held)
@@ -122,14 +121,12 @@ def held_by(cells: Codes, absent: int) -> Integers:
     return held
 
 
-def indexed(cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT) -> BlockIndex:
+def build_block_index(
+    cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT
+) -> BlockIndex:
     """The index of a block.
 
-    Args:
-        cells: the block.
-        held: as `held_by` counts.
-        resolution: what fewer rows hold has neither a bitset nor a list.
-        rows_a_bit: an attribute has a bitset where at least one row in so many holds it.
+    What fewer rows hold than the resolution has neither a bitset nor a list.
     """
     common = held >= resolution
     in_bits = common & (held * rows_a_bit >= len(cells))

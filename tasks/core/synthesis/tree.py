@@ -42,7 +42,7 @@ from tasks.core.synthesis.record_kernels import (
     use_up_in_order,
 )
 from tasks.core.synthesis.row_set_kernels import BlockIndex
-from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed, row_set
+from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index, count_held, row_set
 
 
 class DrawnRecords(NamedTuple):
@@ -62,13 +62,12 @@ def drafts_of(like: Codes, number: int, base: np.uint64, first: int) -> Drafts:
 
 
 def drawn_of(drafts: Drafts, number: int | None = None) -> DrawnRecords:
-    """The first ``number`` records, or all of them."""
     sizes = drafts.sizes[:number]
     filled = np.arange(drafts.records.shape[1], dtype=np.int32) < sizes[:, None]
     return DrawnRecords(sizes.copy(), drafts.records[:number][filled].astype(np.int32))
 
 
-def joined(parts: list[DrawnRecords]) -> DrawnRecords:
+def join_drawn(parts: list[DrawnRecords]) -> DrawnRecords:
     """Records of several parts, in order."""
     nothing = np.empty(0, np.int32)
     return DrawnRecords(
@@ -162,14 +161,7 @@ class Node:
 
 @dataclass(frozen=True)
 class TableTree:
-    """The whole table as a tree, and how records are drawn from it.
-
-    Attributes:
-        root: all rows, with their index.
-        slots_of: as in `FrequentRows`.
-        effort: how records are finished.
-        cost: when a node is opened.
-    """
+    """The whole table as a tree, and how records are drawn from it."""
 
     root: Node
     slots_of: Ids
@@ -178,24 +170,22 @@ class TableTree:
 
     @property
     def index(self) -> BlockIndex:
-        """Of all rows."""
         return self.index_of(self.root)
 
     def index_of(self, node: Node) -> BlockIndex:
-        """The index of a node's rows, made when it is first needed."""
         if node.index is None:
-            node.index = indexed(node.cells, node.held, self.effort.resolution, self.effort.rows_a_bit)
+            node.index = build_block_index(
+                node.cells, node.held, self.effort.resolution, self.effort.rows_a_bit
+            )
         return node.index
 
     def worth_visiting(self, node: Node, records: Integers) -> list[int]:
-        """The kept nodes below in which so many records are finished for less than in this one."""
         rows = len(node.cells)
         saved = records * self.cost.finish_a_row * (rows - node.held[:-1])
         worth = np.flatnonzero(saved > self.cost.visit_a_node).tolist()
         return [attribute for attribute in worth if attribute in node.children]
 
     def worth_opening(self, node: Node, records: Integers) -> Flags:
-        """For which attributes a node costs less than finishing so many records in the one above."""
         rows, slots = node.cells.shape
         held = node.held[:-1]
         saved = records * self.cost.finish_a_row * (rows - held)
@@ -235,7 +225,6 @@ class TableTree:
         return groups
 
     def opened(self, node: Node, attributes: list[int]) -> list[Node]:
-        """The nodes of attributes of the same slots."""
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(node.held[attributes])])
         place_of = np.full(len(node.held), -1, np.int64)
         place_of[attributes] = starts[:-1]
@@ -250,13 +239,12 @@ class TableTree:
     def _below(self, node: Node, cells: Codes, size: int) -> Node:
         absent = len(node.held) - 1
         room = NodeBudget(size) if node.depth == 0 else node.room
-        return Node(cells, held_by(cells, absent), node.depth + 1, room, np.zeros(absent, np.int64))
+        return Node(cells, count_held(cells, absent), node.depth + 1, room, np.zeros(absent, np.int64))
 
 
 def table_of(rows: FrequentRows, effort: Effort | None = None, cost: Cost = Cost()) -> TableTree:
-    """Rows ready to be drawn from."""
     cells, absent = block_cells(rows), len(rows.attributes)
-    root = Node(cells, held_by(cells, absent), 0, NodeBudget(_KEPT_BYTES), np.zeros(absent, np.int64))
+    root = Node(cells, count_held(cells, absent), 0, NodeBudget(_KEPT_BYTES), np.zeros(absent, np.int64))
     return TableTree(root, rows.slots_of, effort or Effort(rows.resolution), cost)
 
 
@@ -270,14 +258,7 @@ class GrowingBatch:
     """A batch of records while it grows."""
 
     def __init__(self, table: TableTree, drafts: Drafts, available: Integers | None = None) -> None:
-        """Prepare to grow.
-
-        Args:
-            table: what they are drawn from.
-            drafts: the records; they go on from what they hold.
-            available: (attributes,), what may be used (above 0) by records without seeds; None where
-                record i may use what row i of the table holds.
-        """
+        """Args: available: (attributes,), what records without seeds may use; else row i for record i."""
         self._table, self._drafts, self._available = table, drafts, available
         self._finished: list[int] = []  # one sum would lose what two threads add at once
 
@@ -338,7 +319,6 @@ class GrowingBatch:
         return [partial(self._jobs, child, own) for child, own in zip(opened, numbers, strict=True)]
 
     def _finish(self, node: Node, numbers: Ids) -> tuple[Job, ...]:
-        """Finish records one by one."""
         drawing = drawing_over(self._table.index_of(node), self._table.effort, self._available)
         if self._available is None:
             finish_seeded(drawing, self._table.root.cells, self._drafts, numbers)
@@ -372,14 +352,7 @@ class Consolidation:
     """
 
     def __init__(self, table: TableTree, available: Integers, seed: int) -> None:
-        """Prepare to draw.
-
-        Args:
-            table: what is drawn from.
-            available: int64 (attributes,), how often each is to be used; above 0 only where at least as
-                many rows as the resolution hold it.
-            seed: names the random streams.
-        """
+        """Args: available: int64 (attributes,), above 0 only where as many rows as the resolution hold it."""
         self._table = table
         self._base = stream("consolidation", seed)[0]
         self._left, self._total = available.astype(np.int64), int(available.sum())
@@ -389,10 +362,7 @@ class Consolidation:
     def run(self, threads: int, report: ShareDone, records_a_batch: int | None = None) -> DrawnRecords:
         """Draw until nothing is available any more.
 
-        Args:
-            threads: 0 for all cores; tables of few rows are drawn from on one.
-            report: told the share that is done.
-            records_a_batch: 0 for one record after the other; None for what is faster. The law is the same.
+        With ``records_a_batch`` 0 one record after the other; None for what is faster. The law is the same.
         """
         if records_a_batch is None:
             records_a_batch = _RECORDS_A_BATCH if len(self._table.root.cells) >= _FEW_ROWS else 0
@@ -400,7 +370,7 @@ class Consolidation:
             drawn = self._batch(records_a_batch, threads) if records_a_batch else self._in_turn()
             self._parts.append(drawn)
             report(1.0 - int(self._left.sum()) / self._total)
-        return joined(self._parts)
+        return join_drawn(self._parts)
 
     def _batch(self, size: int, threads: int) -> DrawnRecords:
         uses, slots = int(self._left.sum()), self._table.root.cells.shape[1]

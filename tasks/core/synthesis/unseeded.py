@@ -20,11 +20,11 @@ import numpy as np
 from tasks.core.arrays import Codes, Flags, Ids, Integers, ShareDone
 from tasks.core.pool import Job, run_jobs
 from tasks.core.random_kernels import stream
-from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.row_set_kernels import BlockIndex, present_rows
-from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed, row_set
-from tasks.core.synthesis.tree import DrawnRecords, check_threads, drafts_of, drawn_of, joined
+from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index, count_held, row_set
+from tasks.core.synthesis.tree import DrawnRecords, check_threads, drafts_of, drawn_of, join_drawn
 from tasks.core.synthesis.unseeded_kernels import (
     Block,
     DrawnColumns,
@@ -58,11 +58,7 @@ def draw_unseeded(
     Every combination of any length in a synthetic record is in at least ``rows.resolution`` rows. The same
     rows and seed give the same records on any number of threads.
 
-    Args:
-        rows: of the raw records.
-        seed: any integer; as sensitive as the rows.
-        threads: at least 0; 0 is all cores.
-        progress: told the share that is done, 0 to 1; the last time 1.
+    The seed is as sensitive as the rows.
 
     Raises:
         ParameterError: threads below 0.
@@ -74,7 +70,7 @@ def draw_unseeded(
     parts: list[DrawnRecords] = []
     if number and len(columns.item):
         cells = block_cells(rows)
-        block = block_of(cells, held_by(cells, len(rows.attributes)), columns)
+        block = block_of(cells, count_held(cells, len(rows.attributes)), columns)
         step = max(_ORDERS_AT_ONCE // len(columns.item), 1)
         base = stream("unseeded", seed)[0]
         for first in range(0, number, step):
@@ -86,8 +82,8 @@ def draw_unseeded(
             RecordBatch(block, drafts).run(threads, tell)
             parts.append(drawn_of(drafts.drawn))
     report(1.0)
-    drawn = joined(parts)
-    return ordered(rows.headers, rows.attributes, drawn.sizes[drawn.sizes > 0], drawn.attribute_ids)
+    drawn = join_drawn(parts)
+    return order_records(rows.headers, rows.attributes, drawn.sizes[drawn.sizes > 0], drawn.attribute_ids)
 
 
 def columns_of(rows: FrequentRows) -> DrawnColumns:
@@ -107,8 +103,8 @@ def columns_of(rows: FrequentRows) -> DrawnColumns:
 
 
 def block_of(cells: Codes, held: Integers, columns: DrawnColumns) -> Block:
-    """Rows with their index; ``held`` as `held_by` counts."""
-    index = indexed(cells, held, columns.resolution)
+    """Rows with their index; ``held`` as `count_held` counts."""
+    index = build_block_index(cells, held, columns.resolution)
     block = Block(index, np.empty((len(columns.item), index.bits.shape[1]), np.uint64), columns)
     fill_rests(block)
     return block
@@ -136,10 +132,7 @@ def _room(block: Block) -> RecordRoom:
 class RecordBatch:
     """Records while they are drawn, those together that were narrowed to the same rows.
 
-    Attributes:
-        block: all rows.
-        drafts: the records.
-        finished: how many records were, by job; one sum would lose what two threads add at once.
+    What is finished is told by job: one sum would lose what two threads add at once.
     """
 
     block: Block
@@ -174,7 +167,6 @@ class RecordBatch:
             yield partial(self._finish, block, numbers[part], keys[part])
 
     def _worth_opening(self, index: BlockIndex, left: Integers, records: Integers) -> Flags:
-        """For which keys a block of their own costs less than finishing their records in this one."""
         rows, slots = index.cells.shape
         worth: Flags = records * _FINISH_A_ROW * (rows - left) > left * slots * _OPEN_A_CELL + _OPEN
         return worth

@@ -112,7 +112,6 @@ class UnseededDrafts(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def fill_rests(block: Block) -> None:
-    """Set the rests of a block."""
     index, columns, rests = block.rows, block.columns, block.rests
     rests[:] = ~np.uint64(0)
     if len(index.cells) & 63:
@@ -146,7 +145,6 @@ def begin_drafts(drafts: UnseededDrafts, rows: int) -> None:
 
 @njit(cache=True, nogil=True)
 def cell(cells: Codes, columns: DrawnColumns, row: int, column: int, absent: int) -> int:
-    """The attribute of a column that a row holds, or ``absent``."""
     item = columns.item[column]
     if item < 0:
         return int(np.int64(cells[row, columns.first_slot[column]]))
@@ -158,14 +156,12 @@ def cell(cells: Codes, columns: DrawnColumns, row: int, column: int, absent: int
 
 @njit(cache=True, nogil=True)
 def add_attribute(drafts: Drafts, record: int, attribute: int) -> None:
-    """Add a drawn attribute to a record."""
     drafts.records[record, drafts.sizes[record]] = attribute
     drafts.sizes[record] += 1
 
 
 @njit(cache=True, nogil=True)
 def rest_by_column(held: Integers, rows: int, columns: DrawnColumns) -> Integers:
-    """For each column how many of so many rows hold none of its values that enough of them do."""
     rest = np.full(len(columns.item), rows)
     for column in range(len(rest)):
         for attribute in columns.attributes[columns.first[column] : columns.first[column + 1]]:
@@ -202,7 +198,6 @@ def step_together(block: Block, rest: Integers, drafts: UnseededDrafts, numbers:
 
 @njit(cache=True, nogil=True)
 def _add_both(index: BlockIndex, mine: Words, attribute: int, target: Words) -> None:
-    """Add to a bitset the rows of another that hold an attribute."""
     if index.dense[attribute] >= 0:
         other = index.bits[index.dense[attribute]]
         for word in range(len(mine)):
@@ -233,7 +228,6 @@ def narrow_to_rest(block: Block, rows: RowSet, column: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def narrow_to(block: Block, rows: RowSet, column: int, key: int) -> None:
-    """Begin with those rows of the block that a key of `step_together` says."""
     begin_with_all(rows)
     if key < len(block.rows.held) - 1:
         narrow(rows, key)

@@ -16,12 +16,12 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Integers, ShareDone
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.random_kernels import stream
-from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.index import CombinationIndex, build_index
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
 from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
+from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index
 from tasks.core.synthesis.tree import (
     Consolidation,
     DrawnRecords,
@@ -29,7 +29,7 @@ from tasks.core.synthesis.tree import (
     drafts_of,
     drawing_over,
     drawn_of,
-    joined,
+    join_drawn,
     table_of,
 )
 
@@ -51,7 +51,6 @@ class Oversampling:
     tries: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is out of range, all problems at once."""
         problems = []
         if not (math.isfinite(self.ratio) and self.ratio >= 0):
             problems.append(f"oversampling_ratio must be a finite number of at least 0, not {self.ratio}.")
@@ -101,7 +100,7 @@ def draw_value_seeded(
         )
     else:
         drawn = draw_oversampled(rows, reported, oversampling, seed, report)
-    synthetic = ordered(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
+    synthetic = order_records(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
     report(1.0)
     return synthetic
 
@@ -144,7 +143,7 @@ def draw_oversampled(
     available = rows.counts // rows.resolution * rows.resolution
     _check(rows, reported, available)
     if not len(available):
-        return joined([])
+        return join_drawn([])
     combinations = build_index(reported)
     limits = Limits(
         combinations.rows,
@@ -154,7 +153,7 @@ def draw_oversampled(
         oversampling.tries,
     )
     room = _room(rows, combinations)
-    index = indexed(block_cells(rows), np.append(rows.counts, 0), rows.resolution)
+    index = build_block_index(block_cells(rows), np.append(rows.counts, 0), rows.resolution)
     left, total = available.copy(), int(available.sum())
     drawing = drawing_over(index, Effort(rows.resolution), left)
     base, first, parts = stream("oversampling", seed)[0], 0, []
@@ -165,7 +164,7 @@ def draw_oversampled(
         parts.append(drawn_of(drafts, draw_limited(drawing, drafts, left, limits, room)))
         first += _RECORDS_A_SLICE
         progress(1.0 - int(left.sum()) / total)
-    return joined(parts)
+    return join_drawn(parts)
 
 
 def _check(rows: FrequentRows, reported: Aggregates, available: Integers) -> None:

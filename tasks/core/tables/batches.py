@@ -163,7 +163,6 @@ def _composed_cells(cells: pa.Array) -> pa.Array:
 
 
 def _lists_of(items: pa.Array, like: pa.Array) -> pa.Array:
-    """Lists as long as others, and null where they are, of consecutive items."""
     lengths = like.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
     return pa.LargeListArray.from_arrays(offsets, items, mask=like.is_null())
@@ -203,7 +202,6 @@ def _parquet(
 
 
 def _row_groups(metadata: pq.FileMetaData, rows: range) -> tuple[list[int], int]:
-    """The row groups that hold some rows, and the first row of the first of them."""
     groups, first, row = list[int](), 0, 0
     for group in range(metadata.num_row_groups):
         after = row + metadata.row_group(group).num_rows
@@ -298,11 +296,9 @@ class _Bracketed:
         return data
 
     def readable(self) -> bool:
-        """The parser asks."""
         return True
 
     def close(self) -> None:
-        """End of reading."""
         self.closed = True
 
 
@@ -328,10 +324,6 @@ _BLANK = re.compile(rb"\n{2,}")
 
 def number_of_rows(source: InputFile, *, look: bool = False) -> tuple[int, RowSource]:
     """Rows below the header, and by what they are known: exact for Parquet.
-
-    Args:
-        source: the file.
-        look: whether lines of a text may be looked at.
 
     Raises:
         InputError: the file's beginning can't be decoded or decompressed.
@@ -380,7 +372,6 @@ def _beginning(source: InputFile) -> tuple[bytes, bool, float]:
 
 
 def _density(source: InputFile) -> float:
-    """Lines a byte, over stretches of the whole file."""
     opened = source.opened
     step = max((opened.size - _BYTES) // (_STRETCHES - 1), 1) & ~1  # UTF-16 is aligned to two bytes
     found = read = 0

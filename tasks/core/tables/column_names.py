@@ -34,7 +34,6 @@ def bare_name(text: str) -> str:
 
 
 def column_name(text: str) -> str:
-    """The same as the outputs spell it."""
     return output_spelling(bare_name(text))
 
 

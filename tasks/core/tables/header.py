@@ -133,7 +133,6 @@ class InputFile:
 
     @property
     def is_parquet(self) -> bool:
-        """Whether the file is read as Parquet."""
         if self.format is None:
             return self._suffix in _PARQUET_SUFFIXES
         return self.format == "parquet"
@@ -310,7 +309,6 @@ def undecodable(source: InputFile, what: str = "the text") -> str:
 
 
 def damaged_archive(source: InputFile) -> str:
-    """What to say where a compressed file can't be decompressed to its end."""
     return (
         f"{source.path} must be a whole file compressed by {source.compression}, but ends too early or is "
         "damaged: copy or compress it again."

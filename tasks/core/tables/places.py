@@ -105,7 +105,6 @@ class Storage:
         self.system = self.done("be opened", lambda: kind(**options | (_S3 if protocol == "s3" else {})))
 
     def key(self, url: str) -> str:
-        """What the storage calls a URL."""
         return str(self.system._strip_protocol(url))
 
     def done(self, what: str, work: Callable[[], R]) -> R:
@@ -165,5 +164,4 @@ def closed_folder_of(path: Path) -> str:
 
 
 def _is_copied_ledger(folder: Path) -> bool:
-    """What this machine keeps of a ledger in a database."""
     return (folder / "head.json").is_file() and (folder / "measurements").is_dir()

@@ -114,19 +114,15 @@ class OpenedFile:
 
     @property
     def size(self) -> int:
-        """Bytes on disk."""
         return os.fstat(self._descriptor).st_size
 
     def sha256(self) -> str:
-        """Of its bytes."""
         return hashlib.file_digest(io.BufferedReader(self.reader()), "sha256").hexdigest()
 
     def reader(self) -> "FileReader":
-        """Its bytes from the first one on."""
         return FileReader(self)
 
     def bytes_at(self, place: int, size: int) -> bytes:
-        """Up to `size` bytes from a place on."""
         return os.pread(self._descriptor, size, place)
 
     def __del__(self) -> None:
@@ -142,7 +138,6 @@ class FileReader(io.RawIOBase):
         self._file, self._place = file, 0
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer as far as the file goes."""
         view = memoryview(buffer)
         data = self._file.bytes_at(self._place, len(view))
         view[: len(data)] = data
@@ -150,17 +145,14 @@ class FileReader(io.RawIOBase):
         return len(data)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move to a place."""
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._file.size}[whence]
         self._place = start + offset
         return self._place
 
     def tell(self) -> int:
-        """The place."""
         return self._place
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def seekable(self) -> bool:
@@ -219,7 +211,6 @@ class TextBytes:
         return data if self._skip_lines else data[told.end() :]
 
     def _below(self, data: bytes) -> bytes:
-        """What stands below the lines that are left out."""
         *above, rest = data.split(b"\n", self._skip_lines)
         self._skip_lines -= len(above)
         return b"" if self._skip_lines else rest
@@ -252,14 +243,12 @@ class _Readable(io.RawIOBase):
         self._read_bytes = read
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer."""
         view = memoryview(buffer)
         data = self._read_bytes(len(view))
         view[: len(data)] = data
         return len(data)
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
 
@@ -298,7 +287,6 @@ class RemoteFile(OpenedFile):
             raise InputError(f"The input must be a file, but {url} is a folder: name the file in it.")
 
     def _look(self) -> dict[str, Any]:
-        """What tells one content of the object from another, and its size."""
         try:
             info = self._storage.done("be looked at", lambda: self._storage.system.info(self._key))
         except FileNotFoundError:
@@ -312,11 +300,9 @@ class RemoteFile(OpenedFile):
 
     @property
     def size(self) -> int:
-        """Bytes of the object."""
         return int(self._facts["size"]) if self._descriptor < 0 else super().size
 
     def sha256(self) -> str:
-        """Of its bytes."""
         if self._descriptor < 0:
             self.fetch(None)
         return hashlib.file_digest(io.BufferedReader(self.reader()), "sha256").hexdigest()
@@ -342,9 +328,6 @@ class RemoteFile(OpenedFile):
 
     def fetch(self, folder: Path | None) -> None:
         """Copy it into a file that has no name.
-
-        Args:
-            folder: on whose disk; None: the system's for temporary files.
 
         Raises:
             InputError: it was replaced meanwhile.

@@ -47,12 +47,10 @@ def type_letter(kind: pa.DataType) -> TypeLetter:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is of texts."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Whether an Arrow type holds a list in each cell."""
     is_of = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     return any(check(kind) for check in (*is_of, pa.types.is_list_view, pa.types.is_large_list_view))
 
@@ -157,7 +155,6 @@ def _reals(texts: pa.Array, pattern: str) -> pa.Array:
 
 
 def _where(condition: pa.Array, values: pa.Array) -> pa.Array:
-    """The values, null where the condition isn't true."""
     return pc.if_else(condition, values, pa.scalar(None, values.type))
 
 

@@ -167,7 +167,6 @@ def _literals(format_: str) -> str:
 
 
 def _read_all(texts: pa.Array, patterns: tuple[str, ...]) -> _Read:
-    """What each text says by the first pattern by which it is a moment."""
     count = len(texts)
     numbers = [np.zeros(count, np.int64) for _ in range(3)]
     is_moment, has_zone = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
@@ -185,7 +184,6 @@ def _read_all(texts: pa.Array, patterns: tuple[str, ...]) -> _Read:
 
 
 def _read(texts: pa.Array, pattern: str) -> _Read:
-    """The texts that have the form of a pattern, and are a day and a time that exist."""
     parts = pc.extract_regex(texts, pattern)
     matched = parts.is_valid().to_numpy(zero_copy_only=False)
     fields = {field.name: parts.field(index) for index, field in enumerate(parts.type)}

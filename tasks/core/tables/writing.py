@@ -42,7 +42,6 @@ def quoted(text: str, *, alone: bool = False) -> str:
 
 
 def quoted_texts(texts: pa.Array, delimiter: str = "\t", *, alone: bool = False) -> pa.Array:
-    """The same of many cells, none of them null."""
     needed = pc.match_substring_regex(texts, f'["\r\n{delimiter}]')
     if alone:
         needed = pc.or_(needed, pc.equal(texts, ""))
@@ -58,9 +57,7 @@ def as_lines(columns: Sequence[pa.Array], delimiter: str = "\t") -> Iterator[byt
     >>> [bytes(lines) for lines in as_lines([pa.array(["Ana", "Ben"]), pa.array(["34", ""])], ",")]
     [b'Ana,34\nBen,\n']
 
-    Args:
-        columns: string arrays without nulls, already quoted, equally long, together under 2 GB.
-        delimiter: one character.
+    They are already quoted, equally long, and together under 2 GB.
     """
     lines = pc.binary_join_element_wise(*columns, delimiter)
     ended = pc.binary_join_element_wise(lines, "", "\n")
@@ -81,7 +78,6 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 
 def read_rows(path: Path) -> list[list[str]]:
-    """The rows that `write_rows` wrote, as text."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.reader(file, delimiter="\t"))
 
@@ -167,11 +163,6 @@ def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> 
 
 def place(path: Path, write: Callable[[BinaryIO], None], *, is_private: bool = False) -> None:
     """Let ``write`` fill a file under another name, which then takes the path.
-
-    Args:
-        path: of the file.
-        write: is given the file.
-        is_private: nobody but its owner can open it.
 
     Raises:
         ParameterError: the path is a folder, or the file can't be written there.

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.core.aggregates.grouping import FilledCells
-from tasks.core.aggregates.marginals import Spool
+from tasks.core.aggregates.marginals import SpillBuffer
 
 
 def some(seed: int, rows: int) -> FilledCells:
@@ -18,7 +18,7 @@ def some(seed: int, rows: int) -> FilledCells:
 
 def test_a_spool_gives_back_what_was_put_in_memory_and_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "waiting"
-    spool = Spool(path, 3000)
+    spool = SpillBuffer(path, 3000)
     kept = [some(seed, rows) for seed, rows in enumerate([100, 200, 300, 0, 50, 400])]
     waiting = [spool.put(cells) for cells in kept]
     assert [one.cells is None for one in waiting] == [False, False, True, False, False, True]
@@ -33,7 +33,7 @@ def test_a_spool_gives_back_what_was_put_in_memory_and_in_the_file(tmp_path: Pat
 
 
 def test_without_a_file_everything_waits_in_memory() -> None:
-    spool = Spool(None, 0)
+    spool = SpillBuffer(None, 0)
     cells = some(1, 100)
     assert spool.take(spool.put(cells)) is cells
     spool.close()

@@ -42,15 +42,15 @@ def counted(records: CodedRecords, folder: Path, workload=3, resources=ONE_THREA
     source, destination = stored(records, folder / "records"), folder / "marginals"
     destination.mkdir()
     found = count_marginals(source, destination, workload, resources)
-    assert digest(in_memory([source], folder / "few", workload)) == digest(destination)
+    assert digest(in_memory(source, folder / "few", workload)) == digest(destination)
     return found
 
 
-def in_memory(partitions: list[Path], destination: Path, workload: int | list[tuple[int, ...]]) -> Path:
+def in_memory(source: Path, destination: Path, workload: int | list[tuple[int, ...]]) -> Path:
     destination.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(marginals, "_FEW_RECORDS", 1 << 40)
-        return count_marginals(partitions, destination, workload, ONE_THREAD).folder
+        return count_marginals(source, destination, workload, ONE_THREAD).folder
 
 
 def digest(folder: Path) -> dict[str, str]:
@@ -142,10 +142,6 @@ def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts
         assert (np.diff(aggregates.combinations[length - 1], axis=1) > 0).all()
     assert [a.text for a in aggregates.attributes] == sorted(a.text for a in aggregates.attributes)
     folders = [stored(part, tmp_path / f"part_{i}") for i, part in enumerate(cut(records, parts))]
-    together = made(tmp_path / "together")
-    count_marginals(folders, together, 3, ONE_THREAD)
-    assert digest(together) == digest(whole.folder)
-    assert digest(in_memory(folders, tmp_path / "few", 3)) == digest(whole.folder)
     partials = [
         count_marginals(folder, made(tmp_path / f"partial_{i}"), 3, ONE_THREAD)
         for i, folder in enumerate(folders)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates.linkability import rare_by_length
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.protection import rounded_down
+from tasks.core.aggregates.protection import round_down
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
@@ -109,4 +109,4 @@ def test_codes_too_many_for_one_integer_are_looked_up_too(tmp_path: Path) -> Non
 
 
 def test_rounding_down() -> None:
-    assert [rounded_down(n, 10) for n in (0, 9, 10, 19, -1)] == [0, 0, 10, 10, -10]
+    assert [round_down(n, 10) for n in (0, 9, 10, 19, -1)] == [0, 0, 10, 10, -10]

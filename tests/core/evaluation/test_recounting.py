@@ -11,19 +11,14 @@ from tasks.core.evaluation import fit
 from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.release import count_in_parts
-from tasks.core.parts.shards import RecordShard
+from tasks.core.parts.shards import record_shards
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis import records as records_module
-from tasks.core.synthesis.fitted import draw_fitted_in_shards
-from tasks.core.synthesis.records import (
-    ShardedRecords,
-    SyntheticRecords,
-    join_shards,
-    keep_record_shard,
-    open_synthetic_records,
-)
+from tasks.core.synthesis.fitted import draw_fitted_shards
+from tasks.core.synthesis.records import SyntheticRecords, join_shards, open_synthetic_records
+from tests.core.synthesis.test_fitted_in_shards import shard_records
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 
@@ -35,13 +30,16 @@ def measurement():
 @pytest.fixture(scope="module")
 def sharded(measurement, tmp_path_factory):
     store = PartStore(str(tmp_path_factory.mktemp("shards")))
-    return draw_fitted_in_shards(
-        measurement, 3, number=1000, shard_records=30, store=store, workers=InProcess()
-    )
+    shards = record_shards(1000, 30, 3)
+    return draw_fitted_shards(measurement, shards, store=store, workers=InProcess())
 
 
-def joined(sharded):
-    shards = list(sharded.stream())
+@pytest.fixture(scope="module")
+def parts(sharded):
+    return list(map(shard_records, sharded))
+
+
+def joined(shards):
     sizes = np.concatenate([np.diff(shard.offsets) for shard in shards])
     return SyntheticRecords(
         shards[0].headers,
@@ -49,16 +47,6 @@ def joined(sharded):
         np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)]),
         np.concatenate([shard.attribute_ids for shard in shards]),
     )
-
-
-def kept(folder, shards):
-    store = PartStore(str(folder))
-    places = [
-        RecordShard(place, records.number_of_records, 1 / len(shards), place)
-        for place, records in enumerate(shards)
-    ]
-    parts = [keep_record_shard(store, place, own) for place, own in zip(places, shards, strict=True)]
-    return ShardedRecords(tuple(places), tuple(parts))
 
 
 def same(one, other):
@@ -74,16 +62,16 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("length", [1, 3, 9, -1])
-def test_combinations_are_counted_as_all_at_once(sharded, length):
-    assert len(sharded.parts) == 34
-    expected = count_in_memory(code_synthetic(joined(sharded), SCHEMA), length)
-    same(count_in_parts(sharded.stream(), SCHEMA, length), expected)
+def test_combinations_are_counted_as_all_at_once(parts, length):
+    assert len(parts) == 34
+    expected = count_in_memory(code_synthetic(joined(parts), SCHEMA), length)
+    same(count_in_parts(parts, SCHEMA, length), expected)
 
 
-def test_records_in_a_file_are_coded_as_those_in_memory(sharded, tmp_path, monkeypatch):
+def test_records_in_a_file_are_coded_as_those_in_memory(sharded, parts, tmp_path, monkeypatch):
     monkeypatch.setattr(records_module, "_MOST_AT_ONCE", 77)
     join_shards(sharded, tmp_path)
-    stored, expected = open_synthetic_records(tmp_path), code_synthetic(joined(sharded), SCHEMA)
+    stored, expected = open_synthetic_records(tmp_path), code_synthetic(joined(parts), SCHEMA)
     assert len(list(stored.parts())) > 5
     found = code_synthetic(stored, SCHEMA)
     assert (found.values, found.slot_columns) == (expected.values, expected.slot_columns)
@@ -94,9 +82,9 @@ def test_records_in_a_file_are_coded_as_those_in_memory(sharded, tmp_path, monke
 
 
 @pytest.mark.parametrize("length", [2, -1])
-def test_a_record_of_one_shard_may_hold_more_than_all_others(tmp_path, sharded, length):
+def test_a_record_of_one_shard_may_hold_more_than_all_others(parts, length):
     """So there are more lengths than in the first shard; and one shard has no record at all."""
-    whole = joined(sharded)
+    whole = joined(parts)
     tongues = [place for place, each in enumerate(whole.attributes) if each.item is not None][:3]
     sexes = [place for place, each in enumerate(whole.attributes) if each.header == "sex"]
     ids = ([sexes[0]], [], sorted([sexes[1], *tongues]))
@@ -105,33 +93,31 @@ def test_a_record_of_one_shard_may_hold_more_than_all_others(tmp_path, sharded, 
         replace(whole, offsets=np.array(begins, np.int64), attribute_ids=np.array(held, np.int32))
         for begins, held in zip(offsets, ids, strict=True)
     ]
-    found = kept(tmp_path, shards)
-    expected = count_in_memory(code_synthetic(joined(found), SCHEMA), length)
-    same(count_in_parts(found.stream(), SCHEMA, length), expected)
+    expected = count_in_memory(code_synthetic(joined(shards), SCHEMA), length)
+    same(count_in_parts(shards, SCHEMA, length), expected)
 
 
-def test_no_record_at_all(tmp_path, sharded):
-    empty = replace(joined(sharded), offsets=np.zeros(1, np.int64), attribute_ids=np.empty(0, np.int32))
-    found = kept(tmp_path, [empty])
+def test_no_record_at_all(parts):
+    empty = replace(joined(parts), offsets=np.zeros(1, np.int64), attribute_ids=np.empty(0, np.int32))
     expected = count_in_memory(code_synthetic(empty, SCHEMA), 2)
-    same(count_in_parts(found.stream(), SCHEMA, 2), expected)
+    same(count_in_parts([empty], SCHEMA, 2), expected)
 
 
-def test_attributes_need_not_be_in_the_order_of_their_texts(tmp_path, sharded):
+def test_attributes_need_not_be_in_the_order_of_their_texts(parts):
     """What only constraints bring into records stands behind all else."""
-    whole = joined(sharded)
+    whole = joined(parts)
     turned = replace(
         whole,
         attributes=whole.attributes[::-1],
         attribute_ids=np.int32(len(whole.attributes) - 1) - whole.attribute_ids,
     )
-    found = kept(tmp_path, [turned, turned])
-    expected = count_in_memory(code_synthetic(joined(found), SCHEMA), 3)
-    same(count_in_parts(found.stream(), SCHEMA, 3), expected)
+    shards = [turned, turned]
+    expected = count_in_memory(code_synthetic(joined(shards), SCHEMA), 3)
+    same(count_in_parts(shards, SCHEMA, 3), expected)
 
 
-def test_shards_of_two_tables_are_not_added_up(tmp_path, sharded):
-    one = joined(sharded)
+def test_shards_of_two_tables_are_not_added_up(parts):
+    one = joined(parts)
     *others, last = one.attributes
     other = replace(one, attributes=(*others, replace(last, header="tongue_welsh", item="welsh")))
     with pytest.raises(InternalError, match="same attributes"):

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from tasks.core.aggregates.protection import rounded_down
+from tasks.core.aggregates.protection import round_down
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.k_anonymity import RoundedWords, anonymity_statement
@@ -270,7 +270,7 @@ def test_nothing_reported_is_a_statement_too():
 
 def published(counts, resolution):
     """Counts by combination, rounded down; what is 0 is left out."""
-    floors = {name: rounded_down(count, resolution) for name, count in counts.items()}
+    floors = {name: round_down(count, resolution) for name, count in counts.items()}
     return {name: floor for name, floor in floors.items() if floor}
 
 
@@ -279,7 +279,7 @@ def consistent(release, names, resolution):
     found = []
     ranges = [range(release.get(n, 0), release.get(n, 0) + resolution) for n in names]
     for counts in itertools.product(*ranges):
-        if rounded_down(sum(counts), resolution) == release["group"]:
+        if round_down(sum(counts), resolution) == release["group"]:
             found.append(dict(zip(names, counts, strict=True)))
     return found
 
@@ -310,7 +310,7 @@ def test_who_knows_all_others_reads_off_the_last_where_they_are_one_short_of_a_s
 
 
 def test_two_resolutions_of_one_table_can_leave_one_count():
-    wide, narrow = rounded_down(20, 10), rounded_down(20, 7)
+    wide, narrow = round_down(20, 10), round_down(20, 7)
     assert set(range(wide, wide + 10)) & set(range(narrow, narrow + 7)) == {20}
 
 

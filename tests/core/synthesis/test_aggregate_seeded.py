@@ -17,8 +17,8 @@ from tasks.core.synthesis.aggregate_seeded import (
     draw_aggregate_seeded,
     number_of_shards,
 )
-from tasks.core.synthesis.index import build_index, scaled_up
-from tasks.core.synthesis.tree import joined
+from tasks.core.synthesis.index import build_index, scale_up
+from tasks.core.synthesis.tree import join_drawn
 from tests.oracles.aggregate_seeded import aggregates_of, closed, counted, dictionary, oracle_of
 from tests.oracles.random_tables import exact_aggregates, noisy_aggregates
 
@@ -108,7 +108,7 @@ def _observed(aggregates, parameters, seeds):
         )
         while shard.advance():
             pass
-        sizes, ids = joined(shard.slices)
+        sizes, ids = join_drawn(shard.slices)
         records = np.split(ids, np.cumsum(sizes)[:-1]) if len(sizes) else []
         seen[tuple(sorted(tuple(sorted(record.tolist())) for record in records))] += 1
     return seen
@@ -116,7 +116,7 @@ def _observed(aggregates, parameters, seeds):
 
 def _scaled(aggregates, factor):
     levels = [
-        dict(zip(map(tuple, ids.tolist()), scaled_up(counts, factor).tolist(), strict=True))
+        dict(zip(map(tuple, ids.tolist()), scale_up(counts, factor).tolist(), strict=True))
         for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True)
     ]
     texts = [attribute.text for attribute in aggregates.attributes]

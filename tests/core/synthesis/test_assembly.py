@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.synthesis.assembly import ordered, write_wide_tsv
+from tasks.core.synthesis.assembly import order_records, write_wide_tsv
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
 
 CELLS = [
@@ -39,7 +39,7 @@ def _ordered(headers, rows, shuffled=None):
         held = [shuffled(record) for record in held]
     sizes = np.array([len(record) for record in held], np.int32)
     flat = np.array([i for record in held for i in record], np.int32)
-    return ordered(tuple(headers), attributes, sizes, flat)
+    return order_records(tuple(headers), attributes, sizes, flat)
 
 
 def _published(rows):

@@ -32,7 +32,7 @@ from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT
 from tasks.core.records.rulebook import Rulebook, repair_records
-from tasks.core.synthesis.fitted import draw_fitted, obeying, without_others
+from tasks.core.synthesis.fitted import draw_fitted, empty_others, repair_impossible
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS
 from tests.oracles.partitions import as_table, parted
@@ -284,8 +284,8 @@ def test_w22_the_last_repair_holds_what_the_search_could_not():
     anything[:, 4] = measurement.cells[4].other
     book = Rulebook(schema, coding_of_cells(measurement.cells, measurement.schema))
     assert book.broken(anything).sum() > 50
-    assert not book.broken(obeying(measurement, anything)).any()
-    assert not book.broken(without_others(measurement, anything)).any()
+    assert not book.broken(repair_impossible(measurement, anything)).any()
+    assert not book.broken(empty_others(measurement, anything)).any()
 
 
 def test_w22_constraints_of_more_columns_than_the_search_takes_hold_too(monkeypatch):

@@ -28,7 +28,7 @@ from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.evaluation.compared_sides import code_synthetic
-from tasks.core.synthesis.estimates import ranges, scaled_to_records
+from tasks.core.synthesis.estimates import ranges, scale_to_records
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import SCHEMA, bits, draw, parameters, people
 
@@ -44,7 +44,7 @@ def reported(measured, length, number=None) -> Aggregates:
     """The combinations of fitted records, as a release counts them."""
     made = draw_fitted(measured, 7, number=number).records
     counted = count_in_memory(code_synthetic(made, measured.schema), length)
-    return scaled_to_records(
+    return scale_to_records(
         dataclasses.replace(counted, headers=made.headers), max(0, measured.number_of_records)
     )
 

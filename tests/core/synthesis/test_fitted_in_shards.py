@@ -6,15 +6,20 @@ import pytest
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.errors import ParameterError
-from tasks.core.fitting.fit import fit
+from tasks.core.fitting.fit import fit, fit_in_shards
 from tasks.core.fitting.noisy_tables import table_counts
-from tasks.core.fitting.sharded_fit import fit_in_shards
 from tasks.core.fitting.sharded_search import read_shard_cells
-from tasks.core.parts.shards import record_shards
+from tasks.core.parts.shards import ShardPlace, record_shards
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
-from tasks.core.synthesis.fitted import domain_to_fit, draw_fitted, draw_fitted_in_shards
+from tasks.core.synthesis.fitted import (
+    domain_to_fit,
+    draw_fitted,
+    draw_fitted_shards,
+    wanted_number,
+    write_fitted,
+)
+from tasks.core.synthesis.records import read_synthetic_records
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constraints import THREE, written
 from tests.core.synthesis.test_constraints import drawn as constrained
@@ -23,9 +28,18 @@ from tests.oracles.constraints import plain_contract
 from tests.oracles.workloads import draw, parameters, people
 
 
+def files_in(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def files(part):
     with part.folder() as folder:
-        return {path.name: path.read_bytes() for path in folder.iterdir()}
+        return files_in(folder)
+
+
+def shard_records(part):
+    with part.folder() as folder:
+        return read_synthetic_records(folder)
 
 
 def drawn(number=3000, epsilon=4.0, seed=1):
@@ -33,9 +47,9 @@ def drawn(number=3000, epsilon=4.0, seed=1):
     return draw(people(number, seed), parameters(epsilon), seed)
 
 
-def in_shards(measurement, folder, most=700, workers=InProcess(), **options):
-    store = PartStore(str(folder))
-    return draw_fitted_in_shards(measurement, 7, shard_records=most, store=store, workers=workers, **options)
+def in_shards(measurement, folder, most=700, workers=InProcess(), number=None, **options):
+    shards = record_shards(wanted_number(measurement, number), most, 7)
+    return draw_fitted_shards(measurement, shards, store=PartStore(str(folder)), workers=workers, **options)
 
 
 def off(domain, targets, shards, number):
@@ -47,17 +61,27 @@ def off(domain, targets, shards, number):
     return found
 
 
-@pytest.mark.parametrize("number", [None, 0, -5, 1, 40])
-def test_one_shard_has_the_bytes_of_the_single_process(tmp_path, number):
+@pytest.mark.parametrize("number", [None, 0, 40])
+def test_one_shard_is_made_in_this_process(tmp_path, number):
     measurement = drawn()
-    found = in_shards(measurement, tmp_path, most=10_000, number=number)
-    alone = draw_fitted(measurement, 7, number=None if number is None else max(0, number))
-    (tmp_path / "alone").mkdir()
-    alone.records.write(tmp_path / "alone")
-    np.save(tmp_path / "alone" / "cells.npy", alone.cells)
-    expected = {path.name: path.read_bytes() for path in (tmp_path / "alone").iterdir()}
-    assert [files(part) for part in found.parts] == [expected]
-    assert found.number_of_records == alone.records.number_of_records
+    for name in ("found", "alone"):
+        (tmp_path / name).mkdir()
+    place = ShardPlace(10_000, PartStore(str(tmp_path)), "shards", InProcess())
+    write_fitted(measurement, 7, tmp_path / "found", place, number=number)
+    draw_fitted(measurement, 7, number=number).write(tmp_path / "alone")
+    assert files_in(tmp_path / "found") == files_in(tmp_path / "alone")
+
+
+def test_several_shards_are_joined_and_go(tmp_path):
+    measurement = drawn()
+    (tmp_path / "found").mkdir()
+    place = ShardPlace(700, PartStore(str(tmp_path)), "shards", InProcess())
+    write_fitted(measurement, 7, tmp_path / "found", place, number=2003)
+    parts = in_shards(measurement, tmp_path / "parts", number=2003)
+    found, shards = read_synthetic_records(tmp_path / "found"), list(map(shard_records, parts))
+    assert found.attribute_ids.tolist() == [each for own in shards for each in own.attribute_ids.tolist()]
+    assert np.load(tmp_path / "found" / "cells.npy").shape[0] == found.number_of_records == 2003
+    assert not (tmp_path / "shards").exists()
 
 
 @pytest.mark.parametrize("workers", [Backwards(), Sent()], ids=["backwards", "sent"])
@@ -65,31 +89,23 @@ def test_shards_are_the_same_whoever_works_in_whatever_order(tmp_path, workers):
     measurement = drawn()
     expected = in_shards(measurement, tmp_path / "one", threads=1)
     found = in_shards(measurement, tmp_path / "other", workers=workers, threads=2)
-    assert len(found.parts) > 3
-    assert found.shards == expected.shards
-    assert [files(part) for part in found.parts] == [files(part) for part in expected.parts]
+    assert len(found) > 3
+    assert list(map(files, found)) == list(map(files, expected))
 
 
 def test_shards_have_all_records_in_one_form_and_nothing_else_is_left(tmp_path):
     measurement = drawn()
-    found = in_shards(measurement, tmp_path, number=2003)
-    sizes = [records.number_of_records for records in found.stream()]
-    assert sizes == [shard.number_of_records for shard in found.shards] == [668, 668, 667]
-    assert len({(records.headers, records.attributes) for records in found.stream()}) == 1
-    assert len({shard.seed for shard in found.shards}) == 3
-    assert len({records.attribute_ids.tobytes() for records in found.stream()}) == 3
+    shards = list(map(shard_records, in_shards(measurement, tmp_path, number=2003)))
+    assert [records.number_of_records for records in shards] == [668, 668, 667]
+    assert len({(records.headers, records.attributes) for records in shards}) == 1
+    assert len({records.attribute_ids.tobytes() for records in shards}) == 3
     assert {path.parent.parent.name for path in tmp_path.rglob("*") if path.is_file()} == {"shards"}
 
 
 def test_more_shards_than_turns(tmp_path):
     found = in_shards(drawn(), tmp_path, most=20, number=401)
-    assert len(found.shards) == 21
-    assert sum(records.number_of_records for records in found.stream()) == 401
-
-
-def test_a_shard_of_no_record_is_refused(tmp_path):
-    with pytest.raises(ParameterError, match="at least one record"):
-        in_shards(drawn(), tmp_path, most=0)
+    assert len(found) == 21
+    assert sum(shard_records(part).number_of_records for part in found) == 401
 
 
 @pytest.mark.parametrize("shards", [2, 4, 8, 20])
@@ -122,8 +138,8 @@ def test_each_shard_holds_the_constraints_and_columns_that_follow(tmp_path):
     )
     schema = with_constraints(oracle.SCHEMA, contract)
     found = in_shards(constrained(schema, 600), tmp_path, most=150)
-    assert len(found.parts) > 3
-    for records in found.stream():
+    assert len(found) > 3
+    for records in map(shard_records, found):
         rows = written(records, schema)
         assert any(row["area"] for row in rows)
         assert not any(oracle.broken(contract, row) for row in rows)

@@ -10,14 +10,24 @@ from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency
 from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.release import count_in_parts
+from tasks.core.fitting import sharded_search
+from tasks.core.parts.shards import ShardPlace, record_shards
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
-from tasks.core.synthesis import fitted_to_counts as sharded
-from tasks.core.synthesis.fitted_to_counts import HeldConstraints, Missing, draw_fitted_to_counts
+from tasks.core.synthesis.fitted_to_counts import (
+    HeldConstraints,
+    Missing,
+    Reported,
+    draw_fitted_to_counts,
+    draw_fitted_to_counts_shards,
+    wanted_number,
+    write_fitted_to_counts,
+)
+from tasks.core.synthesis.records import read_synthetic_records
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constrained_headers import rounded
 from tests.core.synthesis.test_constraints import THREE, raw_records, written
-from tests.core.synthesis.test_fitted_in_shards import files
+from tests.core.synthesis.test_fitted_in_shards import files, files_in, shard_records
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import plain_contract
 from tests.oracles.workloads import SCHEMA, people
@@ -25,10 +35,11 @@ from tests.oracles.workloads import SCHEMA, people
 MISSING = Missing.of_rounding(10)
 
 
-def in_shards(counts, folder, most=700, workers=InProcess(), **options):
-    store = PartStore(str(folder))
-    return sharded.draw_fitted_to_counts_in_shards(
-        counts, MISSING, 7, shard_records=most, store=store, workers=workers, **options
+def in_shards(counts, folder, most=700, workers=InProcess(), held=None, number=None):
+    known = PartStore(str(folder.parent)).put(f"{folder.name}-counts", counts.write)
+    shards = record_shards(wanted_number(counts, number), most, 7)
+    return draw_fitted_to_counts_shards(
+        Reported(known, MISSING, held), shards, store=PartStore(str(folder)), workers=workers
     )
 
 
@@ -52,17 +63,18 @@ def constrained():
     return contract, rounded(raw, 10), held
 
 
-@pytest.mark.parametrize("number", [None, 0, -3, 1, 50])
-def test_one_shard_has_the_bytes_of_the_single_process(tmp_path, number):
+@pytest.mark.parametrize("most", [10_000, 150])
+def test_written_in_one_shard_or_joined_of_several(tmp_path, most):
     _, counts, held = constrained()
-    found = in_shards(counts, tmp_path, most=10_000, number=number, held=held)
-    alone = draw_fitted_to_counts(
-        counts, MISSING, 7, held=held, number=None if number is None else max(0, number)
-    )
-    (tmp_path / "alone").mkdir()
-    alone.write(tmp_path / "alone")
-    expected = {path.name: path.read_bytes() for path in (tmp_path / "alone").iterdir()}
-    assert [files(part) for part in found.parts] == [expected]
+    for name in ("found", "alone"):
+        (tmp_path / name).mkdir()
+    place = ShardPlace(most, PartStore(str(tmp_path)), "shards", InProcess())
+    write_fitted_to_counts(counts, MISSING, 7, tmp_path / "found", place, held=held)
+    if most > counts.number_of_records:
+        draw_fitted_to_counts(counts, MISSING, 7, held=held).write(tmp_path / "alone")
+        assert files_in(tmp_path / "found") == files_in(tmp_path / "alone")
+    assert read_synthetic_records(tmp_path / "found").number_of_records == counts.number_of_records
+    assert not (tmp_path / "shards").exists()
 
 
 @pytest.mark.parametrize("workers", [Backwards(), Sent()], ids=["backwards", "sent"])
@@ -70,29 +82,30 @@ def test_shards_are_the_same_whoever_works_in_whatever_order(tmp_path, workers):
     _, counts, held = constrained()
     expected = in_shards(counts, tmp_path / "one", most=150, held=held)
     found = in_shards(counts, tmp_path / "other", most=150, held=held, workers=workers)
-    assert len(found.parts) > 3
-    assert [files(part) for part in found.parts] == [files(part) for part in expected.parts]
+    assert len(found) > 3
+    assert list(map(files, found)) == list(map(files, expected))
 
 
 def test_each_shard_holds_the_constraints_and_all_have_the_same_attributes(tmp_path):
     contract, counts, held = constrained()
-    found = in_shards(counts, tmp_path, most=3, number=40, held=held)
-    shards = list(found.stream())
+    shards = list(map(shard_records, in_shards(counts, tmp_path / "parts", most=3, number=40, held=held)))
     rows = [written(records, oracle.SCHEMA) for records in shards]
     assert len({tuple(sorted({text for row in shard for text in row["area"]})) for shard in rows}) > 2
     assert not any(oracle.broken(contract, row) for shard in rows for row in shard)
     assert len({(records.headers, records.attributes) for records in shards}) == 1
     brought_in = shards[0].attributes[len(counts.attributes) :]
     assert [attribute.text for attribute in brought_in] == ["area:north", "area:south"]
-    assert {path.parent.parent.name for path in tmp_path.rglob("*") if path.is_file()} == {"shards"}
+    assert {path.parent.parent.name for path in (tmp_path / "parts").rglob("*") if path.is_file()} == {
+        "shards"
+    }
 
 
 def test_sets_may_be_counted_one_at_a_time(tmp_path, monkeypatch):
     counts = rounded(people(1000, 1), 10)
     expected = in_shards(counts, tmp_path / "all", most=300)
-    monkeypatch.setattr(sharded, "_CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(sharded_search, "_CELLS_AT_ONCE", 1)
     found = in_shards(counts, tmp_path / "each", most=300)
-    assert [files(part) for part in found.parts] == [files(part) for part in expected.parts]
+    assert list(map(files, found)) == list(map(files, expected))
 
 
 def test_the_counts_of_all_shards_come_as_near_to_the_reported_ones(tmp_path):
@@ -100,9 +113,9 @@ def test_the_counts_of_all_shards_come_as_near_to_the_reported_ones(tmp_path):
     counts = rounded(people(4000, 1), 10)
     alone = draw_fitted_to_counts(counts, MISSING, 7)
     expected = count_in_memory(code_synthetic(alone, SCHEMA), 3)
-    found = in_shards(counts, tmp_path, most=1000)
-    assert len(found.parts) == 4
-    ours = count_in_parts(found.stream(), SCHEMA, 3)
+    found = in_shards(counts, tmp_path / "parts", most=1000)
+    assert len(found) == 4
+    ours = count_in_parts(map(shard_records, found), SCHEMA, 3)
     for length in range(3):
         assert off(ours, counts, length) < off(expected, counts, length) + 0.003
 

@@ -20,7 +20,7 @@ from tasks.core.synthesis.aggregate_seeded import (
 )
 from tasks.core.synthesis.aggregate_seeded_kernels import are_few, enough_hold, find_holders, keep_held
 from tasks.core.synthesis.row_set_kernels import narrow
-from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
+from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.random_tables import HEADERS, tables
 
@@ -157,7 +157,7 @@ def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, 
     cells = np.array(["x", "y", "z", ""])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
     _, rows, _ = held_tables((HEADERS, cells.tolist()), 1, 2)
     held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
-    index = indexed(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
+    index = build_block_index(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
     held = held_to(index, 2)
     held = held._replace(
         rows=held.rows._replace(short=few, lists=np.empty((2, len(rows.ids) + 64), np.int32))

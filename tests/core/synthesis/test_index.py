@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.synthesis.index import build_index, scaled_up
+from tasks.core.synthesis.index import build_index, scale_up
 from tasks.core.synthesis.index_kernels import MISSING, longer_combination
 from tests.oracles.aggregate_seeded import aggregates_of, closed, dictionary
 from tests.oracles.random_tables import noisy_aggregates
@@ -75,14 +75,14 @@ def test_rows_leave_out_words_that_are_empty():
     ],
 )
 def test_a_scale_factor_rounds_up_exactly(factor, counts, expected):
-    assert scaled_up(np.array(counts, np.int64), factor).tolist() == expected
+    assert scale_up(np.array(counts, np.int64), factor).tolist() == expected
     if factor:
         assert all(e == -(-c * Fraction(str(factor)) // 1) for c, e in zip(counts, expected, strict=True))
 
 
 def test_a_scale_factor_that_makes_counts_too_large_is_refused():
     with pytest.raises(ParameterError, match="2\\^53"):
-        scaled_up(np.array([2**50]), 9.0)
+        scale_up(np.array([2**50]), 9.0)
 
 
 def _pair(ids, counts, headers=("A", "B")):

@@ -15,7 +15,7 @@ from tasks.core.random_kernels import stream
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
 from tasks.core.synthesis.record_kernels import Effort
-from tasks.core.synthesis.rows import block_cells, indexed
+from tasks.core.synthesis.rows import block_cells, build_block_index
 from tasks.core.synthesis.tree import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, draw_value_seeded
 from tests.oracles.oversampling import Oversampled
@@ -102,7 +102,7 @@ def test_tries_are_used_up_by_refusals_and_restored_by_acceptance(tries):
     left = np.full(len(index.counts), plenty)
     left[[len(rows.attributes) + place for place in spent]] = 0
     available = np.full(len(rows.attributes), plenty)
-    block = indexed(block_cells(rows), np.append(rows.counts, 0), 1)
+    block = build_block_index(block_cells(rows), np.append(rows.counts, 0), 1)
     drafts = drafts_of(block.cells, records, stream("test", 1)[0], 0)
     room = Combinations(
         *(np.empty(64, np.int32) for _ in range(4)),

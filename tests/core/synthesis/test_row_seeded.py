@@ -13,9 +13,9 @@ from scipy.stats import chi2, chi2_contingency
 from tasks.core.arrays import Integers
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.record_kernels import choose_spare_rows
-from tasks.core.synthesis.row_seeded import _left_out, draw_row_seeded, suppressed
+from tasks.core.synthesis.row_seeded import _left_out, draw_row_seeded, remove_excess_uses
 from tasks.core.synthesis.row_set_kernels import fill_lists
-from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
+from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
 from tasks.core.synthesis.tree import DrawnRecords
 from tests.benchmarks.data import generated_codes
 from tests.oracles.raw_seeded import Oracle
@@ -148,7 +148,7 @@ def test_the_rows_that_are_not_begun_with_are_those_of_the_oracle(table, resolut
     number = min(number, rows.number_of_records)
     as_sets = [frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()]
     cells, empty = block_cells(rows), len(rows.attributes)
-    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(held_by(cells, empty))])
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(count_held(cells, empty))])
     listed = np.empty(int(first[-1]), np.int32)
     fill_lists(cells, first, listed)
     beyond = np.append(rows.counts % resolution, 1)
@@ -269,7 +269,7 @@ def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_emp
         expected[tuple(tuple(record) for record in kept if record)] += 1
     found: Counter[tuple] = Counter()
     for seed in range(2400):
-        left_over = suppressed(DrawnRecords(sizes, ids), excess, seed)
+        left_over = remove_excess_uses(DrawnRecords(sizes, ids), excess, seed)
         parts = np.split(left_over.attribute_ids, np.cumsum(left_over.sizes)[:-1])
         found[tuple(tuple(part.tolist()) for part in parts)] += 1
     assert set(found) == set(expected)

@@ -17,7 +17,7 @@ from tasks.core.synthesis.row_set_kernels import (
     present_rows,
     row_at,
 )
-from tasks.core.synthesis.rows import held_by, indexed, row_set
+from tasks.core.synthesis.rows import build_block_index, count_held, row_set
 
 ATTRIBUTES, ROWS = 5, 200
 
@@ -30,7 +30,7 @@ def _index(seed, rows_a_bit):
         cells[(cells[:, :slot] == cells[:, slot, None]).any(axis=1), slot] = ATTRIBUTES
     cells = np.column_stack([cells, np.full(ROWS, ATTRIBUTES - 1, np.uint16)])
     cells[:, :3][cells[:, :3] == ATTRIBUTES - 1] = ATTRIBUTES
-    return indexed(np.ascontiguousarray(cells), held_by(cells, ATTRIBUTES), 1, rows_a_bit)
+    return build_block_index(np.ascontiguousarray(cells), count_held(cells, ATTRIBUTES), 1, rows_a_bit)
 
 
 @settings(max_examples=100, deadline=None)

@@ -34,12 +34,7 @@ _FILE = "rows.parquet"
 class TableBlock:
     """What one machine reads.
 
-    Attributes:
-        number: of the block, from 0.
-        source: the input, where it is read in place, unopened.
-        rows: of it.
-        copied: the block itself, where it is a copy.
-        state: of the input, while it is read in place.
+    Either its rows of a ``source``, unopened and in a ``state`` that must stay, or a ``copied`` part.
     """
 
     number: int
@@ -49,7 +44,6 @@ class TableBlock:
     state: FileState | None = None
 
     def batches(self, positions: Sequence[int]) -> Iterator[pa.RecordBatch]:
-        """Its rows, each column named by its position in the input, and `ROW`."""
         if self.copied is not None:
             with self.copied.folder() as folder, pq.ParquetFile(folder / _FILE) as file:
                 yield from file.iter_batches()
@@ -73,32 +67,25 @@ def state_of(source: InputFile) -> FileState | None:
 def blocks_in_place(
     source: InputFile, number: int, state: FileState | None, limit: int | None = None
 ) -> list[TableBlock] | None:
-    """Blocks of a file that any machine may read from its middle; None of one that must be copied.
-
-    Args:
-        source: the input.
-        number: of blocks, at least 1; some may hold no row.
-        state: see `state_of`.
-        limit: only the first so many rows.
-    """
+    """Blocks of a file that any machine may read from its middle; None of one that must be copied."""
     if not source.is_parquet or state is None:
         return None
     rows, _ = number_of_rows(source)
     rows = rows if limit is None else min(rows, limit)
     ends = [rows * place // number for place in range(number + 1)]
-    own = unopened(source)
+    own = without_open_file(source)
     return [
         TableBlock(place, own, range(start, stop), state=state)
         for place, (start, stop) in enumerate(itertools.pairwise(ends))
     ]
 
 
-def unopened(source: InputFile) -> InputFile:
+def without_open_file(source: InputFile) -> InputFile:
     """The same input with its header, to be opened by whoever reads it, wherever that one stands."""
     return replace(source, path=Path(source.path).absolute()).with_headers(source.headers)
 
 
-def copied_blocks(
+def copy_blocks(
     source: InputFile,
     positions: Sequence[int],
     number: int,
@@ -110,16 +97,6 @@ def copied_blocks(
     progress: StageDone | None = None,
 ) -> list[TableBlock]:
     """Copy the used columns of an input into blocks; a batch at a time is in memory.
-
-    Args:
-        source: the input.
-        positions: of the columns.
-        number: of blocks.
-        store: where they are kept.
-        prefix: of their keys.
-        state: of the input, which must not change; see `state_of`.
-        limit: only the first so many rows.
-        progress: told the share of the input that was read.
 
     Raises:
         InputError: see `read_batches`.

@@ -23,20 +23,20 @@ from tasks.core.errors import InputError
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import InProcess, KeptWork, Workers
 from tasks.core.queries import QueryResources
-from tasks.core.records.cells import CodedRows, code_rows, with_cells
+from tasks.core.records.cells import CodedRows, code_rows, run_with_cells
 from tasks.core.records.coded import CodedFacts, CodedRecords, code_type, read_coded_records, write_dictionary
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import ORDER, DroppedCells, dropped_by_reason
-from tasks.core.records.encoding import EncodingOptions, positions_in, require_distinct_headers
-from tasks.core.records.joining import Joining, contents_of, joined_records, normalised_ids
+from tasks.core.records.encoding import EncodingOptions, find_positions, require_distinct_headers
+from tasks.core.records.joining import Joining, contents_of, join_records, normalised_ids
 from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.partitions.blocks import (
     ROW,
     TableBlock,
     blocks_in_place,
-    copied_blocks,
+    copy_blocks,
     state_of,
-    unopened,
+    without_open_file,
 )
 from tasks.core.records.partitions.pieces import PieceReader, Values, read_values, write_piece, write_texts
 from tasks.core.records.rulebook import repair_records
@@ -50,10 +50,7 @@ from tasks.core.tables.source import FileState
 class PartitionPlace:
     """Where partitions go, and how many there are.
 
-    Attributes:
-        number: of partitions, and of blocks; declared.
-        store: where.
-        prefix: of their keys.
+    Their number, which is that of the blocks, too, is declared.
     """
 
     number: int
@@ -61,7 +58,6 @@ class PartitionPlace:
     prefix: str
 
     def key(self, *names: object) -> str:
-        """Of a part of theirs."""
         return "/".join([self.prefix, *map(str, names)])
 
 
@@ -91,7 +87,6 @@ class PartitionPlan:
 
     @property
     def wanted(self) -> list[int]:
-        """Positions of all columns that are read."""
         return [*self.positions, *([] if self.subject is None else [self.subject])]
 
     def joining(self, places: Integers | None = None) -> Joining:
@@ -117,8 +112,7 @@ class ReadBlock:
 
 
 def read_block(plan: PartitionPlan, block: TableBlock) -> ReadBlock:
-    """Read a block, and part its rows."""
-    rows, places = with_cells(QueryResources(threads=1), partial(_rows_of, plan, block))
+    rows, places = run_with_cells(QueryResources(threads=1), partial(_rows_of, plan, block))
     store, key = plan.place.store, partial(plan.place.key, "pieces", block.number)
     owners = _partition_of_rows(plan, rows, places, block.number)
     # Short numbers are sorted several times as fast.
@@ -140,7 +134,6 @@ def read_block(plan: PartitionPlan, block: TableBlock) -> ReadBlock:
 def _rows_of(
     plan: PartitionPlan, block: TableBlock, connection: duckdb.DuckDBPyConnection
 ) -> tuple[CodedRows, Integers]:
-    """The rows of a block, and the place of each in the input."""
     places: list[Integers] = [np.zeros(0, np.int64)]
 
     def noted(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
@@ -206,9 +199,9 @@ def join_partition(plan: PartitionPlan, inputs: PartitionInputs) -> JoinedPartit
     """Join the rows of one partition, and hold its records to the constraints.
 
     Raises:
-        InputError: as `joined_records` does.
+        InputError: as `join_records` does.
     """
-    return with_cells(QueryResources(threads=1), partial(_join, plan, inputs))
+    return run_with_cells(QueryResources(threads=1), partial(_join, plan, inputs))
 
 
 def _join(
@@ -223,7 +216,7 @@ def _join(
             reader.add(rows_folder, texts_folder)
     gathered = reader.finish(connection, has_ids=plan.subject is not None)
     dropped: list[DroppedCells] = []
-    records = joined_records(gathered.rows, plan.joining(gathered.places), dropped.append)
+    records = join_records(gathered.rows, plan.joining(gathered.places), dropped.append)
     records = repair_records(records, plan.schema, dropped.append, plan.filled)
     held = tuple(
         _held(records, index) if column.is_open else None
@@ -234,7 +227,6 @@ def _join(
 
 
 def _held(records: CodedRecords, column: int) -> Flags:
-    """Which values of a column a record holds."""
     held = np.zeros(len(records.values[column]) + 1, np.bool_)
     for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
         if of_slot == column:
@@ -260,11 +252,10 @@ class _Settling:
 
     @property
     def slot_columns(self) -> tuple[int, ...]:
-        """For each slot its column."""
         return tuple(column for column, width in enumerate(self.widths) for _ in range(width))
 
 
-def settled_partitions(
+def settle_partitions(
     joined: Sequence[JoinedPartition], place: PartitionPlace, workers: Workers
 ) -> RecordTable:
     """Take values that no record of any partition holds out of all, and give all as many slots."""
@@ -334,7 +325,7 @@ def _settle(how: _Settling | None, joined: JoinedPartition) -> StoredPart:
 _AT_A_TIME = 16
 
 
-def united_values(columns: Sequence[Column], texts: Sequence[StoredPart], workers: Workers) -> Values:
+def unite_values(columns: Sequence[Column], texts: Sequence[StoredPart], workers: Workers) -> Values:
     """Of each column the declared values or its bins, or what a block has seen, in code-point order."""
     groups = [texts[start : start + _AT_A_TIME] for start in range(0, len(texts), _AT_A_TIME)]
     known = [column.known_values for column in columns]
@@ -349,7 +340,6 @@ def united_values(columns: Sequence[Column], texts: Sequence[StoredPart], worker
 
 
 def _values_of_blocks(opened: tuple[bool, ...], texts: Sequence[StoredPart]) -> list[set[str]]:
-    """The values of open columns that some blocks hold."""
     seen: list[set[str]] = [set() for _ in opened]
     for part in texts:
         with part.folder() as folder:
@@ -368,19 +358,14 @@ def encode_partitions(
 
     What an earlier run did of it under the same prefix is not done again.
 
-    Args:
-        source: the input; a Parquet file on a disk must be seen by all workers.
-        schema: the public schema.
-        options: how to encode.
-        place: where partitions go, and how many.
-        workers: who work.
+    A Parquet file on a disk must be seen by all workers.
 
     Raises:
         InputError, ResourceLimit: as `encode` does.
     """
-    positions, subject = positions_in(source, schema, total=options.total)
+    positions, subject = find_positions(source, schema, total=options.total)
     plan = PartitionPlan(
-        source=unopened(source),
+        source=without_open_file(source),
         schema=schema,
         positions=tuple(positions),
         subject=subject,
@@ -404,13 +389,13 @@ def encode_partitions(
         report("reading", len(read) / place.number)
     if not options.total and not any(block.rows for block in read):
         raise InputError("The input must hold at least one record below its header, but holds none.")
-    values = united_values(schema.measured.columns, [block.texts for block in read], keeping)
+    values = unite_values(schema.measured.columns, [block.texts for block in read], keeping)
     dictionary = place.store.put(
         place.key("values"), lambda into: write_dictionary(values, into / "dictionary.parquet")
     )
     inputs = [_inputs(read, number, dictionary) for number in range(place.number)]
     joined = list(keeping.each("join", partial(join_partition, plan), inputs))
-    found = settled_partitions(joined, place, keeping)
+    found = settle_partitions(joined, place, keeping)
     if not options.total:
         columns = schema.measured.columns
         require_distinct_headers(columns, found.facts.values[: len(columns)])
@@ -429,7 +414,7 @@ def _copied(
     source: InputFile, plan: PartitionPlan, options: EncodingOptions, state: FileState | None
 ) -> list[TableBlock]:
     place = plan.place
-    return copied_blocks(
+    return copy_blocks(
         source,
         plan.wanted,
         place.number,

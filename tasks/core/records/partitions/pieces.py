@@ -33,11 +33,7 @@ Values = tuple[tuple[str, ...], ...]
 def write_piece(rows: CodedRows, places: Integers, chosen: Integers | slice, folder: Path) -> None:
     """Write some rows of a block.
 
-    Args:
-        rows: all of the block.
-        places: of each row in the input.
-        chosen: which rows, ascending; a slice of all is not copied.
-        folder: existing and empty.
+    Of a slice of all rows nothing is copied.
     """
     columns: dict[str, pa.Array] = {ROW: pa.array(places[chosen])}
     if rows.ids is not None:
@@ -66,7 +62,6 @@ def write_texts(columns: Sequence[CodedColumn], folder: Path) -> None:
 
 
 def read_values(folder: Path, number_of_columns: int) -> Values:
-    """The values that `write_texts` wrote."""
     return read_dictionary(folder / "dictionary.parquet", number_of_columns)
 
 
@@ -74,9 +69,7 @@ def read_values(folder: Path, number_of_columns: int) -> Values:
 class PartitionRows:
     """The rows of one partition, in the input's order.
 
-    Attributes:
-        rows: under the dictionary of all blocks.
-        places: of each in the input.
+    ``places`` are those of the rows in the input.
     """
 
     rows: CodedRows
@@ -127,7 +120,6 @@ class PieceReader:
         return numbers
 
     def finish(self, connection: duckdb.DuckDBPyConnection, *, has_ids: bool) -> PartitionRows:
-        """Everything that was gathered."""
         places = np.concatenate([np.zeros(0, np.int64), *self._places])
         # Of one block, or of blocks in turn, the rows are in order as they come.
         is_ordered = bool((places[1:] > places[:-1]).all())

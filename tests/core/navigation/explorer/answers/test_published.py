@@ -10,7 +10,7 @@ import pytest
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.evaluation.compared_sides import code_synthetic
-from tasks.core.synthesis.estimates import ranges, scaled_to_records
+from tasks.core.synthesis.estimates import ranges, scale_to_records
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.page_answers import UNMEASURED, answer, ask, fitted_payload, published
 from tests.oracles.workloads import bits, draw, parameters
@@ -28,7 +28,7 @@ def release():
     made = draw_fitted(drawn, 7).records
     coded = code_synthetic(made, drawn.schema)
     counted = dataclasses.replace(count_in_memory(coded, 3), headers=made.headers)
-    counted = scaled_to_records(counted, max(0, drawn.number_of_records))
+    counted = scale_to_records(counted, max(0, drawn.number_of_records))
     cells = [(a.column, ("no", "yes").index(a.value) + 1) for a in counted.attributes]
     lengths, stated = [], {}
     for ids, counts, about in zip(counted.combinations, counted.counts, ranges(drawn, counted), strict=True):
