@@ -24,8 +24,7 @@ def axe(packages: Path) -> str:
 
 
 @pytest.mark.needs_node
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("dark", 390), ("light", 1280)])
 def test_axe_finds_no_violations(opened, people_page, axe, scheme, width):
     explorer = opened(people_page, color_scheme=scheme, viewport={"width": width, "height": 900})
 

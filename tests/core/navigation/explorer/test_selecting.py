@@ -28,29 +28,21 @@ def agrees(explorer, selection):
         assert estimates(explorer, name) == shown(counted(NAMES, people(), selection, name))
 
 
-def test_all_records_are_counted_at_first(opened, people_page):
-    agrees(opened(people_page), {})
-
-
-def test_every_chart_follows_a_click_and_its_own_shows_the_alternatives(opened, people_page):
+def test_every_chart_follows_what_is_chosen_and_its_own_shows_the_alternatives(opened, people_page):
     explorer = opened(people_page)
+    agrees(explorer, {})
     explorer.click("housing", "rented")
     agrees(explorer, {"housing": {"rented"}})
     explorer.click("age", "over 60")
     agrees(explorer, {"housing": {"rented"}, "age": {">60"}})
     explorer.click("housing", "rented")
     agrees(explorer, {"age": {">60"}})
-
-
-def test_values_of_one_column_are_joined_by_or(opened, people_page):
-    explorer = opened(people_page)
+    explorer.press("Clear")
+    # Values of one column are joined by or; missing is a value of its own, also of items.
     explorer.click("housing", "rented")
     explorer.click("housing", "social")
     agrees(explorer, {"housing": {"rented", "social"}})
-
-
-def test_missing_is_a_value_of_its_own_also_of_items(opened, people_page):
-    explorer = opened(people_page)
+    explorer.press("Clear")
     explorer.click("housing", MISSING)
     agrees(explorer, {"housing": {None}})
     explorer.click("services", MISSING)
@@ -66,10 +58,8 @@ def test_actual_counts_are_the_published_ones_as_far_as_they_go(opened, people_p
     explorer.click("age", "over 60")
     assert {actual for _, actual in explorer.rows("housing").values()} == {None}
     assert "not released" in explorer.value("housing", "rented").text_content()
-
-
-def test_a_sum_of_published_counts_is_shown_where_several_values_are_chosen(opened, people_page):
-    explorer = opened(people_page)
+    explorer.press("Clear")
+    # Where several values are chosen, the sum of their counts.
     explorer.click("housing", "rented")
     explorer.click("housing", "owned")
     expected = counted(NAMES, people(), {"housing": {"rented", "owned"}}, "sex")
@@ -152,7 +142,7 @@ def test_neighbouring_bins_are_one_chip(opened, tmp_path):
     assert explorer.chosen() == []
 
 
-def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):
+def test_undo_goes_back_step_by_step_and_clear_takes_all_or_a_part(opened, people_page):
     explorer = opened(people_page)
     explorer.click("sex", "male")
     explorer.click("age", "over 60")
@@ -164,10 +154,8 @@ def test_undo_goes_back_step_by_step_and_clear_takes_all(opened, people_page):
     explorer.page.locator("body").press("Control+z")
     assert explorer.chosen() == ["sex male", "housing social"]
     agrees(explorer, {"sex": {"male"}, "housing": {"social"}})
-
-
-def test_a_chip_takes_its_value_back_and_a_chart_its_choice(opened, people_page):
-    explorer = opened(people_page)
+    # A chip takes its value back, and a chart its choice.
+    explorer.press("Clear")
     for label in ("rented", "owned"):
         explorer.click("housing", label)
     explorer.press("Remove housing: rented")
@@ -323,27 +311,23 @@ def test_pages_of_charts_are_as_they_were_laid_out(opened, tmp_path):
     assert "!page=2" in explorer.page.evaluate("location.hash")
 
 
-@pytest.mark.parametrize("question", ["zebra with unicorns", "over 50", "over 60, under 40"])
-def test_where_nothing_is_understood_there_is_no_number_and_no_comparison(opened, people_page, question):
-    explorer = opened(people_page)
-    explorer.ask("female, rented")
-    explorer.press("Keep as A, to compare")
-    explorer.ask(question)
-    assert explorer.page.locator(".answer output").count() == 0
-    assert explorer.chosen() == []
-    compared = explorer.page.locator(".comparison")
-    assert "Nothing is compared" in compared.inner_text()
-    assert compared.locator(".side").count() == 1 and compared.locator(".verdict").count() == 0
-    explorer.press("Undo")
-    assert explorer.chosen() == ["sex female", "housing rented"]
-
-
-def test_nothing_understood_says_so_and_what_can_be_asked(opened, people_page):
+def test_where_nothing_is_understood_there_is_no_number_and_no_comparison(opened, people_page):
     explorer = opened(people_page)
     explorer.ask("zebra")
     assert "Nothing was understood. Name values" in explorer.page.locator(".answer").inner_text()
     explorer.ask("how many people are there?")
     assert explorer.answer() == "400"
+    explorer.ask("female, rented")
+    explorer.press("Keep as A, to compare")
+    compared = explorer.page.locator(".comparison")
+    for question in ("zebra with unicorns", "over 50", "over 60, under 40"):
+        explorer.ask(question)
+        assert explorer.page.locator(".answer output").count() == 0
+        assert explorer.chosen() == []
+        assert "Nothing is compared" in compared.inner_text()
+        assert compared.locator(".side").count() == 1 and compared.locator(".verdict").count() == 0
+        explorer.press("Undo")
+        assert explorer.chosen() == ["sex female", "housing rented"]
 
 
 def test_while_a_part_is_open_two_groups_are_not_judged(opened, people_page):
@@ -371,22 +355,21 @@ def test_missing_in_an_open_column_says_that_it_may_have_been_too_rare(opened, t
     assert "too rare to be released" in explorer.page.locator(".answer").inner_text()
 
 
-@pytest.mark.parametrize(
-    "in_time",
-    [
-        ("2023-12", "2024-01", "2024-04"),
-        ("1999", "2020", "2021"),
-        ("2024-03-30", "2024-04-04", "2024-04-05"),
-        ("Q4 2023", "Q1 2024", "2024-Q3"),
-    ],
-)
-def test_dates_are_in_time_order_at_first(opened, tmp_path, in_time):
+def test_dates_are_in_time_order_at_first(opened, tmp_path):
+    in_time = {
+        "month": ("2023-12", "2024-01", "2024-04"),
+        "year": ("1999", "2020", "2021"),
+        "day": ("2024-03-30", "2024-04-04", "2024-04-05"),
+        "quarter": ("Q4 2023", "Q1 2024", "2024-Q3"),
+    }
     path = tmp_path / "dates.html"
-    text = page_of(("when",), [(value,) for place, value in enumerate(in_time) for _ in range(place + 1)])
+    records = [tuple(each[place] for each in in_time.values()) for place in (0, 1, 1, 2, 2, 2)]
+    text = page_of(tuple(in_time), records, length=1)
     path.write_text(text.replace('"order": "listed"', '"order": "count"'), encoding="utf-8")
     explorer = opened(path)
-    assert explorer.page.get_by_label("Order of when").input_value() == "listed"
-    assert [label for label in explorer.rows("when") if label != MISSING] == list(in_time)
+    for name, values in in_time.items():
+        assert explorer.page.get_by_label(f"Order of {name}").input_value() == "listed"
+        assert [label for label in explorer.rows(name) if label != MISSING] == list(values)
 
 
 def test_no_choice_is_hidden_without_a_sign(opened, tmp_path):
@@ -415,3 +398,23 @@ def test_a_wrong_file_to_compare_with_is_refused_in_sight(opened, people_page, t
     explorer.page.locator("input[type=file]").set_input_files(people_page)
     explorer.page.locator(".pair").wait_for()
     assert explorer.page.locator(".comparison .problem").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        ([], "There is nothing to show: the number of people can't be told from none."),
+        ([(None, None)] * 40, "There is nothing to ask for: this release names no value."),
+    ],
+    ids=["nobody", "no value"],
+)
+def test_no_empty_example_is_shown(records, words, opened, tmp_path):
+    (tmp_path / "page.html").write_text(page_of(("sex", "town"), records), encoding="utf-8")
+    page = opened(tmp_path / "page.html").page
+    assert page.locator(".question .note").first.inner_text() == words
+    assert "“”" not in page.inner_text("body")
+    page.get_by_role("textbox").first.fill("xyzzy")
+    page.keyboard.press("Enter")
+    assert page.locator(".answer .caution").inner_text() == (
+        "There is nothing to ask for: this release names no value."
+    )
