@@ -92,7 +92,7 @@ class ReleasedFiles:
     @functools.cached_property
     def multi_valued(self) -> list[str]:
         """Columns of which a record may hold several values."""
-        return list(self.configuration["input"]["multi_value_columns"])
+        return list(self.configuration["input"].get("multi_value_columns", ()))
 
     @functools.cached_property
     def columns(self) -> list[str]:

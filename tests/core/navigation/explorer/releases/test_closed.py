@@ -48,7 +48,7 @@ def all_of_it(explorer: ExplorerPage) -> None:
     explorer.page.emulate_media(media="screen")
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey fitted", "survey syndiffix"))
+@pytest.mark.parametrize("kind", on_kinds("survey fitted"))
 def test_no_request_leaves_the_page(kind, release, opened):
     path = release(kind).page
     explorer = opened(path)
