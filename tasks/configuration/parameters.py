@@ -20,8 +20,7 @@ from tasks.core.dp.accounting import check_claim, sigma_proportions_named, thres
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.parameters import COUNT_SHARES, THRESHOLD_VALUES, DpParameters, ReleaseThresholds
 from tasks.core.dp.workload.limits import check_draw
-from tasks.core.dp.workload.parameters import MOST_PAIRS, Step, WorkloadParameters, default_steps
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import MOST_PAIRS, Shares, Step, WorkloadParameters, default_steps
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.records.columns import Schema

@@ -25,10 +25,8 @@ import numpy as np
 
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload import draw as drawing
-from tasks.core.dp.workload import first_values
 from tasks.core.dp.workload.cells import ColumnCells
-from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters, default_steps
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, WorkloadParameters, default_steps
 from tasks.core.fitting import fit as fitting
 from tasks.core.fitting import targets as aims
 from tasks.core.records.table import RecordTable
@@ -74,7 +72,7 @@ def without(levers: list[str]) -> Iterator[None]:
         "levels": [(aims, "levels_of", lambda margin: None), (fitting, "levels_of", lambda margin: None)],
         "chains": [(aims, "_MOST_CHAINS", 0)],
         "annealing": [(fitting, name, cold) for name in ("LONG_ANNEALING", "_BEFORE", "_WARM")],
-        "other": [(first_values, "ColumnCells", _cells_without_other)],
+        "other": [(drawing, "ColumnCells", _cells_without_other)],
     }
     with contextlib.ExitStack() as stack:
         for lever in levers:

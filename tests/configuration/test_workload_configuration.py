@@ -12,8 +12,7 @@ import pytest
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.synthesis import AggregateSeeded, Fitted
 from tasks.core.dp.digest import configuration_digest
-from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters, default_steps
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, WorkloadParameters, default_steps
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 from tasks.plan.describe import describe

@@ -8,13 +8,10 @@ import numpy as np
 
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan
-from tasks.core.dp.candidates import Lattice, SizeRule, Survivors
-from tasks.core.dp.counting import SurvivingCodes
+from tasks.core.dp.candidates import Lattice, SizeRule, SurvivingCodes, Survivors
 from tasks.core.dp.exact import LengthCounts
-from tasks.core.dp.first_length import AskedValues, Sample, ValueCounts
 from tasks.core.dp.kernels import CANDIDATE, COUNT
-from tasks.core.dp.lengths import Draw, Lengths
-from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.dp.lengths import AskedValues, Draw, Lengths, Sample, TupleCounts, ValueCounts
 from tasks.core.dp.release import _noisy_count
 from tasks.core.records.table import RecordTable
 

@@ -9,8 +9,7 @@ import numpy as np
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.exact import ExactCounts
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of, default_steps
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import LongerSets, Shares, WorkloadParameters, budget_of, default_steps
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.partitions import as_table

@@ -9,8 +9,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import workload_parameters
 from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors, planned
 from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_score_scale
-from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.dp.workload.shares import MOST_TABLES
+from tasks.core.dp.workload.parameters import MOST_TABLES, WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.plan.estimate import OPEN_VALUES

@@ -134,7 +134,6 @@ class Caps:
     mu_squared: Decimal
 
     def __le__(self, other: "Caps") -> bool:
-        """Whether everything that these admit, the others admit."""
         return self.mu_squared <= other.mu_squared and self.threshold_delta <= other.threshold_delta
 
     def as_body(self) -> dict[str, object]:

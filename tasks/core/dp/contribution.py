@@ -32,9 +32,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import HalfWords, Integers, Words
-from tasks.core.dp.counting import CodeMatrix, Coins
+from tasks.core.dp.candidates import CodeMatrix, Coins
 from tasks.core.dp.sampling import noise
-from tasks.core.dp.sampling.exact_tables import GUARD_BITS, draw_one
+from tasks.core.dp.sampling.gaussian_tables import GUARD_BITS, draw_one
 from tasks.core.dp.sampling.normal import Mpf, exact_number, precision
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError

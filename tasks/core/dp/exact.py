@@ -17,8 +17,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from tasks.core.arrays import Integers, ShareDone
+from tasks.core.dp.candidates import Answer, Portion
 from tasks.core.dp.contribution import Sensitivity
-from tasks.core.dp.counting import Answer, Portion
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import each_group
 from tasks.core.records.coded import CodedRecords

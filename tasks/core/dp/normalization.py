@@ -88,7 +88,6 @@ def _headers(measurement: Measurement, attributes: tuple[Attribute, ...]) -> tup
 def _attribute_rows(
     measurement: Measurement, level: Level, length: int, ids: list[Ids]
 ) -> tuple[Ids, Integers]:
-    """One length's survivors with a positive count as canonical rows of attribute ids."""
     kept = level.survives & (level.counts > 0)
     combinations, codes, counts = level.combinations[kept], level.codes[kept], level.counts[kept]
     table = np.full((len(ids), max((len(column) for column in ids), default=1)), -1, np.int32)

@@ -113,7 +113,6 @@ def draw(asked: Draw) -> Measurement:
 
 
 def _check(records: LengthCounts, parameters: DpParameters) -> None:
-    """What our own code promises about the records, before anything is drawn."""
     facts = records.facts
     if facts.slot_columns != facts.schema.slot_columns:
         raise InternalError("Coded records must have the slots of the public schema, every cap set.")

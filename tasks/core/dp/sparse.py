@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from tasks.core.arrays import ColumnNumbers, HalfWords, Integers
 from tasks.core.dp import kernels
-from tasks.core.dp.candidates import Lattice
-from tasks.core.dp.counting import CodeMatrix, Coins
+from tasks.core.dp.candidates import CodeMatrix, Coins, Lattice
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 
@@ -61,7 +60,6 @@ class SparseTable:
         return int(self.extensions.sum())
 
     def _parts(self) -> list[ColumnNumbers]:
-        """The combinations that end with the last column and lack another."""
         prefix = self.combination[:-1]
         return [(*prefix[:place], *prefix[place + 1 :], self.combination[-1]) for place in range(len(prefix))]
 

@@ -13,8 +13,7 @@ from tasks.core.arrays import ColumnNumbers, Floats, Ids, ShareDone
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.fitting.search import LONG_ANNEALING, SHORT_ANNEALING, HeldRecords
 from tasks.core.fitting.sharded_search import ShardedSearch
-from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
-from tasks.core.fitting.targets import Target, Targets, targets_of
+from tasks.core.fitting.targets import Target, Targets, levels_of, shrunk_by_levels, targets_of
 from tasks.core.parts.shards import RecordShard
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers

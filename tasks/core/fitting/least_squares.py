@@ -124,14 +124,12 @@ def _split(domain: Domain, table: NoisyTable) -> Iterator[tuple[tuple[int, ...],
 
 
 def _mean(one: Residual, other: Residual) -> Residual:
-    """The inverse-variance mean of two independent estimates."""
     weight, weight_of_other = 1 / one.variance, 1 / other.variance
     whole = weight + weight_of_other
     return Residual((weight * one.values + weight_of_other * other.values) / whole, 1 / whole)
 
 
 def _subsets(columns: tuple[int, ...], kept: frozenset[int]) -> Iterator[tuple[int, ...]]:
-    """Every subset that holds the columns which can't be summed over, smaller ones first."""
     for size in range(len(columns) + 1):
         for subset in itertools.combinations(columns, size):
             if kept <= frozenset(subset):

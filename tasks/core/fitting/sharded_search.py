@@ -272,5 +272,4 @@ def _save(name: str, array: npt.NDArray[Any], folder: Path) -> None:
 
 
 def _between(report: ShareDone, low: float, high: float) -> ShareDone:
-    """The share done of what lies between two shares of a longer job."""
     return lambda share: report(low + (high - low) * share)

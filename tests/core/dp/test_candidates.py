@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from tasks.core.dp.candidates import SizeRule
-from tasks.core.dp.counting import SurvivingCodes
-from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.dp.candidates import SizeRule, SurvivingCodes
+from tasks.core.dp.lengths import TupleCounts
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, lattice_of
 

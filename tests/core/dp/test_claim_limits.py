@@ -16,7 +16,7 @@ from tasks.core.dp.claim_limits import (
     sampling_delta,
 )
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.dp.sampling.exact_tables import GUARD_BITS
+from tasks.core.dp.sampling.gaussian_tables import GUARD_BITS
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.errors import ParameterError
 from tasks.core.statement.differential_privacy.statement import CapFacts, RunChoices, accounted_statement

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.candidates import SizeRule
-from tasks.core.dp.counting import SurvivingCodes
-from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.dp.candidates import SizeRule, SurvivingCodes
+from tasks.core.dp.lengths import TupleCounts
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, dense_cells, lattice_of, sparse_cells

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.candidates import SizeRule
-from tasks.core.dp.first_length import ValueCounts
+from tasks.core.dp.lengths import ValueCounts
 from tasks.core.dp.tags import records_below, tag_bound
 from tests.oracles import measuring
 from tests.oracles.mechanism import (

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tasks.core.dp.candidates import SizeRule
-from tasks.core.dp.counting import SurvivingCodes
-from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.dp.candidates import SizeRule, SurvivingCodes
+from tasks.core.dp.lengths import TupleCounts
 from tasks.core.dp.sampling.noise import RoundedGaussian
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.records.columns import Column, Schema

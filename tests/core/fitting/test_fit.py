@@ -81,15 +81,15 @@ def test_many_columns_of_which_few_pairs_were_measured():
 
 
 def test_a_large_table_is_shrunk_in_blocks(monkeypatch):
-    from tasks.core.fitting import shrinkage
+    from tasks.core.fitting import targets
 
     generator = np.random.default_rng(6)
     noisy, expected = generator.normal(0, 3, 1000), generator.uniform(1, 9, 1000)
-    whole = shrinkage.posterior(noisy, expected, 4.0).mean
-    monkeypatch.setattr(shrinkage, "_CELLS_AT_ONCE", 64)
-    assert shrinkage.posterior(noisy, expected, 4.0).mean == pytest.approx(whole)
-    monkeypatch.setattr(shrinkage, "_CELLS_LEARNT", 300)
-    assert np.abs(shrinkage.posterior(noisy, expected, 4.0).mean - whole).mean() < 0.3
+    whole = targets.posterior(noisy, expected, 4.0).mean
+    monkeypatch.setattr(targets, "_CELLS_AT_ONCE", 64)
+    assert targets.posterior(noisy, expected, 4.0).mean == pytest.approx(whole)
+    monkeypatch.setattr(targets, "_CELLS_LEARNT", 300)
+    assert np.abs(targets.posterior(noisy, expected, 4.0).mean - whole).mean() < 0.3
 
 
 def test_where_a_pass_is_long_there_are_few(monkeypatch):

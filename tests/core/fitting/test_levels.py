@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.fitting import shrinkage
-from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
+from tasks.core.fitting import targets
+from tasks.core.fitting.targets import levels_of, shrunk_by_levels
 
 MARGINS = st.lists(st.floats(0, 1000), min_size=30, max_size=50)
 
@@ -43,7 +43,7 @@ def _errors(order):
         signal = np.outer(np.repeat(generator.normal(0, 6, 8), 8)[order], [1.0, -1.0])
         noisy, expected = signal + generator.normal(0, 8, (64, 2)), np.full((64, 2), 100.0)
         levels = [levels_of(np.ones(64)), None]
-        alone += ((shrinkage.posterior(noisy, expected, 64.0).mean - signal) ** 2).mean() / 20
+        alone += ((targets.posterior(noisy, expected, 64.0).mean - signal) ** 2).mean() / 20
         by_levels += ((shrunk_by_levels(noisy, expected, 64.0, levels) - signal) ** 2).mean() / 20
     return alone, by_levels
 
@@ -62,4 +62,4 @@ def test_without_levels_it_is_shrinkage_of_cells():
     generator = np.random.default_rng(1)
     noisy, expected = generator.normal(0, 9, (5, 4)), generator.uniform(1, 50, (5, 4))
     found = shrunk_by_levels(noisy, expected, 25.0, [None, None])
-    assert found == pytest.approx(shrinkage.posterior(noisy, expected, 25.0).mean)
+    assert found == pytest.approx(targets.posterior(noisy, expected, 25.0).mean)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.fitting import shrinkage
+from tasks.core.fitting import targets
 from tasks.core.fitting.targets import nearest_counts
 from tests.oracles import fitting as oracle
 
@@ -16,9 +16,9 @@ from tests.oracles import fitting as oracle
 @settings(max_examples=25, deadline=None)
 def test_the_posterior_mean_is_that_of_the_formulas(deviations, seed, variance):
     expected = np.random.default_rng(seed).uniform(0.1, 50, len(deviations))
-    found = shrinkage.posterior(np.array(deviations), expected, variance).mean
+    found = targets.posterior(np.array(deviations), expected, variance).mean
     slow = oracle.posterior_mean(
-        deviations, expected.tolist(), variance, shrinkage._STRENGTHS, shrinkage._POWERS, shrinkage._STEPS
+        deviations, expected.tolist(), variance, targets._STRENGTHS, targets._POWERS, targets._STEPS
     )
     assert found == pytest.approx(np.array(slow), rel=1e-9, abs=1e-9)
 
@@ -27,9 +27,9 @@ def test_noise_alone_goes_to_the_centre_and_a_strong_signal_stays():
     generator = np.random.default_rng(7)
     expected = np.full((20, 20), 10.0)
     noise = generator.normal(0, 5, (20, 20))
-    assert np.abs(shrinkage.posterior(noise, expected, 25.0).mean).mean() < 0.25
+    assert np.abs(targets.posterior(noise, expected, 25.0).mean).mean() < 0.25
     signal = generator.normal(0, 500, (20, 20))
-    kept = shrinkage.posterior(signal + noise, expected, 25.0).mean
+    kept = targets.posterior(signal + noise, expected, 25.0).mean
     assert np.abs(kept - signal - noise).max() < 2.0
 
 

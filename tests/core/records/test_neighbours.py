@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from tasks.core.contracts.constraints import public_coding
-from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
+from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records, sensitivity
 from tasks.core.dp.workload.exact import filled
-from tasks.core.dp.workload.tables import sensitivity
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords

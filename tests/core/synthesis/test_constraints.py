@@ -22,8 +22,7 @@ from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.exact import filled
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import LongerSets, Shares, WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import table_counts

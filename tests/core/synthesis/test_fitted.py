@@ -5,8 +5,7 @@ import pytest
 
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
-from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import Shares, WorkloadParameters
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.table import RecordTable

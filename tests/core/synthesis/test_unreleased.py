@@ -9,8 +9,7 @@ from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import Shares, WorkloadParameters
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.records.coded import CodedRecords

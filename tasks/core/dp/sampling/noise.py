@@ -12,10 +12,12 @@ from itertools import accumulate
 import numpy as np
 
 from tasks.core.arrays import Integers
-from tasks.core.dp.sampling.exact_tables import GUARD_BITS, ExactTable, draw_one
 from tasks.core.dp.sampling.gaussian_tables import (
+    GUARD_BITS,
+    ExactTable,
     RoundedGaussianLaw,
     UpperTailLaw,
+    draw_one,
     gaussian_words,
     tail_words,
 )
@@ -94,7 +96,6 @@ class RoundedGaussian:
     """
 
     def __init__(self, scale: Fraction | float) -> None:
-        """Raises InternalError for a scale off the grid, ParameterError beyond `LARGEST_SCALE`."""
         self.scale = Fraction(scale)
         if self.scale <= 0 or (self.scale * GRID).denominator != 1:
             raise InternalError("The scale of Gaussian noise must be a positive multiple of 1/64.")

@@ -7,12 +7,16 @@ it (R2).
     count, values of each column ──▶ cells of each column ──▶ tables of the workload, pairs chosen by score
                                                                   │
     longer sets ◀── noisy scores ◀── what records of a first fit hold in longer sets, by pairs alone
+
+Length 1: a declared column's values have their cells whatever the table holds. An open column's must pass the
+threshold; what passed is ordered by code point, and beyond a public number the smallest noisy counts give
+their cells up (W5, W12). What missed is nowhere kept, not even as a sum or a number (W11).
 """
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,10 +28,9 @@ from tasks.core.dp.measurement import sampled_share
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import tag_bound
-from tasks.core.dp.workload.cells import ColumnCells, domain_of
-from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
+from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of, one_half, sensitivity
+from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, standing_out, within
 from tasks.core.dp.workload.exact import ExactCounts, Look
-from tasks.core.dp.workload.first_values import FirstValues
 from tasks.core.dp.workload.limits import check_draw, named_tables
 from tasks.core.dp.workload.measurement import (
     ExpectedTable,
@@ -40,17 +43,77 @@ from tasks.core.dp.workload.observations import (
     first_margin,
     noisy_tables,
 )
-from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
-from tasks.core.dp.workload.scores import standing_out
-from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
-from tasks.core.dp.workload.tables import MeasuredTable, one_half, sensitivity
+from tasks.core.dp.workload.parameters import (
+    Spending,
+    WorkloadParameters,
+    budget_of,
+    effective_sizes,
+    grid_scale,
+    table_shares,
+)
 from tasks.core.errors import InternalError, ResourceLimit
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.fitting.search import SHORT_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedFacts
+from tasks.core.records.columns import Column
 from tasks.core.records.table import RecordTable
+
+
+@dataclass(frozen=True)
+class FirstValues:
+    """How length 1 is drawn.
+
+    Attributes:
+        scale: s_1, one for all columns, as they are one query.
+        threshold: tau, the least noisy count of a released value of an open column; None if all are declared.
+        most: the most values of an open column that keep a cell of their own.
+        filled: the columns that have no cell for `absent`.
+        stream: where the noise comes from.
+    """
+
+    scale: Fraction
+    threshold: int | None
+    most: int
+    filled: Collection[int]
+    stream: WordSource
+
+    def draw(
+        self, place: int, column: Column, texts: tuple[str, ...], exact: Integers
+    ) -> tuple[ColumnCells, Integers]:
+        """The cells of one column, and the noisy counts of its values and, where it has it, of `absent`.
+
+        Args:
+            place: the column's in the schema.
+            column: its public description.
+            texts: the values that were counted: the declared ones, or all that some record holds.
+            exact: how many records hold each of them, and then how many hold none.
+        """
+        if column.domain is None:
+            return self._open(column, texts, exact)
+        cells = ColumnCells(column.domain, has_absent=place not in self.filled, cap=column.max_items)
+        return cells, exact[: cells.size] + self._noise(cells.size)
+
+    def _open(self, column: Column, texts: tuple[str, ...], exact: Integers) -> tuple[ColumnCells, Integers]:
+        # A value that no record holds is no candidate (C7): its noise could pass, and nobody would hold it.
+        held = np.flatnonzero(exact[:-1] > 0)
+        noisy = exact[held] + self._noise(len(held))
+        absent = exact[-1] + int(self._noise(1)[0])
+        if len(held) and self.threshold is None:
+            raise InternalError("An open column needs a threshold.")
+        passed = {
+            texts[place]: int(count)
+            for place, count in zip(held, noisy, strict=True)
+            if count >= (self.threshold or 1)
+        }
+        kept = sorted(sorted(passed, key=lambda text: (-passed[text], text))[: self.most])
+        counts = np.array([*(passed[text] for text in kept), absent], np.int64)
+        return ColumnCells(tuple(kept), has_other=True, cap=column.max_items), counts
+
+    def _noise(self, cells: int) -> Integers:
+        return noise.RoundedGaussian(self.scale).draw(self.stream, cells)
+
 
 #: Columns, sensitivity and noise scale of one table that is to be drawn.
 TableRequest = tuple[ColumnNumbers, int, Fraction]
@@ -179,7 +242,6 @@ class WorkloadDraw:
     def _shares_of(
         self, tables: Sequence[ColumnNumbers], charge: Fraction
     ) -> list[tuple[ColumnNumbers, Fraction]]:
-        """Each table's part of a charge, by the allocation that was asked for."""
         parameters = self._parameters
         if not tables:
             return []
@@ -306,7 +368,6 @@ class WorkloadDraw:
         return lambda columns: implied.of(columns) / ratio
 
     def _digest(self) -> bytes:
-        """SHA-256 of the whole numbers drawn so far."""
         digest = hashlib.sha256(str(self._count).encode())
         for table in [*self._values, *self._tables]:
             digest.update(np.ascontiguousarray(table.counts, "<i8").tobytes())
@@ -373,7 +434,6 @@ def draw_workload(
 
 
 def _check(facts: CodedFacts, parameters: WorkloadParameters) -> None:
-    """What our own code promises about the records, before anything is drawn."""
     schema = facts.schema
     if facts.slot_columns != schema.slot_columns:
         raise InternalError("Coded records must have the slots of the public schema, every cap set.")

@@ -18,8 +18,13 @@ from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.workload.limits import chooses_pairs, each_named
-from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
-from tasks.core.dp.workload.shares import effective_sizes, grid_scale, table_shares
+from tasks.core.dp.workload.parameters import (
+    WorkloadParameters,
+    budget_of,
+    effective_sizes,
+    grid_scale,
+    table_shares,
+)
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.records.columns import Schema
@@ -157,6 +162,5 @@ def _once(schema: Schema, columns: ColumnNumbers) -> int:
 
 
 def _chosen_scale(parameters: WorkloadParameters, schema: Schema) -> float:
-    """Of a set that a choice of longer sets adds, all of them chosen."""
     budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
     return float(grid_scale(1, parameters.shares.chosen * budget / parameters.longer.most))

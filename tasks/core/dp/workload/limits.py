@@ -11,8 +11,14 @@ from fractions import Fraction
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.dp.workload.choice import most_sets
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
-from tasks.core.dp.workload.shares import MOST_TABLES, grid_scale, least_share
+from tasks.core.dp.workload.parameters import (
+    MOST_TABLES,
+    LongerSets,
+    WorkloadParameters,
+    budget_of,
+    grid_scale,
+    least_share,
+)
 from tasks.core.errors import ParameterError
 from tasks.core.fitting.kernels import MOST_TABLE_COLUMNS
 from tasks.core.records.columns import Column, Schema

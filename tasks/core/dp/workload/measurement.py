@@ -20,10 +20,8 @@ import pyarrow.parquet as pq
 
 from tasks.core.arrays import ColumnNumbers, Integers
 from tasks.core.dp.measurement import LengthOne, sampled_share
-from tasks.core.dp.workload.cells import ColumnCells
-from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
-from tasks.core.dp.workload.shares import Shares
-from tasks.core.dp.workload.tables import MeasuredTable
+from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable
+from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, WorkloadParameters
 from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
 

@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from tasks.core.arrays import Floats, Integers
-from tasks.core.dp.workload.cells import ColumnCells
+from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.dp.workload.tables import MeasuredTable
 from tasks.core.fitting.noisy_tables import NoisyTable
 
 
@@ -92,7 +91,6 @@ def _count(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
 
 
 def _totals(drawn: Observations | WorkloadMeasurement) -> list[tuple[float, float]]:
-    """Sum and variance of every table that counts each record exactly once."""
     firsts = [
         table
         for cells, table in zip(drawn.cells, drawn.values, strict=True)

@@ -17,9 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.dp.workload.cells import ColumnCells
+from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.dp.workload.tables import MeasuredTable
 
 _TEXTS = pa.list_(pa.string())
 _SCHEMA = pa.schema(

@@ -25,9 +25,8 @@ from tasks.core.dp.contribution import Bounds, profile_edges, size_candidates
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.thresholds import error_bar
-from tasks.core.dp.workload.cells import cells_of_all_columns
+from tasks.core.dp.workload.cells import MeasuredTable, cells_of_all_columns, sensitivity
 from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
-from tasks.core.dp.workload.tables import MeasuredTable, sensitivity
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
 from tasks.core.sentences import sentences_of

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.sampling import exact_tables
-from tasks.core.dp.sampling.exact_tables import ExactTable, draw_one, resolve
-from tasks.core.dp.sampling.gaussian_tables import RoundedGaussianLaw
+from tasks.core.dp.sampling import gaussian_tables
+from tasks.core.dp.sampling.gaussian_tables import ExactTable, RoundedGaussianLaw, draw_one, resolve
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.errors import InternalError
 from tests.oracles.noise_audit import ALPHA, chi_square_p, fired, noise_audit
@@ -105,7 +104,7 @@ def test_ties_that_are_not_decided_are_caught(wrong, monkeypatch):
     def undecided(law, word, bits, stream):
         return wrong(next((z for z in range(-15, 15) if law.floor_cdf(z, bits) == word), 0))
 
-    monkeypatch.setattr(exact_tables, "resolve", undecided)
+    monkeypatch.setattr(gaussian_tables, "resolve", undecided)
     table = ExactTable.tabulate(LAW, 8)
     assert fired(noise_audit(table.draw(SeededStream(8), 20_000), 3.0))
 

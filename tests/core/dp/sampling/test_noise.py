@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from tasks.core.dp.sampling.exact_tables import ExactTable, resolve
+from tasks.core.dp.sampling.gaussian_tables import ExactTable, resolve
 from tasks.core.dp.sampling.noise import LARGEST_SCALE, RoundedGaussian, RoundedLaplace
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.errors import InternalError, ParameterError

@@ -19,12 +19,10 @@ from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
 from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
-from tasks.core.dp.workload.choice import Choice
+from tasks.core.dp.workload.choice import Choice, allowances, score, sixteenths
 from tasks.core.dp.workload.draw import WorkloadDraw
 from tasks.core.dp.workload.exact import Look
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
-from tasks.core.dp.workload.scores import allowances, score, sixteenths
-from tasks.core.dp.workload.shares import Shares, Spending
+from tasks.core.dp.workload.parameters import LongerSets, Shares, Spending, WorkloadParameters, budget_of
 from tasks.core.errors import InternalError
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords

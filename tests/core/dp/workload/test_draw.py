@@ -10,14 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.sampling.stream import SeededStream
-from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
+from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records, sensitivity
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of, default_steps
-from tasks.core.dp.workload.shares import Shares, grid_scale
-from tasks.core.dp.workload.tables import sensitivity
+from tasks.core.dp.workload.parameters import (
+    LongerSets,
+    Shares,
+    WorkloadParameters,
+    budget_of,
+    default_steps,
+    grid_scale,
+)
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import table_counts

@@ -10,8 +10,7 @@ import pytest
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.expected import expected_errors, planned_first_length, table_scales
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
-from tasks.core.dp.workload.shares import Shares, grid_scale
+from tasks.core.dp.workload.parameters import LongerSets, Shares, WorkloadParameters, budget_of, grid_scale
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.workloads import bits, default_shares, draw, parameters, people

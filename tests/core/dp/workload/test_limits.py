@@ -15,8 +15,7 @@ from tasks.core.dp.workload.limits import (
     worst_case_cells,
     worst_scales,
 )
-from tasks.core.dp.workload.parameters import LongerSets, budget_of
-from tasks.core.dp.workload.shares import grid_scale
+from tasks.core.dp.workload.parameters import LongerSets, budget_of, grid_scale
 from tasks.core.records import columns as columns_of_tables
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.workloads import parameters

@@ -14,16 +14,21 @@ from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold, root_above
 from tasks.core.dp.workload import draw as draw_module
-from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
-from tasks.core.dp.workload.choice import Choice, longer_candidates, most_sets
+from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of, map_records
+from tasks.core.dp.workload.choice import Choice, allowances, longer_candidates, most_sets, sixteenths
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.limits import check_draw, worst_case_bytes, worst_case_cells, worst_scales
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import Observations, estimated_records, noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
-from tasks.core.dp.workload.scores import allowances, sixteenths
-from tasks.core.dp.workload.shares import Shares, Spending, least_share, table_shares
-from tasks.core.dp.workload.tables import MeasuredTable
+from tasks.core.dp.workload.parameters import (
+    LongerSets,
+    Shares,
+    Spending,
+    WorkloadParameters,
+    budget_of,
+    least_share,
+    table_shares,
+)
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.least_squares import Residuals

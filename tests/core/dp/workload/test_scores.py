@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.dp.workload.scores import allowances, score, sixteenths, standing_out
+from tasks.core.dp.workload.choice import allowances, score, sixteenths, standing_out
 
 EXPECTED = np.array([1.25, 0.5, 1.0, 2.75])
 COUNTS = np.array([9, 0, 1, 12])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.dp.accounting import gdp_mu
-from tasks.core.dp.workload.shares import Shares, Spending, effective_sizes, grid_scale, table_shares
+from tasks.core.dp.workload.parameters import Shares, Spending, effective_sizes, grid_scale, table_shares
 from tasks.core.errors import InternalError
 
 PAIRS = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]

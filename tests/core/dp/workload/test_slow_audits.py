@@ -18,14 +18,11 @@ from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
 from tasks.core.dp.workload import cells as workload_cells
-from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
+from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records, sensitivity
 from tasks.core.dp.workload.choice import Choice
-from tasks.core.dp.workload.draw import WorkloadDraw
+from tasks.core.dp.workload.draw import FirstValues, WorkloadDraw
 from tasks.core.dp.workload.exact import ExactCounts, Look, value_counts
-from tasks.core.dp.workload.first_values import FirstValues
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
-from tasks.core.dp.workload.shares import Shares, Spending, grid_scale
-from tasks.core.dp.workload.tables import sensitivity
+from tasks.core.dp.workload.parameters import LongerSets, Shares, Spending, WorkloadParameters, grid_scale
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from tasks.core.dp.workload.draw import draw_workload
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.parameters import LongerSets, Shares, WorkloadParameters
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.table import RecordTable
