@@ -101,7 +101,6 @@ def _failure(workspace: Workspace, failed: list[Failed], done: int, groups: list
 
 
 def _explained(workspace: Workspace, run: BatchRun, error: Exception) -> Failed:
-    """What to say of a run that failed."""
     known = error if isinstance(error, MarginaliaError) else unexpected(workspace, error)
     detail = known.operator_detail if isinstance(known, InputError) else ""
     return Failed(run.group, run.folder_name, known.exit_code, tuple(str(known).splitlines()), detail)

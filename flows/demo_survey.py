@@ -192,11 +192,9 @@ class _Chance:
         self._generator = np.random.Generator(np.random.PCG64(seed))
 
     def share(self) -> float:
-        """Uniform on [0, 1)."""
         return float(self._generator.random())
 
     def index(self, weights: tuple[float, ...]) -> int:
-        """A place, as often as its weight says."""
         rest = self.share() * sum(weights)
         for index, weight in enumerate(weights):
             rest -= weight
@@ -205,15 +203,12 @@ class _Chance:
         return len(weights) - 1
 
     def one_of(self, weights: Weights) -> str:
-        """A word, as often as its weight says."""
         return tuple(weights)[self.index(tuple(weights.values()))]
 
     def happens(self, share: float) -> bool:
-        """True for this share of the calls."""
         return self.share() < share
 
     def spread(self) -> float:
-        """About 0, within (-1.5, 1.5): the sum of three uniform numbers, centred."""
         return self.share() + self.share() + self.share() - 1.5
 
 
@@ -235,7 +230,6 @@ def write_survey(path: Path, *, respondents: int = 10_000, seed: int = 20_251) -
 
 
 def _answers(chance: _Chance) -> Answers:
-    """One invented person, without gaps; what doesn't apply to them is empty."""
     band = chance.index(tuple(AGES.values()))
     first, last = tuple(AGES)[band]
     work = chance.one_of(WORK_BY_AGE[band])
@@ -269,7 +263,6 @@ def _journey(answers: Answers, chance: _Chance) -> Answers:
 
 
 def _services(answers: Answers, chance: _Chance) -> list[str]:
-    """At most four services, in no particular order."""
     likely = {
         "counselling": answers["health"] == "bad",
         "health centre": answers["health"] in ("bad", "fair"),
@@ -286,7 +279,6 @@ def _services(answers: Answers, chance: _Chance) -> list[str]:
 
 
 def _with_gaps(answers: Answers, chance: _Chance) -> Answers:
-    """The same answers, some left out."""
     return {
         name: "" if chance.happens(MISSING_SHARES.get(name, 0)) else text for name, text in answers.items()
     }

@@ -21,7 +21,6 @@ from tasks.storage import Workspace
 )
 @explained
 def evaluate(configuration: RunConfiguration) -> str:
-    """Evaluate the configured release against the raw table; return the place of the result."""
     workspace = Workspace.of(configuration)
     with retained(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration)

@@ -39,7 +39,6 @@ _AUTO_SCHEDULED = "auto-scheduled"
 
 
 def _run_name() -> str:
-    """File and vintage, as far as they are known before the run has begun."""
     given = flow_run.get_parameters()
     vintage = given.get("vintage") or ""
     if not vintage and _AUTO_SCHEDULED in flow_run.get_tags():

@@ -49,7 +49,6 @@ def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> d
 
 
 def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
-    """The stages up to ``last``; of an unchanged table the first alone."""
     measured = measure_steps(workspace, configuration, last, seeks="release")
     if measured.unchanged is not None and measured.unchanged.place is not None:
         return {"release": measured.unchanged.place, UNCHANGED: measured.unchanged.vintage}
@@ -72,7 +71,6 @@ def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: st
 
 
 def flow_of(configuration: RunConfiguration) -> Flow[[RunConfiguration, str], dict[str, str]]:
-    """The flow that does a configuration's whole job."""
     return FLOWS[configuration.protection.regime]()
 
 

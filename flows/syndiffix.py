@@ -91,7 +91,6 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
 
 
 def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
-    """The stages up to ``last``; of an unchanged table the first alone."""
     places = {}
     try:
         made = synthesizing(workspace, configuration, last)
@@ -234,7 +233,6 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
 
 
 def _tell(configuration: RunConfiguration, place: SynDiffixPlace, table: StoredTable) -> None:
-    """What the person may not have expected of the synthetic table."""
     settings, made = place.selection.settings, pq.read_metadata(place.run.path(table) / TABLE)
     if not made.num_rows:
         mean = settings.parameters().anonymization.low_count_params.mean
@@ -251,7 +249,6 @@ def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]
 
 
 def _synthesized(typed: StoredTable, place: SynDiffixPlace) -> tuple[StoredTable, StoredTable | None]:
-    """The synthetic table, and one for each question where any is asked."""
     run, whole = place.run, place.part(place.selection.columns)
     solved = _solved(typed, place)
     questions = place.selection.questions
@@ -263,7 +260,6 @@ def _synthesized(typed: StoredTable, place: SynDiffixPlace) -> tuple[StoredTable
 
 
 def _solved(typed: StoredTable, place: SynDiffixPlace) -> StoredTable:
-    """Dependence, where clusters are solved by it, and the clusters."""
     columns, measured = place.selection.columns, None
     settings = place.selection.settings.for_clusters(columns)
     part = Part(columns=columns, settings=settings, origin=place.origin)
@@ -273,7 +269,6 @@ def _solved(typed: StoredTable, place: SynDiffixPlace) -> StoredTable:
 
 
 def _drawn(typed: StoredTable, clusters: Clusters, place: SynDiffixPlace) -> list[StoredTable]:
-    """The rows of each cluster, a step each, named by its place."""
     drawn = []
     for number, combination in enumerate(clusters.combinations, start=1):
         part = place.part(tuple(place.selection.columns[column] for column in combination))
@@ -286,14 +281,12 @@ def _takes_bins(kind: pa.DataType) -> bool:
 
 
 def evaluate_syndiffix(configuration: RunConfiguration, made: Made) -> StoredTable:
-    """The synthetic tables against the raw one; it stays in ``sensitive/``."""
     bins = public_edges(made.place.described.schema, made.place.selection.columns)
     settings = TableEvaluation(bins=bins, prefix=configuration.prefix, report=configuration.report.words)
     return evaluate_tables(made.place.run, settings, made.typed, made.table, made.answers)
 
 
 def measuring_table_utility(configuration: RunConfiguration, made: Made) -> StoredTable | None:
-    """What the synthetic table is worth; None where the configuration does not ask for it."""
     bins = public_edges(made.place.described.schema, made.place.selection.columns)
     settings = UtilitySettings.of(configuration, bins)
     return None if settings is None else measure_worth(made.place.run, settings, made.typed, made.table)

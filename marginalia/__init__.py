@@ -19,7 +19,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marginalia.blob import OpenedBlob as Blob
 from marginalia.errors import (
     BudgetExhausted,
     ContractViolation,
@@ -35,10 +34,10 @@ from marginalia.errors import (
     guarded,
     misspelt,
 )
-from marginalia.process import NO_TABLE, ask
+from marginalia.process import NO_TABLE, Shown, ask
 from marginalia.release import Evaluation, opened, records_file
+from marginalia.release import OpenedBlob as Blob
 from marginalia.release import OpenedRelease as Release
-from marginalia.shown import Shown
 from marginalia.tables import Like, alike, parquet_of, read_released
 
 if TYPE_CHECKING:
@@ -186,7 +185,6 @@ def _protection(
 
 
 def _records(folder: Path, like: Like, names: Mapping[str, str], settings: Mapping[str, Any]) -> "AnyTable":
-    """The released records, like the table that they were made from."""
     return alike(read_released(records_file(folder)), like, names, settings.get("multi_value_columns"))
 
 
@@ -265,7 +263,6 @@ def _of_syndiffix(
     settings: Mapping[str, Any],
     header: Sequence[str],
 ) -> dict[str, Any]:
-    """The command's options, as the other process takes them. Raises ParameterError."""
     if "aidcolumns" in settings:
         raise ParameterError("The columns that say whose row it is are given as ids: leave aidcolumns out.")
     asked = {
@@ -350,7 +347,6 @@ def open_blob(path: str | Path) -> Blob:
 
 
 def _path_of(path: object) -> Path:
-    """Raises ParameterError."""
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f"path must be the path of a file, not {type(path).__name__}.")
     return Path(path).expanduser().absolute()
@@ -465,7 +461,6 @@ def evaluate(
 
 
 def _workspace(release: Release) -> Path:
-    """That of a release that was made here. Raises ParameterError."""
     *_, root = release.folder.parents[:3]
     if (root / "sensitive").is_dir():
         return root

@@ -7,6 +7,8 @@ of its figures by itself, as notebooks are saved and sent around.
 import hashlib
 import json
 import re
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -14,11 +16,53 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from marginalia.errors import ParameterError, StoredTableMismatch
-from marginalia.tables import as_found, read_released
+from marginalia.errors import ParameterError, StoredTableMismatch, guarded
+from marginalia.process import NO_TABLE, Shown, ask
+from marginalia.tables import as_found, as_typed, read_released
 
 if TYPE_CHECKING:
     from marginalia.tables import AnyTable
+
+
+@dataclass(frozen=True)
+class OpenedBlob:
+    """Published tables of all few columns of one raw table. It is as public as all of them together.
+
+    Attributes:
+        path: of its file.
+        columns: their names.
+        protects: a sentence on whom it protects.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    protects: str
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "OpenedBlob":
+        return cls(Path(told["path"]), tuple(told["columns"]), told["protects"])
+
+    @guarded
+    def read(self, columns: str | Sequence[str] | None = None, *, target: str | None = None) -> "AnyTable":
+        """The synthetic table of some columns; the same each time.
+
+        Args:
+            columns: in this order; None: all. Fewer are more accurate.
+            target: one of them that is to be predicted from the others.
+
+        Raises:
+            ParameterError: a column that the blob does not have.
+            InputError: the file is gone, or no longer what it was.
+        """
+        chosen = [columns] if isinstance(columns, str) else list(self.columns if columns is None else columns)
+        if not all(isinstance(each, str) for each in (*chosen, target or "")):
+            raise ParameterError("columns must be a list of names of columns, and target one: give texts.")
+        with Shown() as shown, tempfile.TemporaryDirectory() as folder:
+            output = str(Path(folder, "answer.parquet"))
+            request = {"do": "read_blob", "path": str(self.path), "columns": chosen, "target": target}
+            ask({**request, "output": output}, NO_TABLE, shown)
+            return as_typed(read_released(Path(output)))
+
 
 _MANIFEST, _ERRATA = "MANIFEST.json", "ERRATA.md"
 #: What `marginalia errata` writes of a release that nobody should use any more.
@@ -103,7 +147,6 @@ class OpenedRelease:
 
     @property
     def _protection(self) -> str:
-        """In words, with its strength."""
         regime = str(self.statement["regime"])
         claim = self.statement["guarantee"]
         strength = ""
@@ -126,11 +169,9 @@ class OpenedRelease:
         return facts | ({"Errata": "See .errata: something was found wrong with it."} if self.errata else {})
 
     def __repr__(self) -> str:
-        """Released facts alone."""
         return f"<Release {'; '.join(f'{key}: {value}' for key, value in self._facts().items())}>"
 
     def _repr_html_(self) -> str:
-        """The same for a notebook."""
         rows = "".join(
             f"<tr><th>{key}</th><td>{escape(text)}</td></tr>" for key, text in self._facts().items()
         )
@@ -166,7 +207,6 @@ class Evaluation:
         return path.read_text(encoding="utf-8")
 
     def __repr__(self) -> str:
-        """Where it is, and no figure."""
         return (
             f"<Evaluation against the raw table, not to be shared: {self.place}. Read .summary or .figures, "
             "and don't save what they show.>"
@@ -210,7 +250,6 @@ def _errata(folder: Path) -> str:
 
 
 def _verify(folder: Path) -> None:
-    """Compare every file with the manifest. Raises StoredTableMismatch."""
     problems = []
     try:
         listed = {str(each["file"]): str(each["sha256"]) for each in _json_of(folder / _MANIFEST)["files"]}
@@ -249,7 +288,6 @@ def records_file(folder: Path) -> Path:
 
 
 def _json_of(path: Path) -> dict[str, Any]:
-    """Raises StoredTableMismatch where it can't be read."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

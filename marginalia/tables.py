@@ -5,17 +5,19 @@ has only the values that were released: a dtype lists its categories, and others
 as ordered categories, in their order.
 """
 
+import datetime
+import decimal
 import io
+import math
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginalia.errors import ParameterError, StoredTableMismatch
-from marginalia.objects import array_of_objects, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +25,200 @@ if TYPE_CHECKING:
 
     #: pyarrow has no types of its own that a checker reads.
     AnyTable = pd.DataFrame | Any
+
+
+#: How the run knows such a struct (`tasks.core.records.value_texts`).
+_MIXED = "cells:"
+#: Numbers of so many digits before or behind the point are told as the nearest float is.
+_MOST_DIGITS = 38
+_LONGEST_SPAN = datetime.timedelta(days=10**7)
+
+
+def array_of_objects(objects: Sequence[Any]) -> "pa.Array":
+    """The objects as an Arrow array; null where one is missing, or nested otherwise than in a list."""
+    import pyarrow as pa
+
+    if set(map(type, objects)) <= {str, type(None)}:
+        with suppress(UnicodeEncodeError):
+            return pa.array(objects, None if all(value is None for value in objects) else pa.string())
+    return _array_of_cells([_cell(value) for value in objects])
+
+
+def values_of(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
+    """The objects of an Arrow array; None where one is missing, or Python has none for it."""
+
+    def value_of(scalar: "pa.Scalar") -> Any:
+        try:
+            return scalar.as_py()
+        except (ValueError, OverflowError):
+            return None
+
+    try:
+        return array.to_pylist()  # type: ignore[no-any-return]
+    except (ValueError, OverflowError):
+        return [value_of(scalar) for scalar in array]
+
+
+def _array_of_cells(objects: list[tuple[str, Any]]) -> "pa.Array":
+    import pyarrow as pa
+
+    cells: dict[str, list[Any]] = {}
+    for place, (kind, cell) in enumerate(objects):
+        if cell is not None:
+            if kind not in cells:
+                cells[kind] = [None] * len(objects)
+            cells[kind][place] = cell
+    if not cells:
+        return pa.nulls(len(objects))
+    if len(cells) == 1:
+        [(kind, held)] = cells.items()
+        if kind != "number":
+            return _array(kind, held)
+        try:
+            return pa.array(held)
+        except pa.ArrowInvalid:  # no type has digits for all
+            pass
+    arrays = [_array(kind, held) for kind, held in cells.items()]
+    return pa.StructArray.from_arrays(arrays, [f"{_MIXED}{kind}" for kind in cells])
+
+
+def _array(kind: str, cells: list[Any]) -> "pa.Array":
+    import pyarrow as pa
+
+    if kind == "list":
+        kinds = [_cell(item) for cell in cells if cell is not None for item in cell]
+        items = _array_of_cells([("text", None) if kind == "list" else (kind, item) for kind, item in kinds])
+        starts, start = [], 0
+        for cell in cells:
+            starts.append(None if cell is None else start)
+            start += len(cell or ())
+        return pa.LargeListArray.from_arrays(pa.array([*starts, start], pa.int64()), items)
+    if kind == "number":
+        return pa.array([None if cell is None else f"{cell:f}" for cell in cells], pa.string())
+    types = {
+        "text": pa.string(),
+        "bool": pa.bool_(),
+        "int": pa.int64(),
+        "float": pa.float64(),
+        "moment": pa.timestamp("us"),
+        "instant": pa.timestamp("us", "UTC"),
+        "day": pa.date32(),
+        "time": pa.time64("us"),
+        "span": pa.duration("us"),
+        "bytes": pa.binary(),
+    }
+    return pa.array(cells, types[kind])
+
+
+def _cell(value: Any) -> tuple[str, Any]:
+    try:
+        make = _KINDS.get(type(value))
+        if make is None:
+            make = next((made for kind, made in _KINDS.items() if isinstance(value, kind)), _other)
+        return make(value)
+    except Exception:  # whatever its own code does, or a time that no type holds
+        return "text", None
+
+
+def _text(value: str) -> tuple[str, Any]:
+    return "text", str.__str__(value).encode("utf-8", "replace").decode()
+
+
+def _integer(value: int) -> tuple[str, Any]:
+    value = int(value)
+    if -(2**63) <= value < 2**63:
+        return "int", value
+    try:
+        return ("text", str(value)) if abs(value) < 10**_MOST_DIGITS else ("float", float(value))
+    except OverflowError:
+        return "float", math.inf if value > 0 else -math.inf
+
+
+def _float(value: float) -> tuple[str, Any]:
+    return "float", None if value != value else float(value)
+
+
+def _decimal(value: decimal.Decimal) -> tuple[str, Any]:
+    value = decimal.Decimal(value)  # without what a class of its own does
+    if value.is_nan():
+        return "number", None
+    digits = max(value.adjusted() + 1, -value.as_tuple().exponent) if value.is_finite() else math.inf  # type: ignore[operator]
+    return ("number", value) if digits <= _MOST_DIGITS else _float(float(value))
+
+
+def _moment(value: datetime.datetime) -> tuple[str, Any]:
+    if value != value:  # NaT
+        return "moment", None
+    if hasattr(value, "to_pydatetime"):
+        value = value.to_pydatetime(warn=False)
+    if value.utcoffset() is None:
+        return "moment", value.replace(tzinfo=None)
+    return "instant", value.astimezone(datetime.UTC)
+
+
+def _span(value: datetime.timedelta) -> tuple[str, Any]:
+    if value != value:
+        return "span", None
+    if hasattr(value, "to_pytimedelta"):
+        value = value.to_pytimedelta()
+    return "span", value if abs(value) < _LONGEST_SPAN else None
+
+
+_KINDS: dict[type, Callable[[Any], tuple[str, Any]]] = {
+    str: _text,
+    bool: lambda value: ("bool", value),
+    int: _integer,
+    float: _float,
+    decimal.Decimal: _decimal,
+    datetime.datetime: _moment,
+    datetime.date: lambda value: ("day", value),
+    datetime.time: lambda value: ("time", value.replace(tzinfo=None)),
+    datetime.timedelta: _span,
+    bytes: lambda value: ("bytes", value),
+    bytearray: lambda value: ("bytes", bytes(value)),
+    list: lambda value: ("list", list(value)),
+    tuple: lambda value: ("list", list(value)),
+    set: lambda value: ("list", list(value)),
+    frozenset: lambda value: ("list", list(value)),
+    dict: lambda _value: ("text", None),
+    type(None): lambda _value: ("text", None),
+}
+
+
+def _other(value: Any) -> tuple[str, Any]:
+    """Of numpy and pandas; of anything else its text."""
+    import numpy as np
+
+    pandas = sys.modules.get("pandas")
+    if (pandas is not None and (value is pandas.NA or value is pandas.NaT)) or value is np.ma.masked:
+        return "text", None
+    if isinstance(value, np.ndarray):
+        return ("list", list(value)) if value.ndim else _cell(value[()])
+    if pandas is not None and isinstance(value, pandas.Series | pandas.Index):
+        return "list", list(value)
+    if pandas is not None and isinstance(value, np.datetime64 | np.timedelta64):
+        made = pandas.Timestamp if isinstance(value, np.datetime64) else pandas.Timedelta
+        return _cell(made(value))
+    if pandas is not None and isinstance(value, pandas.Interval):
+        return _interval(value)
+    if isinstance(value, np.bool_):
+        return "bool", bool(value)
+    if isinstance(value, np.integer):
+        return _integer(int(value))
+    if isinstance(value, np.floating):
+        return _float(float(value))
+    if isinstance(value, np.complexfloating | complex) and not value.imag:
+        return _float(float(value.real))
+    return _text(str(value))
+
+
+def _interval(value: "pd.Interval[Any]") -> tuple[str, Any]:
+    ends = [
+        int(end) if isinstance(end, float) and end.is_integer() else end for end in (value.left, value.right)
+    ]
+    left, right = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
+    return _text(f"{left}{ends[0]}, {ends[1]}{right}")
+
 
 #: How released texts write what they reserve (S1.3).
 _RESERVED = (("<semicolon>", ";"), ("<colon>", ":"))
@@ -92,7 +288,6 @@ def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:
 
 
 def _written(arrow: "pa.Table") -> memoryview:
-    """A table as Parquet; columns that it can't hold go as their values, cell by cell."""
     import pyarrow as pa
 
     if (file := _parquet(arrow)) is not None:
@@ -107,7 +302,6 @@ def _written(arrow: "pa.Table") -> memoryview:
 
 
 def _parquet(arrow: "pa.Table") -> memoryview | None:
-    """A table as Parquet; None where a column can't be."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -119,7 +313,6 @@ def _parquet(arrow: "pa.Table") -> memoryview | None:
 
 
 def _framed(table: Any) -> object:
-    """A series as a table of one column; anything else as it is."""
     return table.to_frame() if hasattr(table, "to_frame") else table
 
 
@@ -194,7 +387,6 @@ def _holds_objects(dtype: Any) -> bool:
 
 
 def _is_worded(dtype: Any) -> bool:
-    """Whether values are no plain ones and go as their texts: intervals and periods."""
     import pandas as pd
 
     return isinstance(dtype, pd.IntervalDtype | pd.PeriodDtype)
@@ -223,7 +415,6 @@ def _require_names(names: Sequence[object]) -> None:
 
 
 def _categories(column: "pa.ChunkedArray") -> list[Any]:
-    """The values of a column of categories in their order, each once."""
     found: dict[Any, None] = {}
     for chunk in column.chunks:
         found.update(dict.fromkeys(values_of(chunk.dictionary)))
@@ -306,7 +497,6 @@ def _known_or_arrow(columns: Mapping[str, "pa.ChunkedArray"]) -> "AnyTable":
 
 
 def _plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """Texts as they were before they were spelled for the outputs."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -386,7 +576,6 @@ def _microseconds(span: re.Match[str]) -> int:
 
 
 def _ordered(column: "pa.ChunkedArray", order: list[Any], kind: "pa.DataType") -> "pa.ChunkedArray":
-    """Categories in their order, those alone that the column holds."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -400,7 +589,6 @@ def _ordered(column: "pa.ChunkedArray", order: list[Any], kind: "pa.DataType") -
 
 
 def _binned(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """Bins as ordered categories; any other column as it is."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -418,7 +606,6 @@ def _binned(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
 
 
 def _as_found(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    """Texts as whole numbers, numbers or truth values where each is written as these are."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -442,7 +629,6 @@ def _as_found(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
 
 
 def _frame(columns: Mapping[str, "pa.ChunkedArray"], dtypes: Mapping[str, Any]) -> "pd.DataFrame":
-    """A DataFrame. Args: columns: by name. dtypes: of those whose values are values of theirs."""
     import pandas as pd
 
     return pd.DataFrame({name: _series(column, dtypes.get(name)) for name, column in columns.items()})
@@ -455,7 +641,6 @@ _NULLABLE = {"bool": "boolean"} | {
 
 
 def _series(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
-    """A column with a dtype; with the one that also holds missing values where some are missing."""
     import pandas as pd
     import pyarrow as pa
 
@@ -476,7 +661,6 @@ def _series(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
 
 
 def _worded(texts: "pd.Series[Any]", dtype: Any) -> "pd.Series[Any]":
-    """Periods from their texts; of intervals pandas reads none."""
     try:
         return texts.astype(dtype)
     except (TypeError, ValueError):

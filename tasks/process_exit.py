@@ -1,28 +1,25 @@
-"""How a worker's process of one run ends: without DuckDB's pages on objects that outlive them.
+"""How a process ends in which Prefect and DuckDB were at work: without pages on objects that outlive DuckDB.
 
-With Prefect loaded, DuckDB's bindings write hundreds of lines while the interpreter is taken down, after all
-that is ours and Prefect's has run. They say nothing of the run, and would bury what the worker's log says of
-it.
+DuckDB's bindings (nanobind, since duckdb-python 522) write hundreds of lines while the interpreter is taken
+down. They say nothing of the run, and would bury what is said of it.
 """
 
 import atexit
 import os
 import sys
 
-_ended = False
-
 
 def leave_quietly() -> None:
     """See to it in a process that a worker started for a run; do nothing in any other."""
     if "PREFECT__FLOW_RUN_ID" in os.environ:
-        atexit.register(_leave)
+        hide_what_follows_exit()
 
 
-def _leave() -> None:
-    global _ended
-    if _ended:
-        return
-    _ended = True
-    atexit._run_exitfuncs()
+def hide_what_follows_exit() -> None:
+    """Close standard error when all exit functions have run that are registered from now on."""
+    atexit.register(_close_standard_error)
+
+
+def _close_standard_error() -> None:
     sys.stderr.flush()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parents[1]
 #: The loop is a thread of Prefect's that outlives the flow, and what it holds outlives DuckDB.
 _RUN = """
 import asyncio, atexit, sys
-atexit.register(lambda: print("said at the end", file=sys.stderr))
 import flows.release
+atexit.register(lambda: print("said at the end", file=sys.stderr))
 from prefect.utilities.asyncutils import run_coro_as_sync
 run_coro_as_sync(asyncio.sleep(0))
 sys.exit(3)

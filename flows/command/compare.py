@@ -1,5 +1,6 @@
 """``marginalia compare``: folders of runs, or all releases of a dataset, in; a table and a page out."""
 
+import argparse
 import contextlib
 import json
 from collections.abc import Iterable, Sequence
@@ -20,7 +21,13 @@ from tasks.public.releases import all_releases
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, vintage_in_name
 
 
-def write_side_by_side(folders: Sequence[Path], output: Path) -> int:
+def compare(options: argparse.Namespace) -> int:
+    write = _write_history if options.over_time else _write_side_by_side
+    write(options.runs, options.output)
+    return 0
+
+
+def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
     """Write ``comparison.tsv`` and ``comparison.html``.
 
     Raises:
@@ -41,10 +48,9 @@ def write_side_by_side(folders: Sequence[Path], output: Path) -> int:
     say(f"Compared: {home / 'comparison.html'} and comparison.tsv")
     if is_sensitive:
         say("It holds figures of the raw table: it must stay on this machine.")
-    return 0
 
 
-def write_history(folders: Sequence[Path], output: Path) -> int:
+def _write_history(folders: Sequence[Path], output: Path) -> None:
     """Write ``over_time.html`` and ``over_time.tsv`` of a dataset's releases.
 
     Args:
@@ -79,7 +85,6 @@ def write_history(folders: Sequence[Path], output: Path) -> int:
     say(f"Compared over time: {(output / 'over_time.html').resolve()} and over_time.tsv")
     if gone := [each.name for each in history.releases if not each.stands]:
         say(f"Withdrawn, so shown and not compared: {', '.join(gone)}.")
-    return 0
 
 
 def _is_withdrawn(place: Path) -> bool:
@@ -87,7 +92,6 @@ def _is_withdrawn(place: Path) -> bool:
 
 
 def _dated(place: Path) -> DatedRelease:
-    """One release, with its counts where it has any that can be compared."""
     statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
     described = Described(statement, Publication(), "", "", place, ())
     counts = None
@@ -127,7 +131,6 @@ def _evaluated(place: Path) -> Path:
 
 
 def _require_figures(places: Iterable[Path]) -> None:
-    """Refuse releases of SynDiffix, which hold none by design. Raises ParameterError."""
     bare = [
         str(place) for place in places if _is_syndiffix(place) and not (place / "evaluation.json").exists()
     ]

@@ -10,17 +10,24 @@ tells the two apart by a tag, which holds the schedule that the command made las
 """
 
 import argparse
+import asyncio
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, available_timezones
+
+from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.objects import DeploymentSchedule
+from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule, RRuleSchedule
+from pydantic import ValidationError
 
 from flows.command import server
-from flows.command.dead_runs import ENVIRONMENT, mark_dead_runs
 from flows.command.run import on_server, page_of
 from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
@@ -36,6 +43,173 @@ if TYPE_CHECKING:
     from prefect.client.schemas.actions import DeploymentScheduleCreate
     from prefect.client.schemas.objects import DeploymentSchedule
     from prefect.client.schemas.responses import DeploymentResponse
+
+
+#: The schedule that the command makes; all others of a deployment are a person's.
+SLUG = "release"
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+_OFF = ", off"
+#: Intervals are counted from here, so that the same words mean the same times whenever they are said.
+_ANCHOR = datetime(2024, 1, 1)
+
+
+def schedule_of(
+    cron: str | None, every: str | None, timezone: str | None, *, paused: bool
+) -> DeploymentScheduleCreate | None:
+    """What is asked for; None where nothing is.
+
+    Args:
+        cron: five fields.
+        every: a whole number of minutes, hours or days: 30m, 2h, 1d.
+        timezone: in which both are read; None: UTC.
+        paused: it is off until a person turns it on.
+
+    Raises:
+        ParameterError: all that is wrong with these.
+    """
+    if cron is None and every is None:
+        options = [name for name, given in (("--timezone", timezone), ("--paused", paused)) if given]
+        if options:
+            raise ParameterError(f"{' and '.join(options)} must have a schedule: give --cron or --every.")
+        return None
+    zone = timezone or "UTC"
+    problems = [] if zone in available_timezones() else [_no_zone(zone)]
+    problems += [] if cron is None else _cron_problems(cron)
+    problems += [] if every is None or _span(every) else [_no_span(every)]
+    if problems:
+        raise ParameterError(problems)
+    schedule: CronSchedule | IntervalSchedule
+    if cron is not None:
+        schedule = CronSchedule(cron=" ".join(cron.split()), timezone=zone)
+    else:
+        span = _span(every or "") or timedelta()
+        anchor: Any = _ANCHOR.replace(tzinfo=ZoneInfo(zone))
+        schedule = IntervalSchedule(interval=span, anchor_date=anchor, timezone=zone)
+    return DeploymentScheduleCreate(schedule=schedule, active=not paused, slug=SLUG)
+
+
+def words_of(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> str:
+    kind = schedule.schedule
+    if isinstance(kind, CronSchedule):
+        said = kind.cron
+    elif isinstance(kind, IntervalSchedule):
+        said = f"every {_short(kind.interval)}"
+    else:
+        said = kind.rrule if isinstance(kind, RRuleSchedule) else "never"
+    zone = getattr(kind, "timezone", None) or "UTC"
+    return f"{said} {zone}{'' if schedule.active else _OFF}"
+
+
+def next_time(schedules: Iterable[DeploymentScheduleCreate | DeploymentSchedule]) -> datetime | None:
+    """When the next run is due, in its schedule's time zone; None where no schedule is on."""
+    from prefect.server.schemas import schedules as server
+
+    found = []
+    for each in schedules:
+        kind: Any = getattr(server, type(each.schedule).__name__, None)
+        if each.active and kind is not None:
+            dates = kind.model_validate(each.schedule.model_dump()).get_dates(1)
+            found += asyncio.run(dates)
+    return min(found, default=None)
+
+
+def fires_twice_a_day(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> bool:
+    """Whether two runs share a date, and so a release."""
+    kind = schedule.schedule
+    if isinstance(kind, IntervalSchedule):
+        return kind.interval < timedelta(days=1)
+    return isinstance(kind, CronSchedule) and not re.match(r"@|[0-9]+ [0-9]+ ", kind.cron)
+
+
+def _short(span: timedelta) -> str:
+    for unit in ("d", "h", "m"):
+        number, rest = divmod(span, _UNITS[unit])
+        if not rest:
+            return f"{number}{unit}"
+    return f"{span.total_seconds():g}s"
+
+
+def _span(every: str) -> timedelta | None:
+    found = re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", every.strip())
+    return int(found[1]) * _UNITS[found[2]] if found else None
+
+
+def _no_span(every: str) -> str:
+    return f"--every must be a number of minutes, hours or days, such as 30m, 2h or 1d, not {every!r}."
+
+
+def _cron_problems(cron: str) -> list[str]:
+    try:
+        CronSchedule(cron=cron, timezone="UTC")
+        is_cron = len(cron.split()) == 5 or cron.startswith("@")
+    except ValidationError:
+        is_cron = False
+    if is_cron:
+        return []
+    return [
+        "--cron must have five fields (minute, hour, day of the month, month, day of the week), such as "
+        f'"0 4 1 * *" for four in the morning on the first of each month, not {cron!r}.'
+    ]
+
+
+def _no_zone(zone: str) -> str:
+    return f"--timezone must be a name such as Europe/Vienna or UTC, not {zone!r}."
+
+
+def as_utc(moment: datetime) -> datetime:
+    """The same moment in UTC: its date names a scheduled release."""
+    return moment.astimezone(UTC)
+
+
+NAME = "marginalia: mark a run without a sign of life as crashed"
+#: How often a run gives one: the least that Prefect admits.
+HEARTBEAT_SECONDS = 30
+#: A server that is away for less than this marks no run when it is back.
+SILENT_SECONDS = 300
+#: Whatever the server hears of a run: its next sign, its end, that it waits for its retry.
+_AWAITED = {"prefect.flow-run.*"}
+#: What a run needs in its environment to give them.
+ENVIRONMENT = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS)}
+
+_MESSAGE = (
+    "The run's process has given no sign of life for five minutes: it was killed, or its machine is down. "
+    "Nothing is lost. Retry the run when a worker runs again: it goes on where it stopped."
+)
+
+
+def mark_dead_runs(client: "SyncPrefectClient") -> bool:
+    """Make the automation, unless the server has it; whether it was made.
+
+    One that a person changed or switched off stays as it is: it is found by its name.
+    """
+    from prefect.client.schemas.objects import StateType
+    from prefect.events.actions import ChangeFlowRunState
+    from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
+    from prefect.events.schemas.events import ResourceSpecification
+
+    if client.read_automations_by_name(NAME):
+        return False
+    client.create_automation(
+        AutomationCore(
+            name=NAME,
+            description="Made by `marginalia deploy`, for runs of its deployments.",
+            trigger=EventTrigger(
+                after={"prefect.flow-run.heartbeat"},
+                expect=_AWAITED,
+                match=ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
+                match_related=ResourceSpecification(
+                    {"prefect.resource.role": "tag", "prefect.resource.id": "prefect.tag.marginalia"}
+                ),
+                for_each={"prefect.resource.id"},
+                posture=Posture.Proactive,
+                threshold=1,
+                within=timedelta(seconds=SILENT_SECONDS),
+            ),
+            actions=[ChangeFlowRunState(name=None, state=StateType.CRASHED, message=_MESSAGE)],
+        )
+    )
+    return True
+
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FLOW = "release"
@@ -66,7 +240,6 @@ class Request:
 
     @property
     def place(self) -> str:
-        """The file as a worker finds it."""
         return str(self.file.resolve())
 
 
@@ -89,7 +262,7 @@ class Merged:
 
 def deploy(options: argparse.Namespace) -> int:
     """Make or update the deployment that the options describe; return the exit code."""
-    from flows.command.schedules import schedule_of
+    from flows.command.deploy import schedule_of
 
     configurations = require_deployable(options.configuration)
     name = name_of(options.name, options.configuration)
@@ -116,7 +289,7 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
         MarginaliaError: what ``check`` would refuse, but for an exhausted budget and a table that is not
             there yet; or a name that the form would not take.
     """
-    from flows.command.check.report import report
+    from flows.command.checking import report
     from tasks.batch.budget import require_budget
     from tasks.batch.file import is_batch, read_batch, require_inputs
 
@@ -169,7 +342,6 @@ def name_of(given: str | None, file: Path) -> str:
 
 
 def put_deployment(client: "SyncPrefectClient", request: Request) -> "DeploymentResponse":
-    """Make the deployment, or update it; say which, and what differs."""
     from prefect.exceptions import ObjectNotFound
 
     try:
@@ -239,7 +411,7 @@ def _merge_schedules(
         base: what the command made before; None: nothing that is known.
         merged: takes the decision.
     """
-    from flows.command.schedules import SLUG, words_of
+    from flows.command.deploy import SLUG, words_of
 
     if request.schedule is None:
         return base
@@ -301,7 +473,6 @@ def _file_tags(file: Path) -> Iterable[str]:
 
 
 def _folder_of(kept: "DeploymentResponse") -> Path:
-    """Where relative paths of a deployment start."""
     return Path((kept.job_variables or {}).get("env", {}).get(FOLDER, CHECKOUT))
 
 
@@ -325,7 +496,7 @@ def _code() -> dict[str, Any]:
 def _make(client: "SyncPrefectClient", request: Request) -> None:
     from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions
 
-    from flows.command.schedules import words_of
+    from flows.command.deploy import words_of
 
     pool = request.pool or POOL
     _require_pool(client, pool)
@@ -348,7 +519,6 @@ def _make(client: "SyncPrefectClient", request: Request) -> None:
 
 
 def _update(client: "SyncPrefectClient", kept: "DeploymentResponse", merged: Merged) -> None:
-    """Change what is to be changed, and send nothing else."""
     from prefect.client.schemas.actions import DeploymentUpdate
 
     if pool := merged.changes.get("work_pool_name"):
@@ -376,8 +546,7 @@ def _require_pool(client: "SyncPrefectClient", name: str) -> None:
 
 
 def tell_deployed(deployed: "DeploymentResponse") -> None:
-    """Say where the deployment is and when it runs next."""
-    from flows.command.schedules import as_utc, fires_twice_a_day, next_time
+    from flows.command.deploy import as_utc, fires_twice_a_day, next_time
 
     say(f"Its page: {page_of('deployments/deployment', str(deployed.id))}")
     due = None if deployed.paused else next_time(deployed.schedules)
@@ -394,14 +563,12 @@ def tell_deployed(deployed: "DeploymentResponse") -> None:
 
 
 def _is_served(client: "SyncPrefectClient", pool: str | None) -> bool:
-    """Whether a worker of the pool has lately told the server that it is there."""
     from prefect.client.schemas.objects import WorkPoolStatus
 
     return pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
 
 
 def _worker(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:
-    """That a worker of the pool is there, or the command that starts one."""
     if is_served:
         return f", and one of the pool {pool} does."
     programs = Path(sys.executable).parent

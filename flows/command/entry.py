@@ -9,7 +9,6 @@ from typing import NoReturn
 
 
 def start() -> NoReturn:
-    """Load the command and run it."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # nohup and & ignore it
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from flows.command.main import run

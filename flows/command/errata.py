@@ -1,5 +1,6 @@
 """``marginalia errata``: a release and what is wrong with it in, ``ERRATA.md`` beside its files out."""
 
+import argparse
 import json
 import re
 from pathlib import Path
@@ -14,22 +15,18 @@ from tasks.storage import vintage_in_name
 _LONGEST = 4000
 
 
-def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str) -> int:
+def write_erratum(options: argparse.Namespace) -> int:
     """Write an erratum, print what follows from it, and put it beside each copy of the release.
-
-    Args:
-        release: the release's folder.
-        kind: whether it is withdrawn or corrected.
-        text: what is wrong, and why.
-        replaced_by: the vintage or release to take instead; empty: none.
 
     Raises:
         ParameterError: it is no release, or nothing is said.
         StorageError: a copy could not be reached.
     """
-    place = release.resolve()
+    place = options.release.resolve()
     _require_release(place)
-    asked = Erratum(today(), kind, _one_line(text), _label(replaced_by, place))
+    kind: Kind = "corrected" if options.withdraw is None else "withdrawn"
+    text = options.correct if options.withdraw is None else options.withdraw
+    asked = Erratum(today(), kind, _one_line(text), _label(options.replaced_by, place))
     stands = add_erratum(place, asked)
     if stands is not asked:
         say(f"The errata say so since {stands.date}; nothing was added.")
@@ -44,7 +41,6 @@ def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str) -> int:
 
 
 def _tell_copies(place: Path) -> None:
-    """Put the errata beside the copies of a release, and ``latest`` there in its place."""
     if not (place.parent / COPIES).exists():
         return
     from tasks.public.copy import copies_of, copy_errata  # loads Prefect: a second and a half
@@ -87,7 +83,6 @@ def _one_line(text: str) -> str:
 
 
 def _label(name: str, place: Path) -> str:
-    """The name of what is to be taken instead, which can't be the release itself."""
     if not name:
         return ""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,119}", name):

@@ -3,6 +3,7 @@
 Answers from the file and the manifest beside it, without a server, and compares every hash on the way.
 """
 
+import argparse
 import json
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from tasks.core.metadata.errata import read_errata
 _MANIFEST = "MANIFEST.json"
 
 
-def show_lineage(file: Path) -> int:
+def show_lineage(options: argparse.Namespace) -> int:
     """Print the lineage of a released file.
 
     Raises:
         ParameterError: it is not there, no manifest is beside it, or the manifest does not know it.
         StoredTableMismatch: a file is not what the manifest says.
     """
+    file: Path = options.file
     if not file.is_file():
         raise ParameterError(no_such_file("The released file", file))
     folder = _release_of(file)
@@ -76,7 +78,6 @@ def _known(folder: Path, manifest: Json) -> Lineage | None:
 
 
 def _verified(folder: Path, node: LineageNode) -> str:
-    """Whether what is here is what the manifest says."""
     if node.name == MEASUREMENT:
         stated = folder / "privacy.json"
         if not stated.is_file() or "sha256" not in node.facts:
@@ -110,7 +111,6 @@ def _print(title: str, nodes: list[LineageNode], found: dict[str, str]) -> None:
 
 
 def _facts(node: LineageNode) -> list[str]:
-    """What is known of a name."""
     rows = node.facts.get("rows")
     counted = [f"{whole(int(str(rows)))} rows"] if rows is not None else []
     words = [str(node.facts[key]) for key in ("protection", "made_from") if key in node.facts]

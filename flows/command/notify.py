@@ -134,7 +134,6 @@ def _target(options: argparse.Namespace) -> str | None:
 
 
 def _saved(address: str) -> "UUID":
-    """The block that sends to an address, made or renewed."""
     from prefect.blocks.notifications import CustomWebhookNotificationBlock
     from prefect.types import SecretDict
 
@@ -184,7 +183,6 @@ def _send_trial(client: "SyncPrefectClient", block: "UUID") -> None:
 
 
 def automations(block: "UUID", page: str) -> "list[AutomationCore]":
-    """All of them. Args: block: what they notify by. page: address of the run, as a template."""
     from prefect.events.actions import SendNotification
     from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
 
@@ -216,7 +214,6 @@ def automations(block: "UUID", page: str) -> "list[AutomationCore]":
 
 
 def put_automation(client: "SyncPrefectClient", automation: "AutomationCore") -> str:
-    """Make an automation, or renew the one of its name; say which."""
     known = client.read_automations_by_name(automation.name)
     if not known:
         client.create_automation(automation)

@@ -5,6 +5,7 @@ opens the old one, which shows the lineage's diagram as its source text; the ser
 new one is.
 """
 
+import argparse
 import json
 import os
 import sys
@@ -17,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flows.command import server
-from flows.command.loading import loading
-from flows.command.without_pandas import hide_pandas_from_pyarrow
+from flows.command.main import hide_pandas_from_pyarrow
+from tasks.configuration.flat_file import read_configuration
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
+from tasks.core.hints import did_you_mean
 from tasks.failures import unexpected
-from tasks.progress import say
+from tasks.progress import Progress, say
 from tasks.public.page_file import page_file
 from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
@@ -69,18 +71,74 @@ Result = TypeVar("Result")
 OutputPlaces = dict[str, str]
 
 
+def run(options: argparse.Namespace) -> int:
+    stages = [stage for stage in STAGES if getattr(options, stage)] or list(STAGES)
+    run_showcase(read_configuration(options.configuration), stages, verbose=options.verbose)
+    return 0
+
+
+def check(options: argparse.Namespace) -> int:
+    configuration = read_configuration(options.configuration)
+    from flows.command.checking import report  # slow: a slip in the file is told before
+
+    report(configuration)
+    return 0
+
+
+def purge(options: argparse.Namespace) -> int:
+    configuration = read_configuration(options.configuration)
+    from tasks.sensitive.retention import purge_configured
+
+    purge_configured(configuration, dry=options.dry_run)
+    return 0
+
+
+def export_listings(options: argparse.Namespace) -> int:
+    """Write the listings.
+
+    Raises:
+        ParameterError: a name that is none, nothing to export, or a place that it must not go to.
+    """
+    from tasks.sensitive.export import export
+
+    names = [_file_of(name) for name in options.only]
+    progress = Progress("export")
+    try:
+        written = export(options.run, names, options.output, progress)
+    finally:
+        progress.close()
+    for path in written:
+        say(f"Exported: {path}")
+    say("These files hold true counts. They must stay on this machine; delete them after use.")
+    return 0
+
+
+def _file_of(name: str) -> str:
+    from tasks.sensitive.export import FILES
+
+    known = {file.partition(".")[0]: file for files in FILES.values() for file in files}
+    found = known.get(name.partition(".")[0])
+    if found is None:
+        meant = did_you_mean(name, known) or "correct the name."
+        raise ParameterError(f"--only takes {', '.join(known)}; {name} is none of them: {meant}")
+    return found
+
+
+def demo(options: argparse.Namespace) -> int:
+    run_demo(options.folder, verbose=options.verbose)
+    return 0
+
+
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> OutputPlaces:
     """Run the whole job up to the last of the stages; what the header refuses is told before it starts.
 
     Returns:
         What `flows.showcase` does.
     """
-    with loading():
-        from tasks.plan.describe import refused_early
+    from tasks.plan.describe import refused_early
 
     def run(url: str) -> OutputPlaces:
-        with loading():
-            from flows.showcase import flow_of
+        from flows.showcase import flow_of
 
         flow = flow_of(configuration)
         return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
@@ -89,33 +147,32 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
         return _run(configuration, run, verbose=verbose)
 
 
-def run_publish(configuration: RunConfiguration, measurement: Path | None, *, verbose: bool) -> None:
-    """Rebuild a release from its measurement."""
+def publish(options: argparse.Namespace) -> int:
+    configuration = read_configuration(options.configuration)
 
     def run(url: str) -> OutputPlaces:
-        with loading():
-            from flows.publish import publish
+        from flows.publish import publish
 
-        folder = str(measurement) if measurement else None
+        folder = str(options.measurement) if options.measurement else None
         return {"release": _followed(url, publish(configuration, folder, return_state=True))}
 
-    _run(configuration, run, verbose=verbose)
+    _run(configuration, run, verbose=options.verbose)
+    return 0
 
 
-def run_batch(path: Path, *, verbose: bool) -> None:
+def batch(options: argparse.Namespace) -> int:
     """Run a batch file; its problems are told before anything starts."""
     from tasks.batch.file import read_batch, require_inputs
 
-    asked = read_batch(path)
+    asked = read_batch(options.file)
     require_inputs(asked)
     started = time.monotonic()
     workspace = Workspace.of(asked.runs[0].configuration)
-    with on_server(workspace, verbose=verbose) as url:
-        with loading():
-            from flows.batch import batch
+    with on_server(workspace, verbose=options.verbose) as url:
+        from flows.batch import batch
         from tasks.batch.group import COMPARISON
 
-        places = _followed(url, batch(str(path.absolute()), return_state=True))
+        places = _followed(url, batch(str(options.file.absolute()), return_state=True))
     runs = "1 run" if len(asked.runs) == 1 else f"{len(asked.runs)} runs"
     say(f"Did {runs} in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
@@ -124,12 +181,11 @@ def run_batch(path: Path, *, verbose: bool) -> None:
         say(f"{group}: {page if page.exists() else home}")
         if closed.exists():
             say(f"Must stay on this machine, {group} against the raw table: {closed}")
+    return 0
 
 
 def run_demo(folder: Path, *, verbose: bool) -> None:
-    """Run the whole job on a generated survey: table, configuration, workspace and ledger in one folder."""
     from flows.demo_survey import write_survey
-    from tasks.configuration.flat_file import read_configuration
 
     root = folder.absolute()
     os.environ.setdefault("MARGINALIA_LEDGER", str(root / "ledger"))
@@ -147,7 +203,6 @@ def run_demo(folder: Path, *, verbose: bool) -> None:
 
 
 def _demo_configuration(root: Path) -> dict[str, object]:
-    """The survey's configuration, with this checkout's and this folder's paths."""
     checkout = Path(__file__).resolve().parents[2]
     survey = checkout / "deployments" / "configurations" / "survey.json"
     body: dict[str, object] = json.loads(survey.read_text(encoding="utf-8"))
@@ -181,7 +236,6 @@ def _run(
 
 
 def _followed(url: str, state: "State[Result]") -> Result:
-    """What a flow returned or raised, after saying where Prefect shows its run."""
     say(f"The run and its lineage: {page_of_run(str(state.state_details.flow_run_id))}")
     return state.result(raise_on_failure=True)
 
@@ -214,10 +268,8 @@ def quieten(*, verbose: bool) -> None:
 
 @contextmanager
 def _prefect(url: str) -> Iterator[None]:
-    """Prefect talking to an API."""
-    with loading():
-        import httpx
-        from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    import httpx
+    from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     settings: dict[Any, Any] = {PREFECT_API_URL: url}
     # Whoever typed the command sees whether it lives; to end what tells the server so takes up to a second.

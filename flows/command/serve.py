@@ -4,6 +4,7 @@ The worker runs with the interpreter of this checkout, which is what its flows a
 beside the server, so that a second call finds both, and ``marginalia stop`` ends both.
 """
 
+import argparse
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from flows.command import server
-from flows.command.processes import Process, started
+from flows.command.server import Process, started
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.core.ledger.place import VARIABLE, ledger_place
 from tasks.progress import say
@@ -38,13 +39,14 @@ class Worker(Process):
     api_url: str
 
 
-def serve(pool: str) -> int:
+def serve(options: argparse.Namespace) -> int:
     """Run server and worker until ctrl-C, SIGTERM or ``marginalia stop``; return the exit code.
 
     Raises:
         ParameterError: a worker of another pool runs already.
         MarginaliaError: server or worker ended by themselves.
     """
+    pool: str = options.pool
     configured = server.configured_api_url()
     url = configured or server.ensure(say)
     with server.lock():
@@ -62,6 +64,12 @@ def serve(pool: str) -> int:
         stop_worker()
         if configured is None:
             server.stop()
+    return 0
+
+
+def stop(options: argparse.Namespace) -> int:
+    stopped = [stop_worker(), server.stop()]
+    print("Stopped." if any(stopped) else "No server was running.")
     return 0
 
 

@@ -70,7 +70,6 @@ _EPSILON = 1.0
 
 
 def _made_up_table() -> str:
-    """People with a value, items and a number each; some with two rows, some with gaps."""
     lines = ["id,a,b,c"]
     for person in range(_PEOPLE):
         items = ("p;q", "q", "", "p")[person % 4]
@@ -206,7 +205,6 @@ class _Storable(Protocol):
 
 
 def _stored(made: _Storable, read: Callable[[Path], _Read], folder: Path) -> _Read:
-    """What a later step reads of what this one wrote."""
     folder.mkdir()
     made.write(folder)
     return read(folder)
@@ -218,7 +216,6 @@ def _tell(what: str) -> None:
 
 
 def _draw(records: CodedRecords) -> Aggregates:
-    """Every way that a measurement is drawn."""
     for accountant, contribution in _WAYS:
         parameters = DpParameters(
             100.0, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
@@ -230,7 +227,6 @@ def _draw(records: CodedRecords) -> Aggregates:
 
 
 def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
-    """Rounded counts, their files, and every mode that reads raw records."""
     aggregates = _stored(protect_counts(counted, _RESOLUTION), read_aggregates, root / "rounded")
     write_reportable_tsv(aggregates, root / "reportable.tsv")
     write_reportable_parquet(aggregates, root / "reportable.parquet")
@@ -241,7 +237,6 @@ def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
 
 
 def _synthesize() -> None:
-    """SynDiffix of rows and of entities, with clusters that are solved and stitched."""
     _prepare()
     lines = [f"i{place // 2}" + "".join(f",{place % size}.0" for size in range(2, 7)) for place in range(300)]
     # Read as text, since Arrow imports pandas to make a column of Python's objects.

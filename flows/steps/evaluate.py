@@ -16,7 +16,6 @@ from tasks.storage import StoredTable
 def evaluate_steps(
     configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
 ) -> StoredTable:
-    """Evaluate what the other steps made."""
     marginals = measured.marginals or count_step(measured)
     assert built.records is not None, "what is evaluated was generated"
     records = measured.raw[1]
@@ -34,7 +33,6 @@ def evaluate_steps(
 def utility_steps(
     configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
 ) -> StoredTable | None:
-    """What the records are worth; None where the configuration does not ask for it."""
     settings = UtilitySettings.of(configuration)
     if settings is None:
         return None

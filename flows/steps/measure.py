@@ -75,7 +75,6 @@ class SensitiveTables:
     """
 
     def __init__(self, configuration: RunConfiguration, described: RunFacts, run: RunWorkspace) -> None:
-        """See the class; what is made later is None until then."""
         self.configuration, self.described, self.run = configuration, described, run
         self.wanted: Wanted | None = None
         self.unchanged: Unchanged | None = None
@@ -132,21 +131,17 @@ def measure_steps(
 
 @dataclass(frozen=True)
 class _Goal:
-    """The last stage of a run, and what it is after (see `measure_steps`)."""
-
     last: str
     seeks: str
 
     @property
     def name(self) -> str:
-        """Of what later runs may return."""
         return f"{self.seeks} {self.last}"
 
 
 def _rounding(
     workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, goal: _Goal
 ) -> SensitiveTables:
-    """Exact counts, rounded down."""
     require_seed_stays(configuration)
     if recorded_heads(workspace, configuration.dataset):
         tell(_BOTH_REGIMES)
@@ -159,7 +154,6 @@ def _rounding(
 def _drawing(
     workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, goal: _Goal
 ) -> SensitiveTables:
-    """The draw, or the release that was drawn, whichever stage is the last."""
     described = recalled.described
     charge = charge_of_run(described)
     with budget_watched(workspace, configuration, charge):
@@ -208,7 +202,6 @@ _MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, _Goal], S
 
 
 def _begun(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> SensitiveTables:
-    """A run's folder in ``sensitive/``, with the configuration in it."""
     resources = query_resources(configuration, workspace)
     run = RunWorkspace.begin(workspace, configuration.dataset, resources)
     keep_configuration(run, configuration)
@@ -216,7 +209,6 @@ def _begun(workspace: Workspace, configuration: RunConfiguration, described: Run
 
 
 def _return_earlier(measured: SensitiveTables, vintage: str) -> None:
-    """The release that was drawn last, as if its vintage were asked for."""
     asked, dataset, wanted = measured.described.vintage, measured.configuration.dataset, measured.wanted
     measured.configuration = measured.configuration.model_copy(update={"vintage": vintage})
     measured.described = replace(measured.described, vintage=vintage)
@@ -230,7 +222,6 @@ def _return_earlier(measured: SensitiveTables, vintage: str) -> None:
 
 
 def keep_made(workspace: Workspace, measured: SensitiveTables, made: StoredTable) -> None:
-    """Record what the run made, for later runs of an unchanged table."""
     if measured.wanted is not None:
         configuration, vintage = measured.configuration, measured.described.vintage
         keep_published(workspace, configuration.dataset, measured.wanted, vintage, made)
@@ -267,7 +258,6 @@ def _return_committed(
 
 
 def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool) -> None:
-    """The table, judged if that is asked for and the contract is strict, as coded records."""
     described, run = measured.described, measured.run
     table = locate_table(run, described.source)
     if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
@@ -283,7 +273,6 @@ def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judg
 
 
 def count_step(measured: SensitiveTables) -> StoredTable:
-    """Exact counts of every combination up to the reporting length."""
     length = measured.described.reporting_length or 1
     records = measured.raw[1]
     with unread_noted(measured.configuration, measured.described):
@@ -292,7 +281,6 @@ def count_step(measured: SensitiveTables) -> StoredTable:
 
 
 def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -> StoredTable:
-    """What the aggregate stage leaves in ``sensitive/``."""
     marginals = measured.marginals or count_step(measured)
     resolution, prefix = configuration.reporting_resolution, configuration.prefix
     records = measured.raw[1]
@@ -301,7 +289,6 @@ def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -
 
 
 def _rounded(configuration: RunConfiguration, measured: SensitiveTables, goal: _Goal) -> None:
-    """Count, round down, draw the records of a mode that reads raw ones, hand over."""
     run, (table, coded), records = measured.run, measured.raw, None
     resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
     length = measured.described.reporting_length

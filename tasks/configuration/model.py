@@ -5,6 +5,7 @@ Nested here and discriminated by regime and mode; the flat file that SDS's users
 parameter, in the manifest and on the page.
 """
 
+import re
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import (
@@ -135,6 +136,15 @@ UNDATED = "undated"
 
 #: A name that is safe as a folder and a file name.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")]
+_MONTH = re.compile(r"\d{4}-(\d\d)")
+
+
+def _require_month(label: str) -> str:
+    """Refuse a slip in a month, which would be drawn and charged under a name that can't be corrected."""
+    month = _MONTH.fullmatch(label)
+    if month and not 1 <= int(month[1]) <= 12:
+        raise ValueError(f"must be a month that there is, such as 2026-11, or no month at all, not {label!r}")
+    return label
 
 
 def _by_column(value: object) -> object:
@@ -310,7 +320,9 @@ class RunConfiguration(Model):
     dataset_is_named: Annotated[bool, NO_KEY, NOT_ASKED] = Field(
         True, description="False where the prefix stands in for the name."
     )
-    vintage: Label | None = Field(None, description="Label of this release; None: the scheduled date.")
+    vintage: Annotated[Label, AfterValidator(_require_month)] | None = Field(
+        None, description="Label of this release; None: the scheduled date."
+    )
     prefix: Label = Field("my", description="What the names of released files begin with.")
     output_dir: str = Field("./", min_length=1, description="The folder that all is written into.")
     input: Input = Field(description="The table, and what is publicly known of it.")

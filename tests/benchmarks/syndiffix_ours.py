@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows.command.without_pandas import hide_pandas_from_pyarrow
+from flows.command.main import hide_pandas_from_pyarrow
 from tasks.core.syndiffix.reading import read_table
 from tasks.core.syndiffix.settings import (
     AnonymizationParameters,

@@ -272,6 +272,7 @@ def test_all_problems_are_reported_at_once() -> None:
         ("bins", {"age": [0, float("nan")]}, "bins"),
         ("dp_aggregates", "yes", "dp_aggregates"),
         ("vintage", "../x", "vintage"),
+        ("vintage", "2026-13", "vintage must be a month that there is"),
         # What is older than any dataset's retention is removed from these folders.
         ("dataset", "logs", "dataset must not be 'logs'"),
         ("dataset", "Batch-2", "dataset must not be 'logs' or begin with 'batch-'"),

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from flows.command.check.report import TOLD
+from flows.command.checking import TOLD
 from flows.showcase import FLOWS
 from flows.steps.publish import BUILDING
 from tasks.configuration.model import Protection

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.command import main as command
-from flows.command.check.fitted import print_fitted
+from flows.command.checking import print_fitted
 from tasks.configuration.flat_file import from_flat
 from tasks.core.ledger.salts import salt_of
 from tasks.core.records.columns import Column, Schema

@@ -15,8 +15,17 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule, RRuleSchedule
 
 from flows.command import main as command
-from flows.command.deploy import Request, merge, name_of, require_deployable
-from flows.command.schedules import SLUG, fires_twice_a_day, next_time, schedule_of, words_of
+from flows.command.deploy import (
+    SLUG,
+    Request,
+    fires_twice_a_day,
+    merge,
+    name_of,
+    next_time,
+    require_deployable,
+    schedule_of,
+    words_of,
+)
 from tasks.core.errors import ParameterError
 from tests.flows import pipeline
 

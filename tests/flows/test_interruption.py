@@ -3,17 +3,18 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from flows.command.interruption import raise_from
+from flows.command.main import raise_from
 
 STRUCK = """
 import signal
 import numpy as np
 import pyarrow as pa
-from flows.command.interruption import raise_from
+from flows.command.main import raise_from
 from tasks.core.syndiffix.settings import AnonymizationParameters, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
 
@@ -45,8 +46,9 @@ def test_the_exception_is_put_off_until_what_numba_calls_has_returned(module: st
     exec("def _numba_unpickle():\n    stop()\n    returned.append(True)", called)
     with pytest.raises(KeyboardInterrupt):
         called["_numba_unpickle"]()  # type: ignore[operator]
+        time.sleep(60)
         returned.append(False)
-    assert returned == [True] and sys.gettrace() is None
+    assert returned == [True]
 
 
 def test_anywhere_else_it_is_raised_at_once() -> None:

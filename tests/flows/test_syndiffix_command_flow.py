@@ -5,7 +5,7 @@ import argparse
 import pytest
 
 from flows.command.syndiffix import arguments as syndiffix_options
-from flows.command.syndiffix import flow as syndiffix_flow
+from flows.command.syndiffix import command as syndiffix_command
 from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.configuration.flat_file import from_flat
 from tasks.core.records.cell_reading import CellReading
@@ -57,7 +57,7 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     names = [column.name for column in columns]
     section = syndiffix_settings.section_of(options, names)
     source = InputFile(table)
-    configuration = from_flat(syndiffix_flow.flat_configuration(options, source, columns, section))
+    configuration = from_flat(syndiffix_command.flat_configuration(options, source, columns, section))
     settings = configuration.protection
     assert settings.parameters() == SynDiffixParameters.of(section)
     assert settings.value_safe_columns == ("city",)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import marginalia
-from marginalia.shown import Shown
+from marginalia.process import Shown
 
 
 class Display:
@@ -26,9 +26,9 @@ class Display:
 def display(monkeypatch: pytest.MonkeyPatch) -> Display:
     """A notebook's, in which every update is shown."""
     display = Display()
-    monkeypatch.setattr("marginalia.shown._notebook_display", lambda: display)
-    monkeypatch.setattr("marginalia.shown._REWRITTEN_SECONDS", 0)
-    monkeypatch.setattr("marginalia.shown._QUIET_SECONDS", 0)
+    monkeypatch.setattr("marginalia.process._notebook_display", lambda: display)
+    monkeypatch.setattr("marginalia.process._REWRITTEN_SECONDS", 0)
+    monkeypatch.setattr("marginalia.process._QUIET_SECONDS", 0)
     return display
 
 
@@ -81,7 +81,7 @@ def test_no_progress_is_left_in_a_notebook_whose_call_fails(display: Display, er
 
 
 def test_a_short_call_shows_no_progress(display: Display, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginalia.shown._QUIET_SECONDS", 60)
+    monkeypatch.setattr("marginalia.process._QUIET_SECONDS", 60)
     with Shown() as shown:
         shown.write("\r\033[K  fit: 30%")
         shown.tick()

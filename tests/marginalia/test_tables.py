@@ -18,8 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marginalia
-from marginalia.objects import array_of_objects
-from marginalia.tables import alike, as_found, parquet_of
+from marginalia.tables import alike, array_of_objects, as_found, parquet_of
 from tasks.core.records.columns import bin_labels
 from tasks.core.records.value_texts import text_of_values
 from tasks.core.tables.column_names import output_spelling

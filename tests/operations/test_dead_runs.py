@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.command.dead_runs import HEARTBEAT_SECONDS, NAME
+from flows.command.deploy import HEARTBEAT_SECONDS, NAME
 from tests.flows import pipeline
 from tests.flows.processes import configuration_file
 from tests.operations.installation import Gate, Installation, awaited

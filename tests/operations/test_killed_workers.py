@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.command.dead_runs import SILENT_SECONDS
+from flows.command.deploy import SILENT_SECONDS
 from tests.flows.processes import assert_whole, configuration_file, releases, unfinished
 from tests.flows.test_resume import LOST, POINTS, PUBLISHED
 from tests.operations.installation import Gate, Installation, awaited

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.command import main as command
-from flows.command.check.command import check
+from flows.command.checking import report
 from tasks.batch.budget import require_budget
 from tasks.batch.file import Batch, read_batch, require_inputs
-from tasks.configuration.flat_file import from_flat
+from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import (
     BudgetExhausted,
@@ -111,7 +111,7 @@ def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Pat
     path = tmp_path / "people.json"
     path.write_text(json.dumps(pipeline.flat(tmp_path)))
     with pytest.raises(ParameterError, match="same unit"):
-        check(path)
+        report(read_configuration(path))
 
 
 @pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
@@ -234,7 +234,7 @@ def test_a_new_name_opens_no_new_budget_for_the_same_table(
     path = tmp_path / "second.json"
     path.write_text(json.dumps(second))
     with pytest.raises(ParameterError, match=r"'people'"):
-        check(path)
+        report(read_configuration(path))
     copied = shutil.copy(tmp_path / "people.csv", tmp_path / "copied.csv")
     with pytest.raises(ParameterError, match=r"'people'"):
         measured(from_flat(second | {"sensitive_microdata_path": str(copied)}))

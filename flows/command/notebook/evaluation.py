@@ -62,7 +62,6 @@ def evaluate_release(request: dict[str, Any], table: bytes) -> dict[str, Any]:
 
 
 def _configuration(release: Path, request: dict[str, Any], table: bytes) -> RunConfiguration:
-    """What the release was made with, about this table. Raises ParameterError."""
     body: Json = json.loads((release / "configuration.json").read_text(encoding="utf-8"))
     path = in_memory(body["dataset"], table)
     contract = request["contract"]
@@ -93,7 +92,6 @@ def _require_contract(sha256: str | None, given: str | None) -> None:
 def _pair(
     run: RunWorkspace, configuration: RunConfiguration, described: RunFacts, release: Path
 ) -> TablePair:
-    """The table and the release's records, as codes of the same features."""
     records = str(release / f"{configuration.prefix}_synthetic_microdata")
     if described.selection is not None:
         chosen = described.selection

@@ -10,7 +10,6 @@ Only errors of our own go out, by class and text: no traceback, no cause, and no
 as notebooks are saved and sent around.
 """
 
-import atexit
 import io
 import json
 import os
@@ -27,6 +26,7 @@ from tasks.core import errors
 from tasks.core.errors import InputError, InternalError, MarginaliaError, ParameterError
 from tasks.failures import unforeseen
 from tasks.messages import LOGGER, TerminalHandler
+from tasks.process_exit import hide_what_follows_exit
 from tasks.progress import say
 
 
@@ -45,17 +45,15 @@ class _Channel:
         os.dup2(2, 1)
 
     def send(self, **message: Any) -> None:
-        """Send one message."""
         self._file.write(json.dumps(message) + "\n")
         self._file.flush()
 
     def tell(self, sentence: str) -> None:
-        """Send what may be known to whoever sees the notebook."""
         self.send(tell=in_notebook(sentence))
 
 
 def answer_request() -> NoReturn:
-    """Answer the one request, and leave without taking the interpreter down, as the command does."""
+    hide_what_follows_exit()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     channel = _Channel()
     sys.stderr = _Screen(sys.stderr.buffer, encoding="utf-8", write_through=True)
@@ -65,13 +63,10 @@ def answer_request() -> NoReturn:
     LOGGER.addHandler(TerminalHandler(channel.tell))
     channel.send(ready=True)
     channel.send(**_answer(sys.stdin.buffer))
-    atexit._run_exitfuncs()
-    sys.stderr.flush()
-    os._exit(0)
+    sys.exit(0)
 
 
 def _answer(requests: BinaryIO) -> dict[str, Any]:
-    """The last message: an answer, or why there is none."""
     try:
         request, table = json.loads(_read(requests)), _read(requests)
         threading.Thread(target=_watch, args=(requests,), daemon=True).start()
@@ -92,20 +87,19 @@ def _answering(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
         from flows.command.notebook.evaluation import evaluate_release
 
         return evaluate_release
-    from flows.command.notebook import published, runs
+    from flows.command.notebook import runs
 
     return {
         "protect": runs.protect_table,
         "syndiffix": runs.synthesize_table_of,
         "build_blob": runs.build_blob_of_table,
-        "open_blob": published.describe_blob,
-        "read_blob": published.answer_of_blob,
-        "stitch": published.stitch_two,
+        "open_blob": runs.describe_blob,
+        "read_blob": runs.answer_of_blob,
+        "stitch": runs.stitch_two,
     }[what]
 
 
 def _described(error: MarginaliaError) -> dict[str, Any]:
-    """An error by its class, or the nearest one that notebooks know, and its text."""
     kind = next(each.__name__ for each in type(error).__mro__ if each.__module__ == errors.__name__)
     problems = error.problems if isinstance(error, ParameterError) else [str(error)]
     return {"kind": kind, "problems": [in_notebook(problem) for problem in problems]}
@@ -118,5 +112,5 @@ def _read(requests: BinaryIO) -> bytes:
 
 def _watch(requests: BinaryIO) -> None:
     """Stop as at ctrl-C when the notebook's process is gone: nobody would see what this run releases."""
-    requests.read()
+    os.read(requests.fileno(), 1)  # of the file itself: a lock on its buffer would outlive the interpreter
     os.kill(os.getpid(), signal.SIGINT)

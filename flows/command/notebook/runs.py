@@ -2,34 +2,86 @@
 
 The table is put where any table in storage is read from, as ``memory://DATASET.parquet``. It is on no disk
 until a run fetches it into a file without a name in ``sensitive/``, as it does from S3. To the ledger all
-such tables are in one place: a second dataset of it needs a written reason.
+such tables are in one place: a second dataset of it needs a clustering_text reason.
 """
 
 import argparse
 import io
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import fsspec
 import pyarrow.parquet as pq
 
 from flows.command.arguments import CommandParser
-from flows.command.notebook.published import describe_blob
+from flows.command.main import hide_pandas_from_pyarrow
 from flows.command.notebook.words import in_call
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix.command import build_blob_of, synthesized
-from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
+from tasks.core.syndiffix.blob import BlobFile, read_blob
 from tasks.core.syndiffix.clusters import clustering_problem, clustering_text, named_columns
+from tasks.core.syndiffix.published import stitch_tables
 from tasks.core.syndiffix.settings import SETTINGS
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.writing import write_table
 from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
+
+
+def describe_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
+    """What a blob is about. Args: request: ``path``, of its file.
+
+    Returns:
+        ``path``, as given; ``columns``, their names; ``protects``, a sentence on whom it protects.
+
+    Raises:
+        InputError: there is none, or it is no blob.
+    """
+    with BlobFile(Path(request["path"])) as blob:
+        header = blob.header
+    return {
+        "path": request["path"],
+        "columns": header.columns.names,
+        "protects": str(header.parameters["protects"]),
+    }
+
+
+def answer_of_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
+    """Write the table of some of a blob's columns.
+
+    Args:
+        request: ``path``, of the blob; ``columns``; ``target``, one of them or None; ``output``, the Parquet
+            file to write.
+
+    Raises:
+        MarginaliaError: see `read_blob`.
+    """
+    hide_pandas_from_pyarrow()
+    table = read_blob(Path(request["path"]), request["columns"], request["target"])
+    write_table(table, Path(request["output"]))
+    return {}
+
+
+def stitch_two(request: dict[str, Any], tables: bytes) -> dict[str, Any]:
+    """Write two tables as one.
+
+    Args:
+        request: ``left_bytes``, where the second table begins; ``owner``, see `stitch_tables`; ``output``,
+            the Parquet file to write.
+        tables: two Parquet files, one after the other.
+
+    Raises:
+        MarginaliaError: see `stitch_tables`.
+    """
+    hide_pandas_from_pyarrow()
+    first = request["left_bytes"]
+    left, right = (pq.read_table(io.BytesIO(part)) for part in (tables[:first], tables[first:]))
+    write_table(stitch_tables(left, right, request["owner"]), Path(request["output"]))
+    return {}
 
 
 def in_memory(dataset: object, table: bytes) -> str:
@@ -116,13 +168,6 @@ def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]
     return describe_blob(request, b"")
 
 
-class _Parser(CommandParser):
-    """The command's, whose refusals are errors like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ParameterError(f"{message[0].upper()}{message[1:]}.")
-
-
 def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     """The command's options, with what was asked for in place of their defaults.
 
@@ -151,15 +196,31 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     ]
     if problems:
         raise ParameterError(problems)
-    parser = _Parser("marginalia syndiffix", add_help=False, allow_abbrev=False)
+    parser = CommandParser("marginalia syndiffix", add_help=False)
     syndiffix_options.add_arguments(parser)
-    words = [word for name, value in asked.items() if name not in named for word in _words(name, value)]
-    options = parser.parse_args([in_memory(asked.get("dataset", syndiffix_options.DATASET), table), *words])
+    options = parser.parse_args([in_memory(asked.get("dataset", syndiffix_options.DATASET), table)])
     options.clustering = "default"  # never by the reference's other options
-    for name, value in named.items():  # not as words: a column may be called --columns
-        setattr(options, name, _AS_OPTIONS.get(name, _unchanged)(value))
-    options.given = {**syndiffix_options.given(options), **{name: name for name in ("clustering", *named)}}
+    options.given = {"clustering": "clustering"}
+    for name, value in asked.items():
+        if value is False:
+            continue
+        setattr(options, name, _as_option(name, value))
+        options.given[name] = name if name in named else SETTINGS[name].options[0]
     return options
+
+
+def _as_option(name: str, value: Any) -> Any:
+    """A value as the command's option holds it."""
+    if name == "date_formats":
+        return [
+            f"{column}={each}"
+            for column, formats in value.items()
+            for each in ([formats] if isinstance(formats, str) else formats)
+        ]
+    if name == "clustering":
+        return clustering_text(value)
+    # As the command's words are read: of an integer that no float holds it makes infinity, which is refused.
+    return float(str(value)) if name in SETTINGS and SETTINGS[name].kind == "number" else value
 
 
 _TOO_MANY = "must name columns, and holds more texts than there are columns"
@@ -202,22 +263,6 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-def _date_formats(value: dict[str, str | list[str]]) -> list[str]:
-    """As the command's option has them."""
-    return [
-        f"{name}={each}"
-        for name, formats in value.items()
-        for each in ([formats] if isinstance(formats, str) else formats)
-    ]
-
-
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-#: What an option holds in place of an argument's value.
-_AS_OPTIONS: dict[str, Callable[[Any], Any]] = {"date_formats": _date_formats, "clustering": clustering_text}
-
 #: What a setting's value must be, in words, by its kind.
 _KINDS = {
     "whole": "a whole number",
@@ -241,11 +286,3 @@ def _problem(name: str, value: object) -> str:
 
 def _is_number(value: object, kind: Any) -> bool:
     return isinstance(value, kind) and not isinstance(value, bool)
-
-
-def _words(name: str, value: object) -> list[str]:
-    """An option as a command line has it; none where it says that a flag is off."""
-    option = SETTINGS[name].options[0]
-    if isinstance(value, bool):
-        return [option] if value else []
-    return [option, *map(str, value if isinstance(value, list) else [value])]

@@ -54,7 +54,6 @@ def _translated(text: str) -> str:
 
 
 def _unknown(name: str, hint: str) -> str:
-    """Of an argument that `protect` does not know."""
     if name in SETTINGS:
         return (
             f"{name} is a setting of SynDiffix: give it as syndiffix={{{name!r}: ...}} beside "
@@ -72,7 +71,6 @@ def in_call(name: str) -> str:
 
 @functools.cache
 def _options() -> dict[str, str]:
-    """Arguments of a call, by the options of ``marginalia syndiffix``."""
     parser = argparse.ArgumentParser(add_help=False)
     arguments.add_arguments(parser)
     found = {}

@@ -30,8 +30,6 @@ DATASET = "command"
 
 
 class _Once(argparse.Action):
-    """An option that may be given once."""
-
     repeats = False
 
     def __call__(
@@ -47,13 +45,10 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, self._held(namespace, values))
 
     def _held(self, namespace: argparse.Namespace, values: Any) -> object:
-        """What the namespace holds from now on."""
         return True if self.nargs == 0 else values
 
 
 class _Every(_Once):
-    """An option that may be given several times: all that they hold, one after the other."""
-
     repeats = True
 
     def _held(self, namespace: argparse.Namespace, values: Any) -> object:
@@ -73,7 +68,6 @@ def spelled(options: argparse.Namespace, name: str) -> str:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare all arguments."""
     parser.add_argument("table", type=Path, metavar="FILE", help="CSV, TSV or Parquet")
     parser.add_argument("result", type=Path, nargs="?", metavar="OUTPUT", help="the same as --output")
     _add_options(parser)
@@ -85,7 +79,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    """All but the arguments that only the outer command line has."""
     _add_data_options(parser.add_argument_group("data"))
     _add_protection_options(parser.add_argument_group("protection"))
     _add_clustering_options(parser.add_argument_group("clusters"))
@@ -227,7 +220,6 @@ _KINDS: dict[str, dict[str, Any]] = {
 
 
 def _add_setting(group: "argparse._ArgumentGroup", setting: Setting) -> None:
-    """An option for a setting, under the setting's own name."""
     default, told = setting.default, setting.meaning
     if setting.kind in ("whole", "number", "interval"):
         numbers = default if setting.kind == "interval" else (default,)

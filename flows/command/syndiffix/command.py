@@ -5,29 +5,41 @@ output, all else to standard error. Not differentially private.
 """
 
 import argparse
+import io
+import json
+import resource
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, BinaryIO, Self
 
+import numpy as np
 import pyarrow as pa
 
+from flows.command.main import hide_pandas_from_pyarrow
+from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
-from flows.command.syndiffix import blob as syndiffix_blob
-from flows.command.syndiffix import log as syndiffix_log
 from flows.command.syndiffix import settings as syndiffix_settings
-from flows.command.syndiffix.places import require_places
-from flows.command.syndiffix.steps import Steps
-from tasks.core.arrays import Words
+from flows.command.syndiffix.arguments import given, spelled
+from flows.command.syndiffix.settings import asked_clustering
+from tasks.configuration.flat_file import from_flat
+from tasks.core.arrays import ColumnNumbers, StepDone, Words
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import declared_column
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
+from tasks.core.ledger.place import ledger_place, local_folder
 from tasks.core.ledger.tables import PublicTable
-from tasks.core.syndiffix.blob import require_size
-from tasks.core.syndiffix.clusters import target_of
+from tasks.core.syndiffix.blob import ENDING, BlobFile, read_blob, require_blob_name, require_size, write_blob
+from tasks.core.syndiffix.clusters import Clusters, target_of, way_of, write_clusters
+from tasks.core.syndiffix.dependence import entropies
+from tasks.core.syndiffix.forest import Forest, Tree, single_valued
 from tasks.core.syndiffix.reading import (
     ChosenColumn,
     parse_column,
@@ -35,9 +47,10 @@ from tasks.core.syndiffix.reading import (
 )
 from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
 from tasks.core.syndiffix.synthesizer import Synthesizer
+from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB
 from tasks.core.tables.header import Headers, InputFile, find_dialect, header_notes
 from tasks.core.tables.number_format import EVERY_COLUMN
-from tasks.core.tables.writing import write_delimited, write_table
+from tasks.core.tables.writing import is_stream, place, require_ending, write_delimited, write_table
 from tasks.failures import unforeseen
 from tasks.messages import tell
 from tasks.plan.syndiffix import (
@@ -47,8 +60,369 @@ from tasks.plan.syndiffix import (
     missing_id_notes,
     weaker_protection_notes,
 )
-from tasks.progress import say
+from tasks.progress import Progress, say
+from tasks.request import STAGES
 from tasks.sensitive.ledger import dataset_salt
+from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
+
+
+def require_places(options: argparse.Namespace) -> None:
+    """Refuse an output that is known to fail once all is computed, or that must not be where it is.
+
+    Raises:
+        ParameterError: as said.
+    """
+    output: Path | None = options.blob or options.output
+    # A link named so may lead to standard output.
+    target = None if output is None else output.expanduser().resolve()
+    if options.debug and (target is None or target.suffix.lower() != ".json" or is_stream(target)):
+        raise ParameterError(
+            "--debug writes the table itself, so it needs a file of its own that ends in .json: name one "
+            "with --output, in a folder that nobody else can read."
+        )
+    if output is None:
+        return
+    home = output.expanduser().resolve()
+    if not options.flow:
+        _require_place_for_a_file(output)
+        if options.blob is None and not options.debug:
+            require_ending(output.expanduser())
+    if home == options.table.expanduser().resolve():
+        raise ParameterError("The output must not replace the table it is made from: name another file.")
+    if home.is_relative_to(local_folder(ledger_place()).resolve()):
+        raise ParameterError(
+            f"The output {output} must not be in the ledger's folder, which is secret: name another folder."
+        )
+    zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
+    if options.debug and zone:
+        raise ParameterError(
+            f"--debug writes the table itself, which must not be in {zone}/, and {output} is: name another "
+            "folder."
+        )
+
+
+def _require_place_for_a_file(output: Path) -> None:
+    path = output.expanduser()
+    if is_stream(path):
+        return
+    if path.is_dir() or not path.resolve().parent.is_dir():
+        raise ParameterError(f"The output {output} must be a file in a folder that exists: name another.")
+    problem = ""
+    try:
+        with tempfile.TemporaryFile(dir=path.resolve().parent):
+            pass
+    except OSError as error:
+        problem = f"The output {output} can't be written ({error.strerror}): name another place."
+    if problem:
+        raise ParameterError(problem)
+
+
+class Steps:
+    """Which step is at work, told to the person at the terminal for as long as it lasts."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._bar = Progress("syndiffix")
+        self._now = ("read", 0.0)
+        self._started = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def __call__(self, step: str, done: int, of: int) -> None:
+        if self._verbose and step != self._now[0]:
+            say(f"[{self.seconds:7.1f} s] {step}")
+        self._now = (step, done / of)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._bar.close()
+
+    def _tell(self) -> None:
+        while not self._ended.wait(0.2):
+            self._bar(*self._now)
+
+
+LOG_WARNING = (
+    "SENSITIVE: the figures in this log come from the data and are only partly protected. Do not share it."
+)
+DEBUG_WARNING = "SENSITIVE: the output of --debug holds the table itself and true counts. Do not share it."
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command has done.
+
+    Attributes:
+        synthesizer: whose strategy are the clusters that were used.
+        result: the synthetic table.
+        table: the one that was read.
+        seconds: that it took.
+    """
+
+    synthesizer: Synthesizer
+    result: pa.Table
+    table: pa.Table
+    seconds: float
+
+    @property
+    def clusters(self) -> Clusters:
+        return self.synthesizer.clusters()
+
+
+def log_run(run: Run) -> None:
+    synthesizer = run.synthesizer
+    relations = synthesizer.relations
+    if relations is None:
+        say("Dependence: not measured, because these clusters did not need it.")
+    else:
+        say("Dependence:")
+        for line in _matrix_lines(relations.dependence):
+            say(line)
+    say("Columns:")
+    width = max(len(column.name) for column in synthesizer.columns)
+    for number, (column, entropy) in enumerate(
+        zip(synthesizer.columns, entropies(synthesizer.forest), strict=True)
+    ):
+        say(f"{number:>4}  {column.name:<{width}}  {column.kind:<9}  entropy {entropy:.4f}")
+    say(f"Clusters: {write_clusters(run.clusters)}")
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
+    say(f"Elapsed: {run.seconds * 1000:.0f} ms; memory: {memory} MB")
+
+
+def _matrix_lines(matrix: "np.ndarray[Any, np.dtype[np.float64]]") -> Iterator[str]:
+    numbers = "".join(f"{number:>7}" for number in range(len(matrix)))
+    yield f"{'':>7}{numbers}{'total':>8}"
+    for number, row in enumerate(matrix):
+        yield f"{number:>7}" + "".join(f"{value:7.2f}" for value in row) + f"{row.sum():8.2f}"
+    totals = "".join(f"{value:7.2f}" for value in matrix.sum(axis=0))
+    yield f"{'total':>7}{totals}{matrix.sum():8.2f}"
+
+
+def write_debug(run: Run, path: Path) -> None:
+    """Write columns, parameters, trees, buckets and rows as JSON to a file of mode 0600.
+
+    The salt is not in it.
+
+    Raises:
+        ParameterError: it can't be written there.
+    """
+    place(path.expanduser(), lambda stream: _write_members(run, stream), is_private=True)
+
+
+def _write_members(run: Run, stream: BinaryIO) -> None:
+    """An object, member by member: all trees at once would be many times the table."""
+    forest, file = run.synthesizer.forest, io.TextIOWrapper(stream, encoding="utf-8")
+    for number, (name, value) in enumerate(_described(run).items()):
+        file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_json(value)}")
+    for name, members in (("trees", _trees(forest)), ("buckets", _buckets(forest))):
+        file.write(f",\n{json.dumps(name)}: [")
+        for number, member in enumerate(members):
+            file.write(f"{',' if number else ''}\n{_json(member)}")
+        file.write("]")
+    file.write("}\n")
+    file.detach()  # written out, and left open
+
+
+def _described(run: Run) -> dict[str, object]:
+    synthesizer = run.synthesizer
+    parameters = synthesizer.parameters
+    anonymization = asdict(parameters.anonymization)
+    del anonymization["salt"]
+    return {
+        "columns": [column.name for column in synthesizer.columns],
+        "null_mappings": synthesizer.forest.null_values,
+        "anonymization": anonymization,
+        "bucketization": asdict(parameters.bucketization),
+        "clustering": {type(parameters.clustering).__name__: asdict(parameters.clustering)},
+        "value_safe_columns": sorted(parameters.value_safe_columns),
+        "clusters": json.loads(write_clusters(run.clusters)),
+        "elapsed_seconds": run.seconds,
+        "original_columns": run.table.column_names,
+        "original_rows": _rows(run.table),
+        "synthetic_columns": run.result.column_names,
+        "synthetic_rows": _rows(run.result),
+    }
+
+
+def _rows(table: pa.Table) -> list[tuple[object, ...]]:
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _trees(forest: Forest) -> Iterator[dict[str, object]]:
+    for combination, tree in sorted(forest.grown.items(), key=lambda each: (len(each[0]), each[0])):
+        yield {"combination": combination, "root": tree.root, "nodes": list(_nodes(tree))}
+
+
+def _nodes(tree: Tree) -> Iterator[dict[str, object]]:
+    """The nodes from the root down: their snapped ranges, and their children or else their rows' numbers."""
+    nodes, single = tree.nodes, single_valued(tree.nodes)
+    waiting = [tree.root]
+    while waiting:
+        node = waiting.pop()
+        size = np.ldexp(tree.grid.size, -int(nodes.depth[node]))
+        first, children = int(nodes.first_child[node]), int(nodes.children[node])
+        below = list(range(first, first + children)) if first != NO_NODE else []
+        start, rows = int(nodes.start[node]), int(nodes.rows[node])
+        held = {"children": below} if below else {"rows": nodes.order[start : start + rows].tolist()}
+        yield {
+            "id": node,
+            "ranges": np.stack([nodes.lower[node], nodes.lower[node] + size], axis=1).tolist(),
+            "single": single[node].tolist(),
+            "stub": bool(nodes.flags[node] & STUB),
+            "noisy_rows": int(tree.noisy[node]),
+            **held,
+        }
+        waiting.extend(reversed(below))
+
+
+def _buckets(forest: Forest) -> Iterator[dict[str, object]]:
+    combinations: list[ColumnNumbers] = sorted(forest.grown, key=lambda each: (len(each), each))
+    for combination in combinations:
+        found = forest.buckets(combination)
+        ranges = np.stack([found.lower, found.upper], axis=2)
+        yield {"combination": combination, "ranges": ranges.tolist(), "counts": found.counts.tolist()}
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+_OF_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
+_OF_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
+
+
+def is_blob(options: argparse.Namespace) -> bool:
+    return str(options.table.name).endswith(ENDING)
+
+
+def require_buildable(options: argparse.Namespace) -> None:
+    """Refuse what does not go with building a blob, where one is asked for. Raises ParameterError."""
+    if options.blob is None:
+        if "blob_largest" in given(options):
+            raise ParameterError("--blob-largest is for building a blob: name the blob's file with --blob.")
+        return
+    require_blob_name(options.blob)
+    _refuse(
+        "A blob is built for any later question", options, [n for n in _OF_BUILDING if getattr(options, n)]
+    )
+    asked = asked_clustering(options) or "default"
+    if target_of(asked) is not None:
+        _refuse("A blob is built for any later question", options, ["clustering"])
+    if way_of(asked) == "none":
+        _refuse("A blob puts columns together by how they depend on each other", options, ["clustering"])
+    if "sample_size" in given(options):
+        _refuse("A blob's dependences are measured on all rows", options, ["sample_size"])
+    if options.max_weight <= 1:
+        raise ParameterError(
+            f"{spelled(options, 'max_weight')} must be more than 1 for a blob, which puts columns together "
+            "by how they depend on each other: leave it out."
+        )
+
+
+def write_blob_of(options: argparse.Namespace, synthesizer: Synthesizer, progress: StepDone) -> int:
+    path, largest = options.blob.expanduser(), options.blob_largest
+    count = write_blob(synthesizer, path, largest=largest, progress=progress)
+    say(f"The blob {options.blob} holds {count} tables.")
+    return 0
+
+
+def read_asked(options: argparse.Namespace) -> pa.Table:
+    """The table of the columns that are asked for, of all without any.
+
+    Raises:
+        ParameterError: options by which nothing in a blob can change; or see `read_blob`.
+    """
+    settled = sorted(given(options).keys() - _OF_ASKING)
+    target = target_of(asked_clustering(options) or "default")
+    if options.clustering is not None and target is None:
+        settled.append("clustering")
+    _refuse("What is in a blob was settled when it was built", options, settled)
+    path = options.table.expanduser()
+    with BlobFile(path) as blob:
+        names = blob.header.columns.names
+        protects = blob.header.parameters["protects"]
+    say(str(protects))
+    columns = names if options.columns is None else options.columns
+    typed = [item for item in columns if item not in names and item.rpartition(":")[0] in names]
+    if typed:
+        bare = " ".join(item.rpartition(":")[0] if item in typed else item for item in columns)
+        raise ParameterError(f"Types were settled when the blob was built: leave them out, --columns {bare}.")
+    return read_blob(path, columns, target)
+
+
+def _refuse(why: str, options: argparse.Namespace, names: list[str]) -> None:
+    if names:
+        shown = ", ".join(spelled(options, name) for name in names)
+        raise ParameterError(f"{why}, so it doesn't go with {shown}: leave that out.")
+
+
+_FILES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json")
+
+
+def run_flow(
+    options: argparse.Namespace,
+    source: InputFile,
+    columns: Sequence[ChosenColumn],
+    section: Mapping[str, Any],
+) -> int:
+    """Run the flow with its workspace in ``--output``.
+
+    Args:
+        options: of the command, checked.
+        source: the table and its dialect.
+        columns: to be synthesized.
+        section: the settings that the options stand for.
+
+    Raises:
+        ParameterError: no workspace is named, or what the flow does not do is asked for.
+    """
+    output: Path | None = options.output
+    if options.debug:
+        raise ParameterError(
+            "--debug and --flow can't go together, as a flow keeps no such file: leave one of them out."
+        )
+    if output is None or output.suffix.lower() in _FILES:
+        raise ParameterError("--flow makes a whole release in a folder: name that folder as --output.")
+    configuration = from_flat(flat_configuration(options, source, columns, section))
+    run_showcase(configuration, STAGES, verbose=options.verbose)
+    return 0
+
+
+def flat_configuration(
+    options: argparse.Namespace,
+    source: InputFile,
+    columns: Sequence[ChosenColumn],
+    section: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
+        "sensitive_microdata_path": str(source.path.absolute()),
+        "sensitive_microdata_delimiter": source.delimiter,
+        "encoding": source.encoding,
+        "subject_id": list(options.aidcolumns) or None,
+        "dataset": options.dataset,
+        "prefix": options.dataset,
+        "output_dir": str(options.output.expanduser().absolute()),
+        **syndiffix_settings.marks_of(options),
+        "date_formats": {c.name: list(c.reading.date_formats) for c in columns if c.reading.date_formats},
+        "synthesis_mode": "syndiffix",
+        "syndiffix": {
+            "columns": [f"{c.name}:{c.letter}" if c.letter else {"name": c.name} for c in columns],
+            **section,
+        },
+    }
+
 
 _NOT_PRIVATE = f"{NOTES.say('not_private')}; docs/syndiffix.md says what protects and what does not."
 
@@ -59,6 +433,8 @@ def synthesize_table(options: argparse.Namespace) -> int:
     Raises:
         MarginaliaError: whatever happens: a library's own error can carry cells of the table.
     """
+    if not options.flow:
+        hide_pandas_from_pyarrow()
     try:
         return _run(options)
     except (MarginaliaError, BrokenPipeError):
@@ -70,22 +446,19 @@ def synthesize_table(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run the command. What can be refused is refused before a salt is made."""
     options = syndiffix_options.unfold(options)
-    syndiffix_blob.require_buildable(options)
+    require_buildable(options)
     require_places(options)
-    if syndiffix_blob.is_blob(options):
-        answered = syndiffix_blob.answer(options)
+    if is_blob(options):
+        answered = read_asked(options)
         say(_NOT_PRIVATE)
         _write(answered, options.output)
         return 0
     asked = _asked(options)
     if options.flow:
-        from flows.command.syndiffix import flow as syndiffix_flow
-
-        return syndiffix_flow.run_flow(options, asked.source, asked.columns, asked.section)
+        return run_flow(options, asked.source, asked.columns, asked.section)
     if options.debug:
-        say(syndiffix_log.DEBUG_WARNING)
+        say(DEBUG_WARNING)
     made = _made(options, asked)
     if made is not None:
         _hand_out(made, options)
@@ -106,17 +479,16 @@ def synthesized(options: argparse.Namespace) -> pa.Table:
 
 def build_blob_of(options: argparse.Namespace) -> None:
     """A blob in the file that ``--blob`` names. Args: options: of the command. Raises: as `synthesized`."""
-    syndiffix_blob.require_buildable(options)
+    require_buildable(options)
     require_places(options)
     _made(options, _asked(options), "id column (ids)")
 
 
 def _made(
     options: argparse.Namespace, asked: "_Asked", ids_key: str = "id column (--aidcolumns)"
-) -> syndiffix_log.Run | None:
-    """The synthetic table and what made it; None where a blob was built instead."""
+) -> Run | None:
     if options.verbose:
-        say(syndiffix_log.WARNING)
+        say(LOG_WARNING)
     tell(_NOT_PRIVATE)
     if not options.aidcolumns:
         tell(NOTES.say("rows_are_people", key=ids_key))
@@ -126,13 +498,13 @@ def _made(
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
-            syndiffix_blob.build(options, synthesizer, steps)
+            write_blob_of(options, synthesizer, steps)
             return None
         # Found once: what it takes to solve them may be the longest step.
         synthesizer.strategy = synthesizer.clusters()
         result = synthesizer.sample()
         steps("write", 0, 1)
-    return syndiffix_log.Run(synthesizer, result, table, steps.seconds)
+    return Run(synthesizer, result, table, steps.seconds)
 
 
 @dataclass(frozen=True)
@@ -153,7 +525,6 @@ class _Asked:
 
     @property
     def selected(self) -> list[str]:
-        """The headers of the columns."""
         return [column.name for column in self.columns]
 
     @cached_property
@@ -164,7 +535,6 @@ class _Asked:
 
 
 def _asked(options: argparse.Namespace) -> _Asked:
-    """Read off options and header. Raises ParameterError."""
     source = find_dialect(options.table.expanduser(), options.encoding)
     for note in header_notes(source):
         say(note)
@@ -178,8 +548,6 @@ def _asked(options: argparse.Namespace) -> _Asked:
 
 
 def _spell(options: argparse.Namespace, headers: Headers) -> None:
-    """Put the header's spelling in place of every name that is given in another one."""
-
     def spelled(name: str) -> str:
         place = headers.find(name)
         return name if place is None else headers.texts[place]
@@ -216,19 +584,17 @@ def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple
     )
 
 
-def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
-    """Write what was asked for, and say what was."""
+def _hand_out(run: Run, options: argparse.Namespace) -> None:
     _tell_made(run, options)
     if options.debug:
-        syndiffix_log.write_debug(run, options.output)
+        write_debug(run, options.output)
     else:
         _write(run.result, options.output)
 
 
-def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
-    """What the person may not have expected of it."""
+def _tell_made(run: Run, options: argparse.Namespace) -> None:
     if options.verbose:
-        syndiffix_log.log(run)
+        log_run(run)
     if not run.result.num_rows:
         mean = run.synthesizer.parameters.anonymization.low_count_params.mean
         tell(NOTES.say("empty", mean=f"{mean:g}"))
@@ -293,7 +659,6 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenC
 
 
 def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse columns that stand in one word, with commas. Raises ParameterError."""
     several = [item for item in items if "," in item and item not in names]
     parts = {part.rpartition(":")[0] or part for item in several for part in item.split(",")}
     if parts & set(names):
@@ -314,7 +679,6 @@ def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
 
 
 def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Words]:
-    """The columns and ids, and what tells rows apart: all of their cells."""
     read = read_table(asked.source, asked.columns, options.aidcolumns)
     for complaint in read.complaints:
         say(complaint)

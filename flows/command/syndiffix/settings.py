@@ -89,7 +89,6 @@ def asked_clustering(options: argparse.Namespace) -> Clustering | None:
 
 
 def spell_clustering(options: argparse.Namespace, spelled_name: Callable[[str], str]) -> None:
-    """Put another spelling in place of the names of columns in ``--clustering``."""
     if options.clustering is not None:
         options.clustering = clustering_text(
             respell_columns(read_clustering(options.clustering), spelled_name)
@@ -97,7 +96,6 @@ def spell_clustering(options: argparse.Namespace, spelled_name: Callable[[str], 
 
 
 def _by_the_reference(options: argparse.Namespace, lists: Clustering | None) -> Clustering:
-    """How columns are divided by the reference's options, in its order of precedence."""
     if options.no_clustering:
         return "one"
     if options.max_weight <= 1:
@@ -119,6 +117,15 @@ def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> No
                     f"{spelled(options, option)} must name selected columns, and {name!r} is not one: "
                     f"{_meant(name, columns)}"
                 )
+    # Who named the columns is told by name which is missing; who didn't, by its place (`ListedClusters`).
+    if options.columns is not None and options.clustering and not problems:
+        is_listed = way_of(read_clustering(options.clustering)) == "lists"
+        if missing := [repr(name) for name in columns if is_listed and name not in asked]:
+            are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+            problems.append(
+                f"{spelled(options, 'clustering')} must have every selected column in a list, and "
+                f"{', '.join(missing)} {are} in none: add {them} to one, or leave {them} out of --columns."
+            )
     if problems:
         raise ParameterError(problems)
 
@@ -132,7 +139,6 @@ def _meant(name: str, columns: Sequence[str]) -> str:
 
 
 def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> None:
-    """Refuse ways to ask for clusters of which one lacks another or would be passed over."""
     for way, others in _EXCLUDED.items():
         for other in others:
             if getattr(options, way) and getattr(options, other):
@@ -203,7 +209,7 @@ def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
 
 
 def date_formats_of(items: Iterable[str], headers: Headers) -> dict[str, list[str]]:
-    """How dates are written, as a configuration has it: header to formats.
+    """How dates are clustering_text, as a configuration has it: header to formats.
 
     Args:
         items: ``COLUMN=FORMAT`` each.

@@ -17,7 +17,7 @@ kept or compared. Of a compressed file the beginning is looked at.
 import math
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -39,7 +39,7 @@ _BLOCK_BYTES = 2**24
 _PARQUET_BATCH_ROWS = 2**16
 
 _ROW_NUMBER = re.compile(
-    r"(?:CSV parse error: |In CSV column #\d+: )(?:CSV conversion error[^:]*: )?Row #(\d+):"
+    r"(?:CSV parse error: |In CSV column #\d+: )(?:CSV conversion error[^:]*: )?Row #(\d+): (Expected)?"
 )
 _NOT_THE_DIALECT = (
     "Every record of the input must have as many cells as the header, and every quote must be closed; at "
@@ -115,6 +115,10 @@ def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) ->
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             row = _ROW_NUMBER.match(str(error))
             detail = f"row {row[1]}{_numbering(source)}" if row else ""
+            if row and row[2] and (others := _number_of_ragged(source) - 1) > 0:
+                detail += (
+                    f"; {others:,} more {'row has' if others == 1 else 'rows have'} too few or too many cells"
+                )
             failure = InputError(_sentence(source, error), operator_detail=detail)
         if failure is not None:
             # Outside the handler, so that not even the error's context keeps the cell.
@@ -122,6 +126,23 @@ def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) ->
         if batch is None:
             return
         yield batch
+
+
+def _number_of_ragged(source: InputFile) -> int:
+    """How many rows have another number of cells than the header; 0 where the file has other faults, too."""
+    found = 0
+
+    def skip(_row: object) -> str:
+        nonlocal found
+        found += 1
+        return "skip"
+
+    try:
+        for _ in _delimited(source, [0], lambda _what, _fraction: None, skip):
+            pass
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return 0
+    return found
 
 
 def _composed(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -212,7 +233,12 @@ def _row_groups(metadata: pq.FileMetaData, rows: range) -> tuple[list[int], int]
     return groups, first
 
 
-def _delimited(source: InputFile, wanted: list[int], progress: StageDone) -> Iterator[pa.RecordBatch]:
+def _delimited(
+    source: InputFile,
+    wanted: list[int],
+    progress: StageDone,
+    ragged: Callable[[object], str] | None = None,
+) -> Iterator[pa.RecordBatch]:
     """Batches of a delimited file, without its header and our own last line."""
     token = secrets.token_hex(16)  # no file can hold it beforehand
     headers = source.headers
@@ -232,6 +258,7 @@ def _delimited(source: InputFile, wanted: list[int], progress: StageDone) -> Ite
                 escape_char=False if doubled else source.escape,
                 newlines_in_values=True,
                 ignore_empty_lines=True,
+                invalid_row_handler=ragged,
             ),
             convert_options=pa_csv.ConvertOptions(
                 check_utf8=True,

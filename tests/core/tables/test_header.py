@@ -82,6 +82,13 @@ def test_other_dialects(tmp_path):
     assert rows_of(source) == [("x|'y", "z")]
 
 
+def test_an_operator_is_told_how_many_rows_are_ragged(tmp_path):
+    error = refusal(file_of(tmp_path, f"a,b\n1,2\n{CANARY}\n3,4\n5,6,7\n{CANARY}\n"))
+    assert error.operator_detail == (
+        "row 3, counting the header as row 1; 2 more rows have too few or too many cells"
+    )
+
+
 @pytest.mark.parametrize(
     ("data", "row"),
     [
