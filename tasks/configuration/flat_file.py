@@ -607,6 +607,8 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     if table.get("contract_mode") is None:
         # Where a run may stop for a value, a broken contract is better told than repaired in silence.
         table["contract_mode"] = choice.protection.contract_mode
+    if nested.get("on_unchanged") == choice.protection.on_unchanged:  # said outright, it is the same release
+        del nested["on_unchanged"]
     choice.protection.complete(nested["protection"], choice.mode)
     return problems
 
