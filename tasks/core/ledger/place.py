@@ -13,6 +13,8 @@ can open, the last entry that it saw (``head.json``) and copies of measurements.
 import fcntl
 import os
 import re
+import secrets
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -227,3 +229,29 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def begin_folder(part: Path) -> Path:
+    """An empty folder for a draw.
+
+    Raises:
+        LedgerError: it can't be made.
+    """
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(mode=0o700)
+    except OSError as error:
+        raise LedgerError(
+            f"The measurement needs a folder in {part.parent}, and it can't be made "
+            f"({os.strerror(error.errno or 0)}). Correct that and run again: nothing is charged twice."
+        ) from None
+    return part
+
+
+#: Bytes of a salt.
+SALT_BYTES = 32
+
+
+def new_salt() -> bytes:
+    """A salt from the operating system. Nothing else is drawn here: noise comes from the stream alone."""
+    return secrets.token_bytes(SALT_BYTES)

@@ -44,9 +44,8 @@ from tasks.core.ledger.entries import (
     require_whole,
     verified,
 )
-from tasks.core.ledger.place import Database, parts_of
+from tasks.core.ledger.place import SALT_BYTES, Database, begin_folder, new_salt, parts_of
 from tasks.core.ledger.refusals import lost_salt
-from tasks.core.ledger.store import SALT_BYTES, begin_folder, new_salt
 
 _SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger" / "postgresql"
 #: How often a waiting run asks whether the release is free.

@@ -31,8 +31,8 @@ from tasks.core.ledger.entries import (
     require_whole,
     verified,
 )
+from tasks.core.ledger.place import SALT_BYTES, begin_folder, new_salt
 from tasks.core.ledger.refusals import lost_salt
-from tasks.core.ledger.store import SALT_BYTES, begin_folder, new_salt
 
 
 class FolderMeasurements:

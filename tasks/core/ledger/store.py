@@ -5,15 +5,11 @@ A store keeps the chain, the measurements and the salts together: whoever backs 
 workers on many. Nobody else asks which of them it is.
 """
 
-import os
-import secrets
-import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from tasks.core.errors import LedgerError
 from tasks.core.ledger.entries import Entry, Transaction, Whereabouts
 from tasks.core.ledger.place import Database, Place, ledger_place
 
@@ -114,29 +110,3 @@ def open_store(place: Place | None = None) -> LedgerStore:
 def is_begun(place: Place) -> bool:
     """Whether somebody has used a ledger there, as far as that is known without opening it."""
     return isinstance(place, Database) or (place / "ledger.sqlite").is_file()
-
-
-def begin_folder(part: Path) -> Path:
-    """An empty folder for a draw.
-
-    Raises:
-        LedgerError: it can't be made.
-    """
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        part.mkdir(mode=0o700)
-    except OSError as error:
-        raise LedgerError(
-            f"The measurement needs a folder in {part.parent}, and it can't be made "
-            f"({os.strerror(error.errno or 0)}). Correct that and run again: nothing is charged twice."
-        ) from None
-    return part
-
-
-#: Bytes of a salt.
-SALT_BYTES = 32
-
-
-def new_salt() -> bytes:
-    """A salt from the operating system. Nothing else is drawn here: noise comes from the stream alone."""
-    return secrets.token_bytes(SALT_BYTES)
