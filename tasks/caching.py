@@ -94,7 +94,6 @@ def content_key(hash_of: Callable[[str], str], dataset: str, made_of: Sequence[A
     Args:
         hash_of: of a text; keyed where inputs are sensitive.
         dataset: whose it is.
-        made_of: the step's name, and its inputs.
     """
     body = [plain(value) for value in made_of if not isinstance(value, Workspace)]
     return hash_of(json.dumps([code_hash(), dataset, body], sort_keys=True))[:40]
@@ -124,7 +123,6 @@ def cached(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, _R]:
     """A step that is skipped where its key is known and its folder is as it was.
 
     Args:
-        step: which makes a stored table.
         zone: ``sensitive`` where it may read raw data, else ``intermediate``, which needs no access to
             ``sensitive/``.
         run: where it stores.

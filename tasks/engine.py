@@ -37,7 +37,6 @@ class Engine:
     """An engine at work.
 
     Attributes:
-        workers: who work.
         partitions: of the table; 0: it is not parted.
         storage: where parts lie; "": in the workspace.
     """
@@ -108,9 +107,6 @@ class Steadfast(Workers):
     """Workers whose work goes on in this process where a part of theirs fails, one part at a time.
 
     A draw that stopped halfway would be lost, and stay charged. What fails here, too, is raised.
-
-    Attributes:
-        workers: on a cluster.
     """
 
     workers: Workers

@@ -26,7 +26,6 @@ def announce(event: str, dataset: str, **figures: Figure) -> None:
 
     Args:
         event: its name without the project's, such as ``budget.low``.
-        dataset: its logical name, which the event's payload carries too.
         figures: public ones; they become the payload.
     """
     with suppress(Exception):

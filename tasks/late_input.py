@@ -12,12 +12,7 @@ from tasks.plan.protections import vintage_of
 
 @contextmanager
 def announced_if_late(configuration: RunConfiguration, scheduled: str | None) -> Iterator[None]:
-    """Emit ``marginalia.input.late`` where what is done within finds the input late.
-
-    Args:
-        configuration: the run's.
-        scheduled: the scheduled date of a scheduled run.
-    """
+    """Emit ``marginalia.input.late`` where what is done within finds the input late."""
     try:
         yield
     except LateInput:

@@ -50,7 +50,6 @@ class RunEvents:
         """What was released: a job for each group of files that were made alike.
 
         Args:
-            lineage: of the release.
             place: the release's name, such as 2026-11-1.
         """
         groups: dict[tuple[str, ...], list[LineageNode]] = {}

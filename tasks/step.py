@@ -145,11 +145,7 @@ _before: "WeakKeyDictionary[Any, frozenset[Any]]" = WeakKeyDictionary()
 
 
 def looked_up(value: _T) -> _T:
-    """What a step is given beside its data, such as where a schema is found: no edge of the graph is drawn.
-
-    Args:
-        value: the step gets it as it is, and its cache key has it as any other.
-    """
+    """Of what a step is given beside its data, such as a schema's place: no edge of the graph is drawn."""
     return cast(_T, quote(value))
 
 
@@ -202,8 +198,6 @@ class Output:
         folder: empty; it appears in the run's own, whole, when the step is done.
         run: the workspace, where all that is stored is read.
         progress: for the person at the terminal; closed by the decorator.
-        made_of: the step's name, and all that it was given.
-        zone: the step's.
     """
 
     folder: Path
@@ -240,8 +234,6 @@ class RunStep(Generic[_W, _P, _R]):
 
     Attributes:
         zone: what it may read.
-        name: of its task run, in the graph and in the log.
-        fn: its work, as Prefect calls it.
     """
 
     def __init__(self, function: Callable[..., Any], traits: _Traits) -> None:
@@ -328,7 +320,6 @@ def step(
         zone: what it may read (see above).
         makes: what it stores, in a word or two, for people; then the function is given an `Output` to fill.
             Without it the function is given the run's workspace, and returns what the step returns.
-        folder: the name of what it stores, in the run's own folder.
         progress: its name at the terminal; without it what it makes.
         cached: whether it is skipped where its inputs and the code are what they were. What makes a folder
             is, unless told otherwise. The draw never is: the ledger alone decides on it (R1).

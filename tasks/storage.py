@@ -53,10 +53,8 @@ class StoredTable(Reference):
     """Reference to a stored folder of files.
 
     Attributes:
-        key: the folder, relative to the workspace.
         sha256: over the names and bytes of its files.
         zone: ``sensitive``, ``measurement``, ``intermediate`` or ``release``.
-        stage: what it is, in a word or two, for people.
     """
 
     def __init__(self, key: str, sha256: str, zone: str, stage: str) -> None:
@@ -184,7 +182,6 @@ class Workspace:
 
         Args:
             folder: where the table will be, inside a zone.
-            stage: what it is.
             write: given an empty folder to fill.
 
         Raises:
@@ -261,7 +258,6 @@ class RunWorkspace(Workspace):
 
     Attributes:
         dataset: whose folders they are in.
-        label: their name.
         resources: what queries of the run may use; nothing that is made depends on it.
     """
 

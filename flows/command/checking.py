@@ -174,7 +174,6 @@ class Drowned:
     Attributes:
         columns: names of single columns whose values' noise exceeds the records.
         sets: of two columns or more whose cells' noise does, by name, the noisiest first.
-        of: how many sets of two columns or more there are.
         threshold: the least noisy count of an open column's value; None where it is low enough.
     """
 
@@ -192,8 +191,6 @@ def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Esti
     """What would be worthless in a fitted release, and what to change; nothing where all is well.
 
     Args:
-        configuration: a run's that draws a workload.
-        schema: of the columns that are measured.
         found: the run's estimate, whose number of records is taken.
     """
     drowned = _drowned(workload_parameters(configuration, schema), schema, found.records)
@@ -209,8 +206,6 @@ def dependency_notes(
     """What it costs that a column follows from another one and the contract does not say how.
 
     Args:
-        configuration: a run's that draws a workload.
-        schema: of the columns that are measured.
         contract: as `marginalia init` drafted it; None: there is none.
         found: the run's estimate, whose number of records is taken.
     """
@@ -244,7 +239,6 @@ def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> lis
     """How many values an open column may have before it would likely be left empty.
 
     Args:
-        opened: the names of open columns.
         threshold: the least noisy count of a published value; None: none is needed.
         found: the run's estimate, whose number of records is taken.
     """
@@ -269,8 +263,6 @@ def level_warnings(configuration: RunConfiguration, found: Estimate, width: int)
     """The same of a release by lengths: what hardly any combination can reach, or where noise exceeds counts.
 
     Args:
-        configuration: a run's that draws by lengths.
-        found: its estimate, with its levels.
         width: the most attributes of a record.
     """
     lost = [level for level in found.levels if _is_lost(level, found.records, width)]

@@ -55,7 +55,6 @@ def _write_history(folders: Sequence[Path], output: Path) -> None:
 
     Args:
         folders: one: OUTPUT_DIR/release/DATASET.
-        output: folder to write to.
 
     Raises:
         ParameterError: there are several, or it holds fewer than two vintages.

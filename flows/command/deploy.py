@@ -59,7 +59,6 @@ def schedule_of(
     """What is asked for; None where nothing is.
 
     Args:
-        cron: five fields.
         every: a whole number of minutes, hours or days: 30m, 2h, 1d.
         timezone: in which both are read; None: UTC.
         paused: it is off until a person turns it on.
@@ -223,8 +222,6 @@ class Request:
     """What the command line asks for.
 
     Attributes:
-        file: the configuration.
-        name: of the deployment.
         schedule: None where none is asked for.
         pool: of workers; None: that of the deployment, or the usual one.
         overwrite: whether what a person set is replaced.
@@ -248,9 +245,7 @@ class Merged:
     """What becomes of a deployment that is there already.
 
     Attributes:
-        changes: fields of it to their new values.
         schedule: put in place of the command's own one; None: it stays.
-        removed: schedules to take away.
         told: what differs and who wins, a line each.
     """
 
@@ -406,10 +401,7 @@ def _merge_schedules(
     """Decide on the command's own schedule; return what it made last, for the tag.
 
     Args:
-        kept: the deployment.
-        request: what is asked for.
         base: what the command made before; None: nothing that is known.
-        merged: takes the decision.
     """
     from flows.command.deploy import SLUG, words_of
 

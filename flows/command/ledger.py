@@ -26,8 +26,6 @@ class ReleaseSetting:
     """What one more release would be charged.
 
     Attributes:
-        mu_squared, threshold_delta: its charge.
-        epsilon, delta: its claim.
         whose: whose setting it is, in words.
     """
 

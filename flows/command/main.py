@@ -91,7 +91,6 @@ def raise_from(frame: FrameType | None, error: BaseException) -> None:
 
     Args:
         frame: where the signal was handled.
-        error: what is to be raised.
     """
     if not _is_called_by_numba(frame):
         raise error

@@ -50,8 +50,6 @@ class Notification:
     """What is told when an event comes.
 
     Attributes:
-        name: of the automation, after the prefix.
-        events: any of these.
         subject, body: templates that the server fills in; the run's address follows the body.
     """
 

@@ -34,11 +34,7 @@ if TYPE_CHECKING:
 
 
 def page_of_run(run: str) -> str:
-    """Address of a flow run's page, in the new interface where the server has it.
-
-    Args:
-        run: the flow run's id, at the API that Prefect's settings name.
-    """
+    """Address of a flow run's page, in the new interface where the server has it."""
     return page_of("runs/flow-run", run)
 
 
@@ -47,7 +43,6 @@ def page_of(kind: str, name: str) -> str:
 
     Args:
         kind: the page's path, without the interface's.
-        name: the id of what it shows.
     """
     from prefect.settings import PREFECT_UI_URL
 

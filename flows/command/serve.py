@@ -32,7 +32,6 @@ class Worker(Process):
 
     Attributes:
         pool: whose runs it does.
-        api_url: of its server.
     """
 
     pool: str
@@ -140,8 +139,6 @@ def _watch(process: "subprocess.Popen[bytes]", worker: Worker, *, is_ours: bool)
     """Return when both were stopped.
 
     Args:
-        process: the worker's.
-        worker: the same.
         is_ours: whether the server is this user's own.
     """
     while process.poll() is None:

@@ -33,7 +33,6 @@ class Process:
     """A process.
 
     Attributes:
-        pid: its number.
         started: when, in the system's own words; "" where it had ended already.
     """
 
@@ -58,7 +57,6 @@ class Process:
         """End it and what it started in its session.
 
         Args:
-            signals: one after the other, as long as it runs.
             seconds: to wait after each.
         """
         for sign in signals:
@@ -114,7 +112,6 @@ class Server(Process):
 
     Attributes:
         port: where it listens.
-        version: of Prefect.
     """
 
     port: int

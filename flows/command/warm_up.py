@@ -173,7 +173,6 @@ def _release(*, everything: bool) -> None:
 def _evaluate(
     root: Path, aggregates: Aggregates, synthetic: SyntheticRecords, resources: QueryResources
 ) -> Marginals:
-    """Against exact counts, which are returned."""
     (root / "marginals").mkdir()
     (root / "files").mkdir()
     counted = count_marginals(root / "coded", root / "marginals", 3, resources)
@@ -189,7 +188,6 @@ def _evaluate(
 def _release_otherwise(
     records: CodedRecords, counted: Marginals, root: Path, options: EncodingOptions
 ) -> None:
-    """Noisy counts by lengths, k-anonymity, and each mode of synthesis."""
     encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))
     aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
     _tell("noisy counts")

@@ -67,7 +67,6 @@ class SensitiveTables:
         records: the coded records (sensitive); None with the table.
         judged: the table judged by its strict contract (sensitive); None where none was judged.
         marginals: exact counts (sensitive); None where they were not needed.
-        measurement: the measurement, ready to be published from.
         is_recalled: whether an earlier run drew it: the table may be another one by now.
         configuration: the run's; of the earlier vintage, where that is returned.
         wanted: what the run is to make, where later runs may return it; else None.
@@ -106,8 +105,6 @@ def measure_steps(
 
     Args:
         workspace: where they work.
-        configuration: the run's.
-        last: the last stage of the run.
         seeks: what the run is after, ``measurement`` or ``release``: of an unchanged table that of an earlier
             run will do. Without it everything is made.
 

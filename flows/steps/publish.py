@@ -121,9 +121,6 @@ def releasing(
 
     Args:
         run: where.
-        configuration: the run's.
-        measurement: what it is made of.
-        built: what is released.
         sensitive: what the measurement was made of, in order; None where an earlier run made it.
     """
     configuration = configuration.without_raw_seed()

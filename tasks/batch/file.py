@@ -36,7 +36,6 @@ class BatchRun:
     Attributes:
         group: whose statistics are joined; a safe name of a folder.
         index: its place in the group from 0, skipped runs counted.
-        name: a safe name of a folder.
         configuration: the base with this run's keys; ``output_dir`` is the base's.
     """
 
@@ -75,7 +74,6 @@ def read_batch(path: Path, changes: Mapping[str, Any] | None = None) -> Batch:
     """Read and check a batch file.
 
     Args:
-        path: of the file.
         changes: keys of ``base_config`` that are others for this time.
 
     Raises:

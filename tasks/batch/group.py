@@ -36,8 +36,6 @@ class Failed:
     """A run of a batch that ended with an error: its group, its folder's name, and why.
 
     Attributes:
-        exit_code: of its error, as a run by itself would end.
-        why: the error's lines, safe to show anywhere.
         detail: what the operator alone may see, such as a row's position; or nothing.
     """
 
@@ -125,9 +123,6 @@ def join_group(
 
     Args:
         workspace: where it is.
-        group: its name.
-        runs: those that went through.
-        prefix: of the joined files.
         failed: folder names of those that did not; they are listed as failed.
     """
     home = workspace.root / group

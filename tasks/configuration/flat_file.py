@@ -114,7 +114,6 @@ def error_sentences(error: ValidationError, privacy: Collection[str] = ()) -> li
     """Pydantic's findings under the names that the file uses, with what was given where that is short.
 
     Args:
-        error: pydantic's.
         privacy: the keys of the file's section `privacy`.
     """
     found = []
@@ -479,8 +478,6 @@ class _Choice:
 
     Attributes:
         protection: whose settings the file gives.
-        mode: of synthesis, in lower case.
-        problems: with the choice itself.
     """
 
     protection: type[ProtectionSettings]
@@ -548,7 +545,6 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
 
 
 def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]:
-    """Place in the model to value, and keys that are given in both forms with different values."""
     given: dict[tuple[str, ...], Any] = {}
     problems = []
     for section, places, label in (

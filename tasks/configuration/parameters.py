@@ -138,10 +138,6 @@ def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:
     Under differential privacy they are in the schema of what is drawn, as records are repaired before they
     are counted. Under k-anonymity counts are those of the table as it is, and fitted records alone hold them.
 
-    Args:
-        configuration: the run's.
-        schema: of what is counted.
-
     Raises:
         ParameterError: constraints that can't be held.
     """

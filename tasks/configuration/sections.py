@@ -27,12 +27,7 @@ _CITED = re.compile(r" ?\([^()]*\b\w+\.md\b[^()]*\)")
 
 
 def as_form(schema: dict[str, Any], kind: type[BaseModel]) -> None:
-    """Change a model's schema into what a person is shown.
-
-    Args:
-        schema: of the model, as pydantic made it.
-        kind: the model.
-    """
+    """Change a model's schema into what a person is shown."""
     schema.pop("additionalProperties", None)
     text = _CITED.sub("", schema.get("description", "").partition("\n\n")[0])
     schema["description"] = " ".join(text.split())

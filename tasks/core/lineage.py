@@ -27,9 +27,7 @@ class LineageNode:
     """One name.
 
     Attributes:
-        name: see above.
         zone: ``sensitive``, ``public``, ``measurement`` or ``release``.
-        parents: names of what it was made from.
         facts: what may be said of it: its hash, rows, protection; nothing of what is sensitive.
     """
 
@@ -54,7 +52,6 @@ class Lineage:
         """That of a release.
 
         Args:
-            manifest: with the name of the release, and its files with their parents.
             measurement: what may be said of it.
             has_contract: whether there is a data contract.
         """
@@ -88,7 +85,6 @@ class Lineage:
         return {"format": FORMAT, "dataset": self.dataset, "vintage": self.vintage, "nodes": nodes}
 
     def __contains__(self, name: object) -> bool:
-        """Whether it is one of the names."""
         return any(node.name == name for node in self.nodes)
 
     def __getitem__(self, name: str) -> LineageNode:
@@ -119,7 +115,6 @@ def parents_present(name: str, wanted: Mapping[str, Sequence[str]], present: Map
     Args:
         name: of the file, as in ``wanted``.
         wanted: what each is made from, where all of them are released.
-        present: those that are, and their names in the release.
 
     >>> wanted = {"counts": ["records"], "records": ["measurement"]}
     >>> parents_present("counts", wanted, {"counts": "people_counts.tsv"})

@@ -79,9 +79,6 @@ def mapped(
     [5, 2, 2]
 
     Args:
-        run: the work.
-        units: what it is done for.
-        threads: how many.
         ahead: so many units are taken before the first of them is done, where they are too large to be held
             together; 0: all.
     """

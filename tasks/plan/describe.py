@@ -46,17 +46,12 @@ class RunFacts:
     """The public facts of one run.
 
     Attributes:
-        source: the input file and its dialect.
         pattern: the path of the files of all vintages; None where it is the same for all.
-        header: the names of all columns of the file.
         contract: the data contract, if there is one.
         schema: the public schema.
         selection: what SynDiffix synthesizes; None under another protection.
         reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
         parameters: of the draw; None where nothing is drawn.
-        vintage: the label of the release.
-        notes: sentences that the person who runs it should read.
-        closed_notes: those of them that tell of cells or of a seed, and stay at the terminal.
     """
 
     source: InputFile
@@ -100,7 +95,6 @@ def describe(
     """Read the header and the contract, and settle everything that is public.
 
     Args:
-        configuration: the run's.
         scheduled: the scheduled date of a scheduled run: the vintage where none is configured.
         headers: what is known of the header otherwise: the table is not opened.
 

@@ -44,11 +44,7 @@ class LevelEstimate:
     """One length of a draw.
 
     Attributes:
-        length: k.
-        sigma: noise multiplier.
         sensitivity: the most tuples of one subject.
-        scale: standard deviation of the noise, in records.
-        half_width_95: the error bar.
         threshold: least noisy count of a survivor, assuming every candidate of the length before survives.
         candidates: upper bound, with `OPEN_VALUES` for an open column.
     """
@@ -228,7 +224,6 @@ def require_room(found: Estimate, workspace: Path) -> None:
 
 
 def _remedies(found: Estimate, memory: int) -> list[str]:
-    """What makes a run need less memory, the one that would do by itself first."""
     fewer, coarser = "fewer columns (use_columns)", "bins or domains of fewer values"
     fitting = [length for length, needed in enumerate(found.shorter_mb, start=1) if needed <= memory]
     if not found.tables_mb:

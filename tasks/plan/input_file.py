@@ -38,10 +38,6 @@ def path_pattern(configuration: RunConfiguration) -> Path | None:
 def input_path(configuration: RunConfiguration, scheduled: str | None = None) -> str:
     """The path of the run's file.
 
-    Args:
-        configuration: the run's.
-        scheduled: the scheduled date of a scheduled run.
-
     Raises:
         ParameterError: the path names the vintage, and the run has none.
     """

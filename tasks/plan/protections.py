@@ -16,12 +16,7 @@ from tasks.public.bundles.bundle import unit_of
 
 
 class ProtectionPlan(ABC):
-    """One protection's answers.
-
-    Attributes:
-        needs_caps: a column of several items needs a cap of them.
-        closed_notes: notes of its own that stay at the terminal.
-    """
+    """One protection's answers."""
 
     needs_caps: ClassVar[bool] = False
     closed_notes: ClassVar[tuple[str, ...]] = ()

@@ -118,12 +118,9 @@ class ClusterNeeds:
     """What a run needs of a cluster.
 
     Attributes:
-        partitions: as configured.
         advised: how many would be comfortable, of at most 2 GB in a worker each.
         worker_mb: the most memory of a worker.
         cpu_hours: of all workers together, to read, join and count; what is fitted comes on top.
-        stored_mb: what lies in the partitions' place while the run is at work.
-        moved_mb: what workers read from there, and write.
     """
 
     partitions: int
@@ -140,10 +137,7 @@ def cluster_needs(
     """What a run needs.
 
     Args:
-        rows: of the table.
         width: the most values of a record.
-        length: the reporting length.
-        partitions: of the table.
         has_ids: whether rows have a subject id.
     """
     cells, ids = rows * width, rows * has_ids

@@ -45,7 +45,6 @@ class Selection:
         columns: headers of what is synthesized, in the order of the output.
         ids: headers of the id columns; none: each row is an entity of its own.
         table: every column with a name but the ids, with its type where one is declared.
-        settings: the configuration's, with the header's names.
         questions: sets of columns that each get a table of their own.
     """
 
@@ -201,7 +200,6 @@ def weaker_protection_notes(
     """What protects less than usual, a sentence each.
 
     Args:
-        anonymization: as it is set.
         value_safe: headers of columns whose values are public.
         safe_told: these as they may be told.
     """
@@ -251,8 +249,6 @@ def left_out_note(named: Sequence[str], number: int, target: str) -> str:
 
     Args:
         named: those that may be named.
-        number: of all of them.
-        target: header.
     """
     unnamed = NOTES.say("left_out.unnamed", number=str(number))
     shown = ", ".join(named) if len(named) == number else unnamed

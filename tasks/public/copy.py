@@ -63,7 +63,6 @@ def copy_errata(folder: Path, home: str) -> None:
     """Copy what is said of a release later to where its files were copied, and mind ``latest`` there.
 
     Args:
-        folder: the release.
         home: of the dataset's releases in storage, see `home_of`.
 
     Raises:

@@ -33,13 +33,7 @@ def generate_records(
     """Draw synthetic records from the reportable aggregates; those of another mode were handed over.
 
     Args:
-        into: what is filled.
-        aggregates: reportable.
-        measurement: what was handed over.
-        synthesis: the mode.
-        resolution: k.
         schema: public, with the constraints that the records hold.
-        parallel_jobs: threads.
     """
     bundle = open_counts(into.run, measurement)
     held = HeldConstraints.of(schema, bundle.schema()) if schema.constraints else None

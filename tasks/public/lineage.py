@@ -37,10 +37,8 @@ def record_lineage(
 
     Args:
         workspace: where the release is.
-        configuration: the run's.
         sensitive: what was made on the way from the table to the measurement, in order; none where an
             earlier run made that.
-        release: what was published.
     """
     folder = workspace.root / release.key
     told = Lineage.of_json(json.loads((folder / LINEAGE).read_text(encoding="utf-8")))
@@ -95,7 +93,6 @@ def diagram(lineage: Lineage, title: str) -> Chart:
 
     Args:
         lineage: whose.
-        title: the release's name.
     """
     groups: dict[tuple[object, ...], list[LineageNode]] = {}
     for node in lineage.nodes:

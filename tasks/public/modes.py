@@ -64,7 +64,6 @@ class PublicFacts:
 
     Attributes:
         seed: public; None of a mode that reads raw records.
-        resolution: k.
         held: the constraints that fitted records hold, if there are any.
     """
 

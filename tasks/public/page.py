@@ -23,12 +23,7 @@ from tasks.storage import INTERMEDIATE, StoredTable
 
 @dataclass(frozen=True)
 class PageSettings:
-    """What a configuration says of the page.
-
-    Attributes:
-        report, publication, prefix: by their names in the configuration.
-        descriptions: column to what the data contract says of it.
-    """
+    """What a configuration says of the page."""
 
     report: Report
     publication: Publication
@@ -76,12 +71,7 @@ def write_page(
     """Write ``data_showcase.html``.
 
     Args:
-        into: what is filled.
-        measurement: what was drawn or counted.
-        statement: of its privacy.
         counts: reportable aggregates, and the synthetic records' own; None where they are the same.
-        evaluated: the synthetic records, and their evaluation.
-        settings: of the page.
     """
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs

@@ -55,9 +55,6 @@ def publish_release(
 
     Args:
         workspace: where.
-        configuration: the run's.
-        measurement: what was handed over.
-        written: the files.
     """
     bundle = open_bundle(workspace, measurement)
     vintage = bundle.vintage

@@ -55,7 +55,6 @@ def write_for_readers(configuration: RunConfiguration, folder: Path, files: Sequ
     """Write registry entry, citation, methods and Croissant; return their entries in the manifest.
 
     Args:
-        configuration: the run's.
         folder: where the released files are.
         files: their entries in the manifest, that of ``privacy.json`` among them.
     """
@@ -176,14 +175,7 @@ _FILES, _ENTRIES = "files", "entries.json"
 def write_release_files(
     into: Output, configuration: RunConfiguration, measurement: StoredTable, built: Built
 ) -> None:
-    """Write every file that is made of what was built; a release of the same finds them made.
-
-    Args:
-        into: what is filled.
-        configuration: the run's.
-        measurement: what was handed over.
-        built: what was built of it.
-    """
+    """Write every file that is made of what was built; a release of the same finds them made."""
     from tasks.public.release_files import write_for_readers  # most runs find these files made
 
     folder = into.folder / _FILES
@@ -355,12 +347,6 @@ def _entry(
 
 def lineage_entry(configuration: RunConfiguration, bundle: Bundle, files: list[Json], folder: Path) -> Json:
     """Write ``lineage.json``: what every other file was made from, back to the table.
-
-    Args:
-        configuration: the run's.
-        bundle: what was handed over.
-        files: the manifest's entries of the other files.
-        folder: the release's.
 
     Returns:
         Its own entry.

@@ -183,10 +183,6 @@ def _require_kept(home: Path) -> None:
 def add_erratum(place: Path, erratum: Erratum) -> Erratum:
     """Put an erratum beside a release's files, name it in the index, and mind ``latest``; once is enough.
 
-    Args:
-        place: the release.
-        erratum: what to say.
-
     Returns:
         The erratum as it stands there: that of an earlier day where it was said before.
     """

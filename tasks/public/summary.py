@@ -58,10 +58,6 @@ def tell_unchanged(
 
     Args:
         workspace: where it is.
-        configuration: the run's.
-        vintage: that was asked for.
-        earlier: that is returned.
-        place: of what is returned, in the workspace.
     """
     drawn = "nothing was drawn, and nothing was charged. " if configuration.protection.is_drawn_once else ""
     said = (
@@ -85,8 +81,6 @@ def summarise_release(
 
     Args:
         workspace: where the release is.
-        configuration: the run's.
-        release: what was published.
         is_recalled: whether an earlier run made the measurement.
     """
     folder = workspace.root / release.key

@@ -95,9 +95,6 @@ def record_account(
     """Create the artifact ``ledger-<dataset>``, and say where this run's charge left the budget low.
 
     Args:
-        workspace: the run's.
-        configuration: the run's.
-        charge: of one release at this setting.
         is_charged: whether this run was charged one.
     """
     dataset = configuration.dataset
@@ -140,13 +137,7 @@ def budget_watched(workspace: Workspace, configuration: RunConfiguration, charge
 
 
 def account_page(account: Account, audit: Audit, left: int) -> str:
-    """An account in Markdown: a bar, what is left, a table of releases.
-
-    Args:
-        account: of the dataset.
-        audit: of the whole ledger.
-        left: releases at this setting.
-    """
+    """An account in Markdown: a bar, what is left, a table of releases."""
     caps, spent = account.caps, account.spent
     used = float(spent.mu_squared / caps.mu_squared)
     bar = budget_gauge(used, account.epsilon_spent, float(caps.epsilon))

@@ -26,8 +26,6 @@ class EvaluationSettings(Model):
     """What of a run's configuration the evaluation depends on.
 
     Attributes:
-        resolution: below it a combination is rare.
-        prefix: of the files' names.
         is_private: whether the release is differentially private.
         holds_resolution: whether the synthetic records are promised beyond the reporting length.
         is_fitted: whether they are fitted, so that only their single values are promised.

@@ -38,8 +38,6 @@ class Sources(Model):
     """What the listings of a stage are made from; lies in the stage's folder.
 
     Attributes:
-        prefix: of the files' names.
-        resolution: below it a combination is rare.
         records, marginals: the stored tables, as `StoredTable.to_json` tells of them.
     """
 
@@ -73,7 +71,6 @@ def export(place: Path, names: Sequence[str], output: Path | None, report: Stage
         place: the run's folder in ``sensitive/``, or the dataset's, which stands for its newest runs.
         names: of `FILES`; empty: all that the run can give.
         output: the folder to write to; None: ``export`` in the place.
-        report: told how far it is.
 
     Returns:
         The files, each closed to everybody but their owner.

@@ -35,10 +35,7 @@ def hand_over(
 
     Args:
         workspace: where it is handed over.
-        name: of the release.
-        drawn: the measurement, and the account at its commit.
         scope: where the ledger counts.
-        declared: what was declared of the table.
     """
     policies = kept_ledger().policy_changes(name.dataset, drawn.head)
     facts = with_policies(account_facts(drawn.account, name, drawn.remaining_runs, scope), name, policies)
@@ -116,7 +113,6 @@ def hand_over_folders(
 
     Args:
         workspace: where it is.
-        configuration: of the run.
         described: the public facts of the run.
         folders: what may leave, by the name that it is to have there; None is left out.
     """

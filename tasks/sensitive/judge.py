@@ -45,7 +45,6 @@ def judge_contract(
 
     Args:
         run: where.
-        table: the table.
         contract: which it must keep.
         schema: the public schema.
         drawn_as: the vintage that is to be drawn, and what is public of its table; None where nothing is

@@ -40,7 +40,6 @@ def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> 
     """The salt of a dataset's noise under SynDiffix; of a new one, the person is told to keep it.
 
     Args:
-        dataset: its name.
         table: what is public of the table that it is used for.
         is_named: whether somebody chose the name, and may have chosen another one before.
     """

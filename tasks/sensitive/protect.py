@@ -121,16 +121,12 @@ class Admitted(Reference):
     """That a release may be drawn.
 
     Attributes:
-        name: the release.
         described: the public facts of the run.
         is_committed: whether it was drawn already: it is returned, whatever became of the table.
         may_be_skipped: whether its draw is not begun and it is configured to be skipped where the table is
             what it was. What an earlier run reserved is drawn: it was decided then.
         is_compared: whether what it is drawn from is recorded, for later runs to compare theirs with.
-        input: what was declared of its input.
         registration: what the draw registers its dataset with, if it is not registered.
-        table: what the ledger notes of its table.
-        plan: sentences for whoever registers the dataset.
     """
 
     def __init__(
@@ -255,7 +251,6 @@ def protect_records(
         workspace: where it is handed over.
         records: the coded records; None for a release that is committed.
         judged: the same table judged by its strict contract, whose verdicts are kept with what is drawn.
-        admitted: that the ledger lets it be drawn.
         table_hash: keyed, of the table that the records were made from.
     """
     name = admitted.name

@@ -34,8 +34,6 @@ def tell_dropped(run: RunWorkspace, configuration: RunConfiguration, read: Store
 
     Args:
         run: where both are.
-        configuration: the run's.
-        read: what the step that read the table stored.
     """
     path = run.folder(SENSITIVE) / f"{configuration.prefix}_{DROPPED}"
     shutil.copyfile(run.path(read) / DROPPED, path)
@@ -119,10 +117,7 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
     """Read, normalise, join by subject and code the records.
 
     Args:
-        into: what is filled.
-        table: the input.
         schema: the public schema.
-        rules: what the regime asks for.
 
     Raises:
         InputError: see `encode`; or the table was changed meanwhile.

@@ -29,7 +29,6 @@ class Recalled:
     """The public facts of a run.
 
     Attributes:
-        described: of its header, or of the release that was drawn before.
         unreadable: why the table's header can't be used; None where it can.
     """
 

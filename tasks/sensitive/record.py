@@ -25,7 +25,6 @@ def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> No
 
     Args:
         workspace: where it is kept.
-        name: the release.
         table_hash: its `fingerprint`.
     """
     _record(workspace, name.dataset, _label(name.vintage, name.digest), table_hash)

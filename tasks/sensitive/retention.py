@@ -39,8 +39,6 @@ class Purged:
     """What a purge removed, or would remove.
 
     Attributes:
-        folders: how many folders of tables.
-        files: how many single files, such as logs.
         is_busy: whether a run of the dataset is at work, so that nothing was.
     """
 

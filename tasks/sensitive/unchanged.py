@@ -41,7 +41,6 @@ class Unchanged:
     """What an earlier run made of the same.
 
     Attributes:
-        vintage: of that run.
         place: of what it made, in the workspace; None where it made something else of its measurement.
     """
 
@@ -51,12 +50,7 @@ class Unchanged:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run is to make.
-
-    Attributes:
-        series: of all runs that make the same of other tables.
-        made_of: of what it is made.
-    """
+    """What a run is to make."""
 
     series: str
     made_of: str
@@ -77,7 +71,6 @@ class Wanted:
             configuration: the run's; its vintage does not count.
             described: its public facts.
             what: of a run: its measurement, or its release up to some stage.
-            made_of: the tables that it follows from.
         """
         skipped = {"vintage", "input", "resources", *NEVER_RELEASED, "evaluate_sensitive"}
         settings = {
@@ -136,8 +129,6 @@ def find_drawn(workspace: Workspace, name: ReleaseName, records: StoredTable) ->
 
     Args:
         workspace: where it is recorded what was drawn from.
-        name: of the release that would be drawn.
-        records: the coded records that it would be drawn from.
     """
     ledger = kept_ledger()
     if not ledger.is_registered(name.dataset):

@@ -19,8 +19,6 @@ class UtilitySettings(Model):
     """What of a run's configuration the measures depend on.
 
     Attributes:
-        request: what was asked for.
-        prefix: of the files' names.
         is_typed: whether the tables are SynDiffix's typed ones, or coded records.
         bins: the typed ones' public edges by numeric column; coded records have theirs.
     """
@@ -44,14 +42,7 @@ class UtilitySettings(Model):
 
 @step(SENSITIVE, makes="utility against the raw table", folder="utility", progress="utility")
 def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable) -> None:
-    """Measure what is synthetic against what is raw; into a folder of its own: no stored one is added to.
-
-    Args:
-        into: what is filled.
-        settings: what of the configuration matters.
-        raw: coded records, or SynDiffix's typed table.
-        synthetic: synthetic records, or SynDiffix's synthetic table.
-    """
+    """Measure what is synthetic against what is raw; into a folder of its own: no stored one is added to."""
     from tasks.core.evaluation.utility.files import write_utility
     from tasks.core.evaluation.utility.measures import UtilityColumns, measure_utility
 

@@ -142,7 +142,6 @@ def _file_answers(options: argparse.Namespace) -> FileAnswers:
 
 
 def _proposed_subject(table: RecognisedTable, options: argparse.Namespace) -> str | None:
-    """The column that says whose row it is, as far as it is known before anybody is asked."""
     if options.one_row_each:
         return None
     if options.subject_id is not None:
@@ -154,7 +153,6 @@ def _proposed_subject(table: RecognisedTable, options: argparse.Namespace) -> st
 def _ask_subject(
     asker: Asker, table: RecognisedTable, options: argparse.Namespace, proposed: str | None
 ) -> str | None:
-    """Whose row it is."""
     if options.one_row_each:
         return None
     if options.subject_id is not None:
@@ -175,7 +173,6 @@ def _ask_subject(
         )
 
     def parse(answer: str) -> str | None:
-        """A name, a number of the list, or none."""
         known = [column.name for column in table.columns]
         if answer in ("0", _NOBODY) and answer not in known:
             return None
@@ -209,8 +206,6 @@ def _tell_of_another(table: RecognisedTable, subject: str | None) -> None:
 
 
 def _take_corrections(asker: Asker, table: RecognisedTable, subject: str | None) -> RecognisedTable:
-    """The table as the person types corrections."""
-
     def take(answer: str) -> None:
         nonlocal table
         said = parse_correction(answer)
@@ -305,7 +300,6 @@ def _require_protection(answer: str) -> None:
 
 
 def _write_drafts(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -> None:
-    """Write both files, and say what to do next."""
     configuration_file, contract_file = file_names(answers.dataset, folder)
     configuration, contract = _draft(folder, path, table, answers), draft_contract(table, answers)
     from_flat(configuration)
@@ -342,7 +336,6 @@ def _draft(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
 
 
 def _input_path(path: Path, answers: Answers) -> Path:
-    """The table's, with the vintage left open where the file's name holds it."""
     month = _MONTH.search(path.name)
     named = month is not None and answers.vintage == month[1]
     return path.with_name(path.name.replace(answers.vintage, "{vintage}")) if named else path

@@ -46,8 +46,6 @@ class Asker:
         """The answer.
 
         Args:
-            text: of the question.
-            option: that answers it.
             given: by the option; None: it was not given.
             proposed: what is taken where nothing is said; empty: nothing is.
             check: raises ParameterError for what is no answer.
@@ -157,9 +155,6 @@ def ask_relations(
     """The answers with what the contract is to say of relations between columns, under fitted synthesis.
 
     Args:
-        asker: asks which of those that name values are to be declared.
-        table: as it was recognised and corrected.
-        answers: the person's.
         declared: columns that an option names; None: it was not given.
 
     Raises:

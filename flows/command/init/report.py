@@ -97,11 +97,6 @@ def print_losses(table: RecognisedTable, answers: Answers, configuration: dict[s
     Under differential privacy a value of an open column is named only where its noisy count passes a
     threshold, under k-anonymity only where k share it. A sentence on each of many columns goes into a file
     that stays with the table.
-
-    Args:
-        table: as it was recognised and corrected.
-        answers: the person's.
-        configuration: as it was drafted, flat.
     """
     least = _least_count(table, answers, configuration)
     lost = lost_columns(table, answers.subject, least) if least else []

@@ -38,7 +38,6 @@ def evaluate_release(request: dict[str, Any], table: bytes) -> dict[str, Any]:
     Args:
         request: ``release``, its folder; ``output_dir``, the workspace; ``contract``, the path of the data
             contract or None; ``target`` and ``group``, columns that two measures are about, or None.
-        table: the raw one, a Parquet file.
 
     Returns:
         ``place``: the folder in ``sensitive/`` with `utility.json` and the rest.

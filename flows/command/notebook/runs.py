@@ -72,7 +72,6 @@ def stitch_two(request: dict[str, Any], tables: bytes) -> dict[str, Any]:
     Args:
         request: ``left_bytes``, where the second table begins; ``owner``, see `stitch_tables`; ``output``,
             the Parquet file to write.
-        tables: two Parquet files, one after the other.
 
     Raises:
         MarginaliaError: see `stitch_tables`.
@@ -100,7 +99,6 @@ def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
 
     Args:
         request: ``settings``, the keys of a flat configuration, but for the table's path.
-        table: a Parquet file.
 
     Returns:
         ``release``, its folder; ``kept``, folders in ``sensitive/`` by what they are; ``unchanged``, the
@@ -135,7 +133,6 @@ def synthesize_table_of(request: dict[str, Any], table: bytes) -> dict[str, Any]
     Args:
         request: ``options`` of the command by the names of its settings; ``output``, the Parquet file to
             write.
-        table: a Parquet file.
 
     Raises:
         MarginaliaError: whatever stops the command.
@@ -151,7 +148,6 @@ def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]
     Args:
         request: ``options`` as of `synthesize_table_of`; ``path``, of the blob; ``largest``, the columns of
             its largest table, or None.
-        table: a Parquet file.
 
     Returns:
         As `describe_blob`.
@@ -173,7 +169,6 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
 
     Args:
         asked: values by the options' own names: settings and `_NAMES`.
-        table: a Parquet file.
 
     Raises:
         ParameterError: an option that is not known, or whose value is none.
@@ -210,7 +205,6 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
 
 
 def _as_option(name: str, value: Any) -> Any:
-    """A value as the command's option holds it."""
     if name == "date_formats":
         return [
             f"{column}={each}"
@@ -233,13 +227,7 @@ def _is_named(name: str) -> bool:
 
 
 def _names_problem(name: str, value: object, columns: int) -> str:
-    """Why a value names no columns, or no dataset; empty where it does. What it holds may be cells.
-
-    Args:
-        name: of the option.
-        value: that was given.
-        columns: so many the table has.
-    """
+    """Why a value names no columns, or no dataset; empty where it does. What it holds may be cells."""
     if name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column"):
         return "" if isinstance(value, str) else "must be a text: give one"
     if name == "clustering":

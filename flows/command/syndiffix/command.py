@@ -165,9 +165,6 @@ class Run:
 
     Attributes:
         synthesizer: whose strategy are the clusters that were used.
-        result: the synthetic table.
-        table: the one that was read.
-        seconds: that it took.
     """
 
     synthesizer: Synthesizer
@@ -379,12 +376,6 @@ def run_flow(
 ) -> int:
     """Run the flow with its workspace in ``--output``.
 
-    Args:
-        options: of the command, checked.
-        source: the table and its dialect.
-        columns: to be synthesized.
-        section: the settings that the options stand for.
-
     Raises:
         ParameterError: no workspace is named, or what the flow does not do is asked for.
     """
@@ -509,14 +500,7 @@ def _made(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is asked for.
-
-    Attributes:
-        source: the file and its dialect.
-        names: its header.
-        columns: to be synthesized.
-        section: the settings, as a configuration has them.
-    """
+    """What is asked for."""
 
     source: InputFile
     names: list[str]

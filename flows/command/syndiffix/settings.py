@@ -47,10 +47,6 @@ def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str,
 
     It says which options have no effect.
 
-    Args:
-        options: of the command.
-        columns: headers of what is synthesized.
-
     Raises:
         ParameterError: naming the options that are out of range, exclude each other or name other columns.
     """
@@ -213,7 +209,6 @@ def date_formats_of(items: Iterable[str], headers: Headers) -> dict[str, list[st
 
     Args:
         items: ``COLUMN=FORMAT`` each.
-        headers: of the input.
 
     Raises:
         ParameterError: an item has no equals sign, or names no column of the input.

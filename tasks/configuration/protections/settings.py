@@ -14,7 +14,6 @@ class Asked:
 
     Attributes:
         length: the reporting length, -1 for all.
-        resolution: the reporting resolution.
         record_limit: the most rows that are taken; None: all.
         is_fitted: whether records are fitted to protected counts.
         keys: of the file, those of `privacy` too.
@@ -38,8 +37,6 @@ class ProtectionSettings(Model):
             the table.
         is_salted: its noise follows from the dataset's salt, of which a table may have one alone.
         on_unchanged: what is done with a table that is what it was, where a file does not say.
-        is_silent: a terminal tells nothing that depends on the table.
-        is_parted: on a cluster the table is worked on in partitions.
     """
 
     modes: ClassVar[tuple[str, ...]]

@@ -33,8 +33,6 @@ class PrefixRows:
     """Rows of sets of columns that agree in all but the last.
 
     Attributes:
-        parent: which part of the columns that they agree in they are of.
-        rows: which rows of it.
         last: their codes of the last column, (blocks, rows).
         sets: which of the sets they are of, (blocks, 1) or (1, rows).
         counts: what they stand for, (rows,); None: each for one.
@@ -269,8 +267,6 @@ class _Prefix:
     """What sets of columns begin with.
 
     Attributes:
-        columns: their first ones.
-        length: of the sets.
         numbers: by side and part, the number of each row's cell.
         held: by side and part, which rows these are; None: all of them.
         codes: of each cell, (cells, columns).
@@ -291,7 +287,6 @@ class CountedRows:
 
     Attributes:
         numbers: of each one's prefix.
-        last: codes of the last column.
         counts: what each stands for; None: for one.
         slots: (blocks, length): rows are blocks of all records, each of other slots; of no slots (1, 0).
     """
@@ -307,16 +302,13 @@ class CubeTable:
     """The counts of sets of columns that agree in all but the last: of one, or of several if rows are few.
 
     Attributes:
-        sets: of columns.
         cubes: (sides, cells) counts, set by set, the last column's codes running fastest, absent ones (code
             0) among them; of a multi-valued column every choice of slots counts. The next table takes their
             room.
         totals: their sums, (sets, sides).
-        size: how many cells of a prefix there are.
         first: the first of them in which the last column is not absent.
         codes: of each set's prefixes, (sets * prefixes, length - 1).
         whole: by prefix, whether nothing in it is absent.
-        rows: by side the rows that were counted, in parts.
     """
 
     sets: Sequence[ColumnNumbers]

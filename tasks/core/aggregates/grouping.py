@@ -54,7 +54,6 @@ class Shape:
     """What is known of a table before its combinations are counted.
 
     Attributes:
-        records: n.
         sizes: for each slot the number of its values, the absent one included.
         means: for each slot the mean of -ln p(value) over the records: its entropy.
         variances: for each slot the variance of the same.
@@ -100,7 +99,6 @@ def plan_roll_ups(
     Args:
         targets: the sets to count, each of at most ``most_cells`` cells (see `Shape.bound`) and at most
             `LARGEST_KEY` cells in all.
-        shape: of the table.
         most_cells: no cube has more.
 
     Returns:

@@ -64,7 +64,6 @@ def spell_out(cells: Integers, size: int, before: HalfWords, codes: HalfWords, w
 
     Args:
         cells: their numbers, (N,).
-        size: of the last column.
         before: the codes of each prefix, (prefixes, length - 1).
         codes: (N, length), filled.
         whole: (N,), filled.
@@ -133,10 +132,8 @@ def group_rows(
     """Put rows together by cell, in order.
 
     Args:
-        rows: prefix and last code by row, and the number of last codes.
         cube: for each cell its place in ``following`` and 1 more, or 0: its rows are left out.
         following: where each cell's next row goes; moved on.
-        grouped: rows, filled.
     """
     prefix, last, size = rows
     for row in range(len(prefix)):
@@ -154,7 +151,6 @@ def mark_rare(cube: Cube, whole: Flags, first: int, resolution: int, marks: Byte
         cube: counts by cell, (prefixes * size,).
         whole: by prefix, whether nothing in it is absent.
         first: the first code of the last column that is not absent.
-        resolution: a count below it is rare.
         marks: by cell, filled; 0 for what is not rare or has an absent value.
     """
     # Without a branch, many cells at once; what is absent is taken back. Empty cells are marked as rare: no
@@ -174,7 +170,6 @@ def look_up_marks(records: Integers, cells: tuple[HalfWords, Codes, int], marks:
     Args:
         records: which are looked at, (N,).
         cells: by row prefix and last code, and the number of last codes; rows are blocks of all records.
-        marks: by cell.
         found: (blocks, N), filled.
     """
     prefix, last, size = cells

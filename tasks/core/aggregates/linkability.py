@@ -44,9 +44,6 @@ class RareByLength:
     """Distinct combinations of one length, and those that few hold.
 
     Attributes:
-        length: k.
-        combinations: distinct ones.
-        rare: those with a count below the resolution.
         unique: those with a count of 1; None where it was not asked.
     """
 
@@ -66,7 +63,6 @@ class RecordAnalysis:
     """Records by the shortest length at which one of their combinations singles them out (S2.3).
 
     Attributes:
-        number_of_records: n.
         unique: by length 1, 2, ...: records whose shortest unique combination has this length.
         rare: the same for rare combinations, of the records that have no unique one.
     """
@@ -153,11 +149,8 @@ class SingledOut:
     """What rare and unique combinations of 1 to R attributes do to records and attributes (S2.3).
 
     Attributes:
-        lengths: R.
         unique_length: uint8 (n,): the shortest length at which one of the record's combinations is held
             by nobody else; 0 where there is none.
-        rare_length: the same for counts below the resolution, unique ones among them.
-        linked: what they do to attributes.
     """
 
     lengths: int
@@ -172,8 +165,6 @@ class LinkedAttributes:
 
     Attributes:
         held: for each column int64 by code: records that hold the value; code 0 stands for nothing.
-        rare: of those records, the ones in which some rare combination contains the value.
-        unique: the same for unique combinations.
     """
 
     held: tuple[Integers, ...]
@@ -193,7 +184,6 @@ class _Counter:
 
     Attributes:
         tables: of sets of columns of one length, ascending.
-        whole: the place of the side that says how many records of the whole table are in a cell.
     """
 
     tables: Callable[[Sequence[ColumnNumbers]], Iterator[CubeTable]]
@@ -207,7 +197,6 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
         records: what the marginals were counted from, all of it; they are counted again, which is less work
             than reading what was counted, in some four times their memory.
         marginals: all combinations of each length from 1 on.
-        resolution: a count below it is rare.
 
     Raises:
         ParameterError: the marginals hold chosen sets of columns.
@@ -381,10 +370,7 @@ class LinkableColumn:
     """A column of the table (its items together), and the plain means over its attributes, 0..100.
 
     Attributes:
-        name: the column's.
         attributes: that somebody holds; where there is none, the means are 0.
-        rare_pct: mean of its attributes' percentages of records in rare combinations with them.
-        unique_pct: the same of unique combinations.
     """
 
     name: str

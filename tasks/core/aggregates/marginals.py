@@ -243,10 +243,8 @@ def count_marginals(
     """Count how many records hold each tuple of values (S2.1); the same bytes whatever the resources.
 
     Args:
-        folder: of coded records.
         destination: an existing empty folder.
         workload: all combinations up to this length (-1: all lengths), or sets of column indexes.
-        resources: memory, threads, scratch.
         report: called with the fraction done.
 
     Raises:

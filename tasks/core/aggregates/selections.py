@@ -54,7 +54,6 @@ class Pieces:
     """The text of each attribute, of which the text of a combination is joined.
 
     Attributes:
-        texts: by attribute id.
         enclosed: whether a combination with the attribute stands between quotation marks; bool array.
     """
 

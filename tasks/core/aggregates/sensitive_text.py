@@ -38,8 +38,6 @@ def in_ascending_order(
     [[1, 2, 3, 4], [8, 9, 10, 15]]
 
     Args:
-        parts: arrays of integers that are, all together, distinct.
-        scratch: an existing folder for runs.
         at_once: how many integers are sorted at once; about twice as many are in memory.
 
     Yields:

@@ -42,7 +42,6 @@ class MarginalFacts:
         slot_columns: for each slot of the coded records the index of its column, ascending.
         values: for each column the text of codes 1, 2, ...
         number_of_records: n, empty records included.
-        workload: what was counted.
     """
 
     schema: Schema

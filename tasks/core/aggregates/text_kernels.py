@@ -77,7 +77,6 @@ def pack_rows(rows: Ids, counts: Integers, ranks: Ids, bits: int, most: int, key
         rows: (N, length) numbers.
         counts: (N,).
         ranks: (2, numbers): the rank of a number that is not its row's last one, and of one that is.
-        bits: that a rank takes.
         most: no count is larger.
         keys: (N,), filled here.
     """
@@ -122,7 +121,6 @@ def write_text_rows(
         pieces: texts, each with one more character at its end, which is left out behind the row's last
             one; and whether a row with the piece stands between quotation marks (empty: none does).
         around: three texts: what is written before, between and after the pieces and the count.
-        out: with room for all of it.
     """
     text, starts, enclosed = pieces
     beside, bounds = around

@@ -65,7 +65,6 @@ def aggregates_of_cells(
     Args:
         facts: what the cells are of; of its values and its number of records nothing gets through but
             what the cells name.
-        number_of_records: as it is to be told.
         levels: the cells of lengths 1, 2, ...; an attribute in a longer one is in one of length 1.
     """
     combinations, counts = [], []

@@ -30,10 +30,7 @@ class Bar:
     """The bars of one name.
 
     Attributes:
-        label: the name.
         values: a number for each series, 0 or more; None where there is none.
-        note: what is told after the figures when it is pointed at.
-        mark: a number that the first bar is to be seen beside, drawn as a line across it.
     """
 
     label: str
@@ -48,7 +45,6 @@ class ErrorBar:
 
     Attributes:
         below, above: how far it may be from the released count, in records.
-        name: what the whisker is, for the legend.
         absent: the figure of a value whose count is not published.
     """
 
@@ -85,10 +81,7 @@ class Bars:
         title, description: for a person who can't see the chart.
         rows: in the order to be shown.
         series: one or two; the error bar is of the first.
-        numbers: how they are written.
         error_bar: of every number of the first series, or None for none.
-        axis: what the lengths of the bars are.
-        width: in px.
     """
 
     title: str

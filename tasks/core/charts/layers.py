@@ -24,9 +24,6 @@ class Box:
 
     Attributes:
         names: a line each, or two where it is long.
-        note: a smaller line under them.
-        fill: its colour.
-        parents: keys of the boxes that it is made from.
     """
 
     names: Sequence[str]
@@ -66,7 +63,6 @@ def layers(boxes: Mapping[str, Box], title: str, description: str) -> Chart:
     """Boxes under all that they are made from; an arrow that a longer way shows as well is left out.
 
     Args:
-        boxes: by key, parents before what is made from them.
         title: as of a `Chart`.
         description: as of a `Chart`.
     """

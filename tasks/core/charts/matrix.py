@@ -18,9 +18,7 @@ class Half:
 
     Attributes:
         values: (n, n), symmetric, 0 or more; NaN where there is nothing to say.
-        colour: of the largest.
         white_from: from which share of the largest the figures are white.
-        largest: the number that has all of the colour.
     """
 
     values: Floats
@@ -36,7 +34,6 @@ class Matrix:
     Attributes:
         title, description: for a person who can't see the chart.
         names: of n columns, in order.
-        above: on the upper side of the diagonal.
         below: on its lower side; None: nothing.
         has_diagonal: whether the diagonal holds numbers of the upper side, and is not grey.
     """

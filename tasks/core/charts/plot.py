@@ -27,7 +27,6 @@ class Axes:
     """What the axes say, and how they are spaced.
 
     Attributes:
-        title: of the chart.
         x, y: what stands along them; empty: nothing.
         x_spacing, y_spacing: see `Spacing`.
         top: where the y-axis ends; None: where the series do.
@@ -183,11 +182,9 @@ class Line:
     Attributes:
         label: for the legend; empty: it has no entry.
         points: (x, y), ascending in x.
-        colour, dashes: of the line.
         mark: an x to mark with a dotted line, or None.
         level: a y to mark with a dotted line, or None.
         text: what is written above each point, which then has a dot; None: nothing.
-        thick: in px.
     """
 
     label: str
@@ -258,9 +255,7 @@ class Columns:
     """Upright bars, one a place; all such series of a plot stand side by side there.
 
     Attributes:
-        label: for the legend.
         values: a number a place, None where there is none: a dash.
-        colour: of the bars.
         text: what is written above each where they are few; None: nothing.
         opacity: of the bars; None: all.
     """
@@ -345,9 +340,6 @@ def plot(
 
     Args:
         series: in the order of the legend, each drawn over those before it.
-        axes: what they say.
-        limit: drawn across all series.
-        size: the chart's width and its plot's height, in px.
     """
     words, above = legend([each.entry() for each in series if each.label], size[0])
     frame = _frame(series, axes, limit, above + 10, size)
@@ -380,8 +372,6 @@ def line_over_bars(
     Args:
         axes: of named places; what is along the y-axis is said by the legend.
         line: its name, with its unit, and a number each place, 0 or more; its axis goes to 1 at least.
-        bars: likewise.
-        colour: of both.
     """
     places = axes.places or ()
     width = min(max(theme.FILE_WIDTH, 50 * len(places)), 1552)

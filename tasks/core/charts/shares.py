@@ -19,9 +19,7 @@ class Whole:
     """One bar.
 
     Attributes:
-        label: to its left.
         parts: from the left, the size (0 or more) and the colour of each; the bar is empty where all are 0.
-        told: its figures, under it.
     """
 
     label: str
@@ -65,8 +63,6 @@ def budget_gauge(used: float, epsilon_spent: float, epsilon_cap: float) -> Chart
 
     Args:
         used: the share of the cap's mu² that is spent. Releases add up in mu², and not in epsilon.
-        epsilon_spent: at the cap's delta.
-        epsilon_cap: at the same.
     """
     used = min(max(used, 0.0), 1.0)
     parts = [

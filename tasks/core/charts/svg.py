@@ -115,11 +115,7 @@ class LegendEntry:
     """One meaning.
 
     Attributes:
-        words: what it is.
-        colour: of its mark.
         mark: a filled ``box``, a ``line`` or an error bar (``whisker``).
-        dashes: of the line.
-        opacity: of the box.
     """
 
     words: str
@@ -158,9 +154,7 @@ class Chart:
     """A chart that a screen reader can name.
 
     Attributes:
-        width, height: in px.
         title, description: what a person who can't see the chart is told; the page shows its own caption.
-        parts: the shapes, as markup.
         shrinks: whether it shrinks with its place; one that does not stands in a scrolling one.
     """
 
@@ -175,11 +169,7 @@ class Chart:
         return self.in_page()
 
     def as_file(self, note: str = "") -> str:
-        """The text of an SVG file of its own: the title above the chart, on a white ground.
-
-        Args:
-            note: a line under the title.
-        """
+        """The text of an SVG file of its own: the title above the chart, on a white ground."""
         edge, upper = 24, 76 if note else 54
         widths = (self.width, text_width(self.title, theme.TITLE), text_width(note))
         size = {"width": round(max(widths) + 2 * edge), "height": round(self.height + upper + 16)}

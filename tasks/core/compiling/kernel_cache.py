@@ -199,7 +199,6 @@ def _identity() -> str:
 
 
 def _identity_of_place() -> str:
-    """The identity with the checkout's path, by which numba names its folders."""
     return f"{_identity()}-{hashlib.sha256(str(_CORE).encode()).hexdigest()[:8]}"
 
 

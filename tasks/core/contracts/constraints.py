@@ -58,7 +58,6 @@ def with_constraints(schema: Schema, contract: Contract, *, fills: bool = True) 
 
     Args:
         schema: without constraints, as `public_schema.build_schema` makes it.
-        contract: the table's.
         fills: whether an empty cell of `filled_columns` is the value that it counts as.
 
     Raises:
@@ -79,12 +78,7 @@ def with_constraints(schema: Schema, contract: Contract, *, fills: bool = True) 
 
 
 def public_coding(schema: Schema, filled: Collection[int] = ()) -> Coding:
-    """Absence and each declared value; of an open column each value that is named, and any other one.
-
-    Args:
-        schema: with its constraints.
-        filled: columns in which absence stands for the value for what is outside.
-    """
+    """Absence and each declared value; of an open column each value that is named, and any other one."""
     texts = []
     for place, column in enumerate(schema.measured.columns):
         known = column.domain if column.domain is not None else (*_named(schema, place), _UNNAMED)
@@ -95,7 +89,6 @@ def public_coding(schema: Schema, filled: Collection[int] = ()) -> Coding:
 
 
 def _decided(schema: Schema, contract: Contract, problems: list[str]) -> list[FunctionalDependency]:
-    """Dependencies on used columns, each behind the one that decides what it follows from."""
     used = {matching_name(column.name) for column in schema.columns}
     left = [
         entry

@@ -44,7 +44,6 @@ class ContractColumn(ColumnProperties):
     """What is declared of one column, beside its properties.
 
     Attributes:
-        name: its header in the file, normalised as the outputs spell it.
         logical_type: ``array`` is a multi-valued column of text items.
         values: the allowed values, normalised, in declared order; None: any. Without ``other``.
         drafted: whether ``values`` came from data: then they are a rule, not a domain.
@@ -52,7 +51,6 @@ class ContractColumn(ColumnProperties):
         repair: what a cell becomes that breaks a constraint with another column; None: `other`, or absent.
         minimum, maximum: what no number lies below or above; None: not promised.
         max_items: most items of one subject, for an array; None: not promised.
-        value_format: strftime pattern of a date, time or timestamp.
         description: of what it holds, for whoever reads a release; empty: not said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
@@ -93,7 +91,6 @@ class StructuralZero(ContractModel):
 
     Attributes:
         values: by column; the empty text is absence.
-        excluded: columns in which any value is meant but those listed.
     """
 
     values: dict[str, tuple[str, ...]] = Field(min_length=2)
@@ -104,8 +101,6 @@ class FunctionalDependency(ContractModel):
     """A column whose values decide the value of another one.
 
     Attributes:
-        determinants: the deciding column, alone.
-        dependent: the decided one.
         values: what follows from which value; the empty text is absence.
         otherwise: what follows from all else; None: absence.
     """
@@ -120,7 +115,6 @@ class ValueOrdering(ContractModel):
     """Columns of which none ever holds less than one before it.
 
     Attributes:
-        columns: lowest first.
         strict: whether no two are equal either.
     """
 
@@ -133,7 +127,6 @@ class OneOf(ContractModel):
 
     Attributes:
         columns: of whose values nothing else is left open: each must be declared.
-        value: as the outputs spell it.
     """
 
     columns: tuple[str, ...] = Field(min_length=2)

@@ -30,7 +30,6 @@ class ColumnProperties(BaseModel):
 
     Attributes:
         bins: increasing public edges.
-        delimiter: between the items of a cell.
         zero_is_value: whether the text ``0`` is a value. In bins it is one whatever is said.
         decimal, thousands, negative: how its numbers are written (see `NumberFormat`).
         strip, missing_values, date_formats, cut: how its cells are read (see `CellReading`).
@@ -54,7 +53,6 @@ class ColumnDeclaration(ColumnProperties):
     """All that is declared of a column.
 
     Attributes:
-        domain: its values, as the outputs spell them.
         max_items: the most items of one subject.
     """
 

@@ -46,18 +46,10 @@ class Answers:
 
     Attributes:
         subject: the column that says whose row it is; None: each row is protected by itself.
-        protection: what protects the people.
-        epsilon: of one release, under differential privacy.
-        releases: how many are planned.
-        resolution: k, under k-anonymity.
         population: whose data these are, in words; empty: not said.
         purpose: what the releases are for; empty: not said.
         unit: what a row is called; empty: not said.
-        dataset: the name that the budget is kept under.
-        vintage: the label of the first release.
-        value_names: what codes mean, by column and code.
         constraints: what holds between columns: properties of the contract's table, and their values.
-        seems_to_follow: columns that follow from others and aren't declared to, by name.
     """
 
     subject: str | None
@@ -94,11 +86,8 @@ def draft_configuration(
     """A flat configuration, see `tasks.configuration.flat_file`.
 
     Args:
-        table: as it was recognised and corrected.
-        answers: the person's.
         input_path: of the table, as a run is to find it; it may name the vintage.
         contract_path: where the contract will be, as a run is to find it.
-        output_dir: the workspace.
     """
     used = table.used(answers.subject)
     configuration: dict[str, Any] = {"sensitive_microdata_path": input_path}
@@ -328,7 +317,6 @@ class Lookalike:
     """Cells of a column that look like identifiers of one kind.
 
     Attributes:
-        column: its header.
         kind: of `TEXT_KINDS`.
         cells: how many; sensitive.
         is_code: whether they are codes, so that the rule isn't drafted for them.

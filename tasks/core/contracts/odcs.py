@@ -222,7 +222,6 @@ def parse(text: str, file_name: str) -> tuple[dict[str, Any], Problems]:
 
 
 def _node_at(node: yaml.Node | None, place: Sequence[str | int]) -> yaml.Node | None:
-    """The node at a place, or the nearest one above it."""
     for part in place:
         inner: yaml.Node | None = None
         if isinstance(node, yaml.MappingNode):

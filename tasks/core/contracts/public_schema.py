@@ -54,7 +54,6 @@ def build_schema(
 
     Args:
         headers: of the file, in its order.
-        declarations: the configuration's.
         contract: the table's, or None.
         cap_required: True under differential privacy: every multi-valued column gets a cap, and numbers
             need bins. False: a column without a declared cap has none (``max_items`` 0).
@@ -126,7 +125,6 @@ class _Names:
         self.subject_key: str | None = None
 
     def match(self) -> None:
-        """Find every declared name in the header, and the columns that are used."""
         for position, header in enumerate(self.headers, start=1):
             earlier = self.positions.setdefault(matching_name(header), position - 1) + 1
             if header and earlier != position:
@@ -227,11 +225,8 @@ class DeclaredColumn:
     """One column's declarations, before they are known to agree.
 
     Attributes:
-        name: the header, normalised.
-        given: the configuration's declarations.
         promised: the contract's; an empty one where it doesn't describe the column.
         described: whether the contract describes the column.
-        said: both together.
     """
 
     name: str
@@ -259,7 +254,6 @@ class DeclaredColumn:
 
     @property
     def _holds_whole_numbers(self) -> bool:
-        """Whether it is declared to hold some, none of them with zeros behind a decimal mark."""
         if self.said.bins is not None or self.said.date_formats:
             return False
         if self.said.cut == WHOLE:
@@ -311,7 +305,6 @@ class DeclaredColumn:
         """The column, once its declarations agree.
 
         Args:
-            searched: what the contract forbids in it.
             cap_required: whether a multi-valued column without a declared cap gets the default one.
         """
         promised = self.promised

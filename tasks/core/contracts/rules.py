@@ -30,13 +30,10 @@ class ContractRule:
     """One rule.
 
     Attributes:
-        kind: what is asked.
         column_id: index of the column in the schema; None for a rule of the table.
-        column: its name, declared by the contract.
         least, most: limits of the number that decides, where there are any. For rules about single
             cells it is the number of cells that break the rule, and ``most`` is 0.
         minimum, maximum: what no number lies below or above.
-        allowed: the allowed values.
         patterns: what no cell may look like, and ``detail`` its name.
         logical_type, value_format, number_format: what each cell must parse as.
     """
@@ -121,7 +118,6 @@ class RuleResult:
     """Whether a rule holds.
 
     Attributes:
-        rule: its sentence.
         column: its declared column, if it has one.
         passed: whether it holds.
         violation: what to say where it does not.

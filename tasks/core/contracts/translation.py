@@ -310,7 +310,6 @@ class ColumnRules:
     Attributes:
         values: the allowed values as written, or None.
         max_distinct, max_empty_percent: the promised limits, or None.
-        forbidden: what is searched for in the column.
     """
 
     def __init__(self, part: Property, place: ElementPath, problems: Problems) -> None:

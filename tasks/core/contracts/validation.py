@@ -328,7 +328,6 @@ def _verdicts(context: Any, name: str, frame: pd.DataFrame, expected: list[Any])
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Neither Great Expectations nor what it imports writes anything, or calls anywhere."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
     logger = logging.getLogger("great_expectations")
     level, propagate = logger.level, logger.propagate
@@ -365,8 +364,6 @@ def validate(
 
     Args:
         connection: of `queries.connect`; holds the table while it is judged, spilling to its scratch.
-        source: the raw table with its declared dialect.
-        contract: the table's.
         schema: of `public_schema.build_schema` with the same contract.
 
     Raises:

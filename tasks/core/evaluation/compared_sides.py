@@ -75,7 +75,6 @@ class CountedTable:
     """A table whose records are elsewhere: their counts, read a few sets of columns at a time.
 
     Attributes:
-        facts: what its records are about.
         cells: of each set of columns all cells, absent values among them, in the numbering of all sides and
             by its slots; of each length from 1 on.
     """

@@ -82,8 +82,6 @@ def compare_sides(
         resolution: at least 1.
         longest: longest length compared; None: the shortest reporting length of aggregates. Aggregates that
             end before report nothing of the lengths beyond.
-        resources: number of threads.
-        listener: who is told meanwhile.
 
     Raises:
         ParameterError: if the resolution is below 1.
@@ -130,9 +128,6 @@ class _Family:
     """What was found of sets of columns that agree in all but the last.
 
     Attributes:
-        length: of the sets.
-        sums: by pair, bin and measure.
-        distances: by set and pair.
         told: what was told of each table.
     """
 

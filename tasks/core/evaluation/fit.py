@@ -29,13 +29,7 @@ _QUANTILE = NormalDist().inv_cdf(1 - FALSE_ALARMS / 100)
 
 @dataclass(frozen=True)
 class PairNoise:
-    """Variances of the noise of a pair's residuals, each of one cell before it was centred.
-
-    Attributes:
-        pair: of the pair's own.
-        one, other: of the columns' by themselves.
-        whole: of the number of records.
-    """
+    """Variances of the noise of a pair's residuals, each of one cell before it was centred."""
 
     pair: float
     one: float
@@ -131,7 +125,6 @@ class TableFit:
     """One measured set of columns.
 
     Attributes:
-        columns: names.
         distance: total variation between the records and the noisy table, in 0..1 (and above, where noise
             exceeds the counts).
         noise_distance: what noise alone is expected to make of it: cells s sqrt(2 / pi) / (2 N).
@@ -155,9 +148,7 @@ class UnreleasedValues:
     """The values of one column that were too rare to be released.
 
     Attributes:
-        column: its name.
         share: of the records that hold one, as estimated from noisy counts; 0 to 1.
-        written_as: what records hold in their place.
     """
 
     column: str
@@ -171,8 +162,6 @@ class FitEvaluation:
 
     Attributes:
         one_way, two_way: mean expected error of columns and of measured pairs; None where there is none.
-        pairs: how many were measured, of columns with one value.
-        measured_pairs, all_pairs: how many pairs of columns stand in a measured set, and of how many.
         guessed: how many of them had no signal above noise and chance.
         tables: each measured set, columns first.
         unreleased: of each open column, what its values that were too rare to be released became.
@@ -196,7 +185,6 @@ def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> Fit
     """The figures of one fit.
 
     Args:
-        measurement: what the records were fitted to.
         cells: (n, slots), the records as cells, ``other`` included; in memory or mapped from a file.
         seed: of the noise that is drawn anew; public.
     """

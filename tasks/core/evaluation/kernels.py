@@ -196,8 +196,6 @@ def order_by_column(
 
     Args:
         ids: (N, length).
-        columns: by attribute id.
-        codes: by attribute id.
         base: more than any column; a set's number is that of its columns as digits.
         rows: (N, length), filled.
         sets: (N,), filled.
@@ -234,7 +232,6 @@ def put_together(
     Args:
         rows: attribute ids, (N, length).
         counts: (N,).
-        codes: by attribute id.
         places: each row's set, and where each set's next row goes (moved on).
         grouped: codes (length, N) and counts (N,), filled.
     """
@@ -267,7 +264,6 @@ def write_combinations(
         holders: where each combination's begin and the last one's end (N + 1,), and who they are.
         pieces: texts, each with `` AND `` behind; and whether a combination with it is quoted.
         resolution: at least 1.
-        out: with room for all of it.
     """
     text, starts, enclosed = pieces
     synthetic, sensitive = counts
@@ -333,10 +329,7 @@ def fill_slots(
         items 5, 2, 9 of one column:   5 . .   →   2 5 .   →   2 5 9
 
     Args:
-        records: offsets and attribute ids.
-        column_of: by attribute id.
         code_of: by attribute id, from 1.
-        first_slot: by column.
         slots: (slots, records), zeros; as many a column as its fullest record needs.
     """
     offsets, ids = records

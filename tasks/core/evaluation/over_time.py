@@ -39,7 +39,6 @@ class ReleasedCounts:
     """The counts of one release.
 
     Attributes:
-        vintage: its label.
         kind: whether counts carry noise, were rounded, or are of a random sample, which is not compared.
         combinations: what is counted, in no order that matters.
         counts: of each; of one that was drawn twice the mean.
@@ -48,8 +47,6 @@ class ReleasedCounts:
         least: a count below is not compared: that it was published at all is chance.
         resolution: k, where counts were rounded down to its multiples.
         laplace: scale of the noise of the number of records, where that is rounded Laplace; 0: Gaussian.
-        columns: the columns that are counted, and the longest combination.
-        length: of the longest combination.
     """
 
     vintage: str
@@ -218,8 +215,6 @@ class Change:
     """A count that changed by more than its error explains.
 
     Attributes:
-        combination: what is counted.
-        before, after: places of the two releases.
         was, now: the two counts; None where it was not published.
         at_least, at_most: by how much the true count changed at least, and at most; of noise: the range of 95
             of 100 draws.
@@ -245,9 +240,7 @@ class OverTime:
     """What was found.
 
     Attributes:
-        pairs: which releases were compared, by their places.
         compared: for each pair how many counts.
-        changes: the surest first.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -263,7 +256,6 @@ def compare_over_time(releases: Sequence[ReleasedCounts], false_alarm: float = F
 
     Args:
         releases: at least two; those that can't be compared with each other are not.
-        false_alarm: see the module.
     """
     pairs = tuple(_pairs(releases))
     floors = _floors(releases)

@@ -72,9 +72,6 @@ def raw_side(
     scratch folder, and are read a few sets of columns at a time.
 
     Args:
-        table: the raw one.
-        others: what it is compared with.
-        longest: of the sets of columns.
         resources: of each worker, and of what is added up here; scratch takes all counts of a table in parts.
         progress: called with the fraction done, where there is something to do.
     """
@@ -257,10 +254,7 @@ class RawInputs:
     """What is evaluated against what.
 
     Attributes:
-        table: the raw one.
         sensitive: their marginals, all combinations of each length from 1 on.
-        reportable: the released counts.
-        synthetic: the released records.
         resolution: the reporting resolution, at least 1.
     """
 
@@ -278,8 +272,6 @@ class RawEvaluation:
     Attributes:
         synthetic: the synthetic records' counts against the true ones.
         reportable: the reported counts against the true ones.
-        released: the synthetic records' counts against the reported ones.
-        records: the records that a combination singles out, unprotected.
         combinations: those of the synthetic records, of up to `LISTED` attributes.
     """
 
@@ -317,7 +309,6 @@ def evaluate_raw(
     """Evaluate synthetic records and reported counts against the raw data.
 
     Args:
-        inputs: what is compared.
         resources: number of threads; the coded records are held in memory, one set of columns' counts beside.
             Of a table in parts counts alone: memory of each worker, and scratch for all counts.
         progress: called with the fraction done.
@@ -385,9 +376,6 @@ def list_combinations(
     """All combinations of the synthetic records; an evaluation lists the short ones.
 
     Args:
-        table: the raw one.
-        synthetic: the released records.
-        longest: of the combinations.
         resolution: the reporting resolution; what is rarer is listed with its records.
         resources: number of threads; scratch for what is listed, and for all counts of a table in parts.
         progress: called with the fraction done.

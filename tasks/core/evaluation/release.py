@@ -78,7 +78,6 @@ class _Counted:
 
     Attributes:
         attributes: in the order of their texts.
-        number: of records.
         slots: int64, of each column how many its fullest record needs.
         levels: of each length the combinations, in order, and their counts, all above 0.
     """
@@ -156,7 +155,6 @@ class NoiseError:
     """What the noise alone does to the counts of one length, in records; bounding bias excluded.
 
     Attributes:
-        scale: its standard deviation, s_k.
         mean_absolute_error: s_k sqrt(2 / pi).
         error_bar_95: half the width of the interval that holds 95 of 100 draws.
     """
@@ -173,8 +171,6 @@ class ReleaseEvaluation:
 
     Attributes:
         summary: measures over all lengths (see `measures.summary`, reference = reported).
-        by_length: errors and preservation by length.
-        by_count: preservation by bin of the synthetic count.
         noise: by length; empty where there was no noise.
     """
 
@@ -197,10 +193,8 @@ def compare_release(
     """Compare the synthetic records' counts with the reported ones, at every reported length.
 
     Args:
-        reportable: the released counts.
         recounted: counts of the synthetic records, of the same columns (see `count_synthetic`).
         measurement: what the counts were drawn in, for its noise; None where there was none.
-        resources: number of threads.
     """
     found = compare_two(reportable, recounted, 1, resources=resources)
     preserved = {row["length"]: row for row in preservation_by_length(found)}

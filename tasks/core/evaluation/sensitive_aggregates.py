@@ -69,11 +69,9 @@ def write_sensitive_aggregates(
     """Write the files of the aggregate stage that hold true counts.
 
     Args:
-        table: the raw one.
         marginals: all combinations of each length from 1 on.
         resolution: at least 1; a count below it is rare.
         folder: an existing folder of the sensitive zone.
-        prefix: of the files' names.
         resources: memory (beside the coded records themselves), threads, scratch.
         progress: called with the fraction done.
 

@@ -187,7 +187,6 @@ def write_joined_stats(folders_by_run: Mapping[str, Path], prefix: str, destinat
 
     Args:
         folders_by_run: folders of the evaluation's files, by the run's name; a run without them is left out.
-        prefix: of the joined tables' names.
         destination: an existing folder of the sensitive zone.
     """
     written = []
@@ -223,7 +222,6 @@ def measures_rows(reportable: Comparison, synthetic: Comparison, released: Compa
     Args:
         reportable: reported counts against the true ones.
         synthetic: synthetic counts against the true ones.
-        released: synthetic counts against the reported ones.
     """
     sensitive = (reportable, synthetic)
     lines = [_line(measure, sensitive, released) for measure in _MEASURES]
@@ -417,9 +415,7 @@ def write_sensitive_files(
     """Write every file of SDS's evaluate stage that is made from raw data, and return their paths.
 
     Args:
-        evaluation: what was found.
         folder: an existing folder of the sensitive zone.
-        prefix: of the files' names.
         claim: what is promised of the synthetic records; None: no summary in words is written.
     """
     texts = {f"{prefix}_{name}.svg": text for name, text in synthetic_charts(evaluation.synthetic).items()}

@@ -29,7 +29,6 @@ class Distance:
     """Of one set of columns.
 
     Attributes:
-        columns: their headers.
         total_variation: 0 to 1.
     """
 
@@ -42,7 +41,6 @@ class TableDistances:
     """Of all columns and pairs of two tables.
 
     Attributes:
-        records: rows of the synthetic and of the raw table.
         single: in the columns' order.
         pairs: in their order.
     """
@@ -52,11 +50,7 @@ class TableDistances:
     pairs: tuple[Distance, ...]
 
     def to_dict(self, by_question: Sequence["TableDistances"] = ()) -> dict[str, object]:
-        """As ``evaluation.json`` has it, which `marginalia compare` reads.
-
-        Args:
-            by_question: of tables that were made beside this one.
-        """
+        """As ``evaluation.json`` has it, which `marginalia compare` reads."""
         synthetic, raw = self.records
         by_length = [(length, found) for length, found in ((1, self.single), (2, self.pairs)) if found]
         return {

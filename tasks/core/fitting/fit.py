@@ -35,7 +35,6 @@ class Fit:
 
     Attributes:
         records: int32 (n, slots): in each slot a cell of its column; see `Domain`.
-        targets: all targets that the records came close to, for as many records as there are.
     """
 
     records: Ids
@@ -48,7 +47,6 @@ class ShardedFit:
 
     Attributes:
         parts: of each shard its records; see `read_shard_cells`.
-        targets: all targets that the shards together came close to.
     """
 
     parts: tuple[StoredPart, ...]
@@ -74,10 +72,8 @@ def fit(
     [[41, 9], [11, 39]]
 
     Args:
-        domain: the columns.
         tables: with the number of records as the table of no columns.
         number: how many records, from 0 on.
-        seed: any integer.
         threads: 0 for all cores.
         progress: told the share that is done.
     """
@@ -99,11 +95,9 @@ def fit_in_shards(
     """The same where records are too many for one process; a function of tables and shards alone.
 
     Args:
-        domain: the columns.
         tables: with the number of records as the table of no columns.
         shards: each with a record at least.
         store: of the parts; nobody else writes there.
-        workers: who fits.
         threads: of each worker; 0 for all cores.
         progress: told the share that is done.
     """
@@ -157,10 +151,6 @@ def longer_targets(
     """Longer tables, shrunk round what the pairs of fitted records imply for them.
 
     Args:
-        domain: the columns.
-        targets: of columns and pairs.
-        tables: the longer ones.
-        implied: of a set of columns the counts that the records' pairs imply.
         number: of these records, above 0.
     """
     found = []

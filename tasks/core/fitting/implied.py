@@ -60,10 +60,7 @@ def implied_counts(
     """The counts of three columns or more that `implying_tables` imply.
 
     Args:
-        domain: the columns.
-        columns: the set.
         counts: of each of those tables.
-        number: of records.
     """
     asked = implying_tables(domain, columns)
     if asked == [columns]:

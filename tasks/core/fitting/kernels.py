@@ -50,7 +50,6 @@ def _adder(vectors: int) -> Any:
         """sums[first + i] = the sum of gradient[run + first + i] over the runs from ``begin`` on.
 
         Args:
-            typing: of numba.
             runs: int64, where each run begins in ``gradient``.
             begin: int64, the first of them.
             number: int64, of runs.
@@ -99,7 +98,6 @@ def _fetch(typing: Any, array: Any, place: Any) -> Any:
     """Have the processor bring some of an array near while it goes on; nothing is read.
 
     Args:
-        typing: of numba.
         array: without gaps.
         place: int64, in the flat array. It may lie outside.
     """

@@ -149,7 +149,6 @@ def table_counts(domain: Domain, columns: tuple[int, ...], records: Ids) -> Inte
     [[0, 2, 0], [1, 0, 0]]
 
     Args:
-        domain: the columns.
         columns: ascending.
         records: (n, slots), in each slot a cell of its column or its `Domain.empty`; fastest column by column
             in memory.

@@ -42,9 +42,6 @@ class Search:
         """Begin from some records.
 
         Args:
-            domain: the columns.
-            targets: what counts should come to.
-            records: changed in place.
             variance: of typical noise, in squared records: weights are about 1 / variance, so temperatures
                 in squared
                 records are divided by it.
@@ -67,7 +64,6 @@ class Search:
 
         Args:
             temperatures: in squared records.
-            seed: any integer.
             threads: 0 for all cores; has no effect on the records.
             progress: told the share that is done after each pass.
         """
@@ -161,10 +157,7 @@ def independent_records(domain: Domain, margins: Sequence[Floats], number: int, 
     [8, 2]
 
     Args:
-        domain: the columns.
         margins: of each column the estimated counts of its cells, none below 0, not all 0.
-        number: of records.
-        seed: any integer.
 
     Returns:
         int32 (number, slots). Of a multi-valued column the first slot alone is filled.

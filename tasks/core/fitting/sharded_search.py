@@ -65,11 +65,9 @@ class ShardedSearch:
         """Begin without records.
 
         Args:
-            domain: the columns.
             shards: all of them, each with a record at least.
             variance: of typical noise; see `Search`.
             store: of the parts; nobody else writes there.
-            workers: who moves records.
             threads: of each worker; 0 for all cores. They change nothing in the records.
         """
         self._domain, self._shards, self._variance = domain, shards, variance

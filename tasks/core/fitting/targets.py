@@ -277,7 +277,6 @@ def targets_of(domain: Domain, tables: Sequence[NoisyTable]) -> Targets:
     """The targets of every column and of every measured pair.
 
     Args:
-        domain: the columns.
         tables: with the number of records as the table of no columns. Tables of three columns and more
             inform the pairs in them.
     """

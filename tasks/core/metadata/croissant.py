@@ -40,7 +40,6 @@ def croissant_json(release: Described, bibtex: str) -> str:
 
     Args:
         release: it is of; its files are all those that are described.
-        bibtex: how it is cited.
     """
     said, kind = release.said, protection_line(release)
     told = _TEXT.say(

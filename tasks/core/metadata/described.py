@@ -69,9 +69,7 @@ class Described:
         statement: the content of its ``privacy.json``.
         said: what only the operator can say.
         title: of the page; empty: the dataset's name is taken.
-        prefix: what names of files begin with.
         folder: where the files are, if there are any.
-        files: the manifest's entries of those that are written already.
     """
 
     statement: Json

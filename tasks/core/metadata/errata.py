@@ -34,7 +34,6 @@ class Erratum:
 
     Attributes:
         date: on which it was told (UTC), such as 2026-11-30.
-        kind: what it means for the release.
         text: what is wrong, and why; one line.
         replaced_by: a vintage or release to take instead; empty: none was named.
     """

@@ -39,13 +39,7 @@ def protection_line(release: Described) -> str:
 
 
 def methods_markdown(release: Described, citation: str, bibtex: str) -> str:
-    """The text of ``methods.md``.
-
-    Args:
-        release: it is of.
-        citation: of the release, a line.
-        bibtex: the same as an entry.
-    """
+    """The text of ``methods.md``."""
     told = list(_METHODS[release.regime](release).told())
     named = {source for _, sources in told for source in sources}
     listed = [text for key, text in _sources() if key in named]

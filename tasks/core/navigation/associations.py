@@ -48,7 +48,6 @@ class Associations:
     Attributes:
         columns: indices into the schema's columns, ascending.
         released: (n, n), symmetric, in 0..1, from the released counts; NaN where there is no table.
-        synthetic: likewise, from the records.
     """
 
     columns: tuple[int, ...]
@@ -256,7 +255,6 @@ def measured_v(table: PairTable, measurement: Measurement) -> float:
 
 
 def _selection(counts: Floats, threshold: int, scale: float) -> Floats:
-    """How much of each survivor's count its passing the threshold is expected to have added."""
     above = np.minimum((threshold - 0.5 - counts) / scale, 0)
     tails = np.array([normal_above(a) for a in above.ravel()]).reshape(above.shape)
     added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / tails

@@ -189,7 +189,6 @@ class TableRow:
 
     Attributes:
         group: what it belongs to: settings, or which counts were held against which.
-        words: what it is.
         better: ``lower`` or ``higher``; empty where neither end is better.
         values: for each run the figure, None where there is none; of a setting always None.
         texts: for each run what is shown; empty where there is nothing.

@@ -21,8 +21,6 @@ class Band:
     """The synthetic counts of published combinations whose released counts are near each other.
 
     Attributes:
-        released: mean released count.
-        combinations: how many.
         synthetic: five quantiles of their synthetic counts; half of them lie between the inner two, nine of
             ten between the outer two.
     """
@@ -37,11 +35,6 @@ class LengthFidelity:
     """Combinations of one length.
 
     Attributes:
-        length: k.
-        combinations: published ones.
-        kept: how many of them some synthetic record holds.
-        mean_count: mean published count.
-        mean_error: mean distance between synthetic and published count, over published combinations.
         total_variation: of the two distributions over all combinations of this length, in 0..1; None
             where one side has none.
     """
@@ -59,8 +52,6 @@ class Fidelity:
     """Everything the page says of synthetic against released counts; small whatever the release's size.
 
     Attributes:
-        scale: what synthetic counts were multiplied with.
-        lengths: a row a length with published combinations.
         bands: synthetic by released count, all lengths together, ascending.
         error_by_count: for each length, points (mean released count of a bin, mean error).
         rarest_kept: of the quarter of single attributes with the smallest released counts, the sum of their
@@ -83,10 +74,6 @@ def comparable_scale(released: float, synthetic: float) -> float:
     Without a target number of records, synthesis uses up the released counts of single attributes, however
     many records that makes. Where a target was asked for, those counts add up to less or more; where by
     more than a quarter, they are scaled to the same sum.
-
-    Args:
-        released: sum of the released counts of single attributes.
-        synthetic: the same sum over the synthetic records.
     """
     if released <= 0 or synthetic <= 0 or 0.8 <= released / synthetic <= 1.25:
         return 1.0
@@ -94,12 +81,7 @@ def comparable_scale(released: float, synthetic: float) -> float:
 
 
 def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
-    """Compare the released counts with those of the synthetic records.
-
-    Args:
-        reportable: the released aggregates.
-        recounted: counts of the synthetic records over the same attributes, to the same length.
-    """
+    """Compare the released counts with those of the synthetic records."""
     scale = comparable_scale(
         *(float(side.counts[0].sum()) if side.counts else 0.0 for side in (reportable, recounted))
     )

@@ -21,10 +21,6 @@ class UnitName:
 
     >>> UnitName("visit", "visits").a_one, UnitName("admission", "admissions").a_one
     ('a visit', 'an admission')
-
-    Attributes:
-        one: a single one.
-        many: several.
     """
 
     one: str
@@ -80,14 +76,10 @@ class Naming:
 
     Attributes:
         title: of the page; empty for the dataset's name and vintage.
-        prefix: what the names of released files begin with.
         visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         unit: what a record is called, where `unit_of` can take the word; None: nobody said.
-        citation: of the release.
         value_names: column to value to what it means, where values are codes.
-        descriptions: column to what the data contract says of it.
-        marks: column to the characters that are taken off its cells, such as a currency's sign.
         ages: columns of ages that were reckoned from dates of birth, whose names are those of the dates.
     """
 
@@ -148,11 +140,9 @@ class ReportInputs:
     Attributes:
         statement: the content of ``privacy.json``, of either regime.
         schema: the public schema.
-        aggregates: every reportable combination.
         measurement: what was drawn; None under k-anonymity.
         synthetic: the synthetic records; None where none were made.
         fidelity: synthetic against reportable counts; None where they were not compared.
-        naming: titles, words and layout.
         contract: the content of ``contract.json``; None where there was no data contract.
         fit: of a fitted release, the part ``fit`` of ``evaluation.json``; None where it was not evaluated.
         ranges: of a fitted release, of each length the ranges of its counts; empty otherwise.

@@ -40,11 +40,9 @@ class Point:
     """A release's count.
 
     Attributes:
-        label: of the release.
         value: None where it was not published.
         low, high: where the true count lies, as far as noise or rounding tell.
         is_struck: of a release that was withdrawn: drawn hollow, and no line leads to it.
-        is_changed: differs from the one before by more than its error explains.
     """
 
     label: str
@@ -60,11 +58,7 @@ class DatedRelease:
     """One release of a dataset.
 
     Attributes:
-        name: of its folder.
-        vintage: its label.
-        protection: in a line.
         settings: (name, text) of its public configuration.
-        errata: what was found wrong with it later.
         counts: None of one that can't be compared.
     """
 

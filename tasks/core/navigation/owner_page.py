@@ -45,7 +45,6 @@ class Compared:
     """What a page is of.
 
     Attributes:
-        dataset: its name.
         naming: the prefix of files, and what a record and its values are called.
         unit: ``subject`` or ``row``.
     """

@@ -108,8 +108,6 @@ class Page:
     """What one kind of page is made of, beside its figures.
 
     Attributes:
-        template: its text.
-        sheets: style sheets of its own, after that of every page.
         explorer: the data of the program by which readers explore the release; None: there is none.
     """
 

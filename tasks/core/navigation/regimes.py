@@ -38,9 +38,7 @@ class Regime(ABC):
     """One regime, for one release.
 
     Attributes:
-        inputs: what the page is made of.
         count: what a released count is called.
-        template: of the page.
     """
 
     inputs: ReportInputs

@@ -57,7 +57,6 @@ def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
     """The page, without a time or anything else that is not in ``inputs``.
 
     Args:
-        inputs: all that is published.
         payload: what `payload_of_counts` makes of it, where that is there already.
 
     Raises:

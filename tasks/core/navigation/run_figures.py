@@ -34,9 +34,7 @@ class Metric:
 
     Attributes:
         key: ``group.name``, the group one of `GROUPS`.
-        words: what it is.
         better: which end is better; empty where neither is.
-        about: its definition in a sentence.
     """
 
     key: str
@@ -162,11 +160,7 @@ def read_run(folder: Path, label: str | None = None) -> RunFigures:
 
 
 def public_settings(release: Path) -> tuple[tuple[str, str], ...]:
-    """Name and text of each setting of a release's public configuration, but for those of no account.
-
-    Args:
-        release: its folder.
-    """
+    """Name and text of each setting of a release's public configuration, but for those of no account."""
     return _settings(_optional(release, "configuration.json"), is_raw=False)
 
 
@@ -185,7 +179,6 @@ def _optional(folder: Path, name: str) -> Json:
 
 
 def _regime_and_mode(statement: Json, configuration: Json) -> tuple[str, str]:
-    """As the statement has them, else the configuration."""
     protection, synthesis = _part(configuration, "protection"), _part(configuration, "synthesis")
     regime = statement.get("regime") or protection.get("regime")
     mode = _part(statement, "synthesis").get("mode") or synthesis.get("mode")

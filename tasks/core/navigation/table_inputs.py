@@ -74,13 +74,9 @@ class TablePage:
 
     Attributes:
         statement: the content of ``privacy.json``.
-        table: the synthetic one.
         bins: public edges by numeric column.
-        naming: titles, words and layout.
         contract: the content of ``contract.json``; None where there was no data contract.
-        files: of the table of all columns, relative to the page.
         tables: likewise of each table of a single question its file, and its columns.
-        read: some columns of one of these tables, by its file.
     """
 
     statement: Json

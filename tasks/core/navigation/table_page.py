@@ -55,7 +55,6 @@ def table_associations(
     """Cramer's V of the first `MOST_CHARTED_COLUMNS` columns, pair by pair.
 
     Args:
-        columns: of the table of all columns.
         tables: of each further table its file and its columns.
         read: called once for each pair that one of them holds.
     """
@@ -104,7 +103,6 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
     """The page, without a time or anything else that is not in ``page``.
 
     Args:
-        page: all that is published.
         payload: what `payload_of_table` makes of it, where that is there already.
     """
     names = page.table.column_names

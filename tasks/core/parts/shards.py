@@ -32,7 +32,6 @@ class ShardPlace:
         most: records of a shard, at least 1; a setting, and no matter of the workers.
         home: where shards lie.
         key: below which nobody else writes there.
-        workers: make them.
     """
 
     most: int
@@ -62,7 +61,6 @@ def record_shards(number: int, most: int, seed: int) -> list[RecordShard]:
     Args:
         number: of all records; below 0 is 0.
         most: records in one shard, at least 1.
-        seed: any integer.
     """
     number = max(0, number)
     shards = max(1, -(-number // most))

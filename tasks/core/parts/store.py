@@ -38,7 +38,6 @@ class PartStore:
     'Dear Lyon'
 
     Attributes:
-        root: an absolute path that every machine sees, or a URL of storage.
         scratch: where a machine keeps what it fetches, one part at a time; where there is no such folder,
             as on another machine, it is where the system says.
     """
@@ -197,7 +196,6 @@ class StoredPart:
 
     Attributes:
         store: where it lies.
-        key: its folder there.
         sha256: over the names and bytes of its files.
     """
 

@@ -85,7 +85,6 @@ class Context:
     Attributes:
         comma: whether numbers of the table have a comma before decimals.
         day_first: whether dates of the table begin with the day.
-        today: by which ages are reckoned.
     """
 
     connection: duckdb.DuckDBPyConnection

@@ -37,7 +37,6 @@ class DateColumn:
 
     Attributes:
         formats: how they are written; none: ISO 8601.
-        readable: which texts are dates in these formats.
         years: the first and the last; `days` lie between these.
         swapped: whether day and month could be taken for each other everywhere.
     """

@@ -295,8 +295,6 @@ class FirstLine:
     """Whether the first line names the columns.
 
     Attributes:
-        is_header: what is taken.
-        why: the reason.
         doubt: why only a person can know, cells named by position; empty: it is clear.
     """
 

@@ -70,7 +70,6 @@ class NumberColumn:
     """A column of numbers.
 
     Attributes:
-        strip: the characters that stand around them.
         numbers: for each text its number, of a limit (90+) that of the limit; NaN: it is none.
         limits: numbers that more than a few cells lie below or above without saying how far.
         doubt: what the person should look at; empty: nothing.

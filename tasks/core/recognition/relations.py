@@ -159,7 +159,6 @@ def _empty_together(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
 def _choices(
     cells: dict[str, SeenColumn], treatments: dict[str, Treatment]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Columns of which exactly one holds a value, and that value."""
     domains = {name: treatments[name].domain or () for name in cells}
     pairs = {name: domain for name, domain in domains.items() if len(domain) == 2}
     for value in dict.fromkeys(text for domain in pairs.values() for text in domain):
@@ -222,7 +221,6 @@ def _implications(columns: Sequence[SeenColumn], known: set[frozenset[str]]) -> 
 
 
 def _in_one_direction(found: Iterable[Relation]) -> list[Relation]:
-    """Of two that say the same of a pair of columns, the one that names fewer values."""
     kept: dict[frozenset[str], list[Relation]] = {}
     for each in found:
         of_pair = kept.setdefault(frozenset((each.column, each.source)), [])
@@ -234,7 +232,6 @@ def _in_one_direction(found: Iterable[Relation]) -> list[Relation]:
 
 
 def _implied(source: SeenColumn, decided: SeenColumn) -> Iterator[Relation]:
-    """Where the source holds some values the other one always holds the same, or nothing."""
     table = _table(source, decided)
     places: dict[int, list[int]] = {}
     for place, row in enumerate(table[:-1]):

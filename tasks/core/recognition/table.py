@@ -54,11 +54,9 @@ class RecognisedTable:
     """What was seen.
 
     Attributes:
-        reasons: of the dialect's parts, by their names.
         candidates: columns that may say whose row it is, the likeliest first.
         cells: of each column; sensitive.
         comma: whether numbers have a comma before decimals.
-        today: by which ages are reckoned.
         doubt: why only a person can know whether the first line names the columns; empty: it is clear.
         first: the cells of the first line, where that is in doubt; sensitive.
     """

@@ -161,8 +161,6 @@ def is_missing_word(text: str, *, among_numbers: bool = False, in_records: bool 
     """Whether a cell says that nothing is known.
 
     Args:
-        text: of the cell, trimmed.
-        among_numbers: the column's other cells are numbers or dates.
         in_records: the text may be any word by which somebody's record says so.
 
     >>> is_missing_word("N/A"), is_missing_word("unknown"), is_missing_word(": c", among_numbers=True)

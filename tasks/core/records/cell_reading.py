@@ -52,7 +52,6 @@ class CellReading:
     """What is declared of a column's cells.
 
     Attributes:
-        strip: characters that are taken off both ends of a cell, such as a currency's sign.
         missing: words that stand for a missing value; case doesn't count.
         date_formats: how dates are written, as strptime has it, the first that fits; none: ISO 8601.
         cut: what is left of a date (`CUTS`), or the age in full years (``age on 2026-01-01``); or how many

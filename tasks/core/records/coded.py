@@ -169,7 +169,6 @@ class CodedFacts:
         schema: the public schema.
         slot_columns: see `CodedRecords`.
         values: see `CodedRecords`; partitions of one table share them.
-        number_of_records: in this folder.
         has_tags: whether each record has a tag.
     """
 

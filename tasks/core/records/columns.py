@@ -114,7 +114,6 @@ class Column:
     """One column of the public schema.
 
     Attributes:
-        name: the header, normalised.
         domain: the declared values, normalised, in declared order; None where the domain is open.
             A binned column's domain is `bin_labels` of its edges.
         bins: increasing public edges of a numeric column, or None.

@@ -25,7 +25,6 @@ def constraint_sentences(schema: Schema, *, is_counted: bool = False) -> list[st
     ['admitted is at most discharged, where a record has both.']
 
     Args:
-        schema: with them.
         is_counted: whether the table was counted as it is, columns that others decide included.
     """
     return [_sentence(constraint, schema, is_counted=is_counted) for constraint in schema.constraints]

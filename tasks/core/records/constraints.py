@@ -19,7 +19,6 @@ class Condition:
     """What one column of an impossible combination holds.
 
     Attributes:
-        column: its place.
         values: any of these; the empty text is absence.
         excluded: whether instead any value is meant but these. Absence is no value.
     """
@@ -61,10 +60,7 @@ class Ordering:
     """Two columns whose values stand in an order, wherever a record has both.
 
     Attributes:
-        columns: that of the lower value, that of the higher one.
         strict: whether they must differ.
-        scale: what the values are.
-        later: which of the two is repaired.
         repair: as in `ImpossibleCombination`.
     """
 
@@ -82,7 +78,6 @@ class Derivation:
 
     Attributes:
         column: the decided one; such columns are the last ones of a schema, each behind what decides it.
-        decided_by: the other one.
         values: pairs of a value of that and the value that follows; absence is the empty text, on both sides.
         otherwise: what follows from all else.
     """
@@ -135,7 +130,6 @@ class ExactlyOne:
 
     Attributes:
         columns: in the contract's order.
-        value: what one of them holds.
         others: of each column all else that it may hold; absence is the empty text.
     """
 

@@ -44,7 +44,6 @@ class EncodingOptions:
         key: the workspace's secret, for keyed choices; not empty.
         tags: whether the release samples or drops, and so needs tags.
         record_limit: only the first so many raw rows (never with ``total``: R14 samples by tag).
-        resources: threads, memory and scratch.
         progress: told a few words and the share done.
         report_dropped: told which cells are not counted: sensitive.
         filled: columns in which an empty cell will count as the value for what is outside, for constraints.

@@ -179,7 +179,6 @@ class Joining:
     """How rows are joined.
 
     Attributes:
-        schema: of the measured columns.
         choices: the keyed hashes.
         total: see `EncodingOptions`.
         tags: whether each record has a tag.

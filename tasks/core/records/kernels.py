@@ -119,7 +119,6 @@ def join_values(rows: Integers, starts: Integers, codes, hashes: Words):  # type
         best, lowest       0, 10                    Lyon, 25               unchanged; in conflict
 
     Args:
-        rows: row numbers, group after group.
         starts: group g is ``rows[starts[g] : starts[g + 1]]``.
         codes: for each row its code, 0 = absent.
         hashes: for each place in ``rows`` its row's hash; of a group of one row any.
@@ -199,15 +198,12 @@ def join_items(  # type: ignore[no-untyped-def]
         Ana's rows {1, 2} and {2, 5}  →  items 1 2 5, their hashes 80 10 30; cap 2  →  slots 2 5, 1 dropped
 
     Args:
-        rows: row numbers, group after group.
         starts: group g is ``rows[starts[g] : starts[g + 1]]``.
         cells: for each row its cell.
         cell_starts: cell c holds ``cell_items[cell_starts[c] : cell_starts[c + 1]]``.
         cell_items: item codes, ascending and distinct within a cell.
         identities: for each group its record's hash.
         of_item: for each item code the hash of its text.
-        k0: first word of the key.
-        k1: second word of the key.
         result: slots x groups, zeros; filled in place. Its first length is the cap.
     """
     cap, dropped = result.shape[0], 0

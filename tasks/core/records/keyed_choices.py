@@ -65,7 +65,6 @@ class KeyedChoices:
         Args:
             contents: for each column its rows' codes, and for each code the hash of what it stands
                 for. Equal codes must mean equal content.
-            number_of_rows: rows of the table.
         """
         state = self.of_content(contents, number_of_rows)
         occurrences = _occurrences(state, [codes for codes, _ in contents])

@@ -38,11 +38,8 @@ class RecordTable:
     """The records of one table.
 
     Attributes:
-        facts: of the whole table.
         parts: in a store, folders that `CodedRecords.write` wrote, each once; some may hold no record. Of a
             table in this process none.
-        workers: work on parts.
-        prefix: in their store, of the keys of what is made of them for as long as it is needed.
         folder: of a table in this process, where it lies; None where it is in memory alone.
     """
 

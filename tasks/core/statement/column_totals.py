@@ -26,12 +26,10 @@ class ColumnTotal:
     """The noisy counts of one column's values, added up.
 
     Attributes:
-        name: of the column.
         total: the sum over all values that were measured and kept: of an open column, those released.
         half_width: of the noise of that sum, in 95 of 100 draws; 0 where no value was kept.
         expected: half of what the total would be if every record that was looked at had a value; see
             `column_totals`.
-        values: how many values were kept.
     """
 
     name: str

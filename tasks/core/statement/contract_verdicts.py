@@ -87,7 +87,6 @@ class NoisyNumbers:
         return "passed" if found >= least - _STANDARD_ERRORS * sqrt(variance) else "failed"
 
     def _at_least(self, part: float) -> tuple[float, float]:
-        """A part of the records that were looked at, and the variance of that number."""
         share, number = float(self.measurement.sampled_share), self.measurement.number_of_records
         deviation = part * share * self.measurement.count_deviation
         by_chance = abs(part) * max(0, number) * share * (1 - share)
@@ -100,8 +99,6 @@ class RoundedNumbers:
 
     Attributes:
         schema: the public schema.
-        aggregates: the rounded counts.
-        resolution: k.
     """
 
     schema: Schema
@@ -168,7 +165,6 @@ def judge_released(
 
     Args:
         contract: the table's; only rules on columns of the release's schema are judged.
-        numbers: the release's.
         aggregates: the release's: whose values are judged.
         strict: whether a broken rule would have stopped the run.
     """

@@ -55,12 +55,9 @@ class AnonymityFacts:
     """What is publicly known of a k-anonymous release beside its counts.
 
     Attributes:
-        dataset: the logical name of the table.
-        vintage: the label of this release.
         unit: ``subject``, or ``row`` where no subject id is configured.
         schema: the public schema.
         resolution: k, at least 1.
-        reporting_length: R, the longest combination that is counted.
         synthesis_mode: ``row_seeded``, ``unseeded``, ``value_seeded``, ``aggregate_seeded`` or ``fitted``.
         hold_resolution: whether aggregate_seeded also held the resolution beyond the reporting length.
         oversampling: ratio and tries of value_seeded; None: not limited.
@@ -70,7 +67,6 @@ class AnonymityFacts:
         unused_keys: configuration keys that were accepted and have no effect.
         record_limit: only the first so many rows were read; None: all.
         held: the schema with the constraints that fitted records hold; None: there are none.
-        contract_sha256: of the contract that declares them.
         drafted_from_table: whether what is declared of the table was drafted by looking at it.
     """
 

@@ -34,18 +34,12 @@ class SynDiffixFacts:
     """What is publicly known of a SynDiffix release.
 
     Attributes:
-        dataset: the logical name of the table.
-        vintage: the label of this release.
         ids: headers of the columns that say whose row it is; none: each row is taken for a person.
         columns: header and type of each released column.
         anonymization: thresholds and noise; the salt in it is not used.
-        bucketization: how finely trees divide.
-        clustering: which columns were put together, in the configuration's words.
         value_safe_columns: headers of columns whose values are public.
-        tables: how many tables of fewer columns were released beside the one of all.
         earlier_releases: how many releases of the dataset with other content SynDiffix had made in this
             workspace before.
-        measurement_sha256: of what was handed over.
         contract_mode: whether there was a data contract that could have stopped the run.
         unused_keys: configuration keys that were accepted and have no effect.
         drafted_from_table: whether what is declared of the table was drafted by looking at it.
@@ -223,7 +217,6 @@ class SynDiffixWords(PlainWords):
 
 
 def _parameters(facts: SynDiffixFacts) -> Json:
-    """By the names of the reference's port."""
     anonymization = facts.anonymization
     protection = by_name(anonymization.low_count_params, anonymization, facts.bucketization)
     return {**protection, "clustering": facts.clustering}

@@ -36,7 +36,6 @@ class Bins:
     """What a column's cells are sorted into.
 
     Attributes:
-        name: the column's header.
         kind: ``boolean``, ``integer``, ``real``, ``timestamp`` or ``string``.
         labels: of the bins, in their order.
         edges: of numbers in bins; None where labels are single values or periods.
@@ -81,7 +80,6 @@ def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = 
     """Bins for a column.
 
     Args:
-        name: its header.
         column: n cells that may be shown.
         edges: public ones of a numeric column, increasing; None: round ones are found.
     """

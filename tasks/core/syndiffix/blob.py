@@ -74,7 +74,6 @@ class BlobHeader:
     """What a blob says of the whole table.
 
     Attributes:
-        columns: names and types of the d columns.
         relations: (d, d) and (d,), rounded, from noisy counts.
         clustering: how columns are divided where a question's table is not stored.
         parameters: how entities are protected and trees divided, without the salt; for people to read.
@@ -527,7 +526,6 @@ class _Answer:
     def _joined(
         self, clusters: Clusters, tables: Mapping[ColumnNumbers, Microdata], basis: JoiningBasis
     ) -> Microdata:
-        """All clusters' rows, of those that aren't stored put together first."""
         rights = [
             tables[each] if each in tables else self._joined(self._divided(each), tables, basis)
             for each in clusters.combinations
@@ -538,7 +536,6 @@ class _Answer:
         return table
 
     def _read(self, needed: Iterable[ColumnNumbers]) -> tuple[dict[ColumnNumbers, Microdata], JoiningBasis]:
-        """Stored tables, the cells of each column as numbers of one scale, that of all of them."""
         read = {combination: self._blob.read(combination) for combination in sorted(needed)}
         cells: dict[ColumnNumbers, dict[int, DrawnCells]] = {combination: {} for combination in read}
         intervals = {}

@@ -54,7 +54,6 @@ class Grown(NamedTuple):
     """What a harvest needs of a tree.
 
     Attributes:
-        nodes: as grown.
         grid: where its columns' values lie.
         noisy: count of each node.
         places: seed of each node's place.
@@ -125,7 +124,6 @@ def snapped_limits(key: Secret, grown: Grown, node: int, tally: Tally) -> Floats
 
 @njit(cache=True, nogil=True)
 def _low_halves(key: Secret, grown: Grown, node: int, column: int, tally: Tally) -> tuple[bool, bool]:
-    """Whether too few hold the lower and the upper half of a node in one column."""
     nodes = grown.nodes
     boundary = find_boundary(nodes, node, column, grown.grid)
     start, length = nodes.table[node, START], nodes.table[node, ROWS]
@@ -154,7 +152,6 @@ class Lists(NamedTuple):
         start: where each list begins, (k + 1,).
         weight: rows of each bucket, (T,).
         lower: intervals by column, (T, k); without meaning in the column that the list lacks.
-        upper: aligned.
     """
 
     start: Integers
@@ -167,10 +164,8 @@ class Pools(NamedTuple):
     """What is drawn from.
 
     Attributes:
-        buckets: places in the lists, by list.
         bucket_total: rows up to and including each, within its list.
         bucket_start: (k + 1,).
-        intervals: places in the lists, by column.
         interval_total: rows up to and including each, within its column.
         interval_start: (k + 1,).
     """
@@ -305,7 +300,6 @@ def new_state(key: Secret, place: np.uint64) -> Words:
 
 @njit(cache=True, nogil=True)
 def _draw(total: Integers, start: Integers, pool: int, state: Words) -> int:
-    """A place in a pool, in proportion to its rows."""
     low, high = start[pool], start[pool + 1] - 1
     wanted = np.int64(_next(state) % np.uint64(total[high]))
     while low < high:
@@ -366,8 +360,6 @@ def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
     """The buckets of each node: those of its children; of a leaf its own, refined by the trees below.
 
     Args:
-        key: of the noise.
-        grown: the tree.
         below: the harvests of its subtrees, side by side, as their subnodes are numbered; empty for k = 1.
     """
     nodes = grown.nodes
@@ -511,7 +503,6 @@ def _copy_list(below: Harvest, first: int, entry: int, weight: Ids, lower: Float
 
 @njit(cache=True, nogil=True)
 def _add_own(grown: Grown, node: int, count: int, gathered: Yield) -> Yield:
-    """Add one entry of the node's own intervals."""
     gathered = _with_room(gathered, 1, 1)
     entry, source = gathered.used
     for column in range(gathered.intervals.shape[1]):

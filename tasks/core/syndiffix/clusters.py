@@ -40,7 +40,6 @@ class DerivedCluster:
         owner: whose values of the stitch columns are kept: the table's (left), this cluster's (right), or
             alternately both's.
         stitch: ids of columns that both have; none: rows are paired at random.
-        derived: ids of columns that are added.
     """
 
     owner: StitchOwner
@@ -56,10 +55,6 @@ class DerivedCluster:
 @dataclass(frozen=True)
 class Clusters:
     """A table's clusters, in the order in which they are put together.
-
-    Attributes:
-        initial: ids of the columns the table begins with.
-        derived: what is added, one after the other.
 
     Raises:
         ParameterError: naming every cluster that can't be carried out, from 1 for the first derived one.

@@ -122,7 +122,6 @@ def _origin(kind: pa.DataType) -> int:
 
 
 def _parts(kind: pa.DataType) -> int:
-    """Parts of a second that the type counts in."""
     if pa.types.is_date32(kind):
         return 1
     return _TICKS["ms"] if pa.types.is_date64(kind) else _TICKS[kind.unit]
@@ -263,14 +262,11 @@ class EncodedColumn:
     """A column in tree units.
 
     Attributes:
-        name: its header.
-        kind: how it is divided and drawn.
         values: (n,), NaN for null.
         output_type: of the cells that numbers are decoded to: the input's type.
         grids: what cells drawn from a range lie on, the coarsest first, the next where an interval holds
             nothing of it; none: on any number. All moments lie on the last.
         bounds: the least and the largest number that the output type holds.
-        base: what was subtracted from integers.
         vocabulary: the distinct texts (V,), sorted; None unless the kind is string.
         exact: the distinct values (V,) where floats don't tell them, and in tree units, sorted; else None.
     """
@@ -333,10 +329,6 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
     >>> town = encode_column("town", pa.array(["Lyon", None, "Lille"]))
     >>> town.kind, town.values.tolist(), town.vocabulary.to_pylist()
     ('string', [1.0, nan, 0.0], ['Lille', 'Lyon'])
-
-    Args:
-        name: its header, which messages name.
-        column: booleans, integers, reals, decimals, dates, times, durations, texts, or a dictionary of these.
 
     Raises:
         InputError: another type; infinite numbers; numbers or dates too large.

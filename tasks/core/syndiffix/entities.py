@@ -48,7 +48,6 @@ def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows
     Args:
         columns: of the file, in any order, all of them, also those that are not asked for: header and
             cells. Columns of types such as lists, which can't be synthesized, tell no rows apart.
-        rows: n.
     """
     contents = np.zeros((rows, 2), np.uint64)
     for name, column in columns:
@@ -130,7 +129,6 @@ def _hash_values(array: pa.Array) -> Words | None:
 
 
 def _hash_integers(words: WideIntegers) -> Words:
-    """The same as of the equal float, where there is one."""
     numbers = words.floats()
     rest = words.low - wide_integers_of_floats(numbers).low
     return _bits(numbers) ^ np.where(rest == 0, np.uint64(0), _mixed(rest))

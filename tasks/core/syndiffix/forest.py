@@ -83,10 +83,8 @@ class ForestGrowth:
     """What all trees of a forest have in common.
 
     Attributes:
-        key: of the noise.
         entities: whose the rows are; without passengers.
         rule: when a node is divided; ``row_limit`` and ``value_safe`` are a tree's own.
-        hashes: of places.
     """
 
     key: Secret
@@ -101,10 +99,7 @@ def grow_tree(
     """Grow the tree of some columns.
 
     Args:
-        columns: the tree's, k of them.
         below: the k trees of one column less; the first lacks the last column. Empty for one column.
-        rule: with this tree's row limit.
-        growth: key, entities, hashes.
     """
     entities, grid = with_passengers(growth, columns), _grid(columns)
     nodes = grow(growth.key, rank_rows(columns), entities, grid, rule, _join_trees(below))
@@ -252,10 +247,7 @@ def harvest_tree(
     """The buckets of each node of a tree.
 
     Args:
-        tree: over k columns.
-        columns: the tree's.
         below: the harvests of its k subtrees, the first that without the last column; none for k = 1.
-        growth: what the forest's trees have in common.
         value_safe: of a tree of one column, whether nothing is suppressed.
     """
     grown = Grown(
@@ -298,7 +290,6 @@ class ForestColumn:
     """A column of numbers.
 
     Attributes:
-        name: its header.
         values: (n,), in the column's own units; NaN for null.
         value_safe: whether its values are public, so that none is suppressed for being rare.
     """
@@ -339,8 +330,6 @@ class Forest:
         Args:
             columns: of n rows each.
             entity_hashes: of each row's entity by id column, (n, id columns); 0 where it is missing.
-            anonymization: thresholds, noise and the salt.
-            bucketization: how finely the trees divide.
             by_arrival: divide nodes as the reference's port does, which depends on the rows' order.
             known: trees that need not be grown.
         """

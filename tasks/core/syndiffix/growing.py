@@ -136,7 +136,6 @@ class GrowingPlace:
     """Who grows trees, and where these lie.
 
     Attributes:
-        workers: grow them.
         store: what goes to workers lies here, and what comes back; nothing is needed afterwards.
         files: the forest's known trees; they get what was grown.
     """

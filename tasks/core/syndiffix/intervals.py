@@ -33,7 +33,6 @@ class TreeColumn:
 
     Attributes:
         values: (n,), nulls replaced by ``null_value``.
-        null_value: what stands for null.
         interval: snapped; holds all values and ``null_value``, whether there are nulls or not.
     """
 

@@ -36,9 +36,6 @@ class CellSource:
     """A column of which cells are drawn.
 
     Attributes:
-        column: encoded.
-        null_value: the number that stands for null.
-        marginal: the column's own buckets, one column wide.
         value_safe: whether its values are public: then only they are drawn.
     """
 
@@ -84,7 +81,6 @@ def draw_cells(
     """A cell for each row.
 
     Args:
-        source: the column.
         lower: (m,), in tree units.
         upper: (m,), the intervals' ends, which do not belong to them; a single value where lower = upper.
         generator: seeded by the salt: who knows its numbers can solve for bounds of intervals.
@@ -154,7 +150,6 @@ class _Weights:
         return np.searchsorted(end, low, side="right"), after
 
     def shares(self, buckets: slice, low: float, high: float) -> Floats:
-        """The part of each of some buckets that lies in an interval over all of them."""
         lower, upper = self.lower[buckets], self.upper[buckets]
         sizes = upper - lower
         inside = np.minimum(upper, high) - np.maximum(lower, low)
@@ -238,7 +233,6 @@ def _evenly(column: EncodedColumn, lower: Floats, upper: Floats, generator: np.r
 
 
 def _shortened(numbers: Floats, high: Floats, kind: type) -> Floats:
-    """Numbers as floats of fewer than 64 bits, and still below the ends of their intervals."""
     short: npt.NDArray[Any] = numbers.astype(kind)
     beyond = short.astype(np.float64) >= high
     short[beyond] = np.nextafter(short[beyond], -np.inf, dtype=short.dtype)

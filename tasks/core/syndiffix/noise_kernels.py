@@ -54,9 +54,6 @@ class Secret(NamedTuple):
         seed_at: the byte where the seed begins.
         suppress: hash of the step's name; so are ``noise``, ``outlier`` and ``top``.
         threshold_gap: entities by which the mean noisy threshold is above the threshold.
-        threshold_sd: standard deviation of a threshold, in entities.
-        largest: nothing is noised by more SDs than this.
-        low_threshold: entities of the low-count filter.
         count_sd: of each of a count's two noise layers, in rows.
         groups: bounds of the flattened and the averaged group: (outlier low, high, top low, high).
     """
@@ -195,7 +192,6 @@ class Entities(NamedTuple):
     Attributes:
         hashes: of each row's entity, (n, columns); 0 where it is missing.
         numbers: of each row's entity among its id column's, (n, columns); -1 where it is missing.
-        most: how many entities the fullest id column has.
         outside: (n,), rows that are passengers.
         single: whether there is one id column in which every row has an entity of its own.
     """
@@ -212,9 +208,6 @@ class Tally(NamedTuple):
 
     Attributes:
         rows: (1,), rows that are not passengers.
-        holders: their distinct entities, by id column.
-        seeds: the XOR of those entities' hashes, by id column.
-        seen: by id column and entity, the last set that it was seen in.
         sets: (1,), how many sets were looked at.
         amounts: by entity, how many rows it has in the set; scratch of `noisy_counts`.
     """
@@ -281,8 +274,6 @@ def noisy_counts(key: Secret, order: Ids, start: Ids, length: Ids, places: Words
     """The noisy number of rows of each node, at least 1.
 
     Args:
-        key: of the noise.
-        order: rows, those of a node side by side.
         start: of each node's rows, (N,).
         length: how many, passengers among them, (N,).
         places: the seed of each node's place, (N,).

@@ -47,7 +47,6 @@ def chosen_rows(
     Args:
         places: of each column, (n,): which bucket, -1 for none.
         wanted: of each column rows of each bucket, in proportion.
-        tolerance: rows.
         generator: of the order of equal rows and of where taking them begins.
 
     >>> town, rows = np.repeat([0, 1], [60, 40]), np.random.default_rng(1)
@@ -105,8 +104,6 @@ class HeldPairs:
     """Pairs of buckets (P,) that the table of columns a < b holds.
 
     Attributes:
-        columns: a and b.
-        width: buckets of b.
         keys: sorted, the bucket of a times ``width`` plus that of b.
         counts: rows of each.
         known: of both columns, which buckets have no other partners.
@@ -159,9 +156,7 @@ def without_contradictions(
     """Each column's buckets, (n,), -1 for none, in which rows agree with the pairs, as far as can be.
 
     Args:
-        held: of pairs of the columns.
         places: of each column by number, the same.
-        generator: chooses among partners that are as good, by their rows.
     """
     changed = {column: place.copy() for column, place in places.items()}
     tables = {pairs.columns: pairs for pairs in held if pairs.known[0].any() or pairs.known[1].any()}
@@ -180,7 +175,6 @@ def without_contradictions(
 
 
 def _contradicted(pairs: HeldPairs, first: Integers, second: Integers) -> tuple[Flags, Flags]:
-    """Rows whose bucket of b is none that a's bucket goes with, and the other way round."""
     apart = (first >= 0) & (second >= 0) & ~pairs.holds(first, second)
     return apart & pairs.known[0][first], apart & pairs.known[1][second]
 
@@ -381,7 +375,6 @@ def _ordered_by(numbers: Floats, is_null: Flags, generator: np.random.Generator)
 def _moves(
     keys: Floats, places: Integers, counts: _Counts, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Which rows go to another bucket, lined up, and to which."""
     free = _free(places, counts, generator)
     free = free[np.lexsort((generator.random(len(free)), keys[free]))]
     open_places = counts.wanted - counts.kept

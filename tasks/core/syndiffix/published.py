@@ -32,7 +32,6 @@ class PublishedColumn:
     Attributes:
         parts: the cells of each table.
         interval: where all their numbers lie.
-        missing: the number that stands for null.
         is_text: whether numbers are ranks of texts.
     """
 

@@ -102,7 +102,6 @@ def read_table(
         path: ending in ``.parquet`` or ``.pq`` for Parquet; else text whose delimiter is found out; or a
             file with its dialect.
         columns: in the order of the result; None: all but the ids, types inferred.
-        id_columns: of the entities.
 
     Raises:
         InputError: no such file, or not a table in its encoding with a header and rows, each as long as
@@ -264,7 +263,6 @@ class _TypedCells(NamedTuple):
     """A column's cells of its type.
 
     Attributes:
-        array: one cell a row.
         filled: the number of those that aren't empty, where any is `unread` or `like_dates`: sensitive.
         unread: the number of those that could not be read: sensitive.
         like_dates: the number of those that look like dates, in a column that became one of texts: sensitive.
@@ -347,7 +345,6 @@ def _with_likely_dates(array: pa.Array, cells: pa.Array) -> _TypedCells:
 
 
 def _number_of(chosen: pa.Array, cells: pa.DictionaryArray) -> int:
-    """How many cells hold one of the texts that are chosen of the dictionary."""
     return int(pc.sum(chosen.take(cells.indices)).as_py() or 0)
 
 
@@ -373,7 +370,6 @@ def _typed_as_read(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
 
 
 def _commas(texts: pa.Array, parsed: pa.Array) -> tuple[bool, bool]:
-    """Whether any text has a comma, and whether one that has was read as a number."""
     with_comma = pc.match_substring(texts, ",")
     is_read = pc.and_(with_comma, parsed.is_valid())
     return bool(pc.any(with_comma).as_py()), bool(pc.any(is_read).as_py())

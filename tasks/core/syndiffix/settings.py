@@ -79,11 +79,9 @@ class Setting:
     """A setting as files, options and forms know it.
 
     Attributes:
-        name: of the field, and the key in a file.
         kind: whole, number, flag, interval (two whole numbers), column or columns.
         default: as a file would write it; None or () where no column is named.
         meaning: in a few words, with the unit; the option's help and the form's description.
-        options: its names on the command line.
         least: of a number, as is ``most``; both may be reached.
     """
 
@@ -303,9 +301,6 @@ class MlClustering(Checked):
 
     The columns that are no features are dropped, or added each by its dependence on the target. Without
     ``main_features`` the features are selected.
-
-    Attributes:
-        target: the column to predict.
     """
 
     target: ColumnReference

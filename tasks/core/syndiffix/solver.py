@@ -45,9 +45,7 @@ class Problem(NamedTuple):
         weights: (d,).
         ranks: (d,), a column's place by its total dependence, 0 for the least; no two are equal.
         main: the column that is in every cluster; -1 for none.
-        max_weight: of a cluster.
         threshold: least dependence by which a column joins others.
-        total: sum of the dependence of all pairs.
     """
 
     dependence: Floats
@@ -205,10 +203,7 @@ def _choose_stitch_columns(problem: Problem, solution: Solution, cluster: int, f
     """Choose a derived cluster's among the columns of all before it, and return the dependence they cover.
 
     Args:
-        problem: see there.
-        solution: its sums of this cluster are used up.
         cluster: from 1.
-        found: how many columns are in the clusters before.
     """
     dependence, weights, columns = problem.dependence, problem.weights, solution.candidates
     keys, sums, maxima = solution.keys, solution.sums[cluster], solution.maxima[cluster]
@@ -290,7 +285,6 @@ def solve(
         dependence: (d, d), symmetric, from 0 to 1; not looked at where there are `known_clusters`.
         entropies: (d,), in bits.
         parameters: the main column, where there is one, is an id (see `settings.with_ids`).
-        generator: of the random moves.
     """
     known = known_clusters(len(entropies), parameters)
     if known is not None:

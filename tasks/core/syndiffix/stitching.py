@@ -99,8 +99,6 @@ def pair_rows(left: StitchSide, right: StitchSide, intervals: Floats, owner: int
     """Pairs of a left and a right row, (t, 2); none where a side has no rows.
 
     Args:
-        left: see there.
-        right: see there.
         intervals: (s, 2), where each column's values lie; those beyond count to the nearer half.
         owner: LEFT or RIGHT: each row of this side comes once; SHARED: as many as both have on average.
         starts: (min(n, m), 2), random in [0, 1): where sampling of each side starts in each cell.
@@ -325,7 +323,6 @@ class Microdata:
     """Rows over some columns.
 
     Attributes:
-        rows: how many.
         cells: of each column, by its number.
     """
 
@@ -341,11 +338,9 @@ class JoiningBasis:
     """What rows are joined by.
 
     Attributes:
-        names: headers of all columns.
         entropies: of each column in bits, (d,): rows are divided by the plainest column first.
         intervals: where the numbers of each column that is joined lie.
         salt: of the dataset; empty where all that is joined is published.
-        stream: what the names of all generators begin with.
     """
 
     names: Sequence[str]
@@ -368,7 +363,6 @@ class StitchingBasis(JoiningBasis):
 
     Attributes:
         sources: of each column's cells.
-        difference_sd: standard deviation of the difference of two counts of the same rows, in rows.
     """
 
     sources: Sequence[CellSource]

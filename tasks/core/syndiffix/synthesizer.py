@@ -75,7 +75,6 @@ class Synthesizer:
 
         Args:
             table: with the columns that are named below; others only tell rows apart.
-            parameters: see there.
             columns: headers of what is synthesized, in the order of the output; None: all but the ids.
             ids: headers of the id columns; none: each row is an entity of its own.
             progress: is told of long work: which step, how much is done, of how much.

@@ -293,8 +293,6 @@ class SplitRule(NamedTuple):
     """When a node is divided.
 
     Attributes:
-        singularity_threshold: entities of a subnode of a single value that counts.
-        range_threshold: the same for a subnode of a range.
         depth_threshold: deeper nodes need ``row_limit`` rows.
         row_limit: rows; 0 where there is no limit.
         value_safe: whether a tree of one column divides what the filter would suppress.
@@ -316,11 +314,7 @@ def grow(
     """Grow a tree.
 
     Args:
-        key: of the noise.
         ranks: of each row's values, C-contiguous (n, k).
-        entities: who the rows belong to, and which are passengers.
-        grid: the columns' values and root intervals.
-        rule: when a node is divided.
         subtrees: must have been grown before.
     """
     rows, columns = ranks.shape
@@ -470,9 +464,6 @@ def walk(first: Walked, second: Walked, both: Walked, least: int, few: float) ->
     """The dependence of two columns, from 0 to 1; rows of the table are those that the pair's root counts.
 
     Args:
-        first: the tree of the column with the smaller number.
-        second: of the other.
-        both: of the pair.
         least: noisy rows; smaller nodes of one column are not looked at.
         few: rows; where fewer are expected of a pair of nodes it is not looked at: it is missing whether or
             not the columns depend on each other, as so few are not shown.

@@ -340,11 +340,9 @@ class Shard:
 
     Attributes:
         available: int64, by attribute: how often this shard uses each, between two resets.
-        seed, number: of its random stream.
         target: how many records to draw; None: until nothing is available.
         held: the raw records that must hold what it makes beyond the reporting length, with room of its own.
         done: the share of its work that is done, 0 to 1.
-        slices: the records drawn so far.
     """
 
     index: CombinationIndex

@@ -42,10 +42,8 @@ class Law(NamedTuple):
     """What the weights follow; constant through a run.
 
     Attributes:
-        rows: of the index.
         header_of: int32 (A,), for each attribute the place of its header.
         longest: the largest size that a record can have.
-        reporting_length: R.
         synthetic_counts: whether what was synthesised is taken off every count.
         sign: 1 if the largest counts are kept, -1 if the smallest are.
         depth: how many counts are kept of each candidate.
@@ -95,7 +93,6 @@ class RecordWorkspace(NamedTuple):
         kept: int64 (A * depth,), by attribute: sign * counts, descending.
         whole: int64 (A,): count of the record with the attribute, while that is at most R long.
         spent: bool (A,): a combination it makes with the record is used up.
-        subset, subset_length: the record's combinations that weights or synthetic counts need.
         drawn, cumulative: int32 and int64 (A,): candidates in turn and running sums of weights.
     """
 

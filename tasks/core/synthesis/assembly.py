@@ -123,7 +123,6 @@ def write_long_tsv(records: AnySynthetic, path: Path) -> None:
 
 
 def _long_columns(records: SyntheticRecords, first_record: int) -> Iterator[list[pa.Array]]:
-    """The four columns as they are written, a bounded number of values at a time."""
     each = [(a.header, a.value, a.text) for a in records.attributes]
     texts = [pa.array([quoted(row[place]) for row in each], pa.string()) for place in range(3)]
     places = header_places(records.headers, records.attributes)
@@ -164,7 +163,6 @@ def write_condensed_tsv(records: AnySynthetic, schema: Schema, path: Path, empty
 
 
 def _condensed_columns(records: AnySynthetic, schema: Schema) -> Iterator[list[pa.Array]]:
-    """Each column's cells, null where empty, a bounded number of records at a time."""
     column_of = {attribute.header: attribute.column for attribute in records.attributes}
     texts = pa.array([a.value if a.item is None else a.item for a in records.attributes], pa.string())
     for cells in chunks(records, texts):
@@ -239,7 +237,6 @@ def _read_texts(path: Path) -> pa.Table:
 
 
 def _meant(header: str, columns: Sequence[Column]) -> tuple[int, str | None]:
-    """Which column a header is of, and which of its items. Raises StoredTableMismatch."""
     for place, column in enumerate(columns):
         if not column.is_multi_valued and header == column.name:
             return place, None

@@ -56,8 +56,6 @@ class _Estimator:
     """A weighted sum of independent noisy numbers.
 
     Attributes:
-        residuals: weights of residuals, by places.
-        drawn: weights of cells as drawn, by places.
         people: weights of the counts that it is made of, by places: of a sample, each varies by chance.
     """
 

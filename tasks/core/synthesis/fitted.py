@@ -196,7 +196,6 @@ class FittedRecords:
         records: in published form and order.
         cells: int32 (n, slots), the same records as cells of measured columns, in the order of the fit,
             `other` included where it is written as nothing.
-        targets: what their counts were to come to.
     """
 
     records: SyntheticRecords
@@ -219,7 +218,6 @@ def draw_fitted(
     """Records fitted to a measurement; the same arguments give the same records on any machine.
 
     Args:
-        measurement: as drawn.
         seed: any integer; public.
         number: how many records; None: the noisy count, or 0 where that is negative.
         threads: 0 for all cores.

@@ -64,7 +64,6 @@ class _Column:
 
     Attributes:
         headers: its places among the headers: one, or one an item.
-        ids: of its reported values or items the attributes.
         texts: these, then absence, then declared values that no count reports.
     """
 
@@ -301,7 +300,6 @@ def draw_fitted_to_counts(
 
     Args:
         aggregates: reported; length 1 at least.
-        missing: what they leave open.
         seed: any integer; public.
         held: the constraints that every record holds; None: there are none.
         number: how many records; None: the reported number, or 0 where that is below 0.

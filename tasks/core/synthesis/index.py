@@ -28,11 +28,8 @@ class CombinationIndex:
     """Numbered combinations, their counts and how to get from one to a longer one.
 
     Attributes:
-        reporting_length: R.
         counts: int64, by combination number; 0 for an attribute that is not in the aggregates.
-        rows: of all combinations shorter than R.
         header_of: int32 (A,), for each attribute the place of its header in the output.
-        number_of_headers: how many headers have an attribute that is in the aggregates.
     """
 
     reporting_length: int

@@ -43,9 +43,7 @@ class Limits(NamedTuple):
     """How often reported combinations may still be synthesised.
 
     Attributes:
-        rows: of the index of the reported combinations, which are numbered in it.
         left, reported: int64, by number; the second: their counts.
-        reporting_length: R.
         tries: how many draws in a row may be refused before a record ends.
     """
 

@@ -44,10 +44,7 @@ class Effort(NamedTuple):
     """When to go over from one way to another; the law of the records is the same for all values.
 
     Attributes:
-        resolution: the fewest rows that a drawn combination stands in.
-        short: of so few rows all counts are taken.
         hits: at most so many present rows are looked at, on average, before all counts are taken.
-        refusals: attributes of too few rows that are drawn before all counts are taken.
         rows_a_list: as in `RowSet`.
         rows_a_bit: as in `rows.indexed`, for blocks that are made on the way.
     """
@@ -488,11 +485,8 @@ def split(cells: Codes, first_slot: int, end_slot: int, place_of: Integers, into
     """Copy each row to every block that one of its slots says.
 
     Args:
-        cells: the block.
         first_slot: the first slot to look at.
-        end_slot: the first after those to look at.
         place_of: int64 (attributes + 1,): where in ``into`` the attribute's next row goes; -1: nowhere.
-        into: rows of all blocks, one block after the other.
     """
     for row in range(cells.shape[0]):
         for slot in range(first_slot, end_slot):

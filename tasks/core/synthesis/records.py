@@ -94,7 +94,6 @@ class StoredRecords:
     Attributes:
         folder: that `SyntheticRecords.write` wrote.
         headers, attributes: see `SyntheticRecords`.
-        number_of_records: n.
     """
 
     folder: Path
@@ -194,7 +193,6 @@ def number_attributes(
     """Attributes ascending by text, and for each column which of them a code stands for.
 
     Args:
-        columns: to number the values of.
         values: of each column, by code.
         sizes: of each column, how many codes there are.
 

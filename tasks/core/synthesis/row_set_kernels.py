@@ -66,12 +66,10 @@ class RowSet(NamedTuple):
     """A set of rows, with room for what it is narrowed to; the law of records is the same for all settings.
 
     Attributes:
-        block: its index.
         words: uint64 (2, words). lists: int32 (2, longest).
         now: int64 (4,), see above.
         least: to fewer rows it is not narrowed.
         short: so few rows are always a list, unless they are all, or a bitset of the index.
-        rows_a_list: so are one row in so many.
     """
 
     block: BlockIndex

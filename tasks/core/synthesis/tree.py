@@ -80,7 +80,6 @@ def drawing_over(index: BlockIndex, effort: Effort, available: Integers | None =
     """Room for one record over an index.
 
     Args:
-        index: of the rows that it is drawn from.
         effort: see `Effort`.
         available: (attributes,), how often each may still be used: what can be is a candidate. None where
             candidates are those of a seed.
@@ -119,7 +118,6 @@ class Cost(NamedTuple):
         finish_a_row: to finish a record, for each row of its node.
         open_a_row, open_a_cell, open_a_node: to open a node, for each of its rows and of its cells, and
             at all.
-        visit_a_node: to go on in a node that is open already.
     """
 
     finish_a_row: float = 0.2
@@ -141,13 +139,8 @@ class Node:
     """The rows that hold what was chosen.
 
     Attributes:
-        cells: the rows.
         held: how many of them hold each attribute, (attributes + 1,).
-        depth: how many attributes were chosen.
-        room: for nodes that are kept below this one.
         passed: how many records have come by and chosen each attribute, (attributes,).
-        children: nodes that are kept, by the attribute that is chosen.
-        index: of the rows, once it was needed.
     """
 
     cells: Codes

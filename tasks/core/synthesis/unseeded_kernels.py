@@ -54,7 +54,6 @@ class DrawnColumns(NamedTuple):
         item: int32 (columns,): the one attribute of an item's column; -1 otherwise.
         first: int32 (columns + 1,): the attributes of column c are ``attributes[first[c]:first[c + 1]]``.
         attributes: int32 (A,).
-        resolution: the fewest rows that a drawn combination stands in.
     """
 
     first_slot: Ids
@@ -69,10 +68,8 @@ class Block(NamedTuple):
     """Rows that some records are narrowed to, and what is asked of them.
 
     Attributes:
-        rows: their index.
         rests: uint64 (columns, words): the rows that hold none of a column's values that enough of the block
             do. They stand for the empty option of whatever the block is narrowed to.
-        columns: as above.
     """
 
     rows: BlockIndex
@@ -84,7 +81,6 @@ class RecordRoom(NamedTuple):
     """Room for one record over a block.
 
     Attributes:
-        rows: the present rows.
         seen: int32, as long as a list of them can be: what they hold of a column.
         tally: int64 (A + 1,), all 0 between draws.
     """
@@ -101,7 +97,6 @@ class UnseededDrafts(NamedTuple):
         orders: uint16 (records, columns): the order in which a record's columns are drawn.
         steps: int32 (records,): how many were.
         follows: int32 (records,): the row that it follows, in the block where it is.
-        drawn: what was drawn of them.
     """
 
     orders: Orders

@@ -127,10 +127,7 @@ def draw_oversampled(
     What is available is the rounded count, not SDS's 2 floor_res(c) - c (S4.3).
 
     Args:
-        rows: common attributes of the raw records.
-        reported: reportable aggregates of the same records at the same resolution.
         oversampling: see `Oversampling`.
-        seed: names the random streams.
         progress: told the share of the uses that are made.
 
     Returns:

@@ -74,8 +74,6 @@ def read_batches(
     ['Lyon, 3rd', '']
 
     Args:
-        source: the file.
-        positions: of the columns to read.
         threads: 1 for a single one; the batches are the same for any number.
         progress: told the share of the file that was read, now and then.
         rows: of a Parquet file, which are read, consecutive ones numbered from 0; None: all.

@@ -66,12 +66,9 @@ class InputFile:
         path: the file; ``.gz`` and ``.zst`` at its end say how a text is compressed.
         format: ``csv`` (any delimiter) or ``parquet``; taken from the path's ending where it is None.
         delimiter: one ASCII character; by the ending where it is left out: a tab for TSV, else a comma.
-        quote: one ASCII character.
         escape: what precedes a quote inside a quoted cell; the quote itself where it is left out.
         header: the column names of a text file whose first line is already a record; none: the first
             line is the header.
-        encoding: of a text file.
-        skip_lines: lines of a text file above its header, or its first record, that are left out.
     """
 
     path: Path

@@ -120,11 +120,7 @@ class NumberFormat:
         return plain.replace(self.decimal, ".")
 
     def plain_texts(self, texts: pa.Array) -> pa.Array:
-        """Numbers with a point and without marks between thousands; null for texts that are no numbers.
-
-        Args:
-            texts: trimmed, string or large string.
-        """
+        """Numbers with a point and without marks between thousands; null for texts that are no numbers."""
         is_number = pc.match_substring_regex(texts, f"^(?:{self.pattern})$")
         numbers = without_limits(pc.if_else(is_number, texts, pa.scalar(None, texts.type)))
         if self.negative:

@@ -128,8 +128,6 @@ class _Read:
 
     Attributes:
         micros: since 1970, as written.
-        is_moment: which texts are moments.
-        has_zone: which of them have a zone.
         offset: seconds that it lies east of Greenwich.
         digits: of a second's fraction.
     """
@@ -242,7 +240,6 @@ def _mapped(texts: pa.Array, number: Callable[[str], int]) -> Integers:
 
 
 def _fractions(texts: pa.Array | None, count: int) -> tuple[Integers, Integers]:
-    """Digits of a fraction such as ``25`` in microseconds, and how many say something."""
     if texts is None:
         return np.zeros(count, np.int64), np.zeros(count, np.int64)
     digits = texts.fill_null("")
@@ -251,7 +248,6 @@ def _fractions(texts: pa.Array | None, count: int) -> tuple[Integers, Integers]:
 
 
 def _offsets(texts: pa.Array | None, count: int) -> tuple[Integers, Flags]:
-    """Zones in seconds east of Greenwich, and whether there is one."""
     if texts is None:
         return np.zeros(count, np.int64), np.zeros(count, np.bool_)
     has_zone = pc.greater(pc.binary_length(texts), 0).fill_null(False)

@@ -122,7 +122,6 @@ def write_table(table: pa.Table, path: Path) -> None:
     """Write a file, in the place of one that is there.
 
     Args:
-        table: n rows.
         path: ending in ``.parquet`` or ``.pq``: Parquet, types kept; in ``.tsv`` or ``.tab``: TSV; in
             ``.csv`` or ``.txt``, or of a device or a pipe: CSV.
 

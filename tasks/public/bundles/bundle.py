@@ -35,7 +35,6 @@ class MadeFrom(NamedTuple):
     """What a released file was made from.
 
     Attributes:
-        made_from: in words, as the manifest has it.
         parents: names of other released files without their prefix, or of what no release holds
             (`tasks.core.lineage`).
     """
@@ -50,12 +49,9 @@ class Bundle(ABC):
 
     Attributes:
         folder: where it is.
-        regime: as the configuration's protection names it.
-        dataset, vintage: what it is named.
         digest: of the public configuration that it was made with.
         input: what was declared of the table; see `declared_input`.
         crossing: how it came over from the sensitive side, in few words.
-        made_of: what is in it, in few words.
         expected: what is wrong where another kind of bundle is found in its place.
     """
 

@@ -156,7 +156,6 @@ def _opened(place: Path) -> Bundle:
 
 
 def _is_made_as(bundle: Bundle, configuration: RunConfiguration) -> bool:
-    """Whether a bundle has the name that the configuration gives."""
     with suppress(ParameterError):
         return (
             bundle.regime == configuration.protection.regime

@@ -187,7 +187,6 @@ class TableEvaluation(Model):
 
     Attributes:
         bins: public edges by numeric column.
-        prefix: of the files' names.
         report: what the page calls things; the owner's page does so, too.
     """
 

@@ -53,7 +53,6 @@ class Origin(Model):
         dataset: whose salt is used.
         salt: a keyed hash of it, which is all that a step may be given: the salt itself is read where it is
             used, and is no parameter.
-        ids: headers of the id columns.
     """
 
     dataset: str
@@ -74,7 +73,6 @@ class Part(Model):
     Attributes:
         columns: headers, in the selection's order.
         settings: those that what is made of these columns depends on, and no others.
-        origin: of the trees.
     """
 
     columns: tuple[str, ...]

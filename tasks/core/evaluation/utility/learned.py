@@ -63,7 +63,6 @@ class Discriminator:
     """How well the tables are told apart.
 
     Attributes:
-        rows: how many of the raw and of the synthetic table were scored.
         auc: area under the curve, about 0.5..1; below 0.5 is chance.
         curve: (2, points) shares of raw rows and of synthetic rows that are called synthetic, by how sure
             the learner must be; from 0, 0 to 1, 1.
@@ -105,7 +104,6 @@ class Propensity:
     """What the tree found.
 
     Attributes:
-        rows: how many of the raw and of the synthetic table it was fitted to.
         mean_squared_error: from 0 to c(1 - c), where c is the synthetic rows' share: 0.25 for equal numbers.
         expected: the same where the tables don't differ.
         scores: (2, BINS) shares of the raw and of the synthetic rows by their score.
@@ -170,7 +168,6 @@ class Score:
 
     Attributes:
         auc: area under the curve: of the rarer of two classes, or the mean of one class against all others.
-        f1: of the rarer of two classes, or the mean over the classes.
         accuracy: share of records whose class it names.
     """
 
@@ -181,14 +178,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the two learners are worth.
-
-    Attributes:
-        classes: how many the target has here.
-        rows: fitted to of the raw and of the synthetic table, and set aside.
-        real: the learner that saw raw records.
-        synthetic: the learner that saw synthetic ones.
-    """
+    """What the two learners are worth."""
 
     classes: int
     rows: tuple[int, int, int]
@@ -205,7 +195,6 @@ def prediction(pair: TablePair, target: int) -> Prediction | None:
     """Predict a feature from all others.
 
     Args:
-        pair: the tables.
         target: the feature's place; records without it are left out.
 
     Returns:

@@ -49,7 +49,6 @@ def set_distances(
     """The total variation of each set of features, in their order, 0..1.
 
     Args:
-        pair: the tables.
         sets: of at most three features each, whose codes then fit into 64 bits.
         progress: called after each set.
     """
@@ -99,7 +98,6 @@ class ComparedSets:
     """Distances of some sets of features.
 
     Attributes:
-        sets: s of them, by the places of their features.
         synthetic: (s,) total variations of the synthetic records.
         bootstrap: (s,) of as many raw records drawn with replacement.
         halves: (s,) of one half of the raw records from the other.
@@ -133,14 +131,9 @@ class Utility:
     """Everything that was measured.
 
     Attributes:
-        features: names of what the distances are about.
-        rows: how many of the raw and of the synthetic table the distances are of.
-        about: what was asked for.
         by_ways: distances of 1, 2 and 3 ways, as far as there are features.
-        k_marginal: the distances of the sets that the score is over.
         propensity: None where a table has too few rows.
         told_apart: the discriminator; None likewise.
-        halves_told_apart: the same of the two halves of the raw table.
         prediction: None where no target was named, or where it can't be predicted.
     """
 
@@ -167,10 +160,8 @@ def measure_utility(
     """Measure what the synthetic table of a pair is worth. Equal pairs give equal figures.
 
     Args:
-        pair: the tables.
         about: its columns, if any.
         threads: of what is learned; 0: all cores.
-        report: told what is measured and how far that is.
     """
     pair = pair.limited(MOST_ROWS)
     number = len(pair.features)

@@ -31,7 +31,6 @@ class TablePair:
     """Two tables of f features.
 
     Attributes:
-        features: their names.
         sizes: of each the number of codes; those from 1 on are held by a record of either table.
         real: int32 (f, n), 0..size-1.
         synthetic: int32 (f, m), likewise.
@@ -86,7 +85,6 @@ def table_pair(features: Sequence[str], real: Sequence[Integers], synthetic: Seq
     ((4,), [[1, 2, 1]], [[2, 3, 0]])
 
     Args:
-        features: f names.
         real: of each feature n codes from 0 on; their order is kept.
         synthetic: of each m codes, likewise.
     """
@@ -116,7 +114,6 @@ def pair_of_records(table: RecordTable, synthetic: AnySynthetic, most_rows: int)
     Args:
         table: the raw one; in parts what is drawn are places of the whole table. Its schema has at least one
             column.
-        synthetic: the released ones.
         most_rows: of either table; of more so many are drawn.
     """
     records = table.at(drawn_rows(table.number_of_records, most_rows))
@@ -192,7 +189,6 @@ def pair_of_tables(
     """The two tables by values, bins of numbers and periods of moments; a missing cell is absence.
 
     Args:
-        raw: has the synthetic table's columns, and perhaps more.
         synthetic: at least one column.
         edges: public ones, by numeric column.
         most_rows: of either table; of more so many are drawn.

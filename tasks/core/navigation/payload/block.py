@@ -23,11 +23,7 @@ MOST_RECORDS = 1_000_000
 
 
 def places_in_page(number: int) -> Integers | None:
-    """The places of the records that a page holds, ascending; None where it holds all of them.
-
-    Args:
-        number: how many records the release has.
-    """
+    """The places of the records that a page holds, ascending; None where it holds all of them."""
     if number <= MOST_RECORDS:
         return None
     return np.arange(MOST_RECORDS, dtype=np.int64) * number // MOST_RECORDS

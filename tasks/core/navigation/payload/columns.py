@@ -22,14 +22,12 @@ class ShownColumn:
     """One column of the page.
 
     Attributes:
-        name: the header.
         kind: ``category``, ``bins``, ``number``, ``date`` or ``items``.
         values: texts; code v of a record stands for ``values[v - 1]``.
         is_open: whether its values were read off the table.
         has_other: whether noisy tables have a cell for values that were not released.
         has_absent: whether they have one for no value.
         is_listed: whether ``values`` has an order that means something; otherwise the page sorts by count.
-        slots: how many codes a record has here.
         is_decided: whether other columns decide it, so that nothing was drawn of it.
         source: the released file that its codes are of, where that is another one; empty for none.
     """
@@ -86,7 +84,6 @@ def released_values(
     """Of each column the values that its release names: those that are declared or were drawn, then others.
 
     Args:
-        columns: of the schema.
         known: of each column the values whose order is fixed.
         attributes: of all that is released; values that are not known yet follow in the order of their text.
     """
@@ -165,7 +162,6 @@ def record_codes(columns: Sequence[ShownColumn], synthetic: AnySynthetic) -> Rec
     """The records by column; items of a record stand in ascending order of their codes.
 
     Args:
-        columns: of the page.
         synthetic: all records of the release, of which the page may hold a sample.
     """
     places = places_in_page(synthetic.number_of_records)

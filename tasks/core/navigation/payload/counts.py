@@ -54,9 +54,6 @@ def put_counts(
     """Add the counts of every length as ``counts/<length>/...``; return what the page is told of each.
 
     Args:
-        block: what is filled.
-        columns: of the page.
-        aggregates: what is reported.
         ranges: of each length; none where counts have a resolution instead.
     """
     of_column, code = value_codes(columns, aggregates.attributes)
@@ -82,11 +79,8 @@ def put_rows(block: Buffers, length: int, ids: Ids | Integers, counts: Integers,
     """Add combinations of one length that ascend, and their counts; return what the page is told of them.
 
     Args:
-        block: what is filled.
-        length: of the combinations.
         ids: (N, length) attribute ids, ascending within a row.
         counts: of each row.
-        attributes: how many there are.
     """
     _put_ids(block, length, ids, attributes)
     block.put(f"counts/{length}/count", counts.astype(np.uint32))
@@ -179,7 +173,6 @@ class _Places:
 
     Attributes:
         combinations: (N, length) attribute ids.
-        attributes: how many there are.
     """
 
     combinations: Ids

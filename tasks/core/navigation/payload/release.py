@@ -96,7 +96,6 @@ def shown_columns(
     Args:
         schema: the public one.
         cells: of all columns of a fitted release; None of others.
-        attributes: lists of all attributes that the page names.
     """
     known = [column.domain or () for column in schema.columns]
     values = released_values(
@@ -163,7 +162,6 @@ def _noise(level: Json, truncates: bool) -> Json | None:
     """The noise of a length, and from which noisy count on it is published; None where nothing was drawn.
 
     Args:
-        level: of the statement.
         truncates: whether only some combinations of a record are counted, where it holds many.
     """
     if not level["error_bar"]:

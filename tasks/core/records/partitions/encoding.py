@@ -66,10 +66,6 @@ class PartitionPlan:
     """What every worker knows.
 
     Attributes:
-        source: unopened.
-        schema: the whole one.
-        positions: of its measured columns in the input.
-        subject: position of the subject id.
         key: the workspace's secret.
         total, tags, filled: see `EncodingOptions`.
         place: where parts go.
@@ -170,7 +166,6 @@ def _by_subject(rows: CodedRows, choices: KeyedChoices, places: Integers, number
 
 
 def _spread(choices: KeyedChoices, hashes: Words, number: int) -> Integers:
-    """A partition for each hash, which tells nothing of what else is chosen by it."""
     mixed = choices.of_pairs("partition", hashes, np.zeros(len(hashes), np.uint64))
     return (mixed % np.uint64(number)).astype(np.int64)
 

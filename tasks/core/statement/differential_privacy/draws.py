@@ -147,13 +147,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Constants:
-    """The plans of a draw.
-
-    Attributes:
-        nominal: of the claim.
-        applied: what was drawn with.
-        delta: what the applied plan was made of.
-    """
+    """The plans of a draw."""
 
     nominal: Plan
     applied: Plan
@@ -175,7 +169,6 @@ class Constants:
         return found
 
     def _beside(self, measurement: Measurement) -> Iterator[tuple[float, float]]:
-        """Each constant and what the measurement says of it."""
         yield self.nominal.mu_squared, measurement.mu_squared
         yield self.nominal.threshold_delta, measurement.threshold_delta
         for sigma, level in zip(self.applied.sigmas, measurement.levels, strict=True):
@@ -533,7 +526,6 @@ class FittedDraw(StatedDraw):
             yield self._squares(scores), scores.scale
 
     def _require_covered(self) -> Fraction:
-        """The sum of all charges, in exact fractions, refused above the nominal one."""
         spent = sum((square / Fraction(scale) ** 2 for square, scale in self._charges()), Fraction(0))
         if spent > Fraction(self.measurement.mu_squared):
             raise InternalError("The noise of a release must cover its charge: sum of Delta / s^2 <= mu^2.")

@@ -60,25 +60,15 @@ class LedgerFacts:
     """What the ledger knows of a dataset just after one release was committed; all of it public.
 
     Attributes:
-        dataset: the logical name that the budget is kept under.
         unit: ``subject`` or ``row``.
         population: whose data these are, in words; may be empty.
-        vintage: the label of this release.
         scope: where this ledger counts, as a noun phrase such as "one ledger per user of one machine".
         cap: what all releases together may cost: the widest caps that were ever in force.
-        cap_in_force: what the next release is admitted by.
-        charges: of all releases, this one and lost ones included, equal ones together.
-        mu_squared_spent: their sum.
         threshold_delta_spent: 1 - prod(1 - delta_t) over them.
-        epsilon_spent: the epsilon of those two at the cap's delta.
-        this_release: what this one is charged.
-        remaining_releases: how many more at this release's setting the caps admit.
-        head: hash of the chain's last entry.
         policy: on unchanged tables when this release was drawn: ``draw`` or ``skip``.
         policies: from which vintage on which policy held, of these settings and of all others of the
             dataset; none where it was always ``draw``.
         stopped_runs: of the dataset, or of its tables under another name, by a strict contract, until then.
-        stopping_contracts: how many different contracts stopped them.
         unread_runs: until then whose table could not be read as declared.
     """
 
@@ -390,7 +380,6 @@ def survival_curve(scale: float, threshold: int | None, true_counts: Sequence[in
     """The chance that a combination of each true count is published, given that all its parts are.
 
     Args:
-        scale: s_k in records.
         threshold: the least published noisy count; None: everything is published.
         true_counts: in records, at least 0.
     """
