@@ -35,6 +35,9 @@ from tasks.storage import Workspace
 def batch(path: str) -> dict[str, str]:
     """Run a batch file.
 
+    Args:
+        path: of the batch file.
+
     Returns:
         For each group, the place of its comparison in the workspace.
 
@@ -46,7 +49,11 @@ def batch(path: str) -> dict[str, str]:
 
 
 def batch_steps(asked: Batch) -> dict[str, str]:
-    """The same for a batch file that was read."""
+    """The same for a batch file that was read.
+
+    Args:
+        asked: the batch.
+    """
     workspace = Workspace.of(asked.runs[0].configuration)
     require_free_names(asked)
     require_inputs(asked)

@@ -19,7 +19,11 @@ from tasks.storage import Workspace
 )
 @explained
 def measure(configuration: RunConfiguration) -> str:
-    """Make the configured measurement, or find it drawn; return its place in the workspace."""
+    """Make the configured measurement, or find it drawn; return its place in the workspace.
+
+    Args:
+        configuration: What the run is asked to do.
+    """
     workspace = Workspace.of(configuration)
     with retained(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration, seeks="measurement")

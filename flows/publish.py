@@ -26,6 +26,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     """Build and publish everything from a measurement; return the release's place in the workspace.
 
     Args:
+        configuration: What the run was asked to do.
         measurement: The folder of the measurement. Without it, that of the configured vintage is taken, and
             without a vintage the newest.
     """

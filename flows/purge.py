@@ -13,5 +13,10 @@ from tasks.sensitive.retention import purge_configured
 @flow(name="purge", flow_run_name="purge", on_running=[announce_schedule], persist_result=False)
 @explained
 def purge(configuration: str, dry_run: bool = False) -> None:
-    """Remove what was made of the raw table and is older than retention_days."""
+    """Remove what was made of the raw table and is older than retention_days.
+
+    Args:
+        configuration: The configuration file.
+        dry_run: Only say how much would be removed.
+    """
     purge_configured(read_configuration(Path(configuration)), dry=dry_run)

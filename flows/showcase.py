@@ -34,6 +34,7 @@ def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> d
     Args:
         configuration: What the run is asked to do. A file says the same in fewer words: see the deployments
             of the flow release.
+        last: Where to stop. "navigate" does everything.
 
     Returns:
         Places in the workspace: ``release`` and, where made, ``aggregate``, ``evaluation`` and ``utility``.

@@ -117,6 +117,9 @@ class SynDiffixPlace:
     """Where the sensitive side works, and with what.
 
     Attributes:
+        run: its workspace.
+        selection: what is synthesized.
+        origin: what all trees follow from.
         described: the public facts of the run.
     """
 
@@ -143,6 +146,7 @@ class Made:
         answers: tables of single questions; None where none was asked for.
         measurement: what was handed over, ready to be published from; the table where nothing is.
         wanted: what the run is to make; None where an unchanged table makes another release.
+        unchanged: what an earlier run made of the same.
     """
 
     place: SynDiffixPlace

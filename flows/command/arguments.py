@@ -80,7 +80,7 @@ def _add_flow(parser: CommandParser) -> None:
     parser.set_defaults(flow=True)
 
 
-@_command("flows.command.run:run")
+@_command("flows.command.run:start_runs")
 def run(parser: CommandParser) -> None:
     """Do the whole job on your own table.
 
@@ -171,7 +171,7 @@ def ledger(parser: CommandParser) -> None:
     )
 
 
-@_command("flows.command.run:publish")
+@_command("flows.command.run:publish_measurement")
 def publish(parser: CommandParser) -> None:
     """Rebuild a release from its measurement alone.
 
@@ -188,7 +188,7 @@ def publish(parser: CommandParser) -> None:
     _add_flow(parser)
 
 
-@_command("flows.command.run:batch")
+@_command("flows.command.run:run_batch")
 def batch(parser: CommandParser) -> None:
     """Do many runs from one batch file and compare them by group.
 
@@ -325,7 +325,7 @@ def export(parser: CommandParser) -> None:
     parser.add_argument("--output", type=Path, help="folder to write to (default: export in FOLDER)")
 
 
-@_command("flows.command.run:purge")
+@_command("flows.command.run:purge_workspace")
 def purge(parser: CommandParser) -> None:
     """Remove what is older than the configuration's retention_days from sensitive/.
 
@@ -371,7 +371,7 @@ def serve(parser: CommandParser) -> None:
     parser.add_argument("--pool", default="marginalia", help="whose runs it does (default: marginalia)")
 
 
-@_command("flows.command.serve:stop")
+@_command("flows.command.serve:stop_serving")
 def stop(parser: CommandParser) -> None:
     """Stop the local Prefect server and its worker.
 

@@ -66,7 +66,7 @@ Result = TypeVar("Result")
 OutputPlaces = dict[str, str]
 
 
-def run(options: argparse.Namespace) -> int:
+def start_runs(options: argparse.Namespace) -> int:
     stages = [stage for stage in STAGES if getattr(options, stage)] or list(STAGES)
     run_showcase(read_configuration(options.configuration), stages, verbose=options.verbose)
     return 0
@@ -80,7 +80,7 @@ def check(options: argparse.Namespace) -> int:
     return 0
 
 
-def purge(options: argparse.Namespace) -> int:
+def purge_workspace(options: argparse.Namespace) -> int:
     configuration = read_configuration(options.configuration)
     from tasks.sensitive.retention import purge_configured
 
@@ -142,7 +142,7 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
         return _run(configuration, run, verbose=verbose)
 
 
-def publish(options: argparse.Namespace) -> int:
+def publish_measurement(options: argparse.Namespace) -> int:
     configuration = read_configuration(options.configuration)
 
     def run(url: str) -> OutputPlaces:
@@ -155,7 +155,7 @@ def publish(options: argparse.Namespace) -> int:
     return 0
 
 
-def batch(options: argparse.Namespace) -> int:
+def run_batch(options: argparse.Namespace) -> int:
     """Run a batch file; its problems are told before anything starts."""
     from tasks.batch.file import read_batch, require_inputs
 

@@ -66,7 +66,7 @@ def serve(options: argparse.Namespace) -> int:
     return 0
 
 
-def stop(options: argparse.Namespace) -> int:
+def stop_serving(options: argparse.Namespace) -> int:
     stopped = [stop_worker(), server.stop()]
     print("Stopped." if any(stopped) else "No server was running.")
     return 0

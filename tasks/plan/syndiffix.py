@@ -217,7 +217,7 @@ def weaker_protection_notes(
     for group in ("outlier_count", "top_count"):
         given: FlatteningInterval = getattr(anonymization, group)
         if given.lower < interval.lower or given.upper < interval.upper:
-            found.append(NOTES.say(f"weakened.{group}", lower=str(given.lower), upper=str(given.upper)))
+            found.append(NOTES.say(f"flattened.{group}", lower=str(given.lower), upper=str(given.upper)))
     if value_safe:
         found.append(NOTES.say("weakened.value_safe", columns=safe_told))
     return [NOTES.say("weakened.told", what=each) for each in found]

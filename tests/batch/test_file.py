@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.batch.file import Batch, read_batch
+from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.configuration.synthesis import ValueSeeded
 from tasks.core.errors import ParameterError
 from tasks.request import STAGES
@@ -56,10 +57,9 @@ def test_overrides_are_shallow_and_null_takes_a_key_away(tmp_path: Path) -> None
     base = BASE | {"privacy": {"epsilon": 1, "delta": 1e-9}, "subject_id": "id"}
     runs = {"a": [{"name": "x", "privacy": {"epsilon": 2}, "subject_id": None}]}
     [run] = read(tmp_path, {"base_config": base, "runs": runs}).runs
-    assert run.configuration.protection.model_dump(include={"epsilon", "delta"}) == {
-        "epsilon": 2,
-        "delta": 1e-6,
-    }
+    protection = run.configuration.protection
+    assert isinstance(protection, DifferentialPrivacy)
+    assert (protection.epsilon, protection.delta) == (2, 1e-6)
     assert run.configuration.input.subject_id is None
 
 

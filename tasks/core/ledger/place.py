@@ -13,7 +13,6 @@ can open, the last entry that it saw (``head.json``) and copies of measurements.
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator
@@ -246,12 +245,3 @@ def begin_folder(part: Path) -> Path:
             f"({os.strerror(error.errno or 0)}). Correct that and run again: nothing is charged twice."
         ) from None
     return part
-
-
-#: Bytes of a salt.
-SALT_BYTES = 32
-
-
-def new_salt() -> bytes:
-    """A salt from the operating system. Nothing else is drawn here: noise comes from the stream alone."""
-    return secrets.token_bytes(SALT_BYTES)

@@ -44,7 +44,8 @@ from tasks.core.ledger.entries import (
     require_whole,
     verified,
 )
-from tasks.core.ledger.place import SALT_BYTES, Database, begin_folder, new_salt, parts_of
+from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
+from tasks.core.ledger.place import Database, begin_folder, parts_of
 from tasks.core.ledger.refusals import lost_salt
 
 _SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger" / "postgresql"

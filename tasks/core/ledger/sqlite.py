@@ -31,7 +31,8 @@ from tasks.core.ledger.entries import (
     require_whole,
     verified,
 )
-from tasks.core.ledger.place import SALT_BYTES, begin_folder, new_salt
+from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
+from tasks.core.ledger.place import begin_folder
 from tasks.core.ledger.refusals import lost_salt
 
 

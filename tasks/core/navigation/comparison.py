@@ -40,7 +40,7 @@ class _Wanted:
     top: float | None = None
 
 
-def marks_of(runs: int) -> list[str]:
+def letter_marks(runs: int) -> list[str]:
     """A letter a run, in order: A, B, ..., Z, A2, B2, ..."""
     letters = string.ascii_uppercase
     return [
@@ -360,7 +360,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         ParameterError: see `comparison_table`.
     """
     rows = comparison_table(runs)
-    marks = marks_of(len(runs))
+    marks = letter_marks(len(runs))
     named = [line for line in rows if line.group == RUNS]
     figures = [row for row in rows if row.group not in (RUNS, DIFFERING_SETTINGS)]
     context: dict[str, Any] = {

@@ -26,10 +26,10 @@ _COLUMNS_NAMED = 6
 _TEXTS = sentences_in(Path(__file__).with_name("answers.toml")).texts
 
 
-def say(key: str, **values: Any) -> Markup:
+def page_sentence(key: str, **values: Any) -> Markup:
     """A sentence of ``answers.toml``; everything put in is escaped, whole numbers are written with commas.
 
-    >>> say("exact.half", n=2, half="3.5"), say("columns.number", n=1832)
+    >>> page_sentence("exact.half", n=2, half="3.5"), page_sentence("columns.number", n=1832)
     (Markup('± 3.5 for 2 values'), Markup('1,832 columns'))
     """
     text = _TEXTS.get(key) or _TEXTS[f"{key}.{'one' if values['n'] == 1 else 'other'}"]
@@ -48,12 +48,12 @@ def list_columns(names: Sequence[str], ages: Collection[str] = ()) -> Markup:
     >>> print(list_columns(["sex"]), list_columns(["birth_date", "sex"], {"birth_date"}), sep=" / ")
     1 column: sex / 2 columns: age (from birth_date) and sex
     """
-    number, rest = say("columns.number", n=len(names)), len(names) - _COLUMNS_NAMED
+    number, rest = page_sentence("columns.number", n=len(names)), len(names) - _COLUMNS_NAMED
     if not names:
         return number
-    shown = [say("columns.age_from", column=name) if name in ages else name for name in names]
-    named = [*shown[:_COLUMNS_NAMED], say("columns.more", n=rest)] if rest > 1 else shown
-    return say("columns.named", columns=number, names=join_words(named))
+    shown = [page_sentence("columns.age_from", column=name) if name in ages else name for name in names]
+    named = [*shown[:_COLUMNS_NAMED], page_sentence("columns.more", n=rest)] if rest > 1 else shown
+    return page_sentence("columns.named", columns=number, names=join_words(named))
 
 
 def join_words(parts: Sequence[str]) -> Markup:
@@ -162,7 +162,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "dark_colours": theme.DARK,
         "series": theme.SERIES,
-        "say": say,
+        "say": page_sentence,
         "list_columns": list_columns,
         "join_words": join_words,
     }

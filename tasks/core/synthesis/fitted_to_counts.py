@@ -307,7 +307,7 @@ def draw_fitted_to_counts(
         progress: told the share that is done, 0 to 1.
     """
     report = progress or (lambda share: None)
-    wanted = wanted_number(aggregates, number)
+    wanted = number_to_draw(aggregates, number)
     tables, variance = ReportedTables(aggregates, missing, held), missing.deviation**2
     search = HeldRecords(tables.domain, tables.margins, wanted, seed, variance, threads)
     tables.approach(search, wanted, report)
@@ -315,7 +315,7 @@ def draw_fitted_to_counts(
     return tables.published(search.records)
 
 
-def wanted_number(aggregates: Aggregates, number: int | None) -> int:
+def number_to_draw(aggregates: Aggregates, number: int | None) -> int:
     """How many records are made: as many as asked for, or as reported, or 0 where that is below 0."""
     return max(0, aggregates.number_of_records if number is None else number)
 
@@ -490,7 +490,7 @@ def write_fitted_to_counts(
     Raises:
         ParameterError: the constraints leave no record.
     """
-    shards = record_shards(wanted_number(aggregates, number), place.most, seed)
+    shards = record_shards(number_to_draw(aggregates, number), place.most, seed)
     if len(shards) == 1:
         draw_fitted_to_counts(
             aggregates, missing, seed, held=held, number=number, threads=threads, progress=progress

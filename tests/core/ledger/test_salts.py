@@ -13,7 +13,7 @@ import pytest
 from tasks.core.errors import LedgerError, ParameterError
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.ledger.place import SALT_BYTES
+from tasks.core.ledger.new_salt import SALT_BYTES
 from tasks.core.ledger.salts import require_apart, require_one_salt, salt_of
 from tasks.core.ledger.sqlite import FolderSalts
 from tasks.core.ledger.tables import PublicTable

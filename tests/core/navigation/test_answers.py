@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tasks.core.navigation.inputs import Naming, ReportInputs, UnitName
-from tasks.core.navigation.page import list_columns, say
+from tasks.core.navigation.page import list_columns, page_sentence
 from tasks.core.navigation.report import render_page
 from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
@@ -186,7 +186,7 @@ def test_syndiffix_says_that_nothing_is_proved() -> None:
 
 
 def test_a_population_and_columns_are_only_put_in_as_text() -> None:
-    said = say("what.population", population="<b>{many}</b>")
+    said = page_sentence("what.population", population="<b>{many}</b>")
     assert said == "Described are &lt;b&gt;{many}&lt;/b&gt;."
     assert "&lt;i&gt; and &lt;b&gt;" in list_columns(["<i>", "<b>"])
 

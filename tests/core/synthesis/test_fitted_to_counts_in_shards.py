@@ -20,7 +20,7 @@ from tasks.core.synthesis.fitted_to_counts import (
     Reported,
     draw_fitted_to_counts,
     draw_fitted_to_counts_shards,
-    wanted_number,
+    number_to_draw,
     write_fitted_to_counts,
 )
 from tasks.core.synthesis.records import read_synthetic_records
@@ -37,7 +37,7 @@ MISSING = Missing.of_rounding(10)
 
 def in_shards(counts, folder, most=700, workers=InProcess(), held=None, number=None):
     known = PartStore(str(folder.parent)).put(f"{folder.name}-counts", counts.write)
-    shards = record_shards(wanted_number(counts, number), most, 7)
+    shards = record_shards(number_to_draw(counts, number), most, 7)
     return draw_fitted_to_counts_shards(
         Reported(known, MISSING, held), shards, store=PartStore(str(folder)), workers=workers
     )
