@@ -13,6 +13,7 @@ The zone says what a step may read. The rest follows from it:
 import contextlib
 import functools
 import logging
+import re
 import threading
 import time
 from collections import Counter
@@ -51,6 +52,10 @@ class RunLogHandler(APILogHandler):
             super().emit(record)
 
 
+#: How Prefect's own lines tell an exception: a library's text may carry a cell, and ours stands by itself.
+_SAID_AGAIN = re.compile(r"^(Task run failed with exception|Encountered exception during execution): ")
+
+
 class WithoutTraceback(logging.Filter):
     """Lets an exception's text into a run's log, and no traceback.
 
@@ -63,7 +68,10 @@ class WithoutTraceback(logging.Filter):
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
         record.exc_info = record.exc_text = record.stack_info = None
         # `fail`, and of a step the line on its final state, say the same.
-        return not isinstance(error, MarginaliaError)
+        is_told = _SAID_AGAIN.match(str(record.msg)) or isinstance(error, MarginaliaError)
+        if not is_told and error is not None:
+            record.msg = f"{record.msg} ({type(error).__name__})"
+        return not is_told
 
 
 def carry_messages() -> None:

@@ -65,9 +65,13 @@ def test_a_run_log_takes_no_traceback(name: str) -> None:
             name, logging.ERROR, "", 0, "Finished in state %s", ("Failed()",), (type(error), error, None)
         )
     assert logger.filter(found) and found.exc_info is None
-    assert found.getMessage() == "Finished in state Failed()"
+    assert found.getMessage() == "Finished in state Failed() (ValueError)"
     ours = InputError("The table must be a table.")
     ended = (type(ours), ours, None)
     assert not logger.filter(
         logger.makeRecord(name, logging.ERROR, "", 0, "Engine execution exited", (), ended)
+    )
+    said = "Encountered exception during execution: %r"
+    assert not logger.filter(
+        logger.makeRecord(name, logging.ERROR, "", 0, said, (ValueError("zqxcell"),), None)
     )

@@ -25,7 +25,7 @@ _Declaration = Callable[[CommandParser], None]
 _COMMANDS: dict[str, _Declaration] = {}
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def parse_command_line(words: Sequence[str]) -> argparse.Namespace:
     """The options of a command line; ``action`` is what does its work, as MODULE:FUNCTION.
 
     Raises:
@@ -58,7 +58,7 @@ def _command(action: str) -> Callable[[_Declaration], _Declaration]:
             declare(parser)
 
         declare_all.__doc__ = declare.__doc__
-        _COMMANDS[declare.__name__] = declare_all
+        _COMMANDS[declare.__name__.removeprefix("_")] = declare_all
         return declare
 
     return declared
@@ -81,7 +81,7 @@ def _add_flow(parser: CommandParser) -> None:
 
 
 @_command("flows.command.run:start_runs")
-def run(parser: CommandParser) -> None:
+def _run(parser: CommandParser) -> None:
     """Do the whole job on your own table.
 
     Runs all stages or, where you name stages, those up to the last one that you name. Steps whose inputs
@@ -95,7 +95,7 @@ def run(parser: CommandParser) -> None:
 
 
 @_command("flows.command.init.command:init")
-def init(parser: CommandParser) -> None:
+def _init(parser: CommandParser) -> None:
     """Look at a table, and write a configuration and a contract for it.
 
     Reads the table, shows what each column is taken for and why, asks what only you know, and writes a
@@ -108,7 +108,7 @@ def init(parser: CommandParser) -> None:
 
 
 @_command("flows.command.run:check")
-def check(parser: CommandParser) -> None:
+def _check(parser: CommandParser) -> None:
     """Validate a configuration and show what its run would do and cost.
 
     Reads the configuration, the table's header and the ledger. It reads no value of the table. With
@@ -118,7 +118,7 @@ def check(parser: CommandParser) -> None:
 
 
 @_command("flows.command.ledger:show_or_set")
-def ledger(parser: CommandParser) -> None:
+def _ledger(parser: CommandParser) -> None:
     """Show or set a dataset's privacy budget.
 
     Verifies every entry of the ledger, and shows the budget of one dataset or of all: what is spent, what is
@@ -172,7 +172,7 @@ def ledger(parser: CommandParser) -> None:
 
 
 @_command("flows.command.run:publish_measurement")
-def publish(parser: CommandParser) -> None:
+def _publish(parser: CommandParser) -> None:
     """Rebuild a release from its measurement alone.
 
     Reads the measurement, and neither the table nor the folder sensitive/. So a user without access to
@@ -189,7 +189,7 @@ def publish(parser: CommandParser) -> None:
 
 
 @_command("flows.command.run:run_batch")
-def batch(parser: CommandParser) -> None:
+def _batch(parser: CommandParser) -> None:
     """Do many runs from one batch file and compare them by group.
 
     Does every run of the file. A run that fails does not stop the others. The command then lists the failed
@@ -202,7 +202,7 @@ def batch(parser: CommandParser) -> None:
 
 
 @_command("flows.command.deploy:deploy")
-def deploy(parser: CommandParser) -> None:
+def _deploy(parser: CommandParser) -> None:
     """Put a configuration on a Prefect server, to be run by a schedule or from its pages.
 
     Makes one deployment of the configuration or batch file, or updates it. What somebody has set on the
@@ -226,7 +226,7 @@ def deploy(parser: CommandParser) -> None:
 
 
 @_command("flows.command.notify:notify")
-def notify(parser: CommandParser) -> None:
+def _notify(parser: CommandParser) -> None:
     """Be told of failed runs, budgets that run out and late tables.
 
     Makes automations on the Prefect server, or updates them: on a failed or crashed run and on a low budget
@@ -246,7 +246,7 @@ def notify(parser: CommandParser) -> None:
 
 
 @_command("flows.command.compare:compare")
-def compare(parser: CommandParser) -> None:
+def _compare(parser: CommandParser) -> None:
     """Show two or more runs side by side, in one table and one page.
 
     Compares releases, or evaluations against the raw table. A comparison with the raw table must stay on
@@ -271,7 +271,7 @@ def compare(parser: CommandParser) -> None:
 
 
 @_command("flows.command.lineage:show_lineage")
-def lineage(parser: CommandParser) -> None:
+def _lineage(parser: CommandParser) -> None:
     """Say what a released file was made from, and what was made from it.
 
     Goes from a released file back to the table and forth to the page, and compares every hash with the
@@ -281,7 +281,7 @@ def lineage(parser: CommandParser) -> None:
 
 
 @_command("flows.command.errata:write_erratum")
-def errata(parser: CommandParser) -> None:
+def _errata(parser: CommandParser) -> None:
     """Say that a release was withdrawn or corrected.
 
     Writes ERRATA.md beside the files of a release, which stay as they are, and names it in INDEX.json of the
@@ -302,7 +302,7 @@ def errata(parser: CommandParser) -> None:
 
 
 @_command("flows.command.run:export_listings")
-def export(parser: CommandParser) -> None:
+def _export(parser: CommandParser) -> None:
     """Write SDS's listings of all combinations of a run, for you alone.
 
     Writes the true counts of a run, and the combinations of its synthetic records, as the files that SDS
@@ -326,7 +326,7 @@ def export(parser: CommandParser) -> None:
 
 
 @_command("flows.command.run:purge_workspace")
-def purge(parser: CommandParser) -> None:
+def _purge(parser: CommandParser) -> None:
     """Remove what is older than the configuration's retention_days from sensitive/.
 
     Removes tables, trees, evaluations and logs that were made of the raw table and are older than
@@ -338,7 +338,7 @@ def purge(parser: CommandParser) -> None:
 
 
 @_command("flows.command.syndiffix.command:synthesize_table")
-def syndiffix(parser: CommandParser) -> None:
+def _syndiffix(parser: CommandParser) -> None:
     """Make a synthetic table by SynDiffix (not differentially private).
 
     Makes a synthetic table by SynDiffix. It counts groups of rows, suppresses rare values and adds noise
@@ -352,7 +352,7 @@ def syndiffix(parser: CommandParser) -> None:
 
 
 @_command("flows.command.run:demo")
-def demo(parser: CommandParser) -> None:
+def _demo(parser: CommandParser) -> None:
     """Run everything on a generated survey, in ./demo.
 
     Generates a survey and runs everything on it. Table, configuration, results and ledger are in one folder.
@@ -362,7 +362,7 @@ def demo(parser: CommandParser) -> None:
 
 
 @_command("flows.command.serve:serve")
-def serve(parser: CommandParser) -> None:
+def _serve(parser: CommandParser) -> None:
     """Run a Prefect server and a worker on this machine, for what was deployed.
 
     Runs the local Prefect server and one worker until you press ctrl-C or type marginalia stop. With
@@ -372,7 +372,7 @@ def serve(parser: CommandParser) -> None:
 
 
 @_command("flows.command.serve:stop_serving")
-def stop(parser: CommandParser) -> None:
+def _stop(parser: CommandParser) -> None:
     """Stop the local Prefect server and its worker.
 
     Stops the local Prefect server and the worker that serve started. The next run starts the server again.

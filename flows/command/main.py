@@ -14,7 +14,7 @@ from importlib.abc import MetaPathFinder
 from types import FrameType
 from typing import NoReturn
 
-from flows.command.arguments import parse
+from flows.command.arguments import parse_command_line
 from tasks.core.errors import InputError, MarginaliaError
 from tasks.process_exit import hide_what_follows_exit
 
@@ -38,7 +38,7 @@ def run() -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
-    options = parse(_as_init(sys.argv[1:] if arguments is None else arguments))
+    options = parse_command_line(_as_init(sys.argv[1:] if arguments is None else arguments))
     module, _, function = options.action.partition(":")
     try:
         _take_interrupts(is_flow=options.flow)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from flows.command import main as command
-from flows.command.arguments import parse
+from flows.command.arguments import parse_command_line
 from tasks.core.lineage import SOURCES, TABLE, Lineage
 from tasks.request import STAGES
 from tests.flows import pipeline
@@ -337,7 +337,7 @@ def test_each_stage_publishes_what_then_exists_as_a_run_of_the_same_vintage(
     ],
 )
 def test_sds_spellings_of_the_flags(flags: list[str], last: str) -> None:
-    options = parse(["run", *flags, "x.json"])
+    options = parse_command_line(["run", *flags, "x.json"])
     named = [stage for stage in STAGES if getattr(options, stage)] or list(STAGES)
     assert named[-1] == last
     assert options.verbose == any(flag in ("-v", "--v", "--verbose") for flag in flags)

@@ -2,7 +2,7 @@
 
 The table is put where any table in storage is read from, as ``memory://DATASET.parquet``. It is on no disk
 until a run fetches it into a file without a name in ``sensitive/``, as it does from S3. To the ledger all
-such tables are in one place: a second dataset of it needs a clustering_text reason.
+such tables are in one place: a second dataset of it needs a written reason.
 """
 
 import argparse

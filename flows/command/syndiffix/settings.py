@@ -205,7 +205,7 @@ def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
 
 
 def date_formats_of(items: Iterable[str], headers: Headers) -> dict[str, list[str]]:
-    """How dates are clustering_text, as a configuration has it: header to formats.
+    """How dates are written, as a configuration has it: header to formats.
 
     Args:
         items: ``COLUMN=FORMAT`` each.
