@@ -14,6 +14,7 @@ a factor of two, from the lengths of some lines. Bytes are then looked at for qu
 kept or compared. Of a compressed file the beginning is looked at.
 """
 
+import codecs
 import math
 import re
 import secrets
@@ -105,22 +106,20 @@ def _has_header_line(source: InputFile) -> bool:
 def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same batches; what the reader says of a failure is reduced to its kind and the row's number."""
     while True:
-        failure: InputError | None = None
-        batch = None
+        sentence, row, batch = "", None, None
         try:
             batch = next(batches, None)
             batch = None if batch is None else _composed(batch)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            row = _ROW_NUMBER.match(str(error))
+            sentence, row = _sentence(source, error), _ROW_NUMBER.match(str(error))
+        if sentence:
+            # Outside the handler, so that not even the error's context keeps the cell.
             detail = f"row {row[1]}{_numbering(source)}" if row else ""
             if row and row[2] and (others := _number_of_ragged(source) - 1) > 0:
                 detail += (
                     f"; {others:,} more {'row has' if others == 1 else 'rows have'} too few or too many cells"
                 )
-            failure = InputError(_sentence(source, error), operator_detail=detail)
-        if failure is not None:
-            # Outside the handler, so that not even the error's context keeps the cell.
-            raise failure
+            raise InputError(sentence, operator_detail=detail)
         if batch is None:
             return
         yield batch
@@ -136,6 +135,11 @@ def _number_of_ragged(source: InputFile) -> int:
         return "skip"
 
     try:
+        # pyarrow decodes each row for ``skip``, and prints the bytes that it can't decode.
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        text = source.text()
+        while block := text.read(_BLOCK_BYTES):
+            decoder.decode(block)
         for _ in _delimited(source, [0], lambda _what, _fraction: None, skip):
             pass
     except (pa.ArrowException, OSError, UnicodeDecodeError):
