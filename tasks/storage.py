@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
-from tasks.core.hashes import folder_sha256
+from tasks.core.stored_files import folder_sha256
 from tasks.leftovers import clear, process_mark
 
 if TYPE_CHECKING:  # slow, and commands without a flow need the names of the zones alone

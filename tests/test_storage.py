@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
-from tasks.core.hashes import folder_sha256
+from tasks.core.stored_files import folder_sha256
 from tasks.storage import StoredTable, Workspace
 
 

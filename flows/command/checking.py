@@ -22,8 +22,8 @@ from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_s
 from tasks.core.dp.workload.parameters import MOST_TABLES, WorkloadParameters
 from tasks.core.errors import InputError, MarginaliaError, ParameterError
 from tasks.core.figures import plain_up
+from tasks.core.hints import some_of
 from tasks.core.ledger.salts import require_one_salt
-from tasks.core.listing import some_of
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.records.columns import Column, Schema
 from tasks.core.syndiffix.clusters import clustering_text

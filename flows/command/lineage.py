@@ -10,10 +10,10 @@ from pathlib import Path
 from tasks.core.arrays import Json
 from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.figures import whole
-from tasks.core.hashes import file_sha256
 from tasks.core.hints import did_you_mean, located, no_such_file
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage, LineageNode
 from tasks.core.metadata.errata import read_errata
+from tasks.core.stored_files import file_sha256
 
 _MANIFEST = "MANIFEST.json"
 

@@ -1,4 +1,4 @@
-"""Figures as text, rounded so that no claim is overstated: a number goes in, text comes out.
+"""Figures as text, rounded so that no claim is overstated; and text as Markdown takes it.
 
 A loss (epsilon, delta, an error bar) is rounded up, what is left is rounded down. What is rounded is the
 shortest decimal that gives the number back, so that 1e-6 is shown as 10⁻⁶. Commas stand between thousands and
@@ -6,10 +6,12 @@ a point before decimals, as the page's program writes them.
 """
 
 import math
+import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 _THIN_SPACE = "\u202f"
 _MINUS = "\u2212"
+_MARKDOWN_MARKS = re.compile(r"([\\`*_{}\[\]<>|#~$])")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -73,3 +75,12 @@ def whole(value: int) -> str:
 def percent_up(share: float, digits: int = 2) -> str:
     """A share as a percentage, rounded up."""
     return f"{up(share * 100, digits)}{_THIN_SPACE}%"
+
+
+def as_markdown(text: object) -> str:
+    r"""A text in a line or in a table's cell, its blanks and ends of lines as single blanks.
+
+    >>> as_markdown("a_b|c")
+    'a\\_b\\|c'
+    """
+    return _MARKDOWN_MARKS.sub(r"\\\1", " ".join(str(text).split()))

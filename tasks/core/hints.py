@@ -1,10 +1,10 @@
-"""What messages add to help: where a path led, and which known name may have been meant.
+"""What messages add to help: where a path led, which known name may have been meant, some names of many.
 
 >>> no_such_file("The input file", Path("/data/people.csv"))
 'The input file /data/people.csv does not exist: correct its path.'
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 
@@ -21,6 +21,16 @@ def no_such_file(what: str, path: Path) -> str:
 def located(path: Path) -> str:
     """A path as it was given and, where it is relative, the place that it leads to."""
     return str(path) if path.is_absolute() else f"{path} ({path.absolute()})"
+
+
+def some_of(names: Sequence[str], most: int = 5) -> str:
+    """Names in quotes, up to so many, and how many more there are.
+
+    >>> some_of(["age", "sex", "town"], most=2)
+    "'age', 'sex' and 1 more"
+    """
+    shown = ", ".join(map(repr, names[:most]))
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
 
 
 _LETTERS_A_SLIP = 3  # one edit may be a slip in so many letters

@@ -16,11 +16,10 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.translation import load_contract
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.hints import did_you_mean
+from tasks.core.hints import did_you_mean, some_of
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.ledger.store import is_begun
-from tasks.core.listing import some_of
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes

@@ -14,9 +14,8 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.charts import theme
 from tasks.core.charts.layers import Box, layers
 from tasks.core.charts.svg import Chart
-from tasks.core.figures import whole
+from tasks.core.figures import as_markdown, whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
-from tasks.core.markdown import escaped
 from tasks.lineage_events import announce_release
 from tasks.public.publish import Release
 from tasks.public.summary import artifact_key, picture
@@ -125,12 +124,12 @@ def _row(node: LineageNode) -> tuple[str, str]:
     """What a node is, and what is known of it: a line of a list, as one interface cuts wide tables."""
     facts = node.facts
     known = [] if node.zone == "release" else [node.zone]
-    known += [f"made from {', '.join(map(escaped, node.parents))}"] if node.parents else []
-    known += [escaped(facts[key]) for key in ("made_from", "protection") if key in facts]
+    known += [f"made from {', '.join(map(as_markdown, node.parents))}"] if node.parents else []
+    known += [as_markdown(facts[key]) for key in ("made_from", "protection") if key in facts]
     known += [f"{whole(int(str(facts['rows'])))} rows"] if "rows" in facts else []
     known += [f"keyed hash {facts['keyed']}"] if "keyed" in facts else []
     known += [f"sha256 {str(facts['sha256'])[:16]}"] if "sha256" in facts else []
-    return escaped(node.name), "; ".join(known)
+    return as_markdown(node.name), "; ".join(known)
 
 
 def _contract_lines(rules: Sequence[dict[str, object]]) -> list[str]:
@@ -138,4 +137,4 @@ def _contract_lines(rules: Sequence[dict[str, object]]) -> list[str]:
         return []
     verdicts = [str(rule["verdict"]) for rule in rules]
     counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
-    return [f"**Contract**: {len(rules)} rules, as released: {escaped(counted)}.", ""]
+    return [f"**Contract**: {len(rules)} rules, as released: {as_markdown(counted)}.", ""]

@@ -12,8 +12,8 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
-from tasks.core.hashes import file_sha256
 from tasks.core.metadata.errata import ERRATA, read_errata
+from tasks.core.stored_files import file_sha256
 from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.bundles.opening import open_bundle

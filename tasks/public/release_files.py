@@ -21,7 +21,6 @@ from tasks.core.arrays import Json
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.tables_file import write_noisy_tables
 from tasks.core.errors import InternalError
-from tasks.core.hashes import file_sha256
 from tasks.core.lineage import (
     CONFIGURATION,
     CONTRACT,
@@ -38,6 +37,7 @@ from tasks.core.metadata.registry import registry_yaml
 from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
 from tasks.core.statement.released_json import LINEAGE_KEYS, check_released_json
+from tasks.core.stored_files import file_sha256
 from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
 from tasks.core.synthesis.records import AnySynthetic, open_synthetic_records
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom

@@ -6,7 +6,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
-from tasks.core.listing import some_of
+from tasks.core.hints import some_of
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import IDENTIFIER_PATTERNS
 from tasks.core.statement.column_totals import mostly_empty

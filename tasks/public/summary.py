@@ -14,9 +14,8 @@ from prefect.artifacts import create_markdown_artifact
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.charts.svg import Chart
-from tasks.core.figures import down, up, whole
+from tasks.core.figures import as_markdown, down, up, whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
-from tasks.core.markdown import escaped
 from tasks.core.navigation.regimes import epsilon_spent, gauge_of
 from tasks.events import announce
 from tasks.messages import tell
@@ -41,7 +40,7 @@ def picture(chart: Chart) -> str:
 
 def file_link(path: Path) -> str:
     """A link to a file, and its path as a text: browsers refuse to follow such links from a server's page."""
-    return f"[{escaped(path.name)}]({path.as_uri()}) `{path}`"
+    return f"[{as_markdown(path.name)}]({path.as_uri()}) `{path}`"
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -110,7 +109,7 @@ def _is_the_same(
 
 def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
     statement, lineage = _json_of(folder / "privacy.json"), Lineage.of_json(_json_of(folder / LINEAGE))
-    vintage, dataset = escaped(lineage.vintage), escaped(lineage.dataset)
+    vintage, dataset = as_markdown(lineage.vintage), as_markdown(lineage.dataset)
     rows = [
         ("protection", _protection(statement, lineage)),
         *_budget(statement),
@@ -119,8 +118,8 @@ def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
     ]
     found = (("page", page_file(prefix)), ("statement", "privacy.json"), ("manifest", MANIFEST))
     rows += [(what, file_link(folder / name)) for what, name in found if (folder / name).is_file()]
-    lines = [f"# {dataset}, vintage {vintage}", "", *([f"**{escaped(told)}**", ""] if told else [])]
-    lines += table((f"released as {escaped(folder.name)}", ""), rows)
+    lines = [f"# {dataset}, vintage {vintage}", "", *([f"**{as_markdown(told)}**", ""] if told else [])]
+    lines += table((f"released as {as_markdown(folder.name)}", ""), rows)
     if "ledger" in statement:
         lines += ["", picture(gauge_of(statement["ledger"]))]
     return lines
@@ -129,7 +128,7 @@ def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
 def _protection(statement: Json, lineage: Lineage) -> str:
     unit = statement["guarantee"].get("unit")
     of_each = f", of each {unit}" if unit else ""
-    return escaped(f"{lineage[MEASUREMENT].facts['protection']}{of_each}")
+    return as_markdown(f"{lineage[MEASUREMENT].facts['protection']}{of_each}")
 
 
 def _budget(statement: Json) -> list[tuple[str, str]]:
@@ -176,7 +175,7 @@ def _contract(folder: Path) -> list[tuple[str, str]]:
         return []
     verdicts = [str(rule["verdict"]) for rule in _json_of(path)["rules"]]
     counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
-    return [("contract", escaped(f"{len(verdicts)} rules, on what is released: {counted}"))]
+    return [("contract", as_markdown(f"{len(verdicts)} rules, on what is released: {counted}"))]
 
 
 def _json_of(path: Path) -> Json:

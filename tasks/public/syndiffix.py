@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
-from tasks.core.hashes import file_sha256
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
 from tasks.core.navigation.payload.columns import unreleased_told
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
@@ -31,6 +30,7 @@ from tasks.core.statement.syndiffix import (
     SynDiffixFacts,
     syndiffix_statement,
 )
+from tasks.core.stored_files import file_sha256
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.tables.writing import write_table
 from tasks.messages import tell

@@ -14,12 +14,11 @@ from tasks.core.charts.shares import budget_gauge
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import BudgetExhausted, InputError, InternalError, LedgerError, ResourceLimit
-from tasks.core.figures import plain_up
+from tasks.core.figures import as_markdown, plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.audit import Audit
 from tasks.core.ledger.dataset_notes import UNREAD
 from tasks.core.ledger.refusals import command_for_room
-from tasks.core.markdown import escaped
 from tasks.events import announce
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts
@@ -155,7 +154,7 @@ def account_page(account: Account, audit: Audit, left: int) -> str:
     for each in reversed(account.reservations):
         state = _STATES.get(each.phase, each.phase)
         claim = f"{plain_up(each.epsilon)}, {plain_up(each.delta)}"
-        lines.append(f"| {escaped(each.name.vintage)} | {state}, {each.time[:10]} | {claim} |")
+        lines.append(f"| {as_markdown(each.name.vintage)} | {state}, {each.time[:10]} | {claim} |")
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import extend_to_length, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.hashes import folder_sha256
+from tasks.core.stored_files import folder_sha256
 from tasks.core.synthesis.rows import common_rows
 from tasks.plan.describe import RunFacts
 from tasks.public.modes import draw_from_rows

@@ -22,10 +22,10 @@ from typing import Any
 from tasks.caching import plain
 from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
 from tasks.core.errors import ParameterError
-from tasks.core.hashes import file_sha256, folder_sha256
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.metadata.errata import ERRATA
 from tasks.core.records.content import content_digest
+from tasks.core.stored_files import file_sha256, folder_sha256
 from tasks.leftovers import process_mark
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import declared_input

@@ -123,7 +123,7 @@ def releases(folder: Path, dataset: str = "people") -> list[str]:
 
 def assert_whole(folder: Path, dataset: str = "people") -> None:
     """Every visible release holds exactly the files of its manifest, unchanged."""
-    from tasks.core.hashes import file_sha256
+    from tasks.core.stored_files import file_sha256
 
     home = folder / "out" / "release" / dataset
     for name in releases(folder, dataset):

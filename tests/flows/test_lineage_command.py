@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from flows.command import main as command
-from tasks.core.hashes import file_sha256
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
+from tasks.core.stored_files import file_sha256
 
 PARENTS = {
     "people_records.tsv": [MEASUREMENT],

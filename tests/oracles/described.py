@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.hashes import file_sha256
 from tasks.core.metadata.described import Described, Publication
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.k_anonymity import anonymity_statement
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
+from tasks.core.stored_files import file_sha256
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tests.oracles import anonymous_releases
 from tests.oracles.releases import ledger_facts, release

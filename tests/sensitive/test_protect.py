@@ -25,10 +25,10 @@ from tasks.core.errors import (
     ResourceLimit,
     StoredTableMismatch,
 )
-from tasks.core.hashes import file_sha256
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.queries import QueryResources
 from tasks.core.statement.differential_privacy.words import FittedWords
+from tasks.core.stored_files import file_sha256
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn, require_made_as_configured
 from tasks.public.fit import estimate_counts, fit_records

@@ -11,7 +11,7 @@ from tasks.configuration.parameters import workload_parameters
 from tasks.core.contracts.draft import Answers
 from tasks.core.dp.workload.expected import planned_first_length
 from tasks.core.errors import ParameterError
-from tasks.core.listing import some_of
+from tasks.core.hints import some_of
 from tasks.core.recognition.table import LostColumn, RecognisedTable, lost_columns, number_of_records
 from tasks.core.recognition.treatment import Recognised
 from tasks.core.records.columns import Schema

@@ -19,9 +19,9 @@ from tasks.core.errors import ParameterError
 from tasks.core.evaluation.utility.files import write_utility
 from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, pair_of_records, pair_of_tables
-from tasks.core.hashes import file_sha256
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.table import RecordTable
+from tasks.core.stored_files import file_sha256
 from tasks.core.syndiffix.bins import public_edges
 from tasks.core.syndiffix.reading import read_table
 from tasks.core.synthesis.assembly import read_released_records

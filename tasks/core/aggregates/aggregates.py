@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import Flags, Ids, Integers
-from tasks.core.parquet import read_parquet
+from tasks.core.stored_files import read_parquet
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
-from tasks.core.parquet import read_parquet
 from tasks.core.records.coded import read_dictionary, write_dictionary
 from tasks.core.records.columns import Schema
+from tasks.core.stored_files import read_parquet
 
 ROWS_IN_A_GROUP = 1 << 20
 #: Of a file or a query so many are in memory at once.

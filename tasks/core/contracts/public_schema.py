@@ -22,8 +22,7 @@ from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract, ContractColumn, Forbidden
 from tasks.core.contracts.declaration import ColumnDeclaration, Declarations
 from tasks.core.errors import ParameterError
-from tasks.core.hints import did_you_mean
-from tasks.core.listing import some_of
+from tasks.core.hints import did_you_mean, some_of
 from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction
 from tasks.core.records.columns import (
     Column,

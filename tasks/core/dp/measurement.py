@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 
 from tasks.core.arrays import Flags, HalfWords, Integers
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
-from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
+from tasks.core.stored_files import read_parquet
 
 
 @dataclass(frozen=True)

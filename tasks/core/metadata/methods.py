@@ -13,8 +13,7 @@ import yaml
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from tasks.core.arrays import Json
-from tasks.core.figures import near, plain_up, whole
-from tasks.core.markdown import escaped
+from tasks.core.figures import as_markdown, near, plain_up, whole
 from tasks.core.metadata.described import Described
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.differential_privacy.statement import SKIP
@@ -43,7 +42,7 @@ def methods_markdown(release: Described, citation: str, bibtex: str) -> str:
     told = list(_METHODS[release.regime](release).told())
     named = {source for _, sources in told for source in sources}
     listed = [text for key, text in _sources() if key in named]
-    title = _TEXT.say("document.title", name=escaped(release.name), vintage=escaped(release.vintage))
+    title = _TEXT.say("document.title", name=as_markdown(release.name), vintage=as_markdown(release.vintage))
     parts = [
         f"# {title}",
         _TEXT.say("document.about"),
@@ -51,7 +50,7 @@ def methods_markdown(release: Described, citation: str, bibtex: str) -> str:
         f"## {_TEXT.say('document.sources')}",
         "\n".join(f"* {text}" for text in listed),
         f"## {_TEXT.say('document.citation')}",
-        escaped(citation),
+        as_markdown(citation),
         f"```bibtex\n{bibtex}\n```",
     ]
     return "\n\n".join(parts) + "\n"
@@ -70,7 +69,10 @@ class _Methods:
     def __init__(self, release: Described) -> None:
         self._release, self._stated = release, release.statement
         self._claim, self._text = self._stated["guarantee"], _unit(release)
-        self._dataset, self._vintage = escaped(str(self._stated["dataset"])), escaped(release.vintage)
+        self._dataset, self._vintage = (
+            as_markdown(str(self._stated["dataset"])),
+            as_markdown(release.vintage),
+        )
         self._code = str(self._stated["code_version"])
 
     def told(self) -> Iterator[Sentence]:

@@ -10,8 +10,7 @@ import yaml
 
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
-from tasks.core.figures import plain_down, whole
-from tasks.core.markdown import escaped
+from tasks.core.figures import as_markdown, plain_down, whole
 from tasks.core.metadata.described import Described
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.differential_privacy.questions import conditions_of
@@ -52,7 +51,7 @@ class _Entry:
         self._release, self._stated, self._said = release, release.statement, release.said
         self._claim, self._ledger = self._stated["guarantee"], self._stated["ledger"]
         self._text = _TEXT.of(self._claim["unit"])
-        self._answers = {each["topic"]: escaped(each["answer"]) for each in self._stated["questions"]}
+        self._answers = {each["topic"]: as_markdown(each["answer"]) for each in self._stated["questions"]}
 
     def whole(self) -> Json:
         return {
@@ -75,10 +74,13 @@ class _Entry:
 
     def _basic(self) -> Json:
         kind = "synthetic" if self._release.has_records else "counts"
-        dataset, vintage = escaped(str(self._stated["dataset"])), escaped(self._release.vintage)
+        dataset, vintage = (
+            as_markdown(str(self._stated["dataset"])),
+            as_markdown(self._release.vintage),
+        )
         held = _TEXT.say(f"basic.{kind}", dataset=dataset, vintage=vintage)
         found: Json = {
-            "name": escaped(self._release.name),
+            "name": as_markdown(self._release.name),
             "data_curators": [self._said.publisher],
             "intended_use": self._said.purpose,
             "data_product_type": "Synthetic data" if self._release.has_records else "Summary statistics",
@@ -89,9 +91,9 @@ class _Entry:
         return found | ({"data_product_sector": self._said.sector} if self._said.sector else {})
 
     def _variant(self) -> Json:
-        columns = ", ".join(escaped(column["name"]) for column in self._stated["columns"])
-        unprotected = [_TEXT.say("variant.unprotected"), *map(escaped, self._stated["not_covered"])]
-        unprotected += map(escaped, conditions_of(self._stated))
+        columns = ", ".join(as_markdown(column["name"]) for column in self._stated["columns"])
+        unprotected = [_TEXT.say("variant.unprotected"), *map(as_markdown, self._stated["not_covered"])]
+        unprotected += map(as_markdown, conditions_of(self._stated))
         return {
             "variant_name": "Approximate DP",
             "data_domain": self._text.say("variant.domain", columns=columns),
@@ -136,7 +138,7 @@ class _Entry:
         topics = ("mechanism", "randomness", "side_channels", "security")
         looked = "drafted" if self._stated.get("drafted_from_table") else "unknown"
         told = _TEXT.say(f"implementation.preparation.{looked}")
-        prepared = f"{escaped(self._stated['prepared'])} {told}"
+        prepared = f"{as_markdown(self._stated['prepared'])} {told}"
         return {
             "preprocessing_and_hyperparameter_tuning": prepared,
             "mechanisms": " ".join(self._answers[topic] for topic in topics),
@@ -150,7 +152,7 @@ class _Entry:
             [_TEXT.say("administrative.contact", contact=self._said.contact)] if self._said.contact else []
         )
         if missing:
-            fields = escaped(", ".join(missing))
+            fields = as_markdown(", ".join(missing))
             notes.append(_TEXT.say("administrative.missing", fields=fields, no_date=_NO_DATE))
         return {
             "sources": " ".join(sources),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tasks.core.errors import StorageError, StoredTableMismatch
-from tasks.core.hashes import folder_sha256
+from tasks.core.stored_files import folder_sha256
 from tasks.core.tables.places import Storage, remote_url
 
 R = TypeVar("R")

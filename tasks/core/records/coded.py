@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 
 from tasks.core.arrays import Codes, Words
 from tasks.core.errors import InternalError
-from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
 from tasks.core.records.kernels import mark_codes
+from tasks.core.stored_files import read_parquet
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.figures import up, whole
-from tasks.core.listing import some_of
+from tasks.core.hints import some_of
 from tasks.core.normal import WITHIN_95
 from tasks.core.sentences import sentences_of
 

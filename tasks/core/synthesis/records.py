@@ -27,9 +27,9 @@ import pyarrow.parquet as pq
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Ids, Integers
-from tasks.core.parquet import read_parquet
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.records.columns import Column
+from tasks.core.stored_files import read_parquet
 
 #: Their two files.
 ATTRIBUTES, RECORDS = "attributes.parquet", "records.parquet"

@@ -17,10 +17,10 @@ from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.hashes import file_sha256, folder_sha256
 from tasks.core.hints import located, no_such_file
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import ReleasedNumbers
+from tasks.core.stored_files import file_sha256, folder_sha256
 
 NAME = "name.json"
 #: The ledger's account at the commit of what was drawn.

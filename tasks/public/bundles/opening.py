@@ -22,9 +22,9 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.errors import ParameterError, StoredTableMismatch
-from tasks.core.hashes import folder_sha256
 from tasks.core.hints import located
 from tasks.core.records.columns import Schema
+from tasks.core.stored_files import folder_sha256
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, declared_input
 from tasks.public.bundles.drawn import DrawnBundle
 from tasks.public.bundles.rounded import RoundedBundle

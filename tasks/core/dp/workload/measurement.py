@@ -22,8 +22,8 @@ from tasks.core.arrays import ColumnNumbers, Integers
 from tasks.core.dp.measurement import LengthOne, sampled_share
 from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable
 from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, WorkloadParameters
-from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
+from tasks.core.stored_files import read_parquet
 
 #: Its file of counts, which no other measurement has.
 COUNTS = "counts.parquet"

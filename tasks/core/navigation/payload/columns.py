@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.arrays import Codes, Ids, Json
-from tasks.core.listing import some_of
+from tasks.core.hints import some_of
 from tasks.core.navigation.inputs import Naming
 from tasks.core.navigation.payload.block import Buffers, narrowest, places_in_page, type_name
 from tasks.core.records.columns import Column

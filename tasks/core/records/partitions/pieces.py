@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 from pyarrow import feather
 
 from tasks.core.arrays import Codes, Integers
-from tasks.core.parquet import read_parquet
 from tasks.core.records.cells import CellCollector, CodedColumn, CodedRows, ItemCells, RawColumn, SingleCells
 from tasks.core.records.coded import code_type, read_dictionary, write_dictionary
 from tasks.core.records.dropped import REASONS
 from tasks.core.records.partitions.blocks import ROW
+from tasks.core.stored_files import read_parquet
 
 _ROWS, _SETS, _ID = "rows.arrow", "sets", "id"
 Values = tuple[tuple[str, ...], ...]

@@ -1,11 +1,14 @@
-"""Hashes of what lies on a disk: a file or a folder goes in, SHA-256 comes out."""
+"""Files that this project wrote: their hashes, and the tables of those that are Parquet."""
 
 import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # slow, and most that hash a file read no table
+    import pyarrow as pa
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -16,3 +19,11 @@ def folder_sha256(folder: Path, without: str = "") -> str:
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / without):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{file_sha256(path)}\n".encode())
     return digest.hexdigest()
+
+
+def read_parquet(path: Path) -> "pa.Table":
+    """A whole file; `pq.read_table` would first load what reads folders of files, for a tenth of a second."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        return file.read()
