@@ -23,7 +23,7 @@ from tasks.batch.group import (
 )
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
 from tasks.events import announce_schedule
-from tasks.failures import explained, unexpected
+from tasks.failures import guard_flow, log_unexpected
 from tasks.messages import tell, tell_log
 from tasks.progress import say
 from tasks.request import STAGES, UNCHANGED
@@ -31,7 +31,7 @@ from tasks.storage import Workspace
 
 
 @flow(name="batch", flow_run_name="batch", on_running=[announce_schedule], persist_result=False)
-@explained
+@guard_flow
 def batch(path: str) -> dict[str, str]:
     """Run a batch file.
 
@@ -101,7 +101,7 @@ def _failure(workspace: Workspace, failed: list[Failed], done: int, groups: list
 
 
 def _explained(workspace: Workspace, run: BatchRun, error: Exception) -> Failed:
-    known = error if isinstance(error, MarginaliaError) else unexpected(workspace, error)
+    known = error if isinstance(error, MarginaliaError) else log_unexpected(workspace, error)
     detail = known.operator_detail if isinstance(known, InputError) else ""
     return Failed(run.group, run.folder_name, known.exit_code, tuple(str(known).splitlines()), detail)
 

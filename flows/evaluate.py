@@ -8,7 +8,7 @@ from flows.steps.publish import build_steps, publishing
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
-from tasks.failures import explained
+from tasks.failures import guard_flow
 from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
 
@@ -19,7 +19,7 @@ from tasks.storage import Workspace
     on_running=[announce_schedule],
     persist_result=False,
 )
-@explained
+@guard_flow
 def evaluate(configuration: RunConfiguration) -> str:
     workspace = Workspace.of(configuration)
     with retained(workspace, configuration), engine_of(configuration):

@@ -6,7 +6,7 @@ from flows.steps.measure import keep_made, measure_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
-from tasks.failures import explained
+from tasks.failures import guard_flow
 from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
 
@@ -17,7 +17,7 @@ from tasks.storage import Workspace
     on_running=[announce_schedule],
     persist_result=False,
 )
-@explained
+@guard_flow
 def measure(configuration: RunConfiguration) -> str:
     """Make the configured measurement, or find it drawn; return its place in the workspace.
 

@@ -8,7 +8,7 @@ from prefect import flow
 from flows.steps.publish import BUILDING, publishing, releasing
 from tasks.configuration.model import RunConfiguration
 from tasks.events import announce_schedule
-from tasks.failures import explained
+from tasks.failures import guard_flow
 from tasks.public.bundles.opening import find_measurement, open_bundle, require_made_as_configured
 from tasks.public.releases import require_not_withdrawn
 from tasks.request import STAGES
@@ -21,7 +21,7 @@ from tasks.storage import Workspace
     on_running=[announce_schedule],
     persist_result=False,
 )
-@explained
+@guard_flow
 def publish(configuration: RunConfiguration, measurement: str | None = None) -> str:
     """Build and publish everything from a measurement; return the release's place in the workspace.
 

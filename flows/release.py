@@ -19,12 +19,12 @@ from flows.showcase import flow_of
 from tasks.batch.file import Batch, is_batch, read_batch, require_inputs
 from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.overrides import NO_SECRETS, overridden
+from tasks.configuration.overrides import NO_SECRETS, apply_overrides
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.place import require_absolute
 from tasks.dataset_lock import dataset_lock
 from tasks.events import announce_schedule
-from tasks.failures import explained
+from tasks.failures import guard_flow
 from tasks.messages import tell
 from tasks.request import FOLDER, STAGES, reaches, scheduled_date
 
@@ -75,12 +75,12 @@ def release(
     asked = _asked(configuration, vintage, last, overrides)
     if isinstance(asked, Batch):
         with dataset_lock([run.configuration.dataset for run in asked.runs]):
-            return explained(batch_steps)(asked)
+            return guard_flow(batch_steps)(asked)
     with dataset_lock([asked.dataset]):
         return flow_of(asked).fn(asked, last)
 
 
-@explained
+@guard_flow
 def _asked(
     configuration: str, vintage: str, last: str, overrides: dict[str, Any]
 ) -> Batch | RunConfiguration:
@@ -93,7 +93,7 @@ def _asked(
     place = Path(configuration)
     body, scheduled = read_json(place), scheduled_date()
     label = vintage or scheduled
-    changes = overridden({}, overrides) | ({"vintage": label} if label else {})
+    changes = apply_overrides({}, overrides) | ({"vintage": label} if label else {})
     if is_batch(body):
         asked = _up_to(read_batch(place, changes), last)
         _require_named([run.configuration for run in asked.runs])

@@ -12,7 +12,7 @@ from flows.steps.publish import build_steps, publishing, releasing
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
-from tasks.failures import explained
+from tasks.failures import guard_flow
 from tasks.request import STAGES, UNCHANGED, reaches
 from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
@@ -27,7 +27,7 @@ LastStage = Annotated[str, Field(json_schema_extra={"enum": list(STAGES)})]
     on_running=[announce_schedule],
     persist_result=False,
 )
-@explained
+@guard_flow
 def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> dict[str, str]:
     """Run every stage up to ``last``.
 

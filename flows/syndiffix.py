@@ -22,8 +22,8 @@ from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
 from tasks.engine import current_engine, engine_of
 from tasks.events import announce_schedule
-from tasks.failures import explained
-from tasks.late_input import announced_if_late
+from tasks.failures import guard_flow
+from tasks.late_input import announce_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.resources import query_resources
@@ -74,7 +74,7 @@ _BOTH_REGIMES = (
     on_running=[announce_schedule],
     persist_result=False,
 )
-@explained
+@guard_flow
 def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
     """Synthesize and release a table.
 
@@ -183,7 +183,7 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
     """All that is known before a row is read; the person is told of it, and it is written down."""
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
-    with announced_if_late(configuration, scheduled_date()):
+    with announce_if_late(configuration, scheduled_date()):
         described = describe(configuration, scheduled_date())
     require_not_withdrawn(workspace, configuration.dataset, described.vintage)
     selection = described.synthesized

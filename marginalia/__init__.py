@@ -31,14 +31,14 @@ from marginalia.errors import (
     ResourceLimit,
     StorageError,
     StoredTableMismatch,
-    guarded,
-    misspelt,
+    guard_call,
+    name_misspelt,
 )
-from marginalia.process import NO_TABLE, Shown, ask
-from marginalia.release import Evaluation, opened, records_file
+from marginalia.process import NO_TABLE, CallDisplay, ask
+from marginalia.release import Evaluation, open_folder, records_file
 from marginalia.release import OpenedBlob as Blob
 from marginalia.release import OpenedRelease as Release
-from marginalia.tables import Like, alike, parquet_of, read_released
+from marginalia.tables import Like, read_released, restore_dtypes, to_parquet
 
 if TYPE_CHECKING:
     from marginalia.tables import AnyTable
@@ -69,7 +69,7 @@ __all__ = [
 ]
 
 
-@guarded
+@guard_call
 def protect(
     df: "AnyTable",
     *,
@@ -127,8 +127,8 @@ def protect(
         if not isinstance(named[name], str):
             raise ParameterError(f"{name} must be a text, not {type(named[name]).__name__}.")
     flat = named | _protection(epsilon, releases, k, settings)
-    table, like = parquet_of(df)
-    with Shown() as shown:
+    table, like = to_parquet(df)
+    with CallDisplay() as shown:
         made = ask({"do": "protect", "settings": flat}, table, shown)
         folder = Path(made["release"])
         records = _records(folder, like, made["names"], settings)
@@ -166,7 +166,7 @@ def _protection(
         raise ParameterError(
             "A release needs one protection: give epsilon, such as epsilon=1, for differential privacy, "
             'or k, such as k=10, for k-anonymity, or synthesis_mode="syndiffix".'
-            + misspelt(settings, ("epsilon", "k", "synthesis_mode"))
+            + name_misspelt(settings, ("epsilon", "k", "synthesis_mode"))
         )
     flat: dict[str, Any] = {}
     if mode != "syndiffix":  # where every 0 is a value
@@ -185,10 +185,12 @@ def _protection(
 
 
 def _records(folder: Path, like: Like, names: Mapping[str, str], settings: Mapping[str, Any]) -> "AnyTable":
-    return alike(read_released(records_file(folder)), like, names, settings.get("multi_value_columns"))
+    return restore_dtypes(
+        read_released(records_file(folder)), like, names, settings.get("multi_value_columns")
+    )
 
 
-@guarded
+@guard_call
 def synthesize(df: "AnyTable", **settings: Any) -> "AnyTable":
     """Synthetic records like a table's: those of the release that `protect` makes.
 
@@ -207,7 +209,7 @@ def synthesize(df: "AnyTable", **settings: Any) -> "AnyTable":
     return protect(df, **settings).records
 
 
-@guarded
+@guard_call
 def syndiffix(
     df: "AnyTable",
     *,
@@ -243,16 +245,16 @@ def syndiffix(
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix`` refuses.
     """
-    table, like = parquet_of(df)
+    table, like = to_parquet(df)
     further = {"clustering": clustering, **settings}
     options = _of_syndiffix(ids, columns, dataset, date_formats, further, list(like.columns))
-    with Shown() as shown, tempfile.TemporaryDirectory() as folder:
+    with CallDisplay() as shown, tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "synthetic.parquet")
         ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
     found = {_bare(name): name for name in like.columns}
     names = {name: found.get(_bare(name), name) for name in made.column_names}
-    return alike(made, like.without(tuple(date_formats or ())), names)
+    return restore_dtypes(made, like.without(tuple(date_formats or ())), names)
 
 
 def _of_syndiffix(
@@ -277,7 +279,7 @@ def _of_syndiffix(
     return options
 
 
-@guarded
+@guard_call
 def build_blob(
     df: "AnyTable",
     path: str | Path,
@@ -315,7 +317,7 @@ def build_blob(
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix --blob`` refuses.
     """
-    table, like = parquet_of(df)
+    table, like = to_parquet(df)
     request = {
         "do": "build_blob",
         "options": _of_syndiffix(ids, columns, dataset, date_formats, settings, list(like.columns)),
@@ -324,11 +326,11 @@ def build_blob(
     }
     if largest is not None and (isinstance(largest, bool) or not isinstance(largest, int)):
         raise ParameterError(f"largest must be a whole number, not {type(largest).__name__}.")
-    with Shown() as shown:
+    with CallDisplay() as shown:
         return Blob.of(ask(request, table, shown))
 
 
-@guarded
+@guard_call
 def open_blob(path: str | Path) -> Blob:
     """A blob in a file, such as somebody gave you; no ledger and no table is needed.
 
@@ -342,7 +344,7 @@ def open_blob(path: str | Path) -> Blob:
     Raises:
         InputError: there is none, or it is no blob.
     """
-    with Shown() as shown:
+    with CallDisplay() as shown:
         return Blob.of(ask({"do": "open_blob", "path": str(_path_of(path))}, NO_TABLE, shown))
 
 
@@ -352,7 +354,7 @@ def _path_of(path: object) -> Path:
     return Path(path).expanduser().absolute()
 
 
-@guarded
+@guard_call
 def stitch(left: "AnyTable", right: "AnyTable", *, shared: bool = True) -> "AnyTable":
     """Two synthetic tables as one: rows with like values of the columns that both have become one row.
 
@@ -379,14 +381,14 @@ def stitch(left: "AnyTable", right: "AnyTable", *, shared: bool = True) -> "AnyT
             "shared must be True or False: the tables are stitched by all columns that both have, so leave a "
             "column out of one of them if it is not to count."
         )
-    (first, like), (second, further) = parquet_of(left), parquet_of(right)
+    (first, like), (second, further) = to_parquet(left), to_parquet(right)
     request = {"do": "stitch", "left_bytes": len(first), "owner": "shared" if shared else "left"}
-    with Shown() as shown, tempfile.TemporaryDirectory() as folder:
+    with CallDisplay() as shown, tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "stitched.parquet")
         both = memoryview(b"".join((first, second)))
         ask({**request, "output": str(output)}, both, shown)
         made = read_released(output)
-    return alike(made, like.beside(further), {})
+    return restore_dtypes(made, like.beside(further), {})
 
 
 def _bare(name: str) -> str:
@@ -412,7 +414,7 @@ def _named(columns: object, asked: Mapping[str, Any], header: Sequence[str]) -> 
     return named
 
 
-@guarded
+@guard_call
 def evaluate(
     df: "AnyTable",
     release: Release,
@@ -453,8 +455,8 @@ def evaluate(
         "target": target,
         "group": group,
     }
-    table, _ = parquet_of(df)
-    with Shown() as shown:
+    table, _ = to_parquet(df)
+    with CallDisplay() as shown:
         made = ask(request, table, shown)
         shown.close("Evaluated against the raw table. The figures are not to be shared.")
     return Evaluation(Path(made["place"]))
@@ -470,7 +472,7 @@ def _workspace(release: Release) -> Path:
     )
 
 
-@guarded
+@guard_call
 def open_release(path: str | Path, *, withdrawn: bool = False) -> Release:
     """A release in a folder, such as somebody gave you; no ledger and no table is needed.
 
@@ -490,4 +492,4 @@ def open_release(path: str | Path, *, withdrawn: bool = False) -> Release:
     """
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f"path must be the path of a folder, not {type(path).__name__}.")
-    return opened(Path(path), withdrawn=withdrawn)
+    return open_folder(Path(path), withdrawn=withdrawn)

@@ -75,7 +75,7 @@ def error_of(kind: str, problems: list[str]) -> MarginaliaError:
     return found(problems) if issubclass(found, ParameterError) else found("\n".join(problems))
 
 
-def misspelt(given: Iterable[str], known: Iterable[str]) -> str:
+def name_misspelt(given: Iterable[str], known: Iterable[str]) -> str:
     """What of a call's names may be a slip, each in a sentence behind a blank; empty where nothing is.
 
     >>> misspelt(["epsilom", "bins"], ["epsilon", "k"])
@@ -90,7 +90,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
+def guard_call(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Let out of a function only errors whose text and frames hold nothing of its arguments.
 
     A traceback holds on to frames, and tools show what is in them (IPython's verbose mode, debuggers). So
@@ -107,7 +107,7 @@ def guarded(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except TypeError as error:  # names of arguments, and no value
             known = [name for name in signature.parameters if name not in kwargs]
             given = [name for name in kwargs if name not in signature.parameters]
-            safe = ParameterError(f"{function.__name__}: {error}.{misspelt(given, known)}")
+            safe = ParameterError(f"{function.__name__}: {error}.{name_misspelt(given, known)}")
         else:
             try:
                 return function(*args, **kwargs)

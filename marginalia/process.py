@@ -31,7 +31,7 @@ _PIECES = re.compile(f"(\n|{re.escape(_REWRITE)})")
 _SHARE = re.compile(r"\s*(?P<what>.*?)\s+(?P<percent>\d{1,3})%\s*")
 
 
-class Shown:
+class CallDisplay:
     """One call's output, for as long as the call lasts: ``with Shown() as shown``.
 
     Attributes:
@@ -168,7 +168,7 @@ _ENDING_SECONDS = 10
 _TICK_SECONDS = 1.0
 
 
-def ask(request: dict[str, Any], table: memoryview, shown: Shown) -> dict[str, Any]:
+def ask(request: dict[str, Any], table: memoryview, shown: CallDisplay) -> dict[str, Any]:
     """Ask, and wait for the answer.
 
     Args:
@@ -221,7 +221,7 @@ def _plain(value: object) -> object:
 
 
 class _Wire:
-    def __init__(self, child: "subprocess.Popen[bytes]", shown: Shown) -> None:
+    def __init__(self, child: "subprocess.Popen[bytes]", shown: CallDisplay) -> None:
         self._child, self._shown = child, shown
         self._last: dict[str, Any] = {}
         self._rest = b""

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from marginalia.errors import ParameterError, StoredTableMismatch, guarded
-from marginalia.process import NO_TABLE, Shown, ask
-from marginalia.tables import as_found, as_typed, read_released
+from marginalia.errors import ParameterError, StoredTableMismatch, guard_call
+from marginalia.process import NO_TABLE, CallDisplay, ask
+from marginalia.tables import as_typed, infer_dtypes, read_released
 
 if TYPE_CHECKING:
     from marginalia.tables import AnyTable
@@ -42,7 +42,7 @@ class OpenedBlob:
     def of(cls, told: Mapping[str, Any]) -> "OpenedBlob":
         return cls(Path(told["path"]), tuple(told["columns"]), told["protects"])
 
-    @guarded
+    @guard_call
     def read(self, columns: str | Sequence[str] | None = None, *, target: str | None = None) -> "AnyTable":
         """The synthetic table of some columns; the same each time.
 
@@ -57,7 +57,7 @@ class OpenedBlob:
         chosen = [columns] if isinstance(columns, str) else list(self.columns if columns is None else columns)
         if not all(isinstance(each, str) for each in (*chosen, target or "")):
             raise ParameterError("columns must be a list of names of columns, and target one: give texts.")
-        with Shown() as shown, tempfile.TemporaryDirectory() as folder:
+        with CallDisplay() as shown, tempfile.TemporaryDirectory() as folder:
             output = str(Path(folder, "answer.parquet"))
             request = {"do": "read_blob", "path": str(self.path), "columns": chosen, "target": target}
             ask({**request, "output": output}, NO_TABLE, shown)
@@ -118,7 +118,7 @@ class OpenedRelease:
         name = next((each for each in self.files if each.endswith("_reportable_aggregates.tsv")), None)
         if name is None:
             raise ParameterError("A release of SynDiffix has no counts: count its records.")
-        return as_found(read_released(self.folder / name))
+        return infer_dtypes(read_released(self.folder / name))
 
     @property
     def page(self) -> Path | None:
@@ -213,7 +213,7 @@ class Evaluation:
         )
 
 
-def opened(path: Path, *, withdrawn: bool) -> OpenedRelease:
+def open_folder(path: Path, *, withdrawn: bool) -> OpenedRelease:
     """A release in a folder, each of whose files is what its manifest says.
 
     Args:
@@ -241,7 +241,7 @@ def opened(path: Path, *, withdrawn: bool) -> OpenedRelease:
             f"The release {folder.name} was withdrawn on {gone['date']}: {gone['text'].rstrip('.')}.{instead}"
             " To look at it all the same, give withdrawn=True."
         )
-    return OpenedRelease(folder, as_found(read_released(records_file(folder))))
+    return OpenedRelease(folder, infer_dtypes(read_released(records_file(folder))))
 
 
 def _errata(folder: Path) -> str:

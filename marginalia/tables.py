@@ -261,7 +261,7 @@ class Like:
         return replace(self, columns=kept)
 
 
-def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:
+def to_parquet(table: "AnyTable") -> tuple[memoryview, Like]:
     """A table as a Parquet file in memory, and what it looks like.
 
     Args:
@@ -445,7 +445,7 @@ def read_released(path: Path) -> "pa.Table":
     raise StoredTableMismatch(f"{path.name} must be a table of a release, but can't be read as one.")
 
 
-def alike(
+def restore_dtypes(
     made: "pa.Table", like: Like, names: Mapping[str, str], delimiters: Mapping[str, str] | None = None
 ) -> "AnyTable":
     """A released table with the dtypes of the one that it was made from.
@@ -473,7 +473,7 @@ def alike(
     return pa.table(columns) if like.dtypes is None else _frame(columns, dtypes)
 
 
-def as_found(made: "pa.Table") -> "AnyTable":
+def infer_dtypes(made: "pa.Table") -> "AnyTable":
     """A released table whose origin nobody here knows: a DataFrame where there is pandas, else Arrow.
 
     Texts become numbers or truth values only where nothing is lost: ``01`` stays a text.

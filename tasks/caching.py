@@ -83,7 +83,7 @@ class ContentPolicy(CachePolicy):
         if self.keyed is None:
             return None
         # Where and with what a step runs says nothing of what it makes.
-        body = {name: plain(value) for name, value in inputs.items() if not isinstance(value, Workspace)}
+        body = {name: as_plain(value) for name, value in inputs.items() if not isinstance(value, Workspace)}
         text = json.dumps([task_ctx.task.name, code_hash(), self.dataset, body], sort_keys=True)
         return f"{task_ctx.task.name}-{self.keyed(text)[:40]}"
 
@@ -95,31 +95,31 @@ def content_key(hash_of: Callable[[str], str], dataset: str, made_of: Sequence[A
         hash_of: of a text; keyed where inputs are sensitive.
         dataset: whose it is.
     """
-    body = [plain(value) for value in made_of if not isinstance(value, Workspace)]
+    body = [as_plain(value) for value in made_of if not isinstance(value, Workspace)]
     return hash_of(json.dumps([code_hash(), dataset, body], sort_keys=True))[:40]
 
 
-def plain(value: Any) -> Any:
+def as_plain(value: Any) -> Any:
     if isinstance(value, StoredTable):
         return value.sha256
     if isinstance(value, Schema):
         return value.to_json()
     if isinstance(value, BaseModel):
-        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+        return {name: as_plain(getattr(value, name)) for name in type(value).model_fields}
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: as_plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Secret):
         return value.get_secret_value()
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, tuple | list):
-        return [plain(each) for each in value]
+        return [as_plain(each) for each in value]
     if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): as_plain(each) for name, each in value.items()}
     return value
 
 
-def cached(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, _R]:
+def skip_if_known(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, _R]:
     """A step that is skipped where its key is known and its folder is as it was.
 
     Args:

@@ -76,7 +76,7 @@ def note_parts(run: RunWorkspace, store: PartStore, prefix: str) -> None:
 
 
 @contextmanager
-def passing_parts(run: RunWorkspace, prefix: str) -> Iterator[PartStore]:
+def temporary_parts(run: RunWorkspace, prefix: str) -> Iterator[PartStore]:
     """Where parts lie that nobody needs when a step ends; they go then.
 
     Where it fails, a worker that is still at one may leave it behind later. So the note of them stays, and a

@@ -17,7 +17,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from tasks.configuration.model import LOGS
 from tasks.core.errors import InputError, InternalError, MarginaliaError
-from tasks.lineage_events import collected
+from tasks.lineage_events import collect_events
 from tasks.messages import fail
 from tasks.storage import FULL, Workspace
 
@@ -28,7 +28,7 @@ R = TypeVar("R")
 _OF_PREFECT = ("prefect", "httpx", "httpcore", "anyio")
 
 
-def sanitised(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concatenate[Workspace, _P], R]:
+def guard_step(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concatenate[Workspace, _P], R]:
     """Let only safe errors out of a step whose first argument is the workspace."""
 
     @functools.wraps(step)
@@ -41,7 +41,7 @@ def sanitised(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concate
                 _log(workspace, step.__name__, error.operator_detail)
             safe = error.with_traceback(None)
         except Exception as error:
-            safe = unexpected(workspace, error, step.__name__)
+            safe = log_unexpected(workspace, error, step.__name__)
         # Outside the handlers, and without its own: no library's exception is chained to what leaves.
         safe.__cause__ = safe.__context__ = None
         raise safe
@@ -49,7 +49,7 @@ def sanitised(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concate
     return guarded
 
 
-def explained(flow: Callable[Concatenate[_C, _P], R]) -> Callable[Concatenate[_C, _P], R]:
+def guard_flow(flow: Callable[Concatenate[_C, _P], R]) -> Callable[Concatenate[_C, _P], R]:
     """Let only safe errors out of a flow, whose first argument is a configuration or a path; send its events.
 
     What Prefect itself raises passes: it holds nothing of a table.
@@ -58,7 +58,7 @@ def explained(flow: Callable[Concatenate[_C, _P], R]) -> Callable[Concatenate[_C
     @functools.wraps(flow)
     def guarded(configuration: _C, /, *args: _P.args, **kwargs: _P.kwargs) -> R:
         dataset = getattr(configuration, "dataset", None)
-        with nullcontext() if dataset is None else collected(dataset):
+        with nullcontext() if dataset is None else collect_events(dataset):
             return safely(configuration, *args, **kwargs)
 
     def safely(configuration: _C, /, *args: _P.args, **kwargs: _P.kwargs) -> R:
@@ -72,9 +72,9 @@ def explained(flow: Callable[Concatenate[_C, _P], R]) -> Callable[Concatenate[_C
                 raise
             place = getattr(configuration, "output_dir", None)
             if place is None:
-                safe = InternalError(unforeseen(error))
+                safe = InternalError(describe_unforeseen(error))
             else:
-                safe = unexpected(Workspace(Path(place).absolute()), error)
+                safe = log_unexpected(Workspace(Path(place).absolute()), error)
         fail(f"The run stops: {safe}")
         safe.__cause__ = safe.__context__ = None
         raise safe
@@ -82,7 +82,7 @@ def explained(flow: Callable[Concatenate[_C, _P], R]) -> Callable[Concatenate[_C
     return guarded
 
 
-def unexpected(workspace: Workspace, error: Exception, step: str = "") -> MarginaliaError:
+def log_unexpected(workspace: Workspace, error: Exception, step: str = "") -> MarginaliaError:
     """What to say of an error that nobody explains: that the disk is full, or where its traceback is."""
     if isinstance(error, OSError) and error.errno in FULL:
         return workspace.is_full()
@@ -95,7 +95,7 @@ def unexpected(workspace: Workspace, error: Exception, step: str = "") -> Margin
     return InternalError(f"{failed}; {where}.")
 
 
-def unforeseen(error: Exception) -> str:
+def describe_unforeseen(error: Exception) -> str:
     """What a command without a workspace says of an error: its kind and its place in the code, no more."""
     if isinstance(error, MemoryError):
         return "The command needs more memory than there is: select fewer columns, or give it more memory."

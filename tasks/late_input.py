@@ -11,7 +11,7 @@ from tasks.plan.protections import vintage_of
 
 
 @contextmanager
-def announced_if_late(configuration: RunConfiguration, scheduled: str | None) -> Iterator[None]:
+def announce_if_late(configuration: RunConfiguration, scheduled: str | None) -> Iterator[None]:
     """Emit ``marginalia.input.late`` where what is done within finds the input late."""
     try:
         yield

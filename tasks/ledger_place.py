@@ -13,7 +13,7 @@ from tasks.core.ledger.place import Place, ledger_place
 PASSWORD_BLOCK = "MARGINALIA_LEDGER_PASSWORD_BLOCK"
 
 
-def kept_place() -> Place:
+def user_ledger_place() -> Place:
     """The folder or the database that MARGINALIA_LEDGER names.
 
     Raises:

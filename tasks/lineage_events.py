@@ -145,7 +145,7 @@ class RunEvents:
 
 
 @contextmanager
-def collected(dataset: str) -> Iterator[None]:
+def collect_events(dataset: str) -> Iterator[None]:
     """The events of a run, around it; nothing where nobody collects, or inside a run that is collected.
 
     Args:

@@ -31,11 +31,10 @@ from prefect.context import FlowRunContext, TaskRunContext
 from prefect.logging.handlers import APILogHandler
 from prefect.utilities.annotations import quote
 
-from tasks.caching import cached as skipped_if_known
-from tasks.caching import content_key
+from tasks.caching import content_key, skip_if_known
 from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import MarginaliaError
-from tasks.failures import sanitised
+from tasks.failures import guard_step
 from tasks.messages import LOGGER, TerminalHandler, tell_log
 from tasks.progress import QUIET_SECONDS, Progress
 from tasks.storage import SENSITIVE, HoldsResults, Reference, RunWorkspace, StoredTable, Workspace
@@ -152,7 +151,7 @@ _T = TypeVar("_T")
 _before: "WeakKeyDictionary[Any, frozenset[Any]]" = WeakKeyDictionary()
 
 
-def looked_up(value: _T) -> _T:
+def as_lookup(value: _T) -> _T:
     """Of what a step is given beside its data, such as a schema's place: no edge of the graph is drawn."""
     return cast(_T, quote(value))
 
@@ -172,7 +171,7 @@ def without_edges(value: Any) -> Any:
     return value if isinstance(value, quote) or not results_in([value]) else quote(value)
 
 
-def keep(result: Any, given: list[Any]) -> None:
+def record_origins(result: Any, given: list[Any]) -> None:
     """Note what a result was made from. Args: result: of a step. given: results of others."""
     if isinstance(result, Reference):
         _before[result] = frozenset(given).union(*(_before[each] for each in given))
@@ -251,7 +250,7 @@ class RunStep(Generic[_W, _P, _R]):
         functools.update_wrapper(self, function)
         self.zone = traits.zone
         work = _storing(function, traits) if traits.makes else function
-        self.fn: Callable[Concatenate[_W, _P], _R] = sanitised(work) if traits.zone == SENSITIVE else work
+        self.fn: Callable[Concatenate[_W, _P], _R] = guard_step(work) if traits.zone == SENSITIVE else work
         # A retry of a step that is not cached could draw again (R4).
         self._task: Task[..., _R] = Task(
             self.fn,
@@ -266,11 +265,11 @@ class RunStep(Generic[_W, _P, _R]):
         task = self._task
         if self._traits.cached:
             assert isinstance(run, RunWorkspace), "what is cached lies in a run's folder"
-            task = skipped_if_known(task, self.zone, run)
+            task = skip_if_known(task, self.zone, run)
         given = results_in([*args, *kwargs.values()])
         told: dict[str, Any] = {name: without_edges(value) for name, value in kwargs.items()}
         result: _R = task(run, *map(without_edges, args), wait_for=edges_from(given), **told)
-        keep(result, given)
+        record_origins(result, given)
         return result
 
     def named(self, name: str) -> "RunStep[_W, _P, _R]":

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from tasks.caching import plain
+from tasks.caching import as_plain
 from tasks.configuration.model import Resources
 from tasks.core.errors import ClusterLost, InputError, InternalError, StorageError
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.queries import QueryResources
-from tasks.engine import Engine, Steadfast, current_engine, forget_parts, note_parts, passing_parts
+from tasks.engine import Engine, Steadfast, current_engine, forget_parts, note_parts, temporary_parts
 from tasks.storage import RunWorkspace, Workspace
 from tests.flows import pipeline
 
@@ -65,7 +65,7 @@ def test_what_goes_to_workers_and_back_goes_when_a_step_ends_and_is_noted_until_
     engine = Engine(InProcess(), 2, f"memory://{tmp_path.name}")
     monkeypatch.setattr("tasks.engine.current_engine", lambda: engine)
     notes = tmp_path / "sensitive" / "people" / "partitions"
-    with passing_parts(run, "trees") as store:
+    with temporary_parts(run, "trees") as store:
         part = store.put("0", lambda into: (into / "word").write_text("Lyon"))
         assert [path.name for path in notes.iterdir()] == ["trees"] and engine.store(run).holds("trees/0")
     assert not store.holds(part.key) and not list(notes.iterdir())
@@ -75,7 +75,7 @@ def test_what_a_worker_leaves_behind_after_a_step_failed_is_purged(tmp_path, mon
     run = RunWorkspace.begin(Workspace(tmp_path), "people", QueryResources())
     engine = Engine(InProcess(), 2, f"memory://{tmp_path.name}")
     monkeypatch.setattr("tasks.engine.current_engine", lambda: engine)
-    with pytest.raises(ClusterLost), passing_parts(run, "trees") as store:
+    with pytest.raises(ClusterLost), temporary_parts(run, "trees") as store:
         store.put("0", lambda into: (into / "word").write_text("Lyon"))
         raise ClusterLost("gone")
     assert not store.holds("0")
@@ -112,5 +112,5 @@ def test_what_is_released_names_no_cluster(tmp_path):
     )
     released = pipeline.from_flat(asked).as_released()
     assert released.resources.parallel_jobs == 3
-    for told in (str(plain(released)), released.model_dump_json(), repr(released)):
+    for told in (str(as_plain(released)), released.model_dump_json(), repr(released)):
         assert "secret-" not in told

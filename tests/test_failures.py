@@ -8,13 +8,13 @@ import httpx
 import pytest
 
 from tasks.core.errors import InputError, InternalError
-from tasks.failures import explained
+from tasks.failures import guard_flow
 
 
 def failing(error: Exception) -> Any:
     """A flow that raises it while it handles another one."""
 
-    @explained
+    @guard_flow
     def flow(configuration: object) -> None:
         try:
             raise KeyError("zqxother")

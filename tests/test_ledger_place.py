@@ -6,7 +6,7 @@ from pydantic import SecretStr
 
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.place import Database
-from tasks.ledger_place import PASSWORD_BLOCK, kept_place
+from tasks.ledger_place import PASSWORD_BLOCK, user_ledger_place
 
 PASSWORD = "canary-9d41"
 
@@ -16,13 +16,13 @@ def test_the_password_of_the_database_comes_from_a_block_and_is_not_shown(
     prefect_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MARGINALIA_LEDGER", "postgresql://me@database.example/ledger")
-    assert kept_place() == Database("postgresql://me@database.example/ledger")
+    assert user_ledger_place() == Database("postgresql://me@database.example/ledger")
     Secret(value=SecretStr(PASSWORD)).save("ledger-of-a-test", overwrite=True)
     monkeypatch.setenv(PASSWORD_BLOCK, "ledger-of-a-test")
-    place = kept_place()
+    place = user_ledger_place()
     assert isinstance(place, Database)
     assert place.password == PASSWORD
     assert PASSWORD not in repr(place)
     monkeypatch.setenv(PASSWORD_BLOCK, "no-such-block")
     with pytest.raises(ParameterError, match="none can be loaded under the name 'no-such-block'"):
-        kept_place()
+        user_ledger_place()

@@ -8,7 +8,7 @@ import pytest
 
 from tasks import lineage_events
 from tasks.core.lineage import Lineage
-from tasks.lineage_events import announce_release, collected, is_configured
+from tasks.lineage_events import announce_release, collect_events, is_configured
 
 FILES = [
     {"file": "a.tsv", "sha256": "aa", "bytes": 7, "rows": 3, "parents": ["measurement"]},
@@ -39,7 +39,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_nothing_is_sent_where_nobody_collects(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_configured()
     monkeypatch.setattr(lineage_events, "RunEvents", None)  # would fail if it were made
-    with collected("people"):
+    with collect_events("people"):
         announce_release(LINEAGE, "1-1")
     monkeypatch.setenv("OPENLINEAGE_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("OPENLINEAGE_DISABLED", "true")
@@ -47,7 +47,7 @@ def test_nothing_is_sent_where_nobody_collects(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_run_and_what_it_released(log: Path) -> None:
-    with collected("people"), collected("people"):  # a flow in a flow is one run
+    with collect_events("people"), collect_events("people"):  # a flow in a flow is one run
         announce_release(LINEAGE, "1-1")
     events = [json.loads(line) for line in log.read_text().splitlines()]
     jobs = [(event["job"]["name"], event["eventType"]) for event in events]
@@ -77,7 +77,7 @@ def test_a_run_and_what_it_released(log: Path) -> None:
 
 
 def test_a_run_that_fails_says_why(log: Path) -> None:
-    with pytest.raises(ValueError), collected("people"):
+    with pytest.raises(ValueError), collect_events("people"):
         raise ValueError("The table must be there.")
     start, fail = [json.loads(line) for line in log.read_text().splitlines()]
     assert (start["eventType"], fail["eventType"]) == ("START", "FAIL")
@@ -90,7 +90,7 @@ def test_an_endpoint_that_does_not_answer_is_told_once_and_stops_nothing(
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "http")
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__URL", "http://key:secret@127.0.0.1:9")
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__RETRY", json.dumps({"total": 0}))
-    with collected("people"):
+    with collect_events("people"):
         announce_release(LINEAGE, "1-1")
     told = capfd.readouterr().err
     assert told.count("could not be sent as OpenLineage events") == 1 and "secret" not in told

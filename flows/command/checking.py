@@ -22,7 +22,7 @@ from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_s
 from tasks.core.dp.workload.parameters import MOST_TABLES, WorkloadParameters
 from tasks.core.errors import InputError, MarginaliaError, ParameterError
 from tasks.core.figures import plain_up
-from tasks.core.hints import some_of
+from tasks.core.hints import list_some
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.records.columns import Column, Schema
@@ -30,7 +30,7 @@ from tasks.core.syndiffix.clusters import clustering_text
 from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.batches import holds_no_record
 from tasks.core.tables.column_names import matching_name
-from tasks.ledger_place import kept_place
+from tasks.ledger_place import user_ledger_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import (
     OPEN_VALUES,
@@ -41,7 +41,7 @@ from tasks.plan.estimate import (
     require_room,
     width_of,
 )
-from tasks.plan.input_file import settled_to_check
+from tasks.plan.input_file import choose_vintage_to_check
 from tasks.plan.resources import cluster_needs, require_records_fit, tree_worker_mb, works_in_partitions
 from tasks.plan.syndiffix import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
@@ -246,9 +246,9 @@ def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> lis
         return []
     most = found.records // threshold
     return [
-        f"note: a value of {some_of(opened)} needs a noisy count of about {threshold:,} to be published. Of "
-        f"{_number(found)} records no more than {most:,} values of one column can have as many. A column of "
-        "more values that are equally frequent, such as dates by month, would likely be left empty: a "
+        f"note: a value of {list_some(opened)} needs a noisy count of about {threshold:,} to be published. "
+        f"Of {_number(found)} records no more than {most:,} values of one column can have as many. A column "
+        "of more values that are equally frequent, such as dates by month, would likely be left empty: a "
         "coarser cut, bins, or a list of its values (domains) helps."
     ]
 
@@ -320,10 +320,10 @@ def _said(drowned: Drowned, schema: Schema, found: Estimate) -> Iterator[str]:
     opened = [column.name for column in schema.columns if column.is_open]
     records = _number(found)
     if drowned.threshold is not None:
-        yield f"values of {some_of(opened)} {_passes(drowned.threshold, found)}"
+        yield f"values of {list_some(opened)} {_passes(drowned.threshold, found)}"
     if drowned.columns:
         yield (
-            f"in {some_of(drowned.columns)} the noise of all values together would exceed the number of "
+            f"in {list_some(drowned.columns)} the noise of all values together would exceed the number of "
             f"records ({records}): the counts would be worthless."
         )
     if drowned.sets:
@@ -347,7 +347,7 @@ def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> st
 
     words = {
         "workload": f"a workload of few sets of columns, those that matter (say {len(schema.columns)})",
-        "values": f"bins or domains of up to {_FEW_VALUES} values for {some_of(_wide(schema))}",
+        "values": f"bins or domains of up to {_FEW_VALUES} values for {list_some(_wide(schema))}",
     }
     single = [_epsilon_words(asked) for asked in larger if helps(asked, schema)][:1]
     single += [words["workload"]] * helps(few, schema) + [words["values"]] * helps(configuration, narrow)
@@ -502,7 +502,7 @@ def report(configuration: RunConfiguration) -> None:
     workspace = Workspace.of(configuration)
     workspace.require_place()
     require_records_fit(configuration)
-    configuration = settled_to_check(configuration)
+    configuration = choose_vintage_to_check(configuration)
     described = describe(configuration)
     asked = configuration.resources
     found = estimate(
@@ -570,7 +570,7 @@ def _tell_trees(configuration: RunConfiguration, described: RunFacts, found: Est
     selection = described.synthesized
     kept_ledger()
     table = synthesized_table(described.source, selection, described.pattern)
-    require_one_salt(kept_place(), (configuration.dataset, table))
+    require_one_salt(user_ledger_place(), (configuration.dataset, table))
     _print_syndiffix(selection)
     return []
 

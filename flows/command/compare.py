@@ -9,7 +9,7 @@ from pathlib import Path
 from tasks.batch.group import write_comparison
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.over_time import read_released_counts
-from tasks.core.hints import located
+from tasks.core.hints import show_path
 from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.errata import read_errata, status_of
 from tasks.core.metadata.methods import protection_line
@@ -74,7 +74,7 @@ def _write_history(folders: Sequence[Path], output: Path) -> None:
     if len(by_vintage) < 2:
         raise ParameterError(
             "Comparing over time needs the folder of a dataset's releases with two or more vintages, such as "
-            f"OUTPUT_DIR/release/DATASET; {located(home)} holds {len(by_vintage)}. Correct the path, or "
+            f"OUTPUT_DIR/release/DATASET; {show_path(home)} holds {len(by_vintage)}. Correct the path, or "
             "release another vintage."
         )
     history = History(home.resolve().name, [_dated(place) for place in by_vintage.values()])

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tasks.core.errors import ParameterError, StorageError
-from tasks.core.hints import located
+from tasks.core.hints import show_path
 from tasks.core.metadata.errata import ERRATA, Erratum, Kind, read_errata, status_of, today
 from tasks.progress import say
 from tasks.public.releases import COPIES, LATEST, MANIFEST, add_erratum, releases_of
@@ -68,7 +68,7 @@ def _require_release(place: Path) -> None:
     if not is_release:
         raise ParameterError(
             "Errata are of a release: give its folder, such as OUTPUT_DIR/release/DATASET/2026-11-1. "
-            f"{located(place)} is not one."
+            f"{show_path(place)} is not one."
         )
 
 

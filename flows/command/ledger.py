@@ -17,7 +17,7 @@ from tasks.core.ledger.audit import Audit, audited, export_at, latest_charged, r
 from tasks.core.ledger.dataset_notes import BROKEN, UNREAD, Stop
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.salts import salted_datasets
-from tasks.ledger_place import kept_place
+from tasks.ledger_place import user_ledger_place
 from tasks.sensitive.ledger import kept_ledger
 
 
@@ -253,7 +253,7 @@ def _export(ledger: Ledger, options: argparse.Namespace) -> None:
 
 
 def _show_all(ledger: Ledger, options: argparse.Namespace) -> None:
-    audit, salted = ledger.audit(), salted_datasets(kept_place())
+    audit, salted = ledger.audit(), salted_datasets(user_ledger_place())
     if options.json:
         accounts = [as_json(account, audit, ReleaseSetting.of_latest(account)) for account in audit.accounts]
         body = {"verified_entries": audit.entries, "head": audit.head, "datasets": accounts, "salted": salted}
@@ -271,7 +271,7 @@ def _show_all(ledger: Ledger, options: argparse.Namespace) -> None:
 def _show_one(ledger: Ledger, options: argparse.Namespace) -> None:
     """The account; of a dataset without one what else there is: its salt of SynDiffix, written reasons."""
     dataset: str = options.dataset
-    salted, reasons = salted_datasets(kept_place()), ledger.reasons(dataset)
+    salted, reasons = salted_datasets(user_ledger_place()), ledger.reasons(dataset)
     stops = ledger.stops(dataset)
     if ledger.is_registered(dataset):
         _show(ledger, ledger.account(dataset), options)
@@ -289,7 +289,7 @@ def _show_one(ledger: Ledger, options: argparse.Namespace) -> None:
 
 
 def _unknown(ledger: Ledger, dataset: str) -> ParameterError:
-    meant = did_you_mean(dataset, [*ledger.datasets(), *salted_datasets(kept_place())], repr) or (
+    meant = did_you_mean(dataset, [*ledger.datasets(), *salted_datasets(user_ledger_place())], repr) or (
         "its first run under differential privacy registers it; other protections have no budget."
     )
     return ParameterError(f"The ledger has no dataset {dataset!r}: {meant}")

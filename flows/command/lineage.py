@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tasks.core.arrays import Json
 from tasks.core.errors import ParameterError, StoredTableMismatch
-from tasks.core.figures import whole
-from tasks.core.hints import did_you_mean, located, no_such_file
+from tasks.core.figures import format_whole
+from tasks.core.hints import did_you_mean, no_such_file, show_path
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage, LineageNode
 from tasks.core.metadata.errata import read_errata
 from tasks.core.stored_files import file_sha256
@@ -57,8 +57,8 @@ def _release_of(file: Path) -> Path:
         if (folder / _MANIFEST).is_file():
             return folder
     raise ParameterError(
-        f"A released file lies beside its {_MANIFEST}, but none is beside {located(file)}. Give the file in "
-        "its release's folder, or copy the manifest to it."
+        f"A released file lies beside its {_MANIFEST}, but none is beside {show_path(file)}. Give the file "
+        "in its release's folder, or copy the manifest to it."
     )
 
 
@@ -112,7 +112,7 @@ def _print(title: str, nodes: list[LineageNode], found: dict[str, str]) -> None:
 
 def _facts(node: LineageNode) -> list[str]:
     rows = node.facts.get("rows")
-    counted = [f"{whole(int(str(rows)))} rows"] if rows is not None else []
+    counted = [f"{format_whole(int(str(rows)))} rows"] if rows is not None else []
     words = [str(node.facts[key]) for key in ("protection", "made_from") if key in node.facts]
     return ["; ".join([*counted, *words])] if counted or words else []
 

@@ -23,7 +23,7 @@ from tasks.configuration.flat_file import read_configuration
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.failures import unexpected
+from tasks.failures import log_unexpected
 from tasks.progress import Progress, say
 from tasks.public.page_file import page_file
 from tasks.request import STAGES, UNCHANGED
@@ -130,7 +130,7 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
     Returns:
         What `flows.showcase` does.
     """
-    from tasks.plan.describe import refused_early
+    from tasks.plan.describe import refuse_early
 
     def run(url: str) -> OutputPlaces:
         from flows.showcase import flow_of
@@ -138,7 +138,7 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
         flow = flow_of(configuration)
         return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
 
-    with refused_early(configuration):
+    with refuse_early(configuration):
         return _run(configuration, run, verbose=verbose)
 
 
@@ -248,7 +248,7 @@ def on_server(workspace: Workspace, *, verbose: bool) -> Iterator[str]:
     except MarginaliaError:
         raise
     except Exception as error:
-        explained = unexpected(workspace, error)
+        explained = log_unexpected(workspace, error)
     if explained is not None:
         raise explained  # out here, where the unexplained one is not shown beside it
 

@@ -14,7 +14,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.ledger.ledger import Admission
-from tasks.late_input import announced_if_late
+from tasks.late_input import announce_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, tell_notes
 from tasks.plan.resources import query_resources
@@ -119,7 +119,7 @@ def measure_steps(
         )
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
-    with announced_if_late(configuration, scheduled_date()):
+    with announce_if_late(configuration, scheduled_date()):
         recalled = describe_or_recall(configuration, scheduled_date())
     require_not_withdrawn(workspace, configuration.dataset, recalled.described.vintage)
     tell_notes(recalled.described)

@@ -25,7 +25,7 @@ from tasks.public.state import state_privacy
 from tasks.public.summary import summarise_release
 from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
 from tasks.request import reaches
-from tasks.step import looked_up
+from tasks.step import as_lookup
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 
@@ -129,5 +129,5 @@ def releasing(
     summarise_release(run, configuration, release, is_recalled=sensitive is None)
     if configuration.publish_to is not None:
         copy_release(run, configuration, release)
-    record_lineage(run, configuration, looked_up(list(sensitive or ())), release)
+    record_lineage(run, configuration, as_lookup(list(sensitive or ())), release)
     return release

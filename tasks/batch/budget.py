@@ -11,7 +11,7 @@ from tasks.core.figures import plain_up
 from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.salts import require_one_salt
-from tasks.ledger_place import kept_place
+from tasks.ledger_place import user_ledger_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.syndiffix import synthesized_table
 from tasks.sensitive.ledger import kept_ledger
@@ -79,7 +79,7 @@ def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
                 )
     if tables:
         kept_ledger()
-        require_one_salt(kept_place(), *tables)
+        require_one_salt(user_ledger_place(), *tables)
 
 
 def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:

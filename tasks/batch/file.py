@@ -108,7 +108,7 @@ def require_inputs(batch: Batch) -> None:
         ParameterError: all of them, with group and name of the run in front, or once where every run has it.
     """
     found = [(run.label, _refused(run.configuration)) for run in batch.runs]
-    problems = by_run(found)
+    problems = problems_by_run(found)
     if problems:
         raise ParameterError(problems)
 
@@ -185,22 +185,20 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
             run = _run(group, index, entry, base, found)
             if run is not None:
                 yield run
-    problems += by_run(found)
+    problems += problems_by_run(found)
 
 
-def by_run(found: list[_Found]) -> list[str]:
+def problems_by_run(found: list[_Found]) -> list[str]:
     """What is wrong with the runs, each under its label, and what is wrong with all of them once."""
     shared = [text for text in found[0][1] if all(text in texts for _, texts in found)] if found[1:] else []
     each = [f"{run}: {text}" for run, texts in found for text in texts if text not in shared]
     return [f"base_config, in every run: {text}" for text in shared] + each
 
 
-def _run(
-    group: str, index: int, entry: object, base: dict[str, Any], by_run: list[_Found]
-) -> BatchRun | None:
+def _run(group: str, index: int, entry: object, base: dict[str, Any], noted: list[_Found]) -> BatchRun | None:
     """One run; None where it is skipped or can't be made. What is wrong with it is noted under its label."""
     if not isinstance(entry, dict):
-        by_run.append((f"{group}/{index}", ["must be an object with a name and the keys that differ."]))
+        noted.append((f"{group}/{index}", ["must be an object with a name and the keys that differ."]))
         return None
     skip = entry.get("skip", False)
     if skip is True:
@@ -221,7 +219,7 @@ def _run(
         configuration = from_flat(base | differing)
     except ParameterError as error:
         found += [_placed(problem, base, differing) for problem in error.problems]
-    by_run.append((label, found))
+    noted.append((label, found))
     return BatchRun(group, index, str(name), configuration) if configuration and not found else None
 
 

@@ -35,7 +35,7 @@ from tasks.configuration.synthesis import (
     keys_of_other_modes,
 )
 from tasks.core.errors import ParameterError
-from tasks.core.hints import did_you_mean, located, no_such_file
+from tasks.core.hints import did_you_mean, no_such_file, show_path
 from tasks.core.metadata.described import Publication
 from tasks.core.syndiffix.clusters import clustering_problem, way_of
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
@@ -404,7 +404,7 @@ def read_json(path: Path) -> dict[str, Any]:
             f"The configuration must be a file of your own, but {path} is in {place}. Give the file that you "
             "wrote."
         )
-    problem, body, file, is_table = "", None, f"The configuration file {located(path)}", False
+    problem, body, file, is_table = "", None, f"The configuration file {show_path(path)}", False
     try:
         body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_no_duplicates)
         json.dumps(body, ensure_ascii=False).encode()

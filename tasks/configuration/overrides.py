@@ -46,7 +46,7 @@ NO_SECRETS = {
 }
 
 
-def overridden(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+def apply_overrides(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """A flat file with keys changed; ``null`` takes a key away.
 
     Raises:

@@ -29,7 +29,7 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
     return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
-def up(value: float, digits: int = 3) -> str:
+def format_up(value: float, digits: int = 3) -> str:
     """``value`` to ``digits`` significant digits, never less than it: for losses and error bars.
 
     >>> up(1.0001), down(1.0009), up(1e-6)
@@ -38,7 +38,7 @@ def up(value: float, digits: int = 3) -> str:
     return _rounded(value, digits, ROUND_CEILING)
 
 
-def down(value: float, digits: int = 3) -> str:
+def format_down(value: float, digits: int = 3) -> str:
     """``value`` to ``digits`` significant digits, never more than it: for what remains."""
     return _rounded(value, digits, ROUND_FLOOR)
 
@@ -58,12 +58,12 @@ def plain_down(value: float | Decimal, digits: int = 6) -> str:
     return f"{float(short):.{digits}g}"
 
 
-def near(value: float, digits: int = 3) -> str:
+def format_near(value: float, digits: int = 3) -> str:
     """``value`` to ``digits`` significant digits, to the nearest: for what describes and promises nothing."""
     return _rounded(value, digits, ROUND_HALF_EVEN)
 
 
-def whole(value: int) -> str:
+def format_whole(value: int) -> str:
     """A whole number with commas between thousands and a true minus sign.
 
     >>> whole(-1832)
@@ -72,9 +72,9 @@ def whole(value: int) -> str:
     return f"{value:,}".replace("-", _MINUS)
 
 
-def percent_up(share: float, digits: int = 2) -> str:
+def format_percent_up(share: float, digits: int = 2) -> str:
     """A share as a percentage, rounded up."""
-    return f"{up(share * 100, digits)}{_THIN_SPACE}%"
+    return f"{format_up(share * 100, digits)}{_THIN_SPACE}%"
 
 
 def as_markdown(text: object) -> str:

@@ -18,12 +18,12 @@ def no_such_file(what: str, path: Path) -> str:
     )
 
 
-def located(path: Path) -> str:
+def show_path(path: Path) -> str:
     """A path as it was given and, where it is relative, the place that it leads to."""
     return str(path) if path.is_absolute() else f"{path} ({path.absolute()})"
 
 
-def some_of(names: Sequence[str], most: int = 5) -> str:
+def list_some(names: Sequence[str], most: int = 5) -> str:
     """Names in quotes, up to so many, and how many more there are.
 
     >>> some_of(["age", "sex", "town"], most=2)

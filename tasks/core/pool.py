@@ -70,7 +70,7 @@ def _steps(jobs: Iterator[Job]) -> Iterator[None]:
             yield
 
 
-def mapped(
+def map_on_threads(
     run: Callable[[_Unit], _Done], units: Iterable[_Unit], threads: int, *, ahead: int = 0
 ) -> Iterator[_Done]:
     """What each unit gives, in order, on so many threads (0: on all cores).

@@ -16,16 +16,16 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.translation import load_contract
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.hints import did_you_mean, some_of
+from tasks.core.hints import did_you_mean, list_some
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.ledger.store import is_begun
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
-from tasks.ledger_place import kept_place
+from tasks.ledger_place import user_ledger_place
 from tasks.messages import tell
-from tasks.plan.input_file import holding, input_file, path_pattern, require_arrived
+from tasks.plan.input_file import hold_open, input_file, path_pattern, require_arrived
 from tasks.plan.protections import DrawingPlan, ProtectionPlan, RoundingPlan, TreesPlan, vintage_of
 from tasks.plan.resources import cluster_notes, require_engine, require_records_fit
 from tasks.plan.syndiffix import Selection
@@ -158,9 +158,9 @@ def tell_notes(described: RunFacts) -> None:
 
 def has_committed(configuration: RunConfiguration) -> bool:
     """Whether the ledger holds any release of the configured vintage; a ledger that is not there does not."""
-    if not configuration.protection.is_drawn_once or not is_begun(kept_place()):
+    if not configuration.protection.is_drawn_once or not is_begun(user_ledger_place()):
         return False
-    ledger = open_ledger(kept_place())
+    ledger = open_ledger(user_ledger_place())
     if not ledger.is_registered(configuration.dataset):
         return False
     wanted = configuration.vintage
@@ -171,7 +171,7 @@ def has_committed(configuration: RunConfiguration) -> bool:
 
 
 @contextmanager
-def refused_early(configuration: RunConfiguration) -> Iterator[None]:
+def refuse_early(configuration: RunConfiguration) -> Iterator[None]:
     """Refuse before a flow starts what its first look at the header would; the flow then uses that look.
 
     Under differential privacy a file that can't be read is left to the flow where the ledger holds a release
@@ -182,7 +182,7 @@ def refused_early(configuration: RunConfiguration) -> Iterator[None]:
     """
     Workspace.of(configuration).require_place()
     require_records_fit(configuration)
-    with holding(input_file(configuration)):
+    with hold_open(input_file(configuration)):
         try:
             describe(configuration)
         except ParameterError:
@@ -281,7 +281,7 @@ def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:
     if not pairs:
         return ()
     (decided, by), more = pairs[0], len(pairs) - 1
-    others = f" (So do {some_of([name for name, _ in pairs[1:]], 40)} from others.)" if more else ""
+    others = f" (So do {list_some([name for name, _ in pairs[1:]], 40)} from others.)" if more else ""
     return (
         f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared. Values of {by!r} that "
         f"are too rare to be released are left empty, and {decided!r} with them: it may be empty in many "

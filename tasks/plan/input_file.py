@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tasks.configuration.model import UNDATED, Label, RunConfiguration
 from tasks.core.errors import InputError, LateInput, ParameterError
-from tasks.core.hints import located, no_such_file
+from tasks.core.hints import no_such_file, show_path
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.places import Storage, remote_url
 from tasks.plan.protections import vintage_of
@@ -78,7 +78,7 @@ _HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)
 
 
 @contextmanager
-def holding(source: InputFile) -> Iterator[None]:
+def hold_open(source: InputFile) -> Iterator[None]:
     """Within it, whoever asks for this file gets it as it was opened first."""
     token = _HELD.set(source)
     try:
@@ -105,7 +105,7 @@ def require_arrived(configuration: RunConfiguration, source: InputFile, schedule
         )
     if names_vintage(configuration) or scheduled is not None:
         vintage = vintage_of(configuration, scheduled)
-        place = remote_url(path) or located(path)
+        place = remote_url(path) or show_path(path)
         raise LateInput(
             f"The input of vintage {vintage!r} must be at {place}, but it is not there yet."
             f"{_without_folder(path)} Nothing was read, drawn or charged. Put the file there and run the "
@@ -131,7 +131,7 @@ def _without_folder(path: Path) -> str:
     return f" Its folder {path.parent} is not there either: see whether a share must be mounted."
 
 
-def settled_to_check(configuration: RunConfiguration) -> RunConfiguration:
+def choose_vintage_to_check(configuration: RunConfiguration) -> RunConfiguration:
     """The configuration with a vintage to judge it by: of the files of all vintages that are there, the last.
 
     A configuration that a schedule runs has no vintage of its own, and its file none to be found by.
@@ -145,7 +145,7 @@ def settled_to_check(configuration: RunConfiguration) -> RunConfiguration:
     vintages = _vintages_there(pattern)
     if not vintages:
         raise LateInput(
-            f"The path {remote_url(pattern) or located(pattern)} names the vintage, and the file of some "
+            f"The path {remote_url(pattern) or show_path(pattern)} names the vintage, and the file of some "
             "vintage must be there to be checked, but there is none. Put a first file there, or correct it."
         )
     return configuration.model_copy(update={"vintage": max(vintages)})

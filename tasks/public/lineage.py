@@ -14,7 +14,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.charts import theme
 from tasks.core.charts.layers import Box, layers
 from tasks.core.charts.svg import Chart
-from tasks.core.figures import as_markdown, whole
+from tasks.core.figures import as_markdown, format_whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
 from tasks.lineage_events import announce_release
 from tasks.public.publish import Release
@@ -126,7 +126,7 @@ def _row(node: LineageNode) -> tuple[str, str]:
     known = [] if node.zone == "release" else [node.zone]
     known += [f"made from {', '.join(map(as_markdown, node.parents))}"] if node.parents else []
     known += [as_markdown(facts[key]) for key in ("made_from", "protection") if key in facts]
-    known += [f"{whole(int(str(facts['rows'])))} rows"] if "rows" in facts else []
+    known += [f"{format_whole(int(str(facts['rows'])))} rows"] if "rows" in facts else []
     known += [f"keyed hash {facts['keyed']}"] if "keyed" in facts else []
     known += [f"sha256 {str(facts['sha256'])[:16]}"] if "sha256" in facts else []
     return as_markdown(node.name), "; ".join(known)

@@ -6,7 +6,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
-from tasks.core.hints import some_of
+from tasks.core.hints import list_some
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import IDENTIFIER_PATTERNS
 from tasks.core.statement.column_totals import mostly_empty
@@ -57,7 +57,7 @@ def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> l
     missing = [column for place, column in columns if place not in held and column.name not in told]
     if not missing:
         return []
-    names = some_of([column.name for column in missing], _MOST_NAMED)
+    names = list_some([column.name for column in missing], _MOST_NAMED)
     likeliest = _TOO_MANY_FOR_NOISE if is_noisy else _TOO_MANY_FOR_K
     return [
         f"no value of {names} is released. {likeliest} If that is not it, check that bins, domains, "

@@ -22,7 +22,7 @@ from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.refusals import command_for_room
 from tasks.core.ledger.salts import salt_of
 from tasks.core.ledger.tables import PublicTable
-from tasks.ledger_place import kept_place
+from tasks.ledger_place import user_ledger_place
 from tasks.messages import tell
 from tasks.version import code_version
 
@@ -33,7 +33,7 @@ def kept_ledger() -> Ledger:
     Raises:
         LedgerError: see `open_store`.
     """
-    return open_ledger(kept_place(), code_version())
+    return open_ledger(user_ledger_place(), code_version())
 
 
 def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> bytes:
@@ -45,7 +45,7 @@ def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> 
     """
     ledger = kept_ledger()
     is_new = not ledger.has_salt(dataset)
-    salt = salt_of(kept_place(), dataset, table)
+    salt = salt_of(user_ledger_place(), dataset, table)
     if is_new:
         tell(
             f"This run made a salt for the dataset {dataset!r}: {ledger.store.salts.where(dataset)}. Back "

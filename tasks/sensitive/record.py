@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tasks.caching import plain
+from tasks.caching import as_plain
 from tasks.configuration.model import RunConfiguration
 from tasks.core.ledger.names import ReleaseName
 from tasks.plan.describe import RunFacts
@@ -16,7 +16,7 @@ def keep_configuration(run: RunWorkspace, configuration: RunConfiguration) -> No
     """Write the record; with paths, and with the seed, so it stays where the raw records are."""
     folder = run.folder(SENSITIVE)
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(plain(configuration), indent=1, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(as_plain(configuration), indent=1, sort_keys=True, ensure_ascii=False)
     (folder / "configuration.json").write_text(text + "\n", encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ from tasks.configuration.model import BATCHES, LOGS, RunConfiguration
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.salts import require_apart
 from tasks.engine import forget_parts
-from tasks.ledger_place import kept_place
+from tasks.ledger_place import user_ledger_place
 from tasks.messages import tell_log
 from tasks.progress import say
 from tasks.storage import SENSITIVE, Workspace
@@ -119,7 +119,7 @@ def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = Fal
     """
     if not workspace.sensitive.is_dir():
         return Purged()
-    require_apart(kept_place(), workspace.sensitive)  # a ledger in there would be purged with the rest
+    require_apart(user_ledger_place(), workspace.sensitive)  # a ledger in there would be purged with the rest
     descriptor = _lock(workspace, dataset)
     try:
         try:

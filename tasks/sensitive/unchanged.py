@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.caching import plain
+from tasks.caching import as_plain
 from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.names import ReleaseName
@@ -74,7 +74,7 @@ class Wanted:
         """
         skipped = {"vintage", "input", "resources", *NEVER_RELEASED, "evaluate_sensitive"}
         settings = {
-            name: plain(getattr(configuration, name))
+            name: as_plain(getattr(configuration, name))
             for name in type(configuration).model_fields
             if name not in skipped
         }

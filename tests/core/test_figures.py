@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.figures import down, percent_up, plain_down, plain_up, up, whole
+from tasks.core.figures import format_down, format_percent_up, format_up, format_whole, plain_down, plain_up
 
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 numbers = st.floats(min_value=1e-300, max_value=1e300)
@@ -22,17 +22,17 @@ def read(text: str) -> Decimal:
 
 @given(numbers, st.integers(1, 9))
 def test_a_loss_is_never_shown_smaller_than_it_is(value, digits):
-    assert read(up(value, digits)) >= Decimal(repr(value))
+    assert read(format_up(value, digits)) >= Decimal(repr(value))
 
 
 @given(numbers, st.integers(1, 9))
 def test_what_remains_is_never_shown_larger_than_it_is(value, digits):
-    assert read(down(value, digits)) <= Decimal(repr(value))
+    assert read(format_down(value, digits)) <= Decimal(repr(value))
 
 
 @given(numbers, st.integers(2, 9))
 def test_rounding_moves_by_less_than_one_unit_in_the_last_digit(value, digits):
-    assert read(up(value, digits)) <= Decimal(repr(value)) * (1 + Decimal(10) ** (1 - digits))
+    assert read(format_up(value, digits)) <= Decimal(repr(value)) * (1 + Decimal(10) ** (1 - digits))
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_rounding_moves_by_less_than_one_unit_in_the_last_digit(value, digits):
     ],
 )
 def test_figures_read_as_a_person_would_write_them(value, shown):
-    assert up(value) == shown
+    assert format_up(value) == shown
 
 
 def test_whole_numbers_have_commas_and_a_true_minus():
-    assert whole(-1234567) == "\u22121,234,567"
+    assert format_whole(-1234567) == "\u22121,234,567"
 
 
 @given(st.floats(1e-12, 1e6), st.floats(1e-12, 1e6), st.sampled_from([0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1.0]))
@@ -73,4 +73,4 @@ def test_a_round_number_is_shown_as_it_is(value):
 
 
 def test_shares_are_rounded_up():
-    assert percent_up(0.0123456) == "1.3\u202f%"
+    assert format_percent_up(0.0123456) == "1.3\u202f%"

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from tasks.core.pool import mapped, run_jobs
+from tasks.core.pool import map_on_threads, run_jobs
 
 
 def _tree(done, name, depth):
@@ -59,14 +59,14 @@ def test_whoever_waits_hears_of_it_while_jobs_run():
 @pytest.mark.parametrize("ahead", [0, 1, 3, 99])
 @pytest.mark.parametrize("threads", [0, 1, 2])
 def test_results_come_in_the_order_of_the_units(threads, ahead):
-    found = list(mapped(lambda number: number * number, range(50), threads, ahead=ahead))
+    found = list(map_on_threads(lambda number: number * number, range(50), threads, ahead=ahead))
     assert found == [n * n for n in range(50)]
 
 
 def test_no_more_units_are_taken_ahead_than_asked():
     taken = []
     units = (taken.append(number) or number for number in range(50))
-    for done in mapped(lambda number: number, units, 2, ahead=3):
+    for done in map_on_threads(lambda number: number, units, 2, ahead=3):
         assert len(taken) <= done + 1 + 3
 
 
@@ -79,5 +79,5 @@ def test_a_unit_that_fails_ends_the_work():
     taken = []
     units = (taken.append(number) or number for number in range(50))
     with pytest.raises(KeyError):
-        list(mapped(fails, units, 2, ahead=3))
+        list(map_on_threads(fails, units, 2, ahead=3))
     assert len(taken) < 10

@@ -10,7 +10,7 @@ from prefect.utilities.callables import parameter_schema
 
 from flows.release import release
 from tasks.configuration.flat_file import PLACES
-from tasks.configuration.overrides import ALLOWED, overridden
+from tasks.configuration.overrides import ALLOWED, apply_overrides
 from tasks.core.errors import ParameterError
 from tasks.request import STAGES
 from tests.flows import pipeline
@@ -51,12 +51,12 @@ def test_the_server_refuses_what_no_run_could_use(filled: dict[str, Any]) -> Non
 
 def test_what_may_be_overridden_is_named_as_in_a_file() -> None:
     assert set(ALLOWED) <= set(PLACES)
-    assert overridden({}, dict.fromkeys(ALLOWED, 1)) == dict.fromkeys(ALLOWED, 1)
+    assert apply_overrides({}, dict.fromkeys(ALLOWED, 1)) == dict.fromkeys(ALLOWED, 1)
 
 
 def test_overrides_take_the_place_of_keys() -> None:
     flat = {"reporting_length": 3, "prefix": "people"}
-    assert overridden(flat, {"reporting_length": 2, "parallel_jobs": 1}) == {
+    assert apply_overrides(flat, {"reporting_length": 2, "parallel_jobs": 1}) == {
         "reporting_length": 2, "prefix": "people", "parallel_jobs": 1
     }  # fmt: skip
     assert flat == {"reporting_length": 3, "prefix": "people"}
@@ -79,7 +79,7 @@ def test_what_may_be_secret_is_refused_by_its_key_and_not_repeated(
     overrides: dict[str, Any], named: str
 ) -> None:
     with pytest.raises(ParameterError) as caught:
-        overridden({}, overrides)
+        apply_overrides({}, overrides)
     assert f"overrides must not hold {named}" in str(caught.value)
     assert "8374652" not in str(caught.value) and "8_374_652" not in str(caught.value)
 
@@ -104,7 +104,7 @@ def test_what_may_be_secret_is_refused_by_its_key_and_not_repeated(
 def test_whose_data_it_is_and_what_protects_and_charges_it_is_for_the_file_alone(key: str) -> None:
     """From the form, a strict contract would be a free question, and another dataset another budget."""
     with pytest.raises(ParameterError, match=f"overrides must not hold {key}"):
-        overridden({}, {key: "anything"})
+        apply_overrides({}, {key: "anything"})
 
 
 def write(folder: Path, body: dict[str, Any]) -> str:

@@ -207,14 +207,14 @@ def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(
 def test_check_judges_the_last_file_that_is_in_storage(tmp_path: Path) -> None:
     import fsspec
 
-    from tasks.plan.input_file import settled_to_check
+    from tasks.plan.input_file import choose_vintage_to_check
 
     for vintage in ("2026-11", "2026-12", "2026-10"):
         fsspec.filesystem("memory").pipe_file(f"/closed/{vintage}/people-{vintage}.csv", b"a\n1\n")
     fsspec.filesystem("memory").pipe_file("/closed/2026-13/people-2026-14.csv", b"a\n1\n")
     path = "memory://closed/{vintage}/people-{vintage}.csv"
     asked = from_flat(pipeline.anonymous(tmp_path, sensitive_microdata_path=path, vintage=None))
-    assert settled_to_check(asked).vintage == "2026-12"
+    assert choose_vintage_to_check(asked).vintage == "2026-12"
 
 
 def test_readers_see_the_manifest_last_and_latest_after_it(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import marginalia
-from marginalia.errors import causes, error_of, guarded
+from marginalia.errors import causes, error_of, guard_call
 from tasks.core import errors
 from tests.marginalia.notebooks import TOKEN
 
@@ -27,7 +27,7 @@ def _library(table: Table) -> None:
 
 
 def _failing(error: BaseException) -> Callable[..., None]:
-    @guarded
+    @guard_call
     def call(table: Table, *, name: str = "") -> None:
         inner = [table]
         try:
@@ -77,12 +77,12 @@ def test_no_frame_text_or_cause_holds_an_argument(error: BaseException, kind: ty
 
 def test_an_error_that_nobody_explains_names_its_kind_and_place() -> None:
     with pytest.raises(marginalia.InternalError, match=r"ValueError in test_errors.py, line \d+"):
-        guarded(_library)(Table())
+        guard_call(_library)(Table())
 
 
 def test_a_wrong_argument_is_told_by_its_name() -> None:
     with pytest.raises(marginalia.ParameterError, match="missing a required argument: 'table'"):
-        guarded(_library)()  # type: ignore[call-arg]
+        guard_call(_library)()  # type: ignore[call-arg]
     with pytest.raises(marginalia.ParameterError, match=r"protect: missing a required.* 'dataset'"):
         marginalia.protect(Table(), vintage="v")  # type: ignore[call-arg]
     assert str(inspect.signature(marginalia.protect)).startswith("(df: 'AnyTable', *, dataset: str, vintage")

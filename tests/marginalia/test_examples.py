@@ -32,7 +32,9 @@ def test_examples_give_what_they_say(
         shown += len(test.examples)
         found = doctest.DocTestRunner().run(test)
         assert found.failed == 0
-    (words,) = doctest.DocTestFinder(recurse=False).find(errors.misspelt, "misspelt", extraglobs=vars(errors))
+    (words,) = doctest.DocTestFinder(recurse=False).find(
+        errors.name_misspelt, "misspelt", extraglobs=vars(errors)
+    )
     shown += len(words.examples)
     assert doctest.DocTestRunner().run(words).failed == 0
     text = "".join(path.read_text("utf-8") for path in (ROOT / "marginalia").glob("*.py"))

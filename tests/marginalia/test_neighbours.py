@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from marginalia.tables import parquet_of
+from marginalia.tables import to_parquet
 from tests.frozen.running import Answer, Runner
 
 pytestmark = [pytest.mark.slow, pytest.mark.server]
@@ -57,7 +57,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Path, 
         made = []
         for frame in tables():
             folder = tmp_path_factory.mktemp("run")
-            (folder / "people.parquet").write_bytes(parquet_of(frame)[0])
+            (folder / "people.parquet").write_bytes(to_parquet(frame)[0])
             (folder / "people.json").write_text(json.dumps(ASKED))
             made.append((folder, runner.run(folder, ["run", "people.json"])))
         yield made

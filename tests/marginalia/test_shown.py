@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import marginalia
-from marginalia.process import Shown
+from marginalia.process import CallDisplay
 
 
 class Display:
@@ -33,7 +33,7 @@ def display(monkeypatch: pytest.MonkeyPatch) -> Display:
 
 
 def test_lines_are_notes_and_progress_is_none(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = Shown()
+    shown = CallDisplay()
     for piece in ("one li", "ne\n\r\033[K  fit: 1", "0%\r\033[K  fit: 20%\r\033[K", "another\n"):
         shown.write(piece)
     shown.tell("for all")
@@ -45,7 +45,7 @@ def test_lines_are_notes_and_progress_is_none(capsys: pytest.CaptureFixture[str]
 def test_a_terminal_gets_the_line_that_is_rewritten(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown = Shown()
+    shown = CallDisplay()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     shown.write("\r\033[K  fit: 10%")
     shown.close()
@@ -54,7 +54,7 @@ def test_a_terminal_gets_the_line_that_is_rewritten(
 
 
 def test_a_notebook_gets_a_bar_and_keeps_the_sentences_alone(display: Display) -> None:
-    with Shown() as shown:
+    with CallDisplay() as shown:
         shown.write("\r\033[K  fit: <records>  30%")
         assert '<progress max="100" value="30"' in display.shown[-1]["text/html"]
         assert "fit: &lt;records&gt;, 30 %" in display.shown[-1]["text/html"]
@@ -73,7 +73,7 @@ def test_a_notebook_gets_a_bar_and_keeps_the_sentences_alone(display: Display) -
 
 @pytest.mark.parametrize("error", [marginalia.ContractViolation("no"), KeyboardInterrupt()])
 def test_no_progress_is_left_in_a_notebook_whose_call_fails(display: Display, error: BaseException) -> None:
-    with pytest.raises(type(error)), Shown() as shown:
+    with pytest.raises(type(error)), CallDisplay() as shown:
         shown.write("row 7\n\r\033[K  fit: 30%")
         raise error
     assert display.shown[-1]["text/plain"] == "" and "30" in str(display.shown)
@@ -82,7 +82,7 @@ def test_no_progress_is_left_in_a_notebook_whose_call_fails(display: Display, er
 
 def test_a_short_call_shows_no_progress(display: Display, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("marginalia.process._QUIET_SECONDS", 60)
-    with Shown() as shown:
+    with CallDisplay() as shown:
         shown.write("\r\033[K  fit: 30%")
         shown.tick()
     assert not display.shown

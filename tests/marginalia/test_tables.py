@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marginalia
-from marginalia.tables import alike, array_of_objects, as_found, parquet_of
+from marginalia.tables import array_of_objects, infer_dtypes, restore_dtypes, to_parquet
 from tasks.core.records.columns import bin_labels
 from tasks.core.records.value_texts import text_of_values
 from tasks.core.tables.column_names import output_spelling
@@ -29,7 +29,7 @@ MOMENT = datetime.datetime(2024, 2, 29, 13, 5, 6, 789)
 
 def released(table: Any) -> pa.Table:
     """What a run would release if it released every record as it is: texts, as the outputs spell them."""
-    arrow = pq.read_table(io.BytesIO(parquet_of(table)[0]))
+    arrow = pq.read_table(io.BytesIO(to_parquet(table)[0]))
     columns = {}
     for name in arrow.column_names:
         rows = text_of_values(_DUCKDB, arrow[name].combine_chunks())
@@ -43,8 +43,8 @@ _DUCKDB = duckdb.connect()
 
 def back(table: Any, made: pa.Table | None = None) -> Any:
     """A table after it was released as it is."""
-    like = parquet_of(table)[1]
-    return alike(
+    like = to_parquet(table)[1]
+    return restore_dtypes(
         released(table) if made is None else made, like, {output_spelling(n): n for n in like.columns}
     )
 
@@ -156,9 +156,9 @@ def test_bins_are_ordered_categories_and_what_else_is_no_value_of_its_dtype_is_a
 
 def test_items_come_back_as_lists() -> None:
     table = pa.table({"services": pa.array([["pool", "library"], None])})
-    like = parquet_of(table)[1]
+    like = to_parquet(table)[1]
     made = pa.table({"services": ["library|pool", None]})
-    found = alike(made, like, {}, {"services": "|"})
+    found = restore_dtypes(made, like, {}, {"services": "|"})
     assert found.to_pylist() == [{"services": ["library", "pool"]}, {"services": None}]
     assert found.schema == table.schema
 
@@ -175,7 +175,7 @@ def test_of_a_release_of_others_texts_are_numbers_only_where_nothing_is_lost() -
             "none": pa.array([None] * 3, pa.string()),
         }
     )
-    found = as_found(made)
+    found = infer_dtypes(made)
     kinds = dict(found.dtypes.astype(str))
     assert kinds == {
         "n": "Int64",
@@ -189,7 +189,7 @@ def test_of_a_release_of_others_texts_are_numbers_only_where_nothing_is_lost() -
 
 
 def test_a_series_is_a_table_of_one_column() -> None:
-    file, like = parquet_of(pd.Series([1, 2], name="age"))
+    file, like = to_parquet(pd.Series([1, 2], name="age"))
     assert (
         pq.read_table(io.BytesIO(file)).to_pydict()
         == {"age": [1, 2]}
@@ -335,7 +335,7 @@ def test_of_an_item_that_is_a_list_nothing_is_read(held: list[Any]) -> None:
     array = array_of_objects(held)
     items = text_of_values(_DUCKDB, array.flatten()).to_pylist()
     assert [item for item in items if item] == ["a"] * ("a" in items)
-    assert parquet_of(pd.DataFrame({"x": held}))[0]
+    assert to_parquet(pd.DataFrame({"x": held}))[0]
 
 
 @pytest.mark.parametrize(
@@ -394,7 +394,7 @@ def test_a_number_has_one_text_in_all_types_that_hold_it_and_is_read_back_as_it_
 
 
 def test_the_index_is_no_column() -> None:
-    file, _ = parquet_of(people(5).set_index("person"))
+    file, _ = to_parquet(people(5).set_index("person"))
     assert "person" not in pq.read_schema(io.BytesIO(file)).names
     assert pq.read_schema(io.BytesIO(file)).metadata is None
 
@@ -428,7 +428,7 @@ def test_of_a_table_on_its_side_one_line_speaks_for_all_people(people: int) -> N
         table.T.set_axis(["x"] * people, axis=1),
     ):
         with pytest.raises(marginalia.ParameterError) as refused:
-            parquet_of(turned)
+            to_parquet(turned)
         for problem in refused.value.problems:
             assert "others like it" in problem and "df.T" in problem
             assert str(people) not in problem.replace("Column", "") and "person" not in problem.replace(

@@ -8,7 +8,7 @@ from tasks.configuration.flat_file import from_flat
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import InputError, LateInput, ParameterError
 from tasks.plan.describe import describe
-from tasks.plan.input_file import input_path, settled_to_check
+from tasks.plan.input_file import choose_vintage_to_check, input_path
 from tests.flows import pipeline
 
 
@@ -79,11 +79,11 @@ def test_other_braces_are_told_where_the_file_is_missing_and_taken_as_they_are_w
 def test_check_judges_the_last_file_that_is_there(name: str, tmp_path: Path) -> None:
     asked = _asked(tmp_path, name)
     with pytest.raises(LateInput, match="the file of some vintage must be there"):
-        settled_to_check(asked)
+        choose_vintage_to_check(asked)
     for vintage in ("2026-11", "2026-12", "2026-10"):
         path = Path(str(tmp_path / name).replace("{vintage}", vintage))
         path.parent.mkdir(exist_ok=True)
         _write(path.parent, path.name)
     (tmp_path / "people-2026-13.tsv").touch()
-    assert settled_to_check(asked).vintage == "2026-12"
-    assert settled_to_check(asked.model_copy(update={"vintage": "2026-10"})).vintage == "2026-10"
+    assert choose_vintage_to_check(asked).vintage == "2026-12"
+    assert choose_vintage_to_check(asked.model_copy(update={"vintage": "2026-10"})).vintage == "2026-10"

@@ -11,7 +11,7 @@ from tasks.configuration.parameters import workload_parameters
 from tasks.core.contracts.draft import Answers
 from tasks.core.dp.workload.expected import planned_first_length
 from tasks.core.errors import ParameterError
-from tasks.core.hints import some_of
+from tasks.core.hints import list_some
 from tasks.core.recognition.table import LostColumn, RecognisedTable, lost_columns, number_of_records
 from tasks.core.recognition.treatment import Recognised
 from tasks.core.records.columns import Schema
@@ -74,9 +74,9 @@ def promise_words(table: RecognisedTable, answers: Answers) -> str:
     limited = [column.name for column in used if column.treatment.minimum is not None]
     promised = []
     if required:
-        promised.append(f"never empty (required): {some_of(required)}")
+        promised.append(f"never empty (required): {list_some(required)}")
     if limited and answers.protection != "syndiffix":
-        promised.append(f"never below 0 (minimum): {some_of(limited)}")
+        promised.append(f"never below 0 (minimum): {list_some(limited)}")
     if not promised:
         return ""
     return (
@@ -106,9 +106,9 @@ def print_losses(table: RecognisedTable, answers: Answers, configuration: dict[s
         return bool(lost)
     empty = [column.name for column in lost if column.is_empty]
     rest = [column.name for column in lost if not column.is_empty]
-    parts = [f"{len(empty)} columns will likely be empty ({some_of(empty, _MOST_NAMED)})"] if empty else []
+    parts = [f"{len(empty)} columns will likely be empty ({list_some(empty, _MOST_NAMED)})"] if empty else []
     if rest:
-        parts.append(f"most cells of {some_of(rest, _MOST_NAMED)} will likely be lost")
+        parts.append(f"most cells of {list_some(rest, _MOST_NAMED)} will likely be lost")
     example = each[0].removeprefix("ATTENTION: ")
     print(f"ATTENTION: in the release, {' and '.join(parts)}. One of them: {example}")
     workspace = Workspace(Path(configuration["output_dir"]))

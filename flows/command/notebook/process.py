@@ -24,7 +24,7 @@ from flows.command.notebook.words import in_notebook
 from flows.command.run import quieten
 from tasks.core import errors
 from tasks.core.errors import InputError, InternalError, MarginaliaError, ParameterError
-from tasks.failures import unforeseen
+from tasks.failures import describe_unforeseen
 from tasks.messages import LOGGER, TerminalHandler
 from tasks.process_exit import hide_what_follows_exit
 from tasks.progress import say
@@ -78,7 +78,7 @@ def _answer(requests: BinaryIO) -> dict[str, Any]:
     except KeyboardInterrupt:
         return {"failed": {"kind": "KeyboardInterrupt", "problems": []}}
     except Exception as error:  # its own words may hold cells
-        return {"failed": _described(InternalError(unforeseen(error)))}
+        return {"failed": _described(InternalError(describe_unforeseen(error)))}
 
 
 def _answering(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:

@@ -51,7 +51,7 @@ from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB
 from tasks.core.tables.header import Headers, InputFile, find_dialect, header_notes
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.writing import is_stream, place, require_ending, write_delimited, write_table
-from tasks.failures import unforeseen
+from tasks.failures import describe_unforeseen
 from tasks.messages import tell
 from tasks.plan.syndiffix import (
     NOTES,
@@ -431,7 +431,7 @@ def synthesize_table(options: argparse.Namespace) -> int:
     except (MarginaliaError, BrokenPipeError):
         raise
     except Exception as error:
-        problem = unforeseen(error)
+        problem = describe_unforeseen(error)
     # Outside the handler, so that the original is not chained to what leaves.
     raise InternalError(problem)
 

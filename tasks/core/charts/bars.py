@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tasks.core.charts import svg, theme
 from tasks.core.charts.plot import nice_ticks, proportion, short_number
 from tasks.core.charts.svg import Chart, LegendEntry, legend
-from tasks.core.figures import up, whole
+from tasks.core.figures import format_up, format_whole
 
 #: From one name to the next, and at the right the room for figures.
 _PITCH, _FIGURES = 30, 62
@@ -55,8 +55,10 @@ class ErrorBar:
 
     def told(self, count: float) -> str:
         if self.below == self.above:
-            return f" ± {up(self.above)}"
-        return f" (true: {whole(round(count - self.below))} to {whole(round(count + self.above))})"
+            return f" ± {format_up(self.above)}"
+        return (
+            f" (true: {format_whole(round(count - self.below))} to {format_whole(round(count + self.above))})"
+        )
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Numbers:
     ticks: tuple[float, ...] | None = None
 
 
-WHOLE_NUMBERS = Numbers(lambda value: whole(round(value)))
+WHOLE_NUMBERS = Numbers(lambda value: format_whole(round(value)))
 SHARES = Numbers(lambda value: f"{value:.2f}", (0, 0.25, 0.5, 0.75, 1))
 PROPORTIONS = Numbers(proportion)
 PERCENTAGES = Numbers(lambda value: f"{value:.2f}\u202f%")

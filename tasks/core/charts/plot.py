@@ -10,7 +10,7 @@ from typing import Literal
 
 from tasks.core.charts import svg, theme
 from tasks.core.charts.svg import Chart, LegendEntry, legend
-from tasks.core.figures import near, whole
+from tasks.core.figures import format_near, format_whole
 
 #: ``log1p`` is spaced by log(1 + value): 0 has a place, and large values stand as on a logarithmic axis.
 #: ``around`` is linear, begins and ends at round values near what is drawn, and writes its ticks in full.
@@ -77,7 +77,7 @@ class AxisScale:
         return [0.0, *kept] if self.spacing == "log1p" and self.low == 0 else kept
 
     def text(self, tick: float) -> str:
-        return whole(round(tick)) if self.spacing == "around" else short_number(tick)
+        return format_whole(round(tick)) if self.spacing == "around" else short_number(tick)
 
 
 def scale_of(values: Sequence[float], spacing: Spacing, *, ends_there: bool = False) -> AxisScale:
@@ -134,7 +134,7 @@ def proportion(value: float) -> str:
 
 
 def _full_number(value: float) -> str:
-    return whole(round(value)) if value == int(value) or value >= 1000 else near(value)
+    return format_whole(round(value)) if value == int(value) or value >= 1000 else format_near(value)
 
 
 def _round(value: float, *, up: bool) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tasks.core.charts import svg, theme
 from tasks.core.charts.svg import Chart, LegendEntry, legend
-from tasks.core.figures import up
+from tasks.core.figures import format_up
 
 #: The colour of a part whose size is not known: stripes.
 NOT_KNOWN = "url(#not-known)"
@@ -68,8 +68,10 @@ def budget_gauge(used: float, epsilon_spent: float, epsilon_cap: float) -> Chart
     parts = [
         svg.rect(0, 20, _GAUGE, 16, theme.FAINT, rx=8),
         svg.rect(0, 20, max(used * _GAUGE, 6), 16, theme.RELEASED, rx=8),
-        svg.label(0, 13, f"{used:.0%} used: ε = {up(epsilon_spent)}", font_weight="600"),
-        svg.label(_GAUGE, 13, f"cap: ε = {up(epsilon_cap)}", text_anchor="end", fill=theme.SOFT),
+        svg.label(0, 13, f"{used:.0%} used: ε = {format_up(epsilon_spent)}", font_weight="600"),
+        svg.label(_GAUGE, 13, f"cap: ε = {format_up(epsilon_cap)}", text_anchor="end", fill=theme.SOFT),
     ]
-    described = f"{used:.0%} of the budget is used: epsilon {up(epsilon_spent)} of {up(epsilon_cap)}"
+    described = (
+        f"{used:.0%} of the budget is used: epsilon {format_up(epsilon_spent)} of {format_up(epsilon_cap)}"
+    )
     return Chart(_GAUGE, 40, "Budget of the dataset", described, parts)

@@ -22,7 +22,7 @@ from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract, ContractColumn, Forbidden
 from tasks.core.contracts.declaration import ColumnDeclaration, Declarations
 from tasks.core.errors import ParameterError
-from tasks.core.hints import did_you_mean, some_of
+from tasks.core.hints import did_you_mean, list_some
 from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction
 from tasks.core.records.columns import (
     Column,
@@ -195,7 +195,9 @@ class _Names:
             if (key := matching_name(column.name)) not in self.positions and (not wanted or key in wanted)
         ]
         if absent:
-            which = f"the column {absent[0]!r}" if len(absent) == 1 else f"the columns {some_of(absent, 40)}"
+            which = (
+                f"the column {absent[0]!r}" if len(absent) == 1 else f"the columns {list_some(absent, 40)}"
+            )
             self.problems.append(
                 f"The contract describes {which}, which the input does not have: "
                 "correct the name there, take it out, or list the columns to use in use_columns."
@@ -356,7 +358,7 @@ def without_bins(names: Sequence[str]) -> list[str]:
         if one
         else (f"{len(names)} columns hold numbers and need")
     )
-    which = "" if one else f": {some_of(names, 40)}"
+    which = "" if one else f": {list_some(names, 40)}"
     return [
         f"{holds} public bins{which}: give their edges in bins "
         f'(such as "bins": {{{example}: [0, 10, 20]}}), or {"its" if one else "their"} values in domains.'

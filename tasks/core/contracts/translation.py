@@ -32,7 +32,7 @@ from tasks.core.contracts.declared_constraints import (
 )
 from tasks.core.contracts.odcs import CustomProperty, ElementPath, Problems, Property, Quality
 from tasks.core.errors import ParameterError
-from tasks.core.hints import located, no_such_file
+from tasks.core.hints import no_such_file, show_path
 from tasks.core.records.columns import bin_problems, domain_problems
 from tasks.core.records.dropped import TEXT_KINDS
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
@@ -51,11 +51,11 @@ def load_contract(path: Path) -> Contract:
         raise ParameterError(no_such_file("The data contract", path)) from None
     except UnicodeDecodeError:
         raise ParameterError(
-            f"The data contract {located(path)} must be text in UTF-8, and is not: save it so."
+            f"The data contract {show_path(path)} must be text in UTF-8, and is not: save it so."
         ) from None
     except OSError as error:
         raise ParameterError(
-            f"The data contract {located(path)} can't be read ({error.strerror}): check its path and "
+            f"The data contract {show_path(path)} can't be read ({error.strerror}): check its path and "
             "permissions."
         ) from None
     contract = read_contract(text, path.name)

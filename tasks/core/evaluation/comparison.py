@@ -22,7 +22,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.compared_sides import ComparedData, ComparedSides, SlotNumbering, Unit
 from tasks.core.evaluation.measures import Comparison, MarginalDistance, named_sums
-from tasks.core.pool import mapped
+from tasks.core.pool import map_on_threads
 from tasks.core.queries import QueryResources
 
 #: Sets of columns of so few records are compared by one thread: several would wait for the interpreter.
@@ -181,7 +181,9 @@ def _mapped(
     threads: int,
 ) -> Iterator[list[_Family]]:
     if not sides.are_in_memory:
-        return mapped(lambda unit: run(sides.tabulator(unit), unit), units, threads, ahead=2 * threads)
+        return map_on_threads(
+            lambda unit: run(sides.tabulator(unit), unit), units, threads, ahead=2 * threads
+        )
     free: SimpleQueue[Tabulator] = SimpleQueue()
     for _ in range(threads):
         free.put(sides.tabulator())
@@ -193,7 +195,7 @@ def _mapped(
         finally:
             free.put(counter)
 
-    return mapped(with_counter, units, threads)
+    return map_on_threads(with_counter, units, threads)
 
 
 def _compared(

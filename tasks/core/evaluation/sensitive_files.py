@@ -28,7 +28,7 @@ from tasks.core.evaluation.measures import (
     weighted_mean_preservation,
 )
 from tasks.core.evaluation.raw import RawEvaluation
-from tasks.core.figures import whole
+from tasks.core.figures import format_whole
 from tasks.core.tables.writing import Row, read_rows, write_rows
 
 _NOISE = "The noise protects people, whatever appears"
@@ -358,7 +358,7 @@ def _leakage_chart(comparison: Comparison) -> tuple[str, Chart]:
     rows = leakage_by_length(comparison)
     names = (
         "Distinct combinations in the synthetic records",
-        f"Proportion of them that is rare, below {whole(comparison.resolution)}, in both tables",
+        f"Proportion of them that is rare, below {format_whole(comparison.resolution)}, in both tables",
     )
     chart = _chart(rows, ("length", "compared", "leak_proportion"), names, theme.RARE)
     return "synthetic_leakage_by_length", chart(
@@ -396,7 +396,7 @@ def _chart(
     """A chart of three keys (place, bar, line) of the rows, but for its title and the axis' name."""
     places, bars, line = ([row[key] for row in rows] for key in keys)
     described = _described("Length" if keys[0] == "length" else "Count up to", places, line)
-    labels = [whole(place) for place in places]
+    labels = [format_whole(place) for place in places]
     return lambda title, axis: line_over_bars(
         Axes(title, axis, "", description=described, places=labels),
         (names[1], line),
@@ -406,7 +406,9 @@ def _chart(
 
 
 def _described(word: str, places: Sequence[int], line: Sequence[float]) -> str:
-    return "; ".join(f"{word} {whole(place)}: {value:.2f}" for place, value in zip(places, line, strict=True))
+    return "; ".join(
+        f"{word} {format_whole(place)}: {value:.2f}" for place, value in zip(places, line, strict=True)
+    )
 
 
 def write_sensitive_files(

@@ -15,7 +15,7 @@ from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.kernels import FORBIDDEN, LANES, Tables, visit_records
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
-from tasks.core.pool import mapped
+from tasks.core.pool import map_on_threads
 
 #: Temperatures of the passes, in squared records; at 0 the best value is always taken.
 LONG_ANNEALING = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)
@@ -98,7 +98,7 @@ class Search:
             # A copy without gaps: the kernel is compiled for one layout.
             visit_records(tables, self.records, order[shard::shards].copy(), inverse, seed)
 
-        list(mapped(visit, range(shards), threads))
+        list(map_on_threads(visit, range(shards), threads))
 
 
 class HeldRecords:

@@ -13,7 +13,7 @@ import yaml
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from tasks.core.arrays import Json
-from tasks.core.figures import as_markdown, near, plain_up, whole
+from tasks.core.figures import as_markdown, format_near, format_whole, plain_up
 from tasks.core.metadata.described import Described
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.differential_privacy.statement import SKIP
@@ -100,7 +100,7 @@ class _Private(_Methods):
         yield self._text.say("private.count", sd=plain_up(count["sd"], 3)), ()
         yield from self._measured()
         if sampling := self._stated["sampling"]:
-            size = whole(sampling["expected_size"])
+            size = format_whole(sampling["expected_size"])
             yield self._text.say("private.sample", size=size), ()
         if meaning := self._stated["contribution"].get("meaning"):
             yield _TEXT.say("private.meaning", meaning=meaning), ()
@@ -115,7 +115,7 @@ class _Private(_Methods):
                 "private.ledger",
                 epsilon_cap=plain_up(ledger["epsilon_cap"]),
                 delta_cap=plain_up(ledger["delta_cap"]),
-                releases=whole(ledger["releases"]),
+                releases=format_whole(ledger["releases"]),
                 epsilon_spent=plain_up(ledger["epsilon_spent"]),
             ),
             (),
@@ -132,7 +132,7 @@ class _Private(_Methods):
 
     def _threshold(self, threshold: int | None) -> Iterator[Sentence]:
         if threshold is not None:
-            yield _TEXT.say("private.threshold", threshold=whole(threshold)), ("unknown_values",)
+            yield _TEXT.say("private.threshold", threshold=format_whole(threshold)), ("unknown_values",)
 
 
 class _Fitted(_Private):
@@ -157,7 +157,7 @@ class _Fitted(_Private):
         columns = str(max(len(table["columns"]) for table in tables))
         most = plain_up(max(sds), 3)
         return _TEXT.say(
-            "fitted.tables.several", tables=whole(len(tables)), columns=columns, least=least, most=most
+            "fitted.tables.several", tables=format_whole(len(tables)), columns=columns, least=least, most=most
         )
 
 
@@ -193,7 +193,7 @@ class _Anonymous(_Methods):
         )
         length, k = str(self._claim["reporting_length"]), self._claim["resolution"]
         if limit := self._claim["record_limit"]:
-            yield _TEXT.say("anonymous.first_rows", limit=whole(limit)), ()
+            yield _TEXT.say("anonymous.first_rows", limit=format_whole(limit)), ()
         if k == 1:
             yield _TEXT.say("anonymous.exact", length=length), ()
         else:
@@ -223,17 +223,17 @@ class _Trees(_Methods):
             self._text.say(
                 "trees.suppression",
                 least=str(found["low_threshold"]),
-                mean=near(found["low_threshold"] + found["low_mean_gap"] * found["layer_sd"]),
-                threshold_sd=near(found["layer_sd"]),
+                mean=format_near(found["low_threshold"] + found["low_mean_gap"] * found["layer_sd"]),
+                threshold_sd=format_near(found["layer_sd"]),
             ),
             (),
         )
         if noise := found["layer_noise_sd"]:
-            yield _TEXT.say("trees.noise", noise_sd=near(count_sd(noise))), ()
+            yield _TEXT.say("trees.noise", noise_sd=format_near(count_sd(noise))), ()
         else:
             yield _TEXT.say("trees.no_noise"), ()
         if tables := self._stated["tables"]:
-            yield _TEXT.say("trees.tables", tables=whole(tables)), ()
+            yield _TEXT.say("trees.tables", tables=format_whole(tables)), ()
         yield from self._drafted("trees")
 
 

@@ -10,7 +10,7 @@ import yaml
 
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
-from tasks.core.figures import as_markdown, plain_down, whole
+from tasks.core.figures import as_markdown, format_whole, plain_down
 from tasks.core.metadata.described import Described
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.differential_privacy.questions import conditions_of
@@ -53,7 +53,7 @@ class _Entry:
         self._text = _TEXT.of(self._claim["unit"])
         self._answers = {each["topic"]: as_markdown(each["answer"]) for each in self._stated["questions"]}
 
-    def whole(self) -> Json:
+    def format_whole(self) -> Json:
         return {
             "url_slug": self._release.slug,
             "status": "Draft",
@@ -118,7 +118,7 @@ class _Entry:
         told = _TEXT.say("model.releases.one")
         if is_many := releases > 1 or remaining > 0:
             left = plain_down(remaining)
-            told = _TEXT.say("model.releases.many", releases=whole(releases), remaining=left)
+            told = _TEXT.say("model.releases.many", releases=format_whole(releases), remaining=left)
         found: Json = {
             "model_name": "Central",
             "model_name_details": _TEXT.say("model.central"),

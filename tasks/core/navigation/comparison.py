@@ -19,7 +19,7 @@ from tasks.core.charts import theme
 from tasks.core.charts.plot import Axes, Columns, Line, plot
 from tasks.core.charts.svg import Chart
 from tasks.core.errors import ParameterError
-from tasks.core.figures import near
+from tasks.core.figures import format_near
 from tasks.core.navigation.page import Page, html
 from tasks.core.navigation.run_figures import GROUPS, METRICS, Metric, RunFigures, figure_of
 from tasks.core.statement.syndiffix import LABEL, SYNDIFFIX_REGIME
@@ -320,7 +320,7 @@ def _shown_alike(values: Sequence[float | None]) -> tuple[str, ...]:
 def _with_decimals(value: float, decimals: int) -> str:
     """So many decimals; two digits of a figure that would be shown as 0 and is not."""
     if value and round(value, decimals) == 0:
-        return near(value, 2)
+        return format_near(value, 2)
     return _with_minus(f"{value:,.{decimals}f}")
 
 

@@ -24,7 +24,7 @@ from tasks.core.evaluation.over_time import (
     ReleasedCounts,
     compare_over_time,
 )
-from tasks.core.figures import near, whole
+from tasks.core.figures import format_near, format_whole
 from tasks.core.metadata.errata import Erratum, status_of
 from tasks.core.navigation.page import Page, html
 
@@ -150,7 +150,7 @@ def render_over_time(history: History) -> str:
         "lines": list(_vintages(history)),
         "found": found,
         "compared": sum(found.compared),
-        "false_alarm": near(100 * FALSE_ALARM),
+        "false_alarm": format_near(100 * FALSE_ALARM),
         "noisy": "noisy" in kinds,
         "rounded": "rounded" in kinds,
         "sampled": "sampled" in kinds,
@@ -255,8 +255,8 @@ def _line(history: History, change: Change) -> dict[str, Any]:
         "what": told(change.combination),
         "before": before.vintage,
         "after": after.vintage,
-        "was": "not published" if change.was is None else whole(change.was),
-        "now": "not published" if change.now is None else whole(change.now),
+        "was": "not published" if change.was is None else format_whole(change.was),
+        "now": "not published" if change.now is None else format_whole(change.now),
         "by": f"{_signed(change.at_least)} to {_signed(change.at_most)}",
         "chance": "certain" if change.p_value == 0 and _is_rounded(after) else _chance(change.p_value),
     }
@@ -267,7 +267,7 @@ def _is_rounded(release: DatedRelease) -> bool:
 
 
 def _signed(value: int) -> str:
-    return f"+{whole(value)}" if value > 0 else whole(value)
+    return f"+{format_whole(value)}" if value > 0 else format_whole(value)
 
 
 def _chance(p_value: float) -> str:

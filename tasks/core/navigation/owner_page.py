@@ -19,7 +19,7 @@ from tasks.core.arrays import Integers, Json
 from tasks.core.evaluation.raw import RawEvaluation
 from tasks.core.evaluation.sensitive_files import RecordsPromise, four_sentences
 from tasks.core.evaluation.typed_tables import TableDistances
-from tasks.core.figures import near, whole
+from tasks.core.figures import format_near, format_whole
 from tasks.core.navigation.inputs import Naming
 from tasks.core.navigation.page import Page, html
 from tasks.core.navigation.payload.block import Buffers, in_page, narrowest, records_told
@@ -166,8 +166,8 @@ def render_owner_page(dataset: str, payload: Payload, answers: Sequence[Answer])
 def answers_of_counts(evaluation: RawEvaluation, claim: RecordsPromise) -> list[Answer]:
     table, reported, private, records = four_sentences(evaluation, claim)
     distances = [
-        f"By total variation, {near(100 * each.mean, 2)} % of the records differ from the table for "
-        f"{_columns(each.length)}, and {near(100 * each.largest, 2)} % for the worst."
+        f"By total variation, {format_near(100 * each.mean, 2)} % of the records differ from the table for "
+        f"{_columns(each.length)}, and {format_near(100 * each.largest, 2)} % for the worst."
         for each in evaluation.synthetic.distances
     ]
     return [
@@ -181,18 +181,22 @@ def answers_of_tables(found: TableDistances) -> list[Answer]:
     synthetic, raw = found.records
     ranked = sorted((*found.single, *found.pairs), key=lambda each: (-each.total_variation, each.columns))
     worst = [
-        f"{' × '.join(each.columns)}: {near(100 * each.total_variation, 2)} %" for each in ranked[:_NAMED]
+        f"{' × '.join(each.columns)}: {format_near(100 * each.total_variation, 2)} %"
+        for each in ranked[:_NAMED]
     ]
     means = [
-        f"By total variation, {near(100 * fmean(each.total_variation for each in held), 2)} % of the rows "
-        f"differ from the table for {_columns(length)} on average."
+        f"By total variation, {format_near(100 * fmean(each.total_variation for each in held), 2)} % of the "
+        f"rows differ from the table for {_columns(length)} on average."
         for length, held in ((1, found.single), (2, found.pairs))
         if held
     ]
     return [
         ("How close is it?", means),
         ("Where is it farthest?", worst),
-        ("How many rows?", [f"{whole(synthetic)} synthetic ones stand for {whole(raw)} of the table."]),
+        (
+            "How many rows?",
+            [f"{format_whole(synthetic)} synthetic ones stand for {format_whole(raw)} of the table."],
+        ),
     ]
 
 

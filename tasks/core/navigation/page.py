@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from tasks.core.arrays import Json
 from tasks.core.charts import svg, theme
-from tasks.core.figures import down, near, percent_up, up, whole
+from tasks.core.figures import format_down, format_near, format_percent_up, format_up, format_whole
 from tasks.core.navigation.payload.release import Payload
 from tasks.core.sentences import sentences_in
 
@@ -39,7 +39,7 @@ def page_sentence(key: str, **values: Any) -> Markup:
 def _written(value: Any) -> str:
     if isinstance(value, Markup):
         return value
-    return whole(value) if isinstance(value, int) else svg.clean(str(value))
+    return format_whole(value) if isinstance(value, int) else svg.clean(str(value))
 
 
 def list_columns(names: Sequence[str], ages: Collection[str] = ()) -> Markup:
@@ -151,11 +151,11 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "near": near,
-        "up": up,
-        "down": down,
-        "whole": whole,
-        "percent_up": percent_up,
+        "near": format_near,
+        "up": format_up,
+        "down": format_down,
+        "whole": format_whole,
+        "percent_up": format_percent_up,
         "exact": _exact,
         "symbols": symbols,
     }

@@ -21,7 +21,7 @@ from tasks.core.charts.svg import Chart, LegendEntry
 from tasks.core.dp.budget import Spent
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.figures import near, up, whole
+from tasks.core.figures import format_near, format_up, format_whole
 from tasks.core.navigation.associations import MeasuredPairs, MeasuredTables, PairCounts, ReportedPairs
 from tasks.core.navigation.inputs import ReportInputs, UnitName
 from tasks.core.navigation.page import headed
@@ -207,17 +207,17 @@ def _fates(level: Json) -> Whole:
     """Candidates of a length that were published, held by nobody among them, and not published."""
     label, published, suppressed = f"length {level['length']}", level["survivors"], _not_published(level)
     expected = level["spurious"]["expected_spurious"] if level["length"] > 1 else None
-    told = f"{whole(published)} published"
+    told = f"{format_whole(published)} published"
     spurious = min(expected or 0.0, float(published))
     if expected is not None and published:
-        told += f" (at most {up(spurious, 2)} held by nobody)"
+        told += f" (at most {format_up(spurious, 2)} held by nobody)"
     if suppressed is None:
         # The true share can't be drawn, so the known part gets half and the rest is marked as not known.
         told += "; the number not published is not known (not to scale)"
         return Whole(label, ((1.0 if published else 0.0, theme.RELEASED), (1.0, NOT_KNOWN)), told)
     colours = (theme.RELEASED, theme.SYNTHETIC, theme.FAINT)
     sizes = (published - spurious, spurious, float(suppressed))
-    told += f"; {whole(suppressed)} not published"
+    told += f"; {format_whole(suppressed)} not published"
     return Whole(label, tuple(zip(sizes, colours, strict=True)), told)
 
 
@@ -246,7 +246,7 @@ class RoundedCounts(Regime):
     @property
     def error_bar(self) -> ErrorBar | None:
         k = self._resolution
-        return ErrorBar(0, k - 1, "range of the true count", f"< {whole(k)}") if k > 1 else None
+        return ErrorBar(0, k - 1, "range of the true count", f"< {format_whole(k)}") if k > 1 else None
 
     @property
     def true_range(self) -> ErrorBar | None:
@@ -255,7 +255,7 @@ class RoundedCounts(Regime):
     @property
     def limit(self) -> Limit | None:
         k = self._resolution
-        return Limit(k - 1, f"rounding removes at most {whole(k - 1)}") if k > 1 else None
+        return Limit(k - 1, f"rounding removes at most {format_whole(k - 1)}") if k > 1 else None
 
     def pair_counts(self) -> PairCounts:
         """Those of length 2."""
@@ -280,7 +280,7 @@ class RoundedCounts(Regime):
         mode, most = self.statement["synthesis"]["mode"], self.statement["count"]["most"]
         if mode not in ("row_seeded", "value_seeded") or records <= most:
             return []
-        few = f"fewer than {whole(self._resolution)} {self.promised.many}"
+        few = f"fewer than {format_whole(self._resolution)} {self.promised.many}"
         return [
             f"There are more synthetic records than {self.unit.many}, and they are shorter. The reason is "
             f"that {mode} meets the reported count of every single attribute exactly, but ends a record "
@@ -429,4 +429,4 @@ def _rows(tables: list[Json]) -> list[Json]:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{near(100 * share, 2)}\u202f%"
+    return "–" if share is None else f"{format_near(100 * share, 2)}\u202f%"

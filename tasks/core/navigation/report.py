@@ -17,7 +17,7 @@ from tasks.core.charts.plot import Area, Axes, Line, plot, scale_of
 from tasks.core.charts.svg import Chart
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
-from tasks.core.figures import whole
+from tasks.core.figures import format_whole
 from tasks.core.navigation.associations import associations, ranked
 from tasks.core.navigation.fidelity import Band, rare_values_told
 from tasks.core.navigation.inputs import ReportInputs
@@ -175,7 +175,7 @@ def spread_chart(bands: Sequence[Band], count: str, true_range: ErrorBar | None)
         Area("half of them", quantiles[1], quantiles[3], theme.SYNTHETIC, 0.45),
         Line("median", quantiles[2], theme.SYNTHETIC),
     ]
-    total = whole(sum(band.combinations for band in bands))
+    total = format_whole(sum(band.combinations for band in bands))
     described = f"{total} combinations; on the dashed line both counts agree."
     axes = Axes(f"Synthetic against {count}s", count, "synthetic count", "log", "log1p", None, described)
     return plot(series, axes)

@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 
 from tasks.core.dp.measurement import DrawnMeasurement
-from tasks.core.figures import up, whole
-from tasks.core.hints import some_of
+from tasks.core.figures import format_up, format_whole
+from tasks.core.hints import list_some
 from tasks.core.normal import WITHIN_95
 from tasks.core.sentences import sentences_of
 
@@ -81,7 +81,7 @@ def to_look_at(measurement: DrawnMeasurement) -> list[str]:
     for key, places in (("empty", empty), ("zeros", zeros), ("rare", rare)):
         if places:
             names = [totals[place].name for place in places]
-            told.append(_TEXT.say(f"look_at.{key}", columns=some_of(names, _MOST_NAMED)))
+            told.append(_TEXT.say(f"look_at.{key}", columns=list_some(names, _MOST_NAMED)))
     return told
 
 
@@ -102,13 +102,13 @@ def _is_empty(measurement: DrawnMeasurement, place: int, total: ColumnTotal) -> 
 
 def _nothing_told(nothing: list[ColumnTotal]) -> str:
     first, names = nothing[0], [total.name for total in nothing]
-    total, half_width = whole(first.total), up(first.half_width)
+    total, half_width = format_whole(first.total), format_up(first.half_width)
     if len(names) == 1:
         return _TEXT.say("look_at.nothing.one", columns=repr(first.name), total=total, half_width=half_width)
     return _TEXT.say(
         "look_at.nothing.several",
         number=str(len(names)),
-        columns=some_of(names, _MOST_NAMED),
+        columns=list_some(names, _MOST_NAMED),
         column=repr(first.name),
         total=total,
         half_width=half_width,

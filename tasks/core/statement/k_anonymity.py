@@ -13,7 +13,7 @@ from typing import Literal
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
-from tasks.core.figures import whole
+from tasks.core.figures import format_whole
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import Sentences, sentences_of
@@ -104,11 +104,11 @@ class AnonymityFacts:
 
     @property
     def k(self) -> str:
-        return whole(self.resolution)
+        return format_whole(self.resolution)
 
     @property
     def others(self) -> str:
-        return whole(self.resolution - 1)
+        return format_whole(self.resolution - 1)
 
     @property
     def up_to(self) -> str:
@@ -201,7 +201,7 @@ def not_hidden_by_rounding(facts: AnonymityFacts) -> list[str]:
         told.append(text.say(f"not_covered.synthetic.second_release.{source}", k=k))
         told.append(text.say("not_covered.synthetic.kept_seed"))
     if facts.record_limit is not None:
-        told.append(text.say("not_covered.assumed.first_rows", limit=whole(facts.record_limit)))
+        told.append(text.say("not_covered.assumed.first_rows", limit=format_whole(facts.record_limit)))
     if facts.unit == "subject":
         told.append(text.say("not_covered.assumed.one_id"))
         told.append(text.say("not_covered.assumed.one_row"))
@@ -315,7 +315,7 @@ class RoundedWords(PlainWords):
         claim = self.statement["guarantee"]
         if claim["unit"] != "row":
             return []
-        return [_TEXT.say("promise.rows_counted", k=whole(claim["resolution"]))]
+        return [_TEXT.say("promise.rows_counted", k=format_whole(claim["resolution"]))]
 
     def _promise(self) -> list[str]:
         holds: list[str] = self.statement["guarantee"]["holds"]
@@ -323,7 +323,11 @@ class RoundedWords(PlainWords):
 
     def _reported(self) -> list[str]:
         count = self.statement["count"]
-        value, least, most = whole(count["value"]), whole(count["least"]), whole(count["most"])
+        value, least, most = (
+            format_whole(count["value"]),
+            format_whole(count["least"]),
+            format_whole(count["most"]),
+        )
         if least == most:
             told = [self._text.say("reported.count_exact", count=value)]
         else:
@@ -331,7 +335,7 @@ class RoundedWords(PlainWords):
         each = [
             _TEXT.say(
                 "reported.of_length",
-                combinations=whole(level["combinations"]),
+                combinations=format_whole(level["combinations"]),
                 length=str(level["length"]),
             )
             for level in self.statement["levels"]

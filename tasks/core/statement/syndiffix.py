@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.core.arrays import Json
-from tasks.core.figures import near, whole
+from tasks.core.figures import format_near, format_whole
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.k_anonymity import ContractMode, contract_effect
 from tasks.core.statement.plain_words import STATEMENT_FORMAT, PlainWords, Topic
@@ -79,7 +79,7 @@ def public_column_sentences(section: str, columns: Sequence[str]) -> list[str]:
 
 def earlier_release_sentences(earlier: int) -> list[str]:
     if earlier > 1:
-        return [_TEXT.say("warning.earlier", releases=whole(earlier))]
+        return [_TEXT.say("warning.earlier", releases=format_whole(earlier))]
     return [_TEXT.say("warning.earlier_one")] if earlier else []
 
 
@@ -89,9 +89,9 @@ def protects(facts: SynDiffixFacts) -> list[str]:
         excepted = f" {_TEXT.say('protects.excepted', columns=', '.join(facts.value_safe_columns))}"
     suppression = text.say(
         "protects.suppression",
-        least=whole(low.low_threshold),
-        usual=near(low.mean, 3),
-        threshold_sd=near(low.layer_sd, 3),
+        least=format_whole(low.low_threshold),
+        usual=format_near(low.mean, 3),
+        threshold_sd=format_near(low.layer_sd, 3),
     )
     return [
         text.say("protects.aggregation"),
@@ -106,7 +106,7 @@ def protects(facts: SynDiffixFacts) -> list[str]:
 def _noise(facts: SynDiffixFacts) -> list[str]:
     text, anonymization, told = facts.text, facts.anonymization, []
     if noise_sd := count_sd(anonymization.layer_noise_sd):
-        noise = text.say("protects.noise", noise_sd=near(noise_sd, 3))
+        noise = text.say("protects.noise", noise_sd=format_near(noise_sd, 3))
         told.append(f"{noise} {text.say('protects.noise_grows')}" if facts.ids else noise)
     else:
         told.append(text.say("protects.no_noise"))
@@ -119,7 +119,7 @@ def _noise(facts: SynDiffixFacts) -> list[str]:
 
 def known_attacks(facts: SynDiffixFacts) -> list[str]:
     """What does not protect, and which known attacks apply."""
-    text, least = facts.text, whole(facts.anonymization.low_count_params.low_threshold)
+    text, least = facts.text, format_whole(facts.anonymization.low_count_params.low_threshold)
     return [
         text.say("not_covered.people") if facts.ids else text.say("not_covered.rows", least=least),
         text.say("not_covered.no_bound"),
@@ -140,7 +140,7 @@ def known_attacks(facts: SynDiffixFacts) -> list[str]:
 def _many_tables(facts: SynDiffixFacts) -> str:
     told = [_TEXT.say("not_covered.many_tables")]
     if facts.tables:
-        told = [_TEXT.say("not_covered.many_tables_here", tables=whole(facts.tables))]
+        told = [_TEXT.say("not_covered.many_tables_here", tables=format_whole(facts.tables))]
     return " ".join(
         [*told, *earlier_release_sentences(facts.earlier_releases), _TEXT.say("not_covered.not_counted")]
     )

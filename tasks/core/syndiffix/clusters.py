@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from tasks.core.errors import ParameterError
-from tasks.core.hints import located
+from tasks.core.hints import show_path
 
 StitchOwner = Literal["left", "right", "shared"]
 _OWNERS = get_args(StitchOwner)
@@ -175,7 +175,7 @@ def _read_file(name: str) -> str:
     except (OSError, ValueError):  # ValueError: not UTF-8, or a name that no file can have
         raise ParameterError(
             "Clusters must be JSON that begins with { or the name of a readable UTF-8 file, and there is no "
-            f"such file as {located(Path(name))!r}: correct the name."
+            f"such file as {show_path(Path(name))!r}: correct the name."
         ) from None
 
 

@@ -205,7 +205,7 @@ class InputFile:
         """The header, and nothing else; a declared one is taken as it is, and no line is read.
 
         Raises:
-            InputError: see `opened`; an empty file; a header that is not in the encoding or has two
+            InputError: see `open_folder`; an empty file; a header that is not in the encoding or has two
                 columns of the same name (named by position).
         """
         if self.opened.size == 0 and not self.header:

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar
 import pyarrow as pa
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.hints import located, no_such_file
+from tasks.core.hints import no_such_file, show_path
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.places import Storage, refused_url
 
@@ -96,11 +96,11 @@ class OpenedFile:
         problem = ""
         try:
             if path.is_dir():
-                problem = f"The input must be a file, but {located(path)} is a folder: name the file in it."
+                problem = f"The input must be a file, but {show_path(path)} is a folder: name the file in it."
             elif path.exists() and not stat.S_ISREG(path.stat().st_mode):
                 problem = (
-                    f"The input must be a file on disk, but {located(path)} is not: write its rows to a file "
-                    "first."
+                    f"The input must be a file on disk, but {show_path(path)} is not: write its rows to a "
+                    "file first."
                 )
             else:
                 self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -108,7 +108,9 @@ class OpenedFile:
             problem = no_such_file("The input file", path)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "its name holds a zero byte"
-            problem = f"The input file {located(path)} can't be read ({why}): check its path and permissions."
+            problem = (
+                f"The input file {show_path(path)} can't be read ({why}): check its path and permissions."
+            )
         if problem:
             raise InputError(problem)
 

@@ -17,7 +17,7 @@ from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.hints import located, no_such_file
+from tasks.core.hints import no_such_file, show_path
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import ReleasedNumbers
 from tasks.core.stored_files import file_sha256, folder_sha256
@@ -176,6 +176,6 @@ def _contract_sha256(path: str | None) -> str | None:
         raise ParameterError(no_such_file("The data contract", Path(path))) from None
     except OSError as error:
         raise ParameterError(
-            f"The data contract {located(Path(path))} can't be read ({error.strerror}), and publishing "
+            f"The data contract {show_path(Path(path))} can't be read ({error.strerror}), and publishing "
             "needs the very file that the measurement was made with: check its path and permissions."
         ) from None

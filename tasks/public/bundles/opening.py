@@ -22,7 +22,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.errors import ParameterError, StoredTableMismatch
-from tasks.core.hints import located
+from tasks.core.hints import show_path
 from tasks.core.records.columns import Schema
 from tasks.core.stored_files import folder_sha256
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, declared_input
@@ -135,7 +135,7 @@ def find_measurement(
         of_vintage = f" of vintage {configuration.vintage!r}" if is_asked_for else ""
         raise ParameterError(
             f"Publishing needs a measurement{of_vintage}, but there is none at "
-            f"{located(Path(folder or home))}. "
+            f"{show_path(Path(folder or home))}. "
             "Make one with marginalia run."
         )
     place = found[0] if len(found) == 1 else _meant(configuration, found)

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.caching import plain
+from tasks.caching import as_plain
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.sections import Model
 from tasks.core.arrays import Words
@@ -34,8 +34,8 @@ from tasks.core.syndiffix.growing import GrowingPlace, TreeFiles, grow_sets, mea
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.stitching import Microdata, StitchingBasis
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.engine import current_engine, passing_parts
-from tasks.ledger_place import kept_place
+from tasks.engine import current_engine, temporary_parts
+from tasks.ledger_place import user_ledger_place
 from tasks.sensitive.ledger import dataset_salt
 from tasks.step import Output
 from tasks.storage import StoredTable, Workspace
@@ -62,7 +62,7 @@ class Origin(Model):
     @classmethod
     def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...], table: PublicTable) -> "Origin":
         """Of a dataset and what is public of its table; its salt is made where it has none."""
-        require_apart(kept_place(), workspace.root)
+        require_apart(user_ledger_place(), workspace.root)
         salt = dataset_salt(dataset, table).hex()
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
 
@@ -82,7 +82,7 @@ class Part(Model):
 
 def cached_by_columns(workspace: Workspace, kind: str, table: StoredTable, part: Part, *more: object) -> Path:
     """Where runs find what others made of a table's columns: by the table, the settings and the code."""
-    way = [table.sha256, plain(part.origin), plain(part.settings.for_trees(())), *more, code_hash()]
+    way = [table.sha256, as_plain(part.origin), as_plain(part.settings.for_trees(())), *more, code_hash()]
     name = workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
     return workspace.sensitive / part.origin.dataset / kind / name
 
@@ -152,7 +152,7 @@ class Trees:
     @contextmanager
     def _growing(self) -> Iterator[GrowingPlace]:
         self._remove_others()
-        with passing_parts(self._into.run, self._into.key) as store:
+        with temporary_parts(self._into.run, self._into.key) as store:
             yield GrowingPlace(current_engine().workers, store, self._files)
 
     def _remove_others(self) -> None:
@@ -187,7 +187,7 @@ class Trees:
 
     def _new(self) -> Synthesizer:
         settings, origin = self._part.settings, self._part.origin
-        salt = salt_of(kept_place(), origin.dataset)
+        salt = salt_of(user_ledger_place(), origin.dataset)
         folder = self._workspace.path(self._table)
         return Synthesizer(
             pq.read_table(folder / TABLE),

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from marginalia.tables import parquet_of
+from marginalia.tables import to_parquet
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.records.encoding import EncodingOptions, encode
@@ -126,7 +126,7 @@ def records(file: bytes, path: Path, *, total: bool = True) -> dict[str, list[An
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """Both tables, read under differential privacy."""
     folder = tmp_path_factory.mktemp("types")
-    made = parquet_of if request.param == "DataFrame" else _as_pandas_writes
+    made = to_parquet if request.param == "DataFrame" else _as_pandas_writes
     one, both = (records(bytes(made(frame)[0]), folder / "table.parquet") for frame in frames())
     return Pair(one, both)
 

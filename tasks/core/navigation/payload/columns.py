@@ -9,7 +9,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.arrays import Codes, Ids, Json
-from tasks.core.hints import some_of
+from tasks.core.hints import list_some
 from tasks.core.navigation.inputs import Naming
 from tasks.core.navigation.payload.block import Buffers, narrowest, places_in_page, type_name
 from tasks.core.records.columns import Column
@@ -299,7 +299,9 @@ def unreleased_told(found: Json) -> list[str]:
     if not named:
         return []
     names, says = ("names", "the chart says") if len(named) == 1 else ("name", "each chart says")
-    return [f"report_visuals: {some_of(named)} {names} values that the release does not hold: {says} which."]
+    return [
+        f"report_visuals: {list_some(named)} {names} values that the release does not hold: {says} which."
+    ]
 
 
 def _attribute(text: str, ids: Mapping[tuple[str, str], int]) -> int | None:

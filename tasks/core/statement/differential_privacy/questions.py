@@ -6,7 +6,7 @@ Every figure is one of the statement's own, rounded so that nothing is claimed b
 from collections.abc import Iterator
 
 from tasks.core.arrays import Json
-from tasks.core.figures import plain_up, whole
+from tasks.core.figures import format_whole, plain_up
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.differential_privacy.words import factor
 
@@ -84,11 +84,11 @@ class _Answers:
             yield _TEXT.say("answer.unit.population", population=self._stated["population"])
 
     def other_releases(self) -> Iterator[str]:
-        yield _TEXT.say("answer.other_releases.added", releases=whole(self._ledger["releases"]))
+        yield _TEXT.say("answer.other_releases.added", releases=format_whole(self._ledger["releases"]))
         yield _TEXT.say("answer.other_releases.not_added")
 
     def contributions(self) -> Iterator[str]:
-        width = whole(self._stated["contribution"]["width"])
+        width = format_whole(self._stated["contribution"]["width"])
         yield self._text.say("answer.contributions.record", width=width)
         yield _TEXT.say("answer.contributions.sensitivity")
         yield _TEXT.say("answer.contributions.dropped")

@@ -19,7 +19,7 @@ from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.thresholds import survival_probability
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.figures import whole
+from tasks.core.figures import format_whole
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
@@ -251,7 +251,9 @@ def _stopped(ledger: LedgerFacts) -> Json:
         return {}
     counted = _TEXT.say("conditions.stopped_run")
     if runs > 1:
-        counted = _TEXT.say("conditions.stopped_runs", runs=whole(runs), contracts=whole(contracts))
+        counted = _TEXT.say(
+            "conditions.stopped_runs", runs=format_whole(runs), contracts=format_whole(contracts)
+        )
     sentence = f"{counted} {_TEXT.say('conditions.stopped')}"
     return {"stopped_by_contract": {"runs": runs, "contracts": contracts, "sentence": sentence}}
 
@@ -263,7 +265,7 @@ def _unread(ledger: LedgerFacts) -> Json:
         return {}
     counted = _TEXT.say("conditions.unread_run")
     if runs > 1:
-        counted = _TEXT.say("conditions.unread_runs", runs=whole(runs))
+        counted = _TEXT.say("conditions.unread_runs", runs=format_whole(runs))
     return {"stopped_unread": {"runs": runs, "sentence": f"{counted} {_TEXT.say('conditions.unread')}"}}
 
 

@@ -5,7 +5,7 @@ import math
 from abc import abstractmethod
 from functools import cached_property
 
-from tasks.core.figures import down, percent_up, up, whole
+from tasks.core.figures import format_down, format_percent_up, format_up, format_whole
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.plain_words import PlainWords, Topic
 
@@ -14,14 +14,14 @@ _TEXT = sentences_of("differential_privacy")
 
 def factor(epsilon: float) -> str:
     """e^epsilon: how many times as likely an outcome may be with a subject as without, rounded up."""
-    return up(math.exp(epsilon) if epsilon < 700 else math.inf, 2)
+    return format_up(math.exp(epsilon) if epsilon < 700 else math.inf, 2)
 
 
 def some_pairs(measured: int, every: int) -> list[str]:
     """That not all pairs of columns were measured, where that is so. Args: every: how many there are."""
     if measured == every:
         return []
-    return [_TEXT.say("published.some_pairs", measured=whole(measured), all=whole(every))]
+    return [_TEXT.say("published.some_pairs", measured=format_whole(measured), all=format_whole(every))]
 
 
 class NoisyWords(PlainWords):
@@ -57,11 +57,11 @@ class NoisyWords(PlainWords):
 
     def _promise(self) -> list[str]:
         claim, dataset = self.statement["guarantee"], self.statement["dataset"]
-        epsilon, delta, attack = up(claim["epsilon"]), up(claim["delta"]), claim["attack"]
+        epsilon, delta, attack = format_up(claim["epsilon"]), format_up(claim["delta"]), claim["attack"]
         if population := self.statement["population"]:
             dataset = _TEXT.say("promise.dataset_of_population", dataset=dataset, population=population)
         vintage, times = self.statement["vintage"], factor(claim["epsilon"])
-        false_alarm, power = percent_up(attack["false_alarm"]), percent_up(attack["power"], 3)
+        false_alarm, power = format_percent_up(attack["false_alarm"]), format_percent_up(attack["power"], 3)
         told = [
             self._text.say(
                 "promise.guarantee", dataset=dataset, vintage=vintage, epsilon=epsilon, delta=delta
@@ -74,14 +74,14 @@ class NoisyWords(PlainWords):
             if entry["epsilon"] is None:
                 told.append(_TEXT.say("promise.several_rows_unprotected", rows=rows))
                 continue
-            epsilon, delta = up(entry["epsilon"]), up(entry["delta"])
+            epsilon, delta = format_up(entry["epsilon"]), format_up(entry["delta"])
             told.append(_TEXT.say("promise.several_rows", rows=rows, epsilon=epsilon, delta=delta))
         return told
 
     def _count(self) -> str:
         count = self.statement["noisy_count"]
-        half_width = up(count["half_width_95"])
-        return self._text.say("noise.count", count=whole(count["value"]), half_width=half_width)
+        half_width = format_up(count["half_width_95"])
+        return self._text.say("noise.count", count=format_whole(count["value"]), half_width=half_width)
 
     def _meaning(self) -> list[str]:
         contribution = self.statement["contribution"]
@@ -91,33 +91,35 @@ class NoisyWords(PlainWords):
         sampling = self.statement["sampling"]
         if sampling is None:
             return []
-        size = whole(sampling["expected_size"])
+        size = format_whole(sampling["expected_size"])
         return [self._text.say("noise.sample", size=size, rule=sampling["rule"], text=sampling["text"])]
 
     def _uniques(self) -> list[str]:
         uniques = self.statement["disclosed_uniques"]
         if not uniques["per_release"]:
             return []
-        assumed = whole(uniques["assumed_subjects"])
-        here, so_far = up(uniques["per_release"], 2), up(uniques["all_releases"], 2)
+        assumed = format_whole(uniques["assumed_subjects"])
+        here, so_far = format_up(uniques["per_release"], 2), format_up(uniques["all_releases"], 2)
         return [self._text.say("published.uniques", assumed=assumed, here=here, so_far=so_far)]
 
     def _account(self) -> list[str]:
         ledger = self.statement["ledger"]
-        cap = _TEXT.say("account.cap", epsilon=up(ledger["epsilon_cap"]), delta=up(ledger["delta_cap"]))
-        epsilon, releases = up(ledger["epsilon_spent"]), ledger["releases"]
+        cap = _TEXT.say(
+            "account.cap", epsilon=format_up(ledger["epsilon_cap"]), delta=format_up(ledger["delta_cap"])
+        )
+        epsilon, releases = format_up(ledger["epsilon_spent"]), ledger["releases"]
         if releases == 1:
             spent = _TEXT.say("account.spent_by_one", epsilon=epsilon)
         else:
-            spent = _TEXT.say("account.spent", releases=whole(releases), epsilon=epsilon)
+            spent = _TEXT.say("account.spent", releases=format_whole(releases), epsilon=epsilon)
         left = _TEXT.say("account.none_left")
         if ledger["remaining_releases"] > 0:
-            left = _TEXT.say("account.left", releases=down(ledger["remaining_releases"], 6))
+            left = _TEXT.say("account.left", releases=format_down(ledger["remaining_releases"], 6))
         return [f"{cap} {spent} {left}", _TEXT.say("account.scope", scope=ledger["scope"])]
 
     def _conditions(self) -> list[str]:
         claim, contract = self.statement["guarantee"], self.statement["contract"]
-        at_most = up(claim["sampling_exactness"]["at_most"])
+        at_most = format_up(claim["sampling_exactness"]["at_most"])
         return [
             self.statement["prepared"],
             *self.constraints(),
@@ -141,7 +143,7 @@ class LengthsWords(NoisyWords):
         each = [
             _TEXT.say(
                 "noise.half_width_of_length",
-                half_width=up(level["error_bar"]["half_width_95"]),
+                half_width=format_up(level["error_bar"]["half_width_95"]),
                 length=str(level["length"]),
             )
             for level in levels
@@ -152,7 +154,7 @@ class LengthsWords(NoisyWords):
         told, levels = [], self.statement["levels"]
         first = levels[0] if levels else None
         if first and first["threshold"] is not None and first["open"]["columns"]:
-            told.append(_TEXT.say("published.threshold", threshold=whole(first["threshold"])))
+            told.append(_TEXT.say("published.threshold", threshold=format_whole(first["threshold"])))
         for level in levels[1:]:
             share = level["spurious"]["expected_spurious_share"]
             if share is None or level["empty"]:
@@ -161,10 +163,10 @@ class LengthsWords(NoisyWords):
                 _TEXT.say(
                     "published.reached",
                     length=str(level["length"]),
-                    survivors=whole(level["survivors"]),
-                    candidates=whole(level["candidates"]),
-                    spurious=up(level["spurious"]["expected_spurious"], 2),
-                    share=percent_up(share),
+                    survivors=format_whole(level["survivors"]),
+                    candidates=format_whole(level["candidates"]),
+                    spurious=format_up(level["spurious"]["expected_spurious"], 2),
+                    share=format_percent_up(share),
                 )
             )
         return told
@@ -174,24 +176,30 @@ class FittedWords(NoisyWords):
     def noise(self) -> list[str]:
         told, values, tables = [], self.statement["values"], self.statement["tables"]
         if values:
-            told.append(_TEXT.say("noise.each_value", half_width=up(values["error_bar"]["half_width_95"])))
+            told.append(
+                _TEXT.say("noise.each_value", half_width=format_up(values["error_bar"]["half_width_95"]))
+            )
         if not tables:
             return told
         bars = [table["error_bar"]["half_width_95"] for table in tables]
-        sets, least, most = len({tuple(table["columns"]) for table in tables}), up(min(bars)), up(max(bars))
+        sets, least, most = (
+            len({tuple(table["columns"]) for table in tables}),
+            format_up(min(bars)),
+            format_up(max(bars)),
+        )
         if twice := len(bars) - sets:
-            several, again = whole(sets), whole(twice)
+            several, again = format_whole(sets), format_whole(twice)
             said = _TEXT.say("noise.each_set_some_twice", sets=several, twice=again, least=least, most=most)
         else:
-            said = _TEXT.say("noise.each_set", sets=whole(sets), least=least, most=most)
+            said = _TEXT.say("noise.each_set", sets=format_whole(sets), least=least, most=most)
         return [*told, said]
 
     def published(self) -> list[str]:
         told, values = [], self.statement["values"]
         if values and values["threshold"] is not None:
-            told.append(_TEXT.say("published.threshold_fitted", threshold=whole(values["threshold"])))
+            told.append(_TEXT.say("published.threshold_fitted", threshold=format_whole(values["threshold"])))
         for choice in self.statement["choices"]:
-            candidates, chosen = whole(choice["candidates"]), whole(choice["chosen"])
+            candidates, chosen = format_whole(choice["candidates"]), format_whole(choice["chosen"])
             told.append(
                 _TEXT.say("published.chosen", candidates=candidates, what=choice["what"], chosen=chosen)
             )
