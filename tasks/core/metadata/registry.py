@@ -53,7 +53,7 @@ class _Entry:
         self._text = _TEXT.of(self._claim["unit"])
         self._answers = {each["topic"]: as_markdown(each["answer"]) for each in self._stated["questions"]}
 
-    def format_whole(self) -> Json:
+    def whole(self) -> Json:
         return {
             "url_slug": self._release.slug,
             "status": "Draft",
