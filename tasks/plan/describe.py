@@ -19,7 +19,7 @@ from tasks.core.errors import InternalError, ParameterError
 from tasks.core.hints import did_you_mean, list_some
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.mechanisms import AnyParameters
-from tasks.core.ledger.store import is_begun
+from tasks.core.ledger.place import is_begun
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes

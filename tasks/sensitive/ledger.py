@@ -48,7 +48,7 @@ def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> 
     salt = salt_of(user_ledger_place(), dataset, table)
     if is_new:
         tell(
-            f"This run made a salt for the dataset {dataset!r}: {ledger.store.salts.where(dataset)}. Back "
+            f"This run made a salt for the dataset {dataset!r}: {ledger.store.where_salt(dataset)}. Back "
             f"the ledger's {ledger.store.whereabouts.kind} up, in secret."
         )
         if is_named:

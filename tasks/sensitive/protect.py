@@ -282,7 +282,7 @@ def protect_records(
         record_counted(workspace, name, drawn.sha256, records)
     if not drawn.reused:
         tell(_charged(charge, drawn))
-    handed_over = hand_over(workspace, name, drawn, ledger.scope, admitted.input)
+    handed_over = hand_over(workspace, name, drawn, ledger.store.scope, admitted.input)
     return HandedOverMeasurement(handed_over, is_reused=drawn.reused)
 
 

@@ -15,7 +15,7 @@ import pytest
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.sqlite import FolderSalts
+from tasks.core.ledger.sqlite import SqliteStore
 from tasks.core.statement.released_json import check_released_json
 from tests.flows import pipeline, visits
 from tests.flows.processes import Blow, Run, assert_whole, releases, unfinished
@@ -235,7 +235,7 @@ def test_canaries_and_the_salt_appear_nowhere(
         for column in pq.read_table(path).columns:
             texts = column.cast(pa.string()).to_pylist()
             assert not [text for text in texts if text and (text in tokens or text.startswith("2031-07-07"))]
-    secret = FolderSalts(own_ledger / "salts").path(dataset)
+    secret = SqliteStore(own_ledger).salt_path(dataset)
     salt = secret.read_bytes()
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600 and len(salt) == 32
     for path in [*(tmp_path / "out").rglob("*"), *Path(os.environ["PREFECT_HOME"]).rglob("*")]:

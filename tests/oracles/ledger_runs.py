@@ -24,10 +24,10 @@ from tasks.core.errors import MarginaliaError
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Transaction
-from tasks.core.ledger.ledger import Ledger
+from tasks.core.ledger.ledger import Ledger, open_store
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.store import LedgerStore, open_store
+from tasks.core.ledger.store import LedgerStore
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASET = "survey"

@@ -23,8 +23,8 @@ from typing import Literal
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Phase, Transaction
-from tasks.core.ledger.names import ReleaseName, folded
-from tasks.core.ledger.tables import Marks, PublicTable, are_apart, keyed, noted
+from tasks.core.ledger.names import folded
+from tasks.core.ledger.tables import Marks, are_apart, keyed, known_marks
 
 STOPPED: Phase = "stopped"
 #: Why: the table broke its strict contract, or could not be read.
@@ -50,24 +50,6 @@ class Stop:
     time: str
 
 
-def note_stop(
-    work: Transaction, dataset: str, stop: tuple[str, Why, str], table: PublicTable, code: str = ""
-) -> None:
-    """Write down that a run was stopped; which rules or rows did it is not in it.
-
-    Args:
-        work: what the entry is added to.
-        dataset: the run's.
-        stop: vintage, why, and hash of what the table was held to.
-        table: what is public of it.
-        code: the code's version.
-    """
-    vintage, why, asked = stop
-    # Not under "dataset": an account is made of the entries that have that, and there may be none yet.
-    body = {"phase": STOPPED, "stopped_of": dataset, "vintage": vintage, "why": why, "asked": asked}
-    work.append({**body, "code": code, **table.marks(work.entries).as_body()})
-
-
 def stops_of(entries: Iterable[Entry], dataset: str) -> tuple[Stop, ...]:
     """The stopped runs of a dataset, in order, and those of its tables under another name.
 
@@ -77,7 +59,7 @@ def stops_of(entries: Iterable[Entry], dataset: str) -> tuple[Stop, ...]:
     stopped = [entry for entry in entries if entry.phase == STOPPED]
     if not stopped:
         return ()
-    own = noted(entries).get(dataset, Marks())
+    own = known_marks(entries).get(dataset, Marks())
     for entry in stopped:
         if entry.text("stopped_of") == dataset:
             own = own.plus(Marks.of(entry))
@@ -141,24 +123,10 @@ def require_policy(entries: Iterable[Entry], dataset: str, policy: Policy) -> No
         )
 
 
-def note_policy(work: Transaction, name: ReleaseName, policy: Policy, code: str = "") -> None:
-    """Note the policy of a run that is about to read its table, where it is another than before.
-
-    Raises:
-        ParameterError: see `require_policy`.
-    """
-    require_policy(work.entries, name.dataset, policy)
-    known = [each.policy for each in policy_changes(work.entries, name.dataset) if each.digest == name.digest]
-    if (known[-1] if known else DRAW) != policy:
-        # Not under "dataset": an account is made of the entries that have that.
-        body = {"phase": POLICY, "unchanged_of": name.dataset, "vintage": name.vintage, "digest": name.digest}
-        work.append({**body, "policy": policy, "code": code})
-
-
 SUBJECT: Phase = "subject"
 
 
-def enter_subject(work: Transaction, dataset: str, subject_id: str, code: str = "") -> None:
+def enter_subject(work: Transaction, dataset: str, subject_id: str, code: str) -> None:
     """Note the column of a release that is about to be drawn, where none was noted.
 
     Raises:
@@ -166,11 +134,12 @@ def enter_subject(work: Transaction, dataset: str, subject_id: str, code: str = 
     """
     if not subject_id:
         return
-    known, mark = _noted(work.entries, dataset), _mark(work.entries, subject_id)
-    if known is None:
+    own = (e for e in work.entries if e.phase == SUBJECT and e.text("subject_of") == dataset)
+    noted, mark = [e.text("subject") for e in own], subject_mark(work.entries, subject_id)
+    if not noted:
         # Not under "dataset": an account is made of the entries that have that.
         work.append({"phase": SUBJECT, "subject_of": dataset, "subject": mark, "code": code})
-    elif known != mark:
+    elif noted[-1] != mark:
         raise ParameterError(
             f"All releases of a dataset must tell its subjects apart by the same column, as their costs are "
             f"added up for each of these. Earlier releases of {dataset!r} did by another one than "
@@ -179,16 +148,5 @@ def enter_subject(work: Transaction, dataset: str, subject_id: str, code: str = 
         )
 
 
-def rename_subject(work: Transaction, dataset: str, subject_id: str, reason: str, code: str = "") -> None:
-    mark = _mark(work.entries, subject_id)
-    body = {"phase": SUBJECT, "subject_of": dataset, "subject": mark, "code": code, "reason": reason}
-    work.append(body)
-
-
-def _noted(entries: Iterable[Entry], dataset: str) -> str | None:
-    found = [e.text("subject") for e in entries if e.phase == SUBJECT and e.text("subject_of") == dataset]
-    return found[-1] if found else None
-
-
-def _mark(entries: list[Entry], subject_id: str) -> str:
+def subject_mark(entries: list[Entry], subject_id: str) -> str:
     return keyed(entries, canonical(["subject", folded(subject_id)]))

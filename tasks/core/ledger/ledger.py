@@ -25,24 +25,25 @@ from tasks.core.ledger.account import (
 from tasks.core.ledger.audit import Audit, audited
 from tasks.core.ledger.dataset_notes import (
     DRAW,
+    POLICY,
+    STOPPED,
+    SUBJECT,
     Policy,
     PolicyChange,
     Stop,
     Why,
     enter_subject,
-    note_policy,
-    note_stop,
     policy_changes,
-    rename_subject,
     require_policy,
     stops_of,
+    subject_mark,
 )
 from tasks.core.ledger.entries import Entry, Transaction, broken
 from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
-from tasks.core.ledger.place import Place
+from tasks.core.ledger.place import Database, Place, ledger_place
 from tasks.core.ledger.refusals import exhausted, non_private, second_budget
-from tasks.core.ledger.store import LedgerStore, open_store
-from tasks.core.ledger.tables import APART, TABLE, PublicTable, note, noted, resemblance
+from tasks.core.ledger.store import LedgerStore
+from tasks.core.ledger.tables import APART, TABLE, PublicTable, note_table, resemblance
 
 _ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
 
@@ -69,13 +70,8 @@ class Ledger:
         self.store = store
         self.code = code
 
-    @property
-    def scope(self) -> str:
-        """Where this ledger counts, as a noun phrase that a release states (R22)."""
-        return self.store.scope
-
     def head(self) -> str:
-        return self._entries()[-1].sha256
+        return self.entries()[-1].sha256
 
     def verify(self, expected_head: str | None = None) -> str:
         """Check the whole chain and return its head.
@@ -86,7 +82,7 @@ class Ledger:
         Raises:
             LedgerError: the chain is broken, or was cut short, or is another ledger's.
         """
-        entries = self._entries()
+        entries = self.entries()
         if expected_head is not None and all(entry.sha256 != expected_head for entry in entries):
             raise broken(
                 self.store.whereabouts,
@@ -97,14 +93,10 @@ class Ledger:
 
     def audit(self) -> Audit:
         """Check that every entry was allowed; see `audited`."""
-        return audited(self._entries(), self.store.whereabouts)
+        return audited(self.entries(), self.store.whereabouts)
 
     def entries(self) -> list[Entry]:
-        """All entries, in the chain's order."""
-        return self._entries()
-
-    def _entries(self) -> list[Entry]:
-        """All entries, verified, with a reservation for each stored measurement.
+        """All entries in the chain's order, verified, with a reservation for each stored measurement.
 
         The measurements are listed first: each is made after its reservation is on the disk.
         """
@@ -120,17 +112,17 @@ class Ledger:
 
     def datasets(self) -> tuple[str, ...]:
         """Registered datasets, in order of registration."""
-        return tuple(registered_names(self._entries()))
+        return tuple(registered_names(self.entries()))
 
     def is_registered(self, dataset: str) -> bool:
         return dataset in self.datasets()
 
     def has_salt(self, dataset: str) -> bool:
-        return dataset in salted_names(self._entries())
+        return dataset in salted_names(self.entries())
 
     def reasons(self, dataset: str) -> tuple[str, ...]:
         """What was written down about a dataset, which need not be registered, in order."""
-        return reasons_of(self._entries(), dataset)
+        return reasons_of(self.entries(), dataset)
 
     def register(self, registration: Registration) -> Account:
         """Give a dataset its budget, once, as a person asks for it.
@@ -171,7 +163,7 @@ class Ledger:
                 path or the columns of another dataset's, and no person wrote down why it is apart; or its
                 subjects were told apart by another column (`subjects.enter_subject`).
         """
-        rehearsal = Transaction(self._entries())
+        rehearsal = Transaction(self.entries())
         for registration, table in runs:
             self._enter(rehearsal, registration, table)
 
@@ -198,19 +190,19 @@ class Ledger:
         Raises:
             ParameterError: without a reason, or the dataset has no budget of subjects.
         """
-        if not reason.strip() or not self._is_of_subjects(dataset):
+        is_of_subjects = self.is_registered(dataset) and self.account(dataset).unit == "subject"
+        if not reason.strip() or not is_of_subjects:
             raise ParameterError(
                 f"Another name of the column that tells the subjects of '{dataset}' apart needs a reason "
                 "(--reason), and a dataset that is registered with the unit subject. Nothing was changed."
             )
         with self.store.transaction() as work:
-            rename_subject(work, dataset, subject_id, reason.strip(), self.code)
-
-    def _is_of_subjects(self, dataset: str) -> bool:
-        return self.is_registered(dataset) and self.account(dataset).unit == "subject"
+            mark = subject_mark(work.entries, subject_id)
+            body = {"phase": SUBJECT, "subject_of": dataset, "subject": mark, "code": self.code}
+            work.append({**body, "reason": reason.strip()})
 
     def note_stop(self, dataset: str, vintage: str, why: Why, asked: str, table: PublicTable) -> None:
-        """Write down that its table stops a run, before anybody learns of it.
+        """Write down that its table stops a run, before anybody learns of it; not which rules or rows did.
 
         Args:
             dataset: which need not be registered.
@@ -220,40 +212,51 @@ class Ledger:
             table: what is public of the table.
         """
         with self.store.transaction() as work:
-            note_stop(work, dataset, (vintage, why, asked), table, self.code)
+            # Not under "dataset": an account is made of the entries that have that. There may be none yet.
+            body = {"phase": STOPPED, "stopped_of": dataset, "vintage": vintage, "why": why, "asked": asked}
+            work.append({**body, "code": self.code, **table.marks(work.entries).as_body()})
 
     def stops(self, dataset: str) -> tuple[Stop, ...]:
         """The runs of a dataset, which need not be registered, that their table stopped."""
-        return stops_of(self._entries(), dataset)
+        return stops_of(self.entries(), dataset)
 
     def require_policy(self, dataset: str, policy: Policy) -> None:
         """Refuse a policy that makes earlier statements untrue; see `policies.require_policy`."""
-        require_policy(self._entries(), dataset, policy)
+        require_policy(self.entries(), dataset, policy)
 
     def note_policy(self, name: ReleaseName, policy: Policy) -> None:
-        if policy == DRAW and not policy_changes(self._entries(), name.dataset):
+        """Note the policy of a run that is about to read its table, where it is another than before.
+
+        Raises:
+            ParameterError: see `dataset_notes.require_policy`.
+        """
+        if policy == DRAW and not policy_changes(self.entries(), name.dataset):
             return  # as ever: nothing is written
         with self.store.transaction() as work:
-            note_policy(work, name, policy, self.code)
+            require_policy(work.entries, name.dataset, policy)
+            changes = policy_changes(work.entries, name.dataset)
+            known = [change.policy for change in changes if change.digest == name.digest]
+            if (known[-1] if known else DRAW) != policy:
+                # Not under "dataset": an account is made of the entries that have that.
+                body = {"phase": POLICY, "unchanged_of": name.dataset, "vintage": name.vintage}
+                work.append({**body, "digest": name.digest, "policy": policy, "code": self.code})
 
     def policy_changes(self, dataset: str, head: str | None = None) -> tuple[PolicyChange, ...]:
         """Changes of a dataset's policies on unchanged tables, now or when the chain ended at ``head``."""
-        entries = self._entries()
-        places = [entry.seq for entry in entries if entry.sha256 == head]
-        return policy_changes(entries[: places[0]] if places else entries, dataset)
+        return policy_changes(self._entries_at(head), dataset)
 
     def _enter(self, work: Transaction, registration: Registration, table: PublicTable) -> bool:
         dataset = registration.dataset
         is_new = dataset not in registered_names(work.entries)
         if is_new:
             self._refuse_twin(work, dataset)
-        found = resemblance(work.entries, noted(work.entries), dataset, table)
+        found = resemblance(work.entries, TABLE, dataset, table)
         if found is not None:
             raise second_budget(found, registration.unit, is_new=is_new)
         if is_new:
             self._register(work, registration)
         enter_subject(work, dataset, registration.subject_id, self.code)
-        note(work, TABLE, dataset, table.marks(work.entries), self.code)
+        note_table(work, TABLE, dataset, table, self.code)
         return is_new
 
     def _register(self, work: Transaction, registration: Registration) -> None:
@@ -293,11 +296,13 @@ class Ledger:
             return account_of(work.entries, dataset)
 
     def account(self, dataset: str, head: str | None = None) -> Account:
-        entries = self._entries()
-        if head is not None:
-            places = [entry.seq for entry in entries if entry.sha256 == head]
-            entries = entries[: places[0]] if places else entries
-        return account_of(entries, dataset)
+        """The account of a dataset, now or when the chain ended at ``head``."""
+        return account_of(self._entries_at(head), dataset)
+
+    def _entries_at(self, head: str | None) -> list[Entry]:
+        entries = self.entries()
+        end = next((entry.seq for entry in entries if entry.sha256 == head), len(entries))
+        return entries[:end]
 
     def check_admission(
         self, name: ReleaseName, charge: Charge, registration: Registration | None = None
@@ -315,7 +320,7 @@ class Ledger:
             BudgetExhausted: the budget does not cover it.
         """
         _require_private(charge)
-        entries = self._entries()
+        entries = self.entries()
         is_new = registration is not None and name.dataset not in registered_names(entries)
         account = registration.account() if registration and is_new else account_of(entries, name.dataset)
         latest = account.latest(name)
@@ -405,16 +410,28 @@ class Ledger:
         return work.append({"phase": phase, "dataset": dataset, "code": self.code, **content})
 
 
-def open_ledger(place: Place | None = None, code: str = "") -> Ledger:
-    """The ledger of a place, by default the user's own (`place.ledger_place`), made where it is missing.
+def open_store(place: Place | None = None) -> LedgerStore:
+    """The store at a place, made where it is missing.
 
     Args:
-        place: its own.
-        code: the code's version, noted with each entry.
+        place: of the ledger; None: the user's own (`place.ledger_place`).
 
     Raises:
-        LedgerError: see `open_store`.
+        LedgerError: see `SqliteStore` and `PostgresqlStore`.
     """
+    place = place or ledger_place()
+    if isinstance(place, Database):
+        # Not for those who have no database: loading its client takes a tenth of a second.
+        from tasks.core.ledger.postgresql import PostgresqlStore
+
+        return PostgresqlStore(place)
+    from tasks.core.ledger.sqlite import SqliteStore
+
+    return SqliteStore(place)
+
+
+def open_ledger(place: Place | None = None, code: str = "") -> Ledger:
+    """The ledger of a place (see `open_store`). Args: code: the code's version, noted with each entry."""
     return Ledger(open_store(place), code)
 
 

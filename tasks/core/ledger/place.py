@@ -93,6 +93,11 @@ def local_folder(place: Place) -> Path:
     return place if isinstance(place, Path) else _state() / "shared-ledgers"
 
 
+def is_begun(place: Place) -> bool:
+    """Whether somebody has used a ledger there, as far as that is known without opening it."""
+    return isinstance(place, Database) or (place / "ledger.sqlite").is_file()
+
+
 def _state() -> Path:
     state = os.environ.get("XDG_STATE_HOME", "")
     root = Path(state) if state and Path(state).is_absolute() else Path.home() / ".local" / "state"

@@ -21,8 +21,8 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import psycopg
 from psycopg import errors
@@ -46,9 +46,9 @@ from tasks.core.ledger.entries import (
 )
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
 from tasks.core.ledger.place import Database, begin_folder, parts_of
-from tasks.core.ledger.refusals import lost_salt
+from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable
+from tasks.core.ledger.store import SQL, LedgerStore, Measurements, entry_row, first_entry, salt_key
 
-_SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger" / "postgresql"
 #: How often a waiting run asks whether the release is free.
 _ASKED_SECONDS = 0.2
 
@@ -66,11 +66,10 @@ Connection = psycopg.Connection[Row]
 
 
 def statement(name: str) -> str:
-    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+    return (SQL / "postgresql" / f"{name}.sql").read_text(encoding="utf-8")
 
 
-@dataclass(frozen=True)
-class _Held:
+class _Held(NamedTuple):
     """A session that this thread is to use, and the release's lock that it holds, if it holds one."""
 
     connection: Connection
@@ -123,7 +122,8 @@ class Sessions:
                 # Before the first query, which fixes what the transaction sees.
                 connection.execute("lock table head in exclusive mode")
                 if lock is not None and connection.info.backend_pid not in self._holders(connection, lock):
-                    raise self._unreachable("the session that held the lock of this release is gone")
+                    gone = "the session that held the lock of this release is gone"
+                    raise unwritable(self.whereabouts, gone)
                 yield connection
                 connection.execute("commit")
             except BaseException:
@@ -193,7 +193,7 @@ class Sessions:
 
     def _require_durable(self, facts: Row) -> None:
         if facts["is_standby"]:
-            raise self._unreachable("it is a standby, which can't be written")
+            raise unwritable(self.whereabouts, "it is a standby, which can't be written")
         off = [name for name in ("fsync", "synchronous_commit") if facts[name] != "on"]
         if off:
             raise LedgerError(
@@ -202,7 +202,7 @@ class Sessions:
                 "run again."
             )
         if facts["schema"] is None:
-            raise self._unreachable("there is no schema that this role may use (search_path)")
+            raise unwritable(self.whereabouts, "there is no schema that this role may use (search_path)")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -219,19 +219,12 @@ class Sessions:
         if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn | errors.DataCorrupted):
             return broken(self.whereabouts, "its tables are damaged")
         if isinstance(error, errors.DiskFull):
-            return LedgerError(
-                f"The command must write to the ledger in {self.whereabouts.name}, and the server's disk is "
-                "full. Free some space and run again: nothing is charged twice."
-            )
+            return disk_full(self.whereabouts, "the server's disk")
         if isinstance(error, errors.LockNotAvailable):
-            return self._unreachable("another run has been writing to it for two minutes")
+            return unwritable(self.whereabouts, "another run has been writing to it for two minutes")
         said = (error.diag.message_primary or str(error)).strip().splitlines() or ["the connection was lost"]
-        return self._unreachable(f"PostgreSQL says '{said[0].removeprefix('connection failed: ').strip()}'")
-
-    def _unreachable(self, what: str) -> LedgerError:
-        return LedgerError(
-            f"The ledger in {self.whereabouts.name} must be readable and writable, but {what}. "
-            "Correct that and run again: nothing is charged twice."
+        return unwritable(
+            self.whereabouts, f"PostgreSQL says '{said[0].removeprefix('connection failed: ').strip()}'"
         )
 
 
@@ -253,7 +246,7 @@ def _only(cursor: psycopg.Cursor[Row]) -> object:
 _PART_BYTES = 8 << 20
 
 
-class DatabaseMeasurements:
+class DatabaseMeasurements(Measurements):
     """The files of each measurement as bytes, written in one transaction.
 
     Noise is drawn into a folder of this machine. A copy here is only ever used where it is what the chain
@@ -262,7 +255,8 @@ class DatabaseMeasurements:
 
     def __init__(self, sessions: Sessions, folder: Path) -> None:
         """Args: sessions: with the database. folder: for copies, made where it is missing."""
-        self._sessions, self.root = sessions, place.private_folder(folder)
+        super().__init__(folder)
+        self._sessions = sessions
 
     def names(self) -> set[str]:
         with self._sessions.current() as connection:
@@ -273,15 +267,9 @@ class DatabaseMeasurements:
             row = connection.execute(statement("has"), {"name": name}).fetchone()
         return bool(row and row["files"])
 
-    def begin(self, name: str) -> Path:
-        return begin_folder(self._part(name))
-
-    def give_up(self, name: str) -> None:
-        shutil.rmtree(self._part(name), ignore_errors=True)
-
     def keep(self, name: str) -> None:
         """See `Measurements`: the transaction is durable when it ends, and the lock is still held in it."""
-        part = self._part(name)
+        part = self.part(name)
         with self._sessions.writing() as connection:
             for path in sorted(path for path in part.rglob("*") if path.is_file()):
                 where = path.relative_to(part).as_posix()
@@ -305,9 +293,6 @@ class DatabaseMeasurements:
 
     def where(self, name: str) -> str:
         return f"the measurement {name} of the database {self._sessions.whereabouts.name}"
-
-    def _part(self, name: str) -> Path:
-        return self.root / f"{name}.part"
 
     def _fetched(self, name: str) -> Path:
         scratch = begin_folder(self.root / f"{name}.{uuid.uuid4().hex}.copy")
@@ -337,42 +322,14 @@ class DatabaseMeasurements:
         made.rename(copy)
 
 
-class DatabaseSalts:
-    """One row a salt, by a hash of the dataset's name."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        """Args: sessions: with the database."""
-        self._sessions = sessions
-
-    def make(self, dataset: str) -> None:
-        """See `Salts`: it is kept with the chain's word on it, or neither is."""
-        with self._sessions.current() as connection:
-            connection.execute(statement("make_salt"), {"key": _key(dataset), "salt": new_salt()})
-
-    def read(self, dataset: str) -> bytes:
-        with self._sessions.current() as connection:
-            row = connection.execute(statement("salt"), {"key": _key(dataset)}, binary=True).fetchone()
-        if row is None:
-            raise lost_salt(self.where(dataset), "it is gone", "database")
-        salt: bytes = row["salt"]  # type: ignore[assignment]
-        if len(salt) != SALT_BYTES:
-            raise lost_salt(self.where(dataset), f"it does not have {SALT_BYTES} bytes", "database")
-        return salt
-
-    def where(self, dataset: str) -> str:
-        return f"of dataset {dataset!r} in {self._sessions.whereabouts.name}"
-
-
-def _key(dataset: str) -> str:
-    return sha256_of(dataset)[:32]
-
-
 _TABLES = 4
 _A_TABLE_IS_GONE = "a table of it is gone or not durable"
 
 
-class PostgresqlStore:
+class PostgresqlStore(LedgerStore):
     """A ledger in a database."""
+
+    scope = "one ledger in a database that its workers share"
 
     def __init__(self, database: place.Database) -> None:
         """Open the ledger of a database, making its tables where it has none.
@@ -389,14 +346,9 @@ class PostgresqlStore:
         with self._sessions.apart() as connection:
             facts = connection.execute(statement("server")).fetchone() or {}
             address = canonical([self.whereabouts.name, str(facts.get("schema"))])
-            self.local = place.private_folder(place.local_folder(database) / sha256_of(address)[:16])
+            self.folder = place.private_folder(place.local_folder(database) / sha256_of(address)[:16])
             self._make_tables(connection)
-        self.measurements = DatabaseMeasurements(self._sessions, self.local / "measurements")
-        self.salts = DatabaseSalts(self._sessions)
-
-    @property
-    def scope(self) -> str:
-        return "one ledger in a database that its workers share"
+        self.measurements = DatabaseMeasurements(self._sessions, self.folder / "measurements")
 
     def entries(self) -> list[Entry]:
         # What this machine knew first: the chain only grows, so that what is read later holds it.
@@ -415,7 +367,7 @@ class PostgresqlStore:
             before = work.entries[-1]
             yield work
             for entry in work.appended:
-                _append(connection, entry)
+                connection.execute(statement("append"), entry_row(entry))
             if work.appended:
                 self._move_head(connection, before, work.entries[-1])
         self._remember(work.entries[-1], known)
@@ -426,6 +378,24 @@ class PostgresqlStore:
 
     def is_at_work(self, key: str) -> bool:
         return self._sessions.is_locked(key)
+
+    def make_salt(self, dataset: str) -> None:
+        """See `LedgerStore`: it is kept with the chain's word on it, or neither is."""
+        with self._sessions.current() as connection:
+            connection.execute(statement("make_salt"), {"key": salt_key(dataset), "salt": new_salt()})
+
+    def read_salt(self, dataset: str) -> bytes:
+        with self._sessions.current() as connection:
+            row = connection.execute(statement("salt"), {"key": salt_key(dataset)}, binary=True).fetchone()
+        if row is None:
+            raise lost_salt(self.where_salt(dataset), "it is gone", "database")
+        salt: bytes = row["salt"]  # type: ignore[assignment]
+        if len(salt) != SALT_BYTES:
+            raise lost_salt(self.where_salt(dataset), f"it does not have {SALT_BYTES} bytes", "database")
+        return salt
+
+    def where_salt(self, dataset: str) -> str:
+        return f"of dataset {dataset!r} in {self.whereabouts.name}"
 
     def _read(self, connection: Connection, known: Head | None) -> list[Entry]:
         """The chain, which must end at its head and hold what this machine knew."""
@@ -439,7 +409,7 @@ class PostgresqlStore:
                 self.whereabouts, "its chain does not end where its table head says: it was cut short"
             )
         if known is not None:
-            require_whole(entries, known, self.whereabouts, self.local)
+            require_whole(entries, known, self.whereabouts, self.folder)
         return entries
 
     def _move_head(self, connection: Connection, before: Entry, last: Entry) -> None:
@@ -457,14 +427,13 @@ class PostgresqlStore:
             if found == _TABLES:
                 return
             if found or self._known() is not None:
-                empty = f"it is empty, though this machine has used it ({self.local} says so)"
+                empty = f"it is empty, though this machine has used it ({self.folder} says so)"
                 raise broken(self.whereabouts, _A_TABLE_IS_GONE if found else empty)
             self._require_no_other(connection)
             connection.execute(statement("create"))
-            first = Transaction([])
-            entry = first.append({"phase": "open", "ledger": uuid.uuid4().hex})
-            _append(connection, entry)
-            connection.execute(statement("first_head"), {"seq": entry.seq, "sha256": entry.sha256})
+            first = entry_row(first_entry())
+            connection.execute(statement("append"), first)
+            connection.execute(statement("first_head"), first)
 
     def _require_no_other(self, connection: Connection) -> None:
         """Refuse a second ledger in a database: it would not know what was spent in the first.
@@ -487,18 +456,13 @@ class PostgresqlStore:
         return int(str(row["found"]))
 
     def _known(self) -> Head | None:
-        return read_head(self.local, self.whereabouts)
+        return read_head(self.folder, self.whereabouts)
 
     def _remember(self, last: Entry, known: Head | None) -> None:
         """Note the last entry on this machine. Where that fails, the machine knows less, and no more."""
         if known is not None and known.seq >= last.seq:
             return
-        with suppress(OSError), place.exclusive(self.local / "head.lock"):
+        with suppress(OSError), place.exclusive(self.folder / "head.lock"):
             now = self._known()
             if now is None or now.seq < last.seq:
-                keep_head(draft_head(self.local, last))
-
-
-def _append(connection: Connection, entry: Entry) -> None:
-    row = {"seq": entry.seq, "body": canonical(entry.body), "sha256": entry.sha256}
-    connection.execute(statement("append"), row)
+                keep_head(draft_head(self.folder, last))

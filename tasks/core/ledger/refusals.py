@@ -11,6 +11,7 @@ from tasks.core.dp.budget import DOWN, Caps, Charge, Spent, float_up
 from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
+from tasks.core.ledger.entries import Whereabouts
 from tasks.core.ledger.tables import Resemblance
 
 #: What is left below this part of a release's cost is the rounding of caps: nothing that fits anything.
@@ -92,6 +93,20 @@ def lost_salt(where: str, what: str, kind: str = "folder") -> LedgerError:
         "from a backup. If there is none, only a dataset of another name gets a new salt. Give another name "
         "if no output of the old salt was ever shared, or if you accept that old and new outputs "
         "together tell more."
+    )
+
+
+def unwritable(where: Whereabouts, what: str) -> LedgerError:
+    return LedgerError(
+        f"The ledger in {where.name} must be readable and writable, but {what}. "
+        "Correct that and run again: nothing is charged twice."
+    )
+
+
+def disk_full(where: Whereabouts, disk: str) -> LedgerError:
+    return LedgerError(
+        f"The command must write to the ledger in {where.name}, and {disk} is full. "
+        "Free some space and run again: nothing is charged twice."
     )
 
 

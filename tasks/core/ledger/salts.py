@@ -13,11 +13,11 @@ from pathlib import Path
 
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Phase, Transaction
+from tasks.core.ledger.ledger import open_store
 from tasks.core.ledger.names import folded, refuse_twin, registered_names, salted_names
 from tasks.core.ledger.place import VARIABLE, Place, local_folder
 from tasks.core.ledger.refusals import lost_salt, second_salt
-from tasks.core.ledger.store import open_store
-from tasks.core.ledger.tables import SALTED, PublicTable, note, noted, resemblance
+from tasks.core.ledger.tables import SALTED, PublicTable, note_table, resemblance
 
 _PHASE: Phase = "salt"
 
@@ -45,13 +45,13 @@ def salt_of(place: Place, dataset: str, table: PublicTable | None = None) -> byt
             _enter(work, dataset, table)
             known = _fingerprint(work.entries, dataset)
             if known is None:
-                store.salts.make(dataset)
-                known = hashlib.sha256(store.salts.read(dataset)).hexdigest()
+                store.make_salt(dataset)
+                known = hashlib.sha256(store.read_salt(dataset)).hexdigest()
                 work.append({"phase": _PHASE, "salt_of": dataset, "salt_sha256": known})
-    salt = store.salts.read(dataset)
+    salt = store.read_salt(dataset)
     if hashlib.sha256(salt).hexdigest() != known:
         what = "it is not the one that was made for this dataset"
-        raise lost_salt(store.salts.where(dataset), what, store.whereabouts.kind)
+        raise lost_salt(store.where_salt(dataset), what, store.whereabouts.kind)
     return salt
 
 
@@ -77,10 +77,10 @@ def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
         refuse_twin(dataset, registered_names(work.entries))
     if table is None:
         return
-    found = resemblance(work.entries, noted(work.entries, SALTED), dataset, table)
+    found = resemblance(work.entries, SALTED, dataset, table)
     if found is not None:
         raise second_salt(found)
-    note(work, SALTED, dataset, table.marks(work.entries))
+    note_table(work, SALTED, dataset, table)
 
 
 def salted_datasets(place: Place) -> list[str]:

@@ -4,10 +4,8 @@ Writers take turns by a lock of their own, so that the head's file (see `head`) 
 the transaction that died after its commit; whoever reads next brings it up to date.
 """
 
-import contextlib
 import errno
 import os
-import shutil
 import sqlite3
 import stat
 import tempfile
@@ -16,7 +14,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
-from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError
 from tasks.core.ledger import place
 from tasks.core.ledger.entries import (
@@ -32,16 +29,12 @@ from tasks.core.ledger.entries import (
     verified,
 )
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
-from tasks.core.ledger.place import begin_folder
-from tasks.core.ledger.refusals import lost_salt
+from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable
+from tasks.core.ledger.store import SQL, LedgerStore, Measurements, entry_row, first_entry, salt_key
 
 
-class FolderMeasurements:
+class FolderMeasurements(Measurements):
     """One folder a measurement, which has its name from the moment it is complete and durable."""
-
-    def __init__(self, folder: Path) -> None:
-        """Args: folder: of all of them, made where it is missing."""
-        self.root = place.private_folder(folder)
 
     def names(self) -> set[str]:
         return {folder.name.removesuffix(".part") for folder in self.root.iterdir()}
@@ -49,15 +42,9 @@ class FolderMeasurements:
     def has(self, name: str) -> bool:
         return (self.root / name).is_dir()
 
-    def begin(self, name: str) -> Path:
-        return begin_folder(self._part(name))
-
-    def give_up(self, name: str) -> None:
-        shutil.rmtree(self._part(name), ignore_errors=True)
-
     def keep(self, name: str) -> None:
         """See `Measurements`: the files are durable before the folder has its name."""
-        part = self._part(name)
+        part = self.part(name)
         for path in sorted(part.rglob("*")):
             place.sync(path)
         place.sync(part)
@@ -73,29 +60,77 @@ class FolderMeasurements:
     def where(self, name: str) -> str:
         return str(self.root / name)
 
-    def _part(self, name: str) -> Path:
-        return self.root / f"{name}.part"
+
+_BUSY_SECONDS = 120.0
+_MAKING = "making.lock"
+_WRITING = "writing.lock"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-class FolderSalts:
-    """One file a salt.
+class SqliteStore(LedgerStore):
+    """A SQLite file in a private folder, with measurements and salts beside it."""
 
-    <folder>/<key>.salt      0600, by the dataset's name
-    """
+    scope = "one ledger of one user on one machine"
 
     def __init__(self, folder: Path) -> None:
-        """Args: folder: of all of them; made with the first."""
-        self.root = folder
+        """Open the ledger of a folder, making both where they are missing.
 
-    def path(self, dataset: str) -> Path:
-        return self.root / f"{sha256_of(dataset)[:32]}.salt"
+        Raises:
+            LedgerError: the folder or file is open to others, or the file is gone though it was used.
+        """
+        self.folder = place.private_folder(folder)
+        self.file = folder / "ledger.sqlite"
+        self.whereabouts = Whereabouts(str(self.folder), "folder")
+        self.measurements = FolderMeasurements(folder / "measurements")
+        place.private_folder(folder / "locks")
+        if not self.file.exists():
+            with place.exclusive(folder / "locks" / _MAKING):
+                self._make()
+        place.check_private(self.file)
+        self._noted_head()
 
-    def where(self, dataset: str) -> str:
-        return str(self.path(dataset))
+    def entries(self) -> list[Entry]:
+        # The head first: the chain only grows, so that what is read later holds it.
+        head = self._noted_head()
+        with self._connection() as connection:
+            entries = self._read(connection, head)
+        if head.seq < len(entries):
+            self._bring_up_to_date()
+        return entries
 
-    def make(self, dataset: str) -> None:
-        """See `Salts`: its maker may have died before the chain knew of it."""
-        path = self.path(dataset)
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """See `LedgerStore`: a lock of its own, and SQLite's, make it exclusive."""
+        with place.exclusive(self.folder / "locks" / _WRITING), self._connection() as connection:
+            connection.execute("begin immediate")
+            try:
+                work = Transaction(self._read(connection, self._noted_head()))
+                yield work
+                for entry in work.appended:
+                    connection.execute(_statement("append"), entry_row(entry))
+                draft = self._drafted(work.entries[-1])
+                connection.execute("commit")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                raise
+            with suppress(OSError):  # the entries stand; whoever reads next brings the head up to date
+                keep_head(draft)
+
+    def release_lock(self, key: str, waiting: Callable[[], None] | None) -> AbstractContextManager[None]:
+        return place.exclusive(self._lock(key), waiting)
+
+    def is_at_work(self, key: str) -> bool:
+        return place.is_held(self._lock(key))
+
+    def salt_path(self, dataset: str) -> Path:
+        return self.folder / "salts" / f"{salt_key(dataset)}.salt"
+
+    def where_salt(self, dataset: str) -> str:
+        return str(self.salt_path(dataset))
+
+    def make_salt(self, dataset: str) -> None:
+        path = self.salt_path(dataset)
         if os.path.lexists(path):
             return
         place.private_folder(path.parent)
@@ -116,14 +151,14 @@ class FolderSalts:
                 "correct that and run again."
             )
         finally:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 draft.unlink(missing_ok=True)
         if problem:
             raise LedgerError(problem)
 
-    def read(self, dataset: str) -> bytes:
-        """See `Salts`: a plain file of 32 bytes in a folder of its own, both closed to others."""
-        path = self.path(dataset)
+    def read_salt(self, dataset: str) -> bytes:
+        """See `LedgerStore`: a plain file of 32 bytes in a folder of its own, both closed to others."""
+        path = self.salt_path(dataset)
         try:
             if stat.S_ISLNK(path.parent.lstat().st_mode):
                 raise lost_salt(str(path), "its folder is a link")
@@ -138,72 +173,6 @@ class FolderSalts:
         if len(salt) != SALT_BYTES:
             raise lost_salt(str(path), f"it does not have {SALT_BYTES} bytes")
         return salt
-
-
-_SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger"
-_BUSY_SECONDS = 120.0
-_MAKING = "making.lock"
-_WRITING = "writing.lock"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-class SqliteStore:
-    """A SQLite file in a private folder, with measurements and salts beside it."""
-
-    def __init__(self, folder: Path) -> None:
-        """Open the ledger of a folder, making both where they are missing.
-
-        Raises:
-            LedgerError: the folder or file is open to others, or the file is gone though it was used.
-        """
-        self.folder = place.private_folder(folder)
-        self.file = folder / "ledger.sqlite"
-        self.whereabouts = Whereabouts(str(self.folder), "folder")
-        self.measurements = FolderMeasurements(folder / "measurements")
-        self.salts = FolderSalts(folder / "salts")
-        place.private_folder(folder / "locks")
-        if not self.file.exists():
-            with place.exclusive(folder / "locks" / _MAKING):
-                self._make()
-        place.check_private(self.file)
-        self._noted_head()
-
-    @property
-    def scope(self) -> str:
-        return "one ledger of one user on one machine"
-
-    def entries(self) -> list[Entry]:
-        # The head first: the chain only grows, so that what is read later holds it.
-        head = self._noted_head()
-        with self._connection() as connection:
-            entries = self._read(connection, head)
-        if head.seq < len(entries):
-            self._bring_up_to_date()
-        return entries
-
-    @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
-        """See `LedgerStore`: a lock of its own, and SQLite's, make it exclusive."""
-        with place.exclusive(self.folder / "locks" / _WRITING), self._connection() as connection:
-            connection.execute("begin immediate")
-            try:
-                work = Transaction(self._read(connection, self._noted_head()))
-                yield work
-                _append(connection, work.appended)
-                draft = self._drafted(work.entries[-1])
-                connection.execute("commit")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("rollback")
-                raise
-            with suppress(OSError):  # the entries stand; whoever reads next brings the head up to date
-                keep_head(draft)
-
-    def release_lock(self, key: str, waiting: Callable[[], None] | None) -> AbstractContextManager[None]:
-        return place.exclusive(self._lock(key), waiting)
-
-    def is_at_work(self, key: str) -> bool:
-        return place.is_held(self._lock(key))
 
     def _lock(self, key: str) -> Path:
         return self.folder / "locks" / f"{key}.lock"
@@ -251,15 +220,7 @@ class SqliteStore:
         return self._unwritable(code == sqlite3.SQLITE_FULL, f"SQLite says '{error}'")
 
     def _unwritable(self, is_full: bool, what: str) -> LedgerError:
-        if is_full:
-            return LedgerError(
-                f"The command must write to the ledger in {self.folder}, and its disk is full. "
-                "Free some space and run again: nothing is charged twice."
-            )
-        return LedgerError(
-            f"The ledger in {self.folder} must be readable and writable, but {what}. "
-            "Correct that and run again: nothing is charged twice."
-        )
+        return disk_full(self.whereabouts, "its disk") if is_full else unwritable(self.whereabouts, what)
 
     def _make(self) -> None:
         """Make the file whole under another name and rename it: an empty file is always damage."""
@@ -272,14 +233,13 @@ class SqliteStore:
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="making.") as scratch:
             draft = Path(scratch) / "ledger.sqlite"
             draft.touch(mode=0o600)
-            first = Transaction([])
-            first.append({"phase": "open", "ledger": uuid.uuid4().hex})
+            first = first_entry()
             with self._connection(draft) as connection:
                 connection.executescript(_statement("create"))
-                _append(connection, first.appended)
+                connection.execute(_statement("append"), entry_row(first))
             place.sync(draft)
             # Before the chain has its name: one that says that its head is kept is never without it.
-            keep_head(self._drafted(first.entries[-1]))
+            keep_head(self._drafted(first))
             draft.rename(self.file)
         place.sync(self.folder)
 
@@ -292,11 +252,5 @@ def _connect(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def _append(connection: sqlite3.Connection, entries: list[Entry]) -> None:
-    for entry in entries:
-        row = {"seq": entry.seq, "body": canonical(entry.body), "sha256": entry.sha256}
-        connection.execute(_statement("append"), row)
-
-
 def _statement(name: str) -> str:
-    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+    return (SQL / f"{name}.sql").read_text(encoding="utf-8")

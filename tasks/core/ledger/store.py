@@ -1,112 +1,118 @@
-"""What the ledger needs of a place that keeps it, and the two places that there are.
+"""What the ledger needs of a place that keeps it: the chain, the measurements and the salts together.
 
-A store keeps the chain, the measurements and the salts together: whoever backs one up backs up all. A folder
-(`tasks.core.ledger.sqlite`) serves one user on one machine, a database (`tasks.core.ledger.postgresql`)
-workers on many. Nobody else asks which of them it is.
+Whoever backs a store up backs up all. A folder (`tasks.core.ledger.sqlite`) serves one user on one machine, a
+database (`tasks.core.ledger.postgresql`) workers on many. Nobody else asks which of them it is.
 """
 
+import shutil
+import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
+from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.ledger.entries import Entry, Transaction, Whereabouts
-from tasks.core.ledger.place import Database, Place, ledger_place
+from tasks.core.ledger.place import begin_folder, private_folder
+
+#: The statements of the stores, a file each.
+SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger"
 
 
-class Measurements(Protocol):
+class Measurements(ABC):
     """The measurements of releases, each under the name of its reservation."""
 
+    def __init__(self, folder: Path) -> None:
+        """Args: folder: on this machine, for what is drawn; made where it is missing."""
+        self.root = private_folder(folder)
+
+    @abstractmethod
     def names(self) -> set[str]:
         """Of all that are kept or begun here."""
 
+    @abstractmethod
     def has(self, name: str) -> bool:
         """Whether a complete one is kept."""
 
+    def part(self, name: str) -> Path:
+        return self.root / f"{name}.part"
+
     def begin(self, name: str) -> Path:
         """An empty folder on this machine to draw into, closed to others. What was begun before goes."""
+        return begin_folder(self.part(name))
 
     def give_up(self, name: str) -> None:
-        """Take away what was begun."""
+        shutil.rmtree(self.part(name), ignore_errors=True)
 
+    @abstractmethod
     def keep(self, name: str) -> None:
         """Keep what was begun: durable, and under its name complete or not there at all."""
 
+    @abstractmethod
     def make_durable(self, name: str) -> None:
         """Make sure that one survives which a run that died kept."""
 
+    @abstractmethod
     def folder(self, name: str, sha256: str | None = None) -> Path:
         """A kept one's files, to be read alone. Args: sha256: what they should be, where it is known."""
 
+    @abstractmethod
     def where(self, name: str) -> str:
         """Where it is, for whoever must restore it."""
 
 
-class Salts(Protocol):
-    """The salts of SynDiffix's noise, by dataset."""
+class LedgerStore(ABC):
+    """One place.
 
-    def make(self, dataset: str) -> None:
-        """Make one of 32 random bytes, whole or not at all, unless there is one."""
+    Attributes:
+        scope: where budgets are counted together, in words that may be published (R22).
+        whereabouts: where it is, for messages.
+        folder: on this machine, with the head that it knows.
+    """
 
-    def read(self, dataset: str) -> bytes:
-        """Its bytes. Raises LedgerError where it is gone, damaged or open to others."""
+    scope: ClassVar[str]
+    whereabouts: Whereabouts
+    measurements: Measurements
+    folder: Path
 
-    def where(self, dataset: str) -> str:
-        """Where it is, in words."""
-
-
-class LedgerStore(Protocol):
-    """What a ledger needs of its store."""
-
-    @property
-    def scope(self) -> str:
-        """Where budgets are counted together, in words that may be published."""
-
-    @property
-    def whereabouts(self) -> Whereabouts:
-        """Where it is, for messages."""
-
-    @property
-    def measurements(self) -> Measurements:
-        """The measurements."""
-
-    @property
-    def salts(self) -> Salts:
-        """The salts."""
-
+    @abstractmethod
     def entries(self) -> list[Entry]:
         """All entries, verified. Raises LedgerError where the chain is broken."""
 
+    @abstractmethod
     def transaction(self) -> AbstractContextManager[Transaction]:
         """Exclusive use: what it appends is durable, all or nothing, when it ends without an error."""
 
+    @abstractmethod
     def release_lock(self, key: str, waiting: Callable[[], None] | None) -> AbstractContextManager[None]:
         """Exclusive use of one release's name; freed by the system when its holder dies."""
 
+    @abstractmethod
     def is_at_work(self, key: str) -> bool:
         """Whether somebody holds that release's lock."""
 
+    @abstractmethod
+    def make_salt(self, dataset: str) -> None:
+        """Make one of 32 random bytes, whole or not at all, unless there is one: its maker may have died."""
 
-def open_store(place: Place | None = None) -> LedgerStore:
-    """The store at a place, made where it is missing.
+    @abstractmethod
+    def read_salt(self, dataset: str) -> bytes:
+        """Raises LedgerError where it is gone, damaged or open to others."""
 
-    Args:
-        place: of the ledger; None: the user's own (`place.ledger_place`).
-
-    Raises:
-        LedgerError: see `SqliteStore` and `PostgresqlStore`.
-    """
-    place = place or ledger_place()
-    if isinstance(place, Database):
-        # Not for those who have no database: loading its client takes a tenth of a second.
-        from tasks.core.ledger.postgresql import PostgresqlStore
-
-        return PostgresqlStore(place)
-    from tasks.core.ledger.sqlite import SqliteStore
-
-    return SqliteStore(place)
+    @abstractmethod
+    def where_salt(self, dataset: str) -> str:
+        """Where a salt is, in words."""
 
 
-def is_begun(place: Place) -> bool:
-    """Whether somebody has used a ledger there, as far as that is known without opening it."""
-    return isinstance(place, Database) or (place / "ledger.sqlite").is_file()
+def first_entry() -> Entry:
+    """Of a new chain: the ledger's own name, which no other ledger has."""
+    return Transaction([]).append({"phase": "open", "ledger": uuid.uuid4().hex})
+
+
+def entry_row(entry: Entry) -> dict[str, object]:
+    return {"seq": entry.seq, "body": canonical(entry.body), "sha256": entry.sha256}
+
+
+def salt_key(dataset: str) -> str:
+    return sha256_of(dataset)[:32]

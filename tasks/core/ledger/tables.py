@@ -9,7 +9,7 @@ and writes down.
 
 import hashlib
 import hmac
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,14 +102,15 @@ class Marks:
         return {"paths": sorted(self.paths), "columns": sorted(self.columns)}
 
 
-def note(entries: Transaction, phase: Phase, dataset: str, marks: Marks, code: str = "") -> None:
+def note_table(work: Transaction, phase: Phase, dataset: str, table: PublicTable, code: str = "") -> None:
     """Write down that a dataset had a table, unless that is there already."""
-    if not marks <= noted(entries.entries, phase).get(dataset, Marks()):
+    marks = table.marks(work.entries)
+    if not marks <= known_marks(work.entries, phase).get(dataset, Marks()):
         # Not under "dataset": an account is made of the entries that have that.
-        entries.append({"phase": phase, "table_of": dataset, "code": code, **marks.as_body()})
+        work.append({"phase": phase, "table_of": dataset, "code": code, **marks.as_body()})
 
 
-def noted(entries: Iterable[Entry], phase: Phase = TABLE) -> dict[str, Marks]:
+def known_marks(entries: Iterable[Entry], phase: Phase = TABLE) -> dict[str, Marks]:
     """What each dataset's tables had, by dataset: those of its budget, or those of its salt."""
     found: dict[str, Marks] = {}
     for entry in entries:
@@ -170,10 +171,9 @@ class Resemblance:
         )
 
 
-def resemblance(
-    entries: list[Entry], known: Mapping[str, Marks], dataset: str, table: PublicTable
-) -> Resemblance | None:
+def resemblance(entries: list[Entry], phase: Phase, dataset: str, table: PublicTable) -> Resemblance | None:
     """The first other dataset whose table this was, by its hashes, and that no person told apart from it."""
+    known = known_marks(entries, phase)
     own = known.get(dataset, Marks())
     marks = table.marks(entries)
     fresh = Marks(marks.paths - own.paths, marks.columns - own.columns)

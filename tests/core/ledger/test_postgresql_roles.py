@@ -10,10 +10,9 @@ import pytest
 from tasks.core.errors import LedgerError
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
-from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.core.ledger.ledger import Ledger, open_ledger, open_store
 from tasks.core.ledger.place import Database
 from tasks.core.ledger.salts import salt_of
-from tasks.core.ledger.store import open_store
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release
 from tests.postgresql import PostgreSQL

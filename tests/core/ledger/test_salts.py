@@ -15,7 +15,7 @@ from tasks.core.ledger.account import Registration
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.new_salt import SALT_BYTES
 from tasks.core.ledger.salts import require_apart, require_one_salt, salt_of
-from tasks.core.ledger.sqlite import FolderSalts
+from tasks.core.ledger.sqlite import SqliteStore
 from tasks.core.ledger.tables import PublicTable
 
 
@@ -31,7 +31,7 @@ def in_folder(tmp_path):
 
 
 def salt_path(ledger: Path, dataset: str) -> Path:
-    return FolderSalts(ledger / "salts").path(dataset)
+    return SqliteStore(ledger).salt_path(dataset)
 
 
 def mode(path: Path) -> int:

@@ -8,9 +8,8 @@ from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.errors import BudgetExhausted
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
-from tasks.core.ledger.ledger import Ledger
+from tasks.core.ledger.ledger import Ledger, open_store
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.store import open_store
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, gdp_charge, release
 
