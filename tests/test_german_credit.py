@@ -12,7 +12,7 @@ from tasks.configuration.synthesis import RowSeeded
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.validation import validate
 from tasks.core.queries import connect
 from tasks.core.records.columns import Schema

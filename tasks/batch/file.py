@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from tasks.configuration.flat_file import from_flat, read_json, unknown
 from tasks.configuration.model import Label, RunConfiguration
 from tasks.configuration.synthesis import SYNDIFFIX
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.errors import ParameterError
 from tasks.plan.describe import describe, has_committed
 from tasks.plan.input_file import input_file, require_arrived

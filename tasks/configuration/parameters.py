@@ -15,7 +15,7 @@ from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.contracts.constraints import filled_columns, with_constraints
 from tasks.core.contracts.declaration import FIELD_OF_KEY, Declarations
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.dp.accounting import check_claim, sigma_proportions_named, threshold_values_named
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.parameters import COUNT_SHARES, THRESHOLD_VALUES, DpParameters, ReleaseThresholds

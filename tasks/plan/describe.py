@@ -13,8 +13,8 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import declarations, held_schema, reporting_length
 from tasks.configuration.sections import utility_problems
 from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.contracts.translation import load_contract
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.hints import did_you_mean, list_some
 from tasks.core.ledger.ledger import open_ledger

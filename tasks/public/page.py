@@ -8,7 +8,7 @@ from pathlib import Path
 from tasks.configuration.model import Report, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.arrays import Json
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.methods import citation_bibtex, citation_text
 from tasks.core.navigation.inputs import Citation, Naming, UnitName, ages_of

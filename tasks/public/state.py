@@ -5,7 +5,7 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.hints import list_some
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import IDENTIFIER_PATTERNS

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.arrays import Json
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
 from tasks.core.navigation.payload.columns import unreleased_told
 from tasks.core.navigation.payload.synthetic_table import payload_of_table

@@ -13,7 +13,7 @@ from _pytest.mark import ParameterSet
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.model import RunConfiguration
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.syndiffix.reading import read_table

@@ -24,7 +24,7 @@ from tasks.core.contracts.draft import (
     lookalikes,
     safe_name,
 )
-from tasks.core.contracts.translation import read_contract
+from tasks.core.contracts.odcs import read_contract
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.recognition.init_answers import WORDS, FileAnswers, ProtectionName, parse_correction
 from tasks.core.recognition.table import RecognisedTable, recognise_table

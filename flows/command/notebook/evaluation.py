@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from flows.command.notebook.runs import in_memory
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.utility.files import write_utility
 from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility

@@ -1,24 +1,36 @@
-"""From a contract's constraints to those of a release's schema, or every reason why they can't be held.
+"""Constraints between columns: as a contract writes them, and as the schema of a release holds them.
 
-A contract and the columns of a schema go in; the columns come out, those that others decide last and with
-the values that can follow as their domain, and the constraints over them. All of it is public, so what can't
-be held is refused before anything is reserved or read (W22).
+What stands in a contract is checked against the columns that it describes, each fault with its place. Later,
+a contract and the columns of a schema go in; the columns come out, those that others decide last and with the
+values that can follow as their domain, and the constraints over them. All of it is public, so what can't be
+held is refused before anything is reserved or read (W22).
+
+A value that a constraint names is a text or a range. A range is written as bins are: ``<18``, ``>=65``,
+``[18,30)``. It stands for the bins that lie in it, whose edges it must keep to, or for the declared numbers
+in it.
 """
 
 import itertools
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Annotated, TypeVar
+
+from pydantic import BeforeValidator, Field, model_validator
 
 from tasks.core.contracts.contract import (
     Contract,
+    ContractColumn,
+    ContractModel,
+    ElementPath,
     FunctionalDependency,
     OneOf,
     StructuralZero,
     ValueOrdering,
 )
-from tasks.core.contracts.declared_constraints import SCALES, named_values
 from tasks.core.errors import ParameterError
-from tasks.core.records.columns import Schema
+from tasks.core.hints import did_you_mean
+from tasks.core.records.columns import Column, Schema, bin_problems, declared_values
 from tasks.core.records.constraint_words import constraint_sentences
 from tasks.core.records.constraints import (
     Condition,
@@ -30,8 +42,329 @@ from tasks.core.records.constraints import (
     OrderedScale,
     Ordering,
 )
-from tasks.core.records.rulebook import Coding, Rulebook, ends_of_values, slot_ranges
-from tasks.core.tables.column_names import matching_name
+from tasks.core.records.rulebook import Coding, Ends, Rulebook, ends_of_values, slot_ranges
+from tasks.core.tables.column_names import column_name, matching_name, output_spelling
+from tasks.core.tables.number_format import NumberFormat
+
+Entry = TypeVar("Entry")
+
+#: Of the values that a column has, so many are named.
+_SHOWN = 8
+_NUMBER = r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?|[+-]?inf)"
+_HALF = re.compile(rf"(<=|<|>=|>)\s*{_NUMBER}")
+_WHOLE = re.compile(rf"([\[(])\s*{_NUMBER}\s*,\s*{_NUMBER}\s*([\])])")
+
+
+def named_values(
+    texts: Sequence[str], column: Column, *, is_numeric: bool
+) -> tuple[tuple[str, ...], list[str]]:
+    """The values that texts of a contract name, as the column has them, and what is wrong with the texts.
+
+    >>> age = Column("age", domain=declared_values(None, (0, 18, 65)), bins=(0, 18, 65))
+    >>> named_values(["<18"], age, is_numeric=True)
+    (('<0', '[0,18)'), [])
+
+    Args:
+        texts: normalised; the empty one is absence.
+        column: of the schema; an open one may have any value.
+        is_numeric: whether the column is declared to hold numbers, so that ranges are meant.
+    """
+    values: dict[str, None] = {}
+    problems: list[str] = []
+    unknown: list[str] = []
+    for text in texts:
+        ends = None
+        if text != "" and text not in (column.domain or ()) and (is_numeric or column.bins is not None):
+            ends = _range(text)
+        if ends is not None and column.is_open:
+            problems.append(f"the range {text!r} of {column.name!r} needs declared bins or values.")
+        elif ends is not None:
+            inside = _inside(ends, column)
+            problems += _range_problems(text, ends, column, inside)
+            values |= dict.fromkeys(inside)
+        elif text == "" or column.is_open or text in (column.domain or ()):
+            values[text] = None
+        else:
+            unknown.append(text)
+    if unknown:
+        problems.append(_not_there(unknown, column))
+    return tuple(values), problems
+
+
+def _not_there(unknown: list[str], column: Column) -> str:
+    listed, known = ", ".join(map(repr, sorted(unknown))), column.domain or ()
+    meant = did_you_mean(unknown[0], known, repr)
+    if not meant:
+        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        ranges = ", and ranges between its edges" if column.bins is not None else ""
+        meant = f"it has {', '.join(map(repr, known[:_SHOWN]))}{more}{ranges}."
+    return f"{column.name!r} does not have the value{'s' if len(unknown) > 1 else ''} {listed}; {meant}"
+
+
+def _range(text: str) -> Ends | None:
+    try:
+        if half := _HALF.fullmatch(text):
+            at = float(half[2])
+            if half[1].startswith("<"):
+                return (float("-inf"), 0), (at, 0 if half[1] == "<=" else -1)
+            return (at, 0 if half[1] == ">=" else 1), (float("inf"), 0)
+        if whole := _WHOLE.fullmatch(text):
+            low, high = float(whole[2]), float(whole[3])
+            return (low, 0 if whole[1] == "[" else 1), (high, 0 if whole[4] == "]" else -1)
+    except ValueError:
+        return None
+    return None
+
+
+def _inside(ends: Ends, column: Column) -> list[str]:
+    return [
+        value
+        for value, (low, high) in ends_of_values(column, "number").items()
+        if ends[0] <= low and high <= ends[1]
+    ]
+
+
+def _range_problems(text: str, ends: Ends, column: Column, inside: list[str]) -> list[str]:
+    edges = column.bins
+    inner = [at for at, _ in ends if at not in (float("-inf"), float("inf"))]
+    if edges is not None and any(at not in edges for at in inner):
+        known = ", ".join(format(edge, ".15g") for edge in edges)
+        return [f"the range {text!r} of {column.name!r} must begin and end at edges of its bins: {known}."]
+    return [] if inside else [f"the range {text!r} of {column.name!r} holds none of its values."]
+
+
+#: What the values of a logical type are compared as.
+SCALES: dict[str, OrderedScale] = {
+    "integer": "number",
+    "number": "number",
+    "date": "moment",
+    "timestamp": "moment",
+    "time": "time",
+}
+
+
+class OtherValues(ContractModel):
+    """Any value but these."""
+
+    excluded: tuple[str, ...] = Field(alias="not")
+
+
+def _require_values(body: object) -> object:
+    """Refuse what is neither a list of values nor ``{not: [...]}``, in one sentence for both."""
+    listed = body["not"] if isinstance(body, dict) and {*body} == {"not"} else body
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise ValueError(
+            "must be a list of values, such as [retired], or {not: [retired]} for all values but these"
+        )
+    if body == []:
+        raise ValueError(
+            'must list a value: "" is an empty cell, and {not: []} in place of the list any value'
+        )
+    return body
+
+
+ZeroValues = Annotated[tuple[str, ...] | OtherValues, BeforeValidator(_require_values)]
+
+
+class Dependency(ContractModel):
+    """One functional dependency as written."""
+
+    determinants: tuple[str, ...] = Field(alias="from", min_length=1)
+    dependent: str = Field(alias="to")
+    values: dict[str, str] | None = None
+    otherwise: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_column(cls, body: object) -> object:
+        if isinstance(body, dict) and isinstance(body.get("from"), str):
+            return body | {"from": [body["from"]]}
+        return body
+
+
+class DescribedColumns:
+    """The columns that a contract describes, and where faults of its constraints are noted.
+
+    Args:
+        columns: described so far.
+        subject_id: whose row it is; no constraint may name it.
+        places: by each property of the table its index in the file.
+        add_problem: takes a place in the file and what is wrong there.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[ContractColumn],
+        subject_id: str | None,
+        places: Mapping[str, int],
+        add_problem: Callable[[ElementPath, str], None],
+    ) -> None:
+        self._columns = {matching_name(column.name): column for column in columns}
+        self._subject_id = subject_id
+        self._places = places
+        self.add_problem = add_problem
+
+    def placed(self, name: str, entries: Sequence[Entry]) -> Iterator[tuple[ElementPath, Entry]]:
+        """The entries of a property of the table, each with its place in the file."""
+        for index, entry in enumerate(entries):
+            yield ("schema", 0, "customProperties", self._places[name], "value", index), entry
+
+    def column(self, name: str, place: ElementPath) -> ContractColumn | None:
+        """The described column of a name; a fault where there is none."""
+        column = self._columns.get(matching_name(name))
+        is_subject = self._subject_id is not None and matching_name(name) == matching_name(self._subject_id)
+        if column is None and is_subject:
+            self.add_problem(place, f"{name!r} is the id; constraints are about the other columns.")
+        elif column is None:
+            meant = did_you_mean(matching_name(name), self._columns, repr)
+            text = f"the contract describes no column {name!r}{'; ' + meant if meant else '.'}"
+            self.add_problem(place, text)
+        return column
+
+    def group(
+        self, names: Sequence[str], place: ElementPath, entry: str = "one entry"
+    ) -> list[ContractColumn]:
+        """The described columns of names; a fault for each that can't stand in the entry."""
+        columns = [self.column(column_name(name), place) for name in names]
+        if len({*map(matching_name, map(column_name, names))}) < len(names):
+            self.add_problem(place, f"a column can't stand twice in {entry}.")
+        return [column for column in columns if column]
+
+    def values(self, texts: Sequence[str], column: ContractColumn, place: ElementPath) -> tuple[str, ...]:
+        """Texts that name values of a column, as they should be kept; a fault for each that names none."""
+        listed = tuple(map(output_spelling, texts))
+        if column.values is None and column.bins is None:  # perhaps a configuration declares them
+            return listed
+        _, problems = named_values(listed, _as_declared(column), is_numeric=column.is_numeric)
+        for problem in problems:
+            self.add_problem(place, problem)
+        return listed
+
+
+def _as_declared(column: ContractColumn) -> Column:
+    bins = column.bins if column.bins is not None and not bin_problems(column.bins) else None
+    marks = NumberFormat(column.decimal or ".", column.thousands or "")
+    return Column(
+        column.name,
+        declared_values(column.values or (), bins, column.minimum, column.maximum, column.other),
+        bins,
+        number_format=marks,
+        minimum=column.minimum,
+        maximum=column.maximum,
+    )
+
+
+def structural_zeros(
+    entries: Sequence[dict[str, ZeroValues]], known: DescribedColumns
+) -> tuple[StructuralZero, ...]:
+    zeros = []
+    for place, entry in known.placed("structuralZeros", entries):
+        by_name = {column_name(name): texts for name, texts in entry.items()}
+        if len(by_name) < 2:
+            known.add_problem(place, "an impossible combination needs two columns or more.")
+            continue
+        values: dict[str, tuple[str, ...]] = {}
+        excluded = []
+        for name, texts in by_name.items():
+            column = known.column(name, place)
+            if column is None:
+                continue
+            if isinstance(texts, OtherValues):
+                excluded.append(column.name)
+                texts = texts.excluded
+            values[column.name] = known.values(texts, column, place)
+        if len(values) == len(by_name):
+            zeros.append(StructuralZero(values=values, excluded=tuple(excluded)))
+    return tuple(zeros)
+
+
+def functional_dependencies(
+    entries: Sequence[Dependency], known: DescribedColumns
+) -> tuple[FunctionalDependency, ...]:
+    """Columns that others decide, with what follows from what."""
+    dependencies = []
+    for place, entry in known.placed("functionalDependencies", entries):
+        names = [column_name(name) for name in (*entry.determinants, entry.dependent)]
+        columns = [known.column(name, place) for name in names]
+        if len(names) > 2:
+            known.add_problem(place, "a column follows from one other column; of several, name the one.")
+        if names[-1] in names[:-1]:
+            known.add_problem(place, "a column can't decide itself.")
+        for column in filter(None, columns):
+            if column.delimiter is not None:
+                known.add_problem(
+                    place,
+                    f"{column.name!r} is an array, which decides nothing and isn't decided; name "
+                    "another column.",
+                )
+        if not entry.values:
+            known.add_problem(
+                place,
+                "which value follows from which must be written out in values; read off the table it would "
+                "state facts about people in it.",
+            )
+            continue
+        if len(names) != 2 or columns[0] is None or columns[1] is None:
+            continue
+        pairs = {output_spelling(one): output_spelling(other) for one, other in entry.values.items()}
+        if len(pairs) < len(entry.values):
+            known.add_problem(place, f"a value of {columns[0].name!r} is given twice; keep one.")
+        otherwise = output_spelling(entry.otherwise or "")
+        known.values(tuple(pairs), columns[0], place)
+        known.values((*dict.fromkeys((*pairs.values(), otherwise)),), columns[1], place)
+        dependencies.append(
+            FunctionalDependency(
+                determinants=(columns[0].name,),
+                dependent=columns[1].name,
+                values=pairs,
+                otherwise=otherwise or None,
+            )
+        )
+    return tuple(dependencies)
+
+
+def value_orderings(entries: Sequence[ValueOrdering], known: DescribedColumns) -> tuple[ValueOrdering, ...]:
+    orderings = []
+    for place, entry in known.placed("orderings", entries):
+        columns = known.group(entry.columns, place, "an ordering")
+        if len(columns) < len(entry.columns):
+            continue
+        kinds = {SCALES.get(column.logical_type) for column in columns}
+        if len(kinds) > 1 or None in kinds:
+            known.add_problem(
+                place,
+                "columns in order must all be numbers (logicalType integer or number), all dates or "
+                "timestamps, or all times; give each its logicalType.",
+            )
+        names = tuple(column.name for column in columns)
+        orderings.append(ValueOrdering(columns=names, strict=entry.strict))
+    return tuple(orderings)
+
+
+def empty_together(
+    entries: Sequence[tuple[str, ...]], known: DescribedColumns
+) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        tuple(column.name for column in known.group(names, place))
+        for place, names in known.placed("emptyTogether", entries)
+    )
+
+
+def exactly_one(entries: Sequence[OneOf], known: DescribedColumns) -> tuple[OneOf, ...]:
+    groups = []
+    for place, entry in known.placed("exactlyOne", entries):
+        columns = known.group(entry.columns, place)
+        for column in columns:
+            if column.delimiter is not None:
+                text = f"{column.name!r} is an array; name columns of one value a cell."
+                known.add_problem(place, text)
+            else:
+                known.values((entry.value,), column, place)
+        if len(columns) == len(entry.columns):
+            names = tuple(column.name for column in columns)
+            groups.append(OneOf(columns=names, value=output_spelling(entry.value)))
+    return tuple(groups)
+
 
 #: Stands for a value of an open column that no constraint names; no cell can spell it.
 _UNNAMED = "\0"
@@ -189,9 +522,11 @@ class _Translation:
     def _values(self, texts: Sequence[str], place: int) -> tuple[str, ...]:
         column = self._columns[place]
         promised = self._contract.column(column.name)
-        found = named_values(texts, column, is_numeric=promised is not None and promised.is_numeric)
-        self.problems += found.problems
-        return found.values
+        values, problems = named_values(
+            texts, column, is_numeric=promised is not None and promised.is_numeric
+        )
+        self.problems += problems
+        return values
 
     def _derivation(self, entry: FunctionalDependency) -> Derivation:
         """What one column says of another, range by range, and the other with all that may follow."""
@@ -259,7 +594,7 @@ class _Translation:
                     "one of the columns can hold the value in every record."
                 )
             elif entry.value not in column.domain:
-                self.problems += named_values([entry.value], column, is_numeric=False).problems
+                self.problems += named_values([entry.value], column, is_numeric=False)[1]
         others = tuple(
             (*(value for value in column.domain or () if value != entry.value), "") for column in columns
         )

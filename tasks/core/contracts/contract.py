@@ -18,13 +18,16 @@ stays open, because a domain taken from data is not public (R11).
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from tasks.core.contracts import odcs
 from tasks.core.contracts.declaration import ColumnProperties
 from tasks.core.tables.column_names import matching_name
+
+LogicalType = Literal["string", "integer", "number", "boolean", "date", "timestamp", "time", "array"]
+#: Where something stands in a contract's file.
+ElementPath = tuple[str | int, ...]
 
 
 class ContractModel(BaseModel):
@@ -61,7 +64,7 @@ class ContractColumn(ColumnProperties):
 
     name: str
     description: str = ""
-    logical_type: odcs.LogicalType = "string"
+    logical_type: LogicalType = "string"
     values: tuple[str, ...] | None = None
     drafted: bool = False
     other: str | None = None
@@ -130,7 +133,7 @@ class OneOf(ContractModel):
     """
 
     columns: tuple[str, ...] = Field(min_length=2)
-    value: str = "1"
+    value: str = Field("1", min_length=1)
 
 
 class Contract(ContractModel):

@@ -14,7 +14,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import drawn_settings
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.normalization import normalised_counts

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.hints import show_path

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.translation import load_contract, read_contract
+from tasks.core.contracts.odcs import load_contract, read_contract
 from tasks.core.errors import ParameterError
 from tests.oracles.contracts import COLUMNS, HEAD, contract_of
 

@@ -5,7 +5,7 @@ import re
 import duckdb
 import pytest
 
-from tasks.core.contracts.translation import pattern_problem
+from tasks.core.contracts.odcs import pattern_problem
 from tasks.core.records.dropped import TEXT_KINDS
 
 EXAMPLES = {

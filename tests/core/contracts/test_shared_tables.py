@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.flat_file import read_configuration
-from tasks.core.contracts.translation import load_contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import judged
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tasks.core.contracts.draft import Answers, draft_contract, lookalike_words, lookalikes
-from tasks.core.contracts.translation import read_contract
+from tasks.core.contracts.odcs import read_contract
 from tasks.core.queries import connect
 from tasks.core.recognition.init_answers import Correction
 from tasks.core.recognition.table import RecognisedTable, recognise_table
