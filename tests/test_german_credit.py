@@ -10,9 +10,9 @@ from tasks.configuration.parameters import declarations
 from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.synthesis import RowSeeded
 from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations
-from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.validation import validate
 from tasks.core.queries import connect
 from tasks.core.records.columns import Schema

@@ -10,8 +10,8 @@ import pytest
 from flows.demo_survey import HEADER, write_survey
 from tasks.configuration.flat_file import read_configuration
 from tasks.core.contracts.declaration import Declarations
-from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.odcs import load_contract
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import cramers_v, judged
 

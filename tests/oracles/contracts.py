@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.declaration import Declarations
-from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.odcs import read_contract
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.validation import Validation, validate
 from tasks.core.queries import connect
 from tasks.core.tables.header import InputFile

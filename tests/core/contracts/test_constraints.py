@@ -5,8 +5,8 @@ import pytest
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract, ContractColumn, ValueOrdering
 from tasks.core.contracts.declaration import Declarations
-from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.odcs import read_contract
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constraints import Condition, Derivation, ImpossibleCombination, Ordering

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.odcs import read_contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations
-from tasks.core.contracts.odcs import read_contract
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
