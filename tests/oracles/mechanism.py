@@ -8,11 +8,12 @@ import numpy as np
 
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan
-from tasks.core.dp.candidates import Lattice, SizeRule, SurvivingCodes, Survivors
+from tasks.core.dp.candidates import Lattice, SizeRule, Survivors
 from tasks.core.dp.exact import LengthCounts
 from tasks.core.dp.kernels import CANDIDATE, COUNT
-from tasks.core.dp.lengths import AskedValues, Draw, Lengths, Sample, TupleCounts, ValueCounts
+from tasks.core.dp.lengths import Draw, Lengths
 from tasks.core.dp.release import _noisy_count
+from tasks.core.dp.tallies import AskedValues, Sample, SurvivingCodes, TupleCounts, ValueCounts
 from tasks.core.records.table import RecordTable
 
 
@@ -77,7 +78,7 @@ def sparse_cells(counts):
 def tuple_counts(records, lattice, length, limit, rule):
     """{(columns, codes): count} of the candidates of a length k >= 2 (dense), dropped to ``limit``."""
     codes = np.array(records.slots, np.uint8).reshape(len(records.slots), records.number_of_records)
-    counts = TupleCounts.of(records.schema, records.schema.combinations(length), lattice, rule)
+    counts = TupleCounts.blank(records.schema, records.schema.combinations(length), lattice, rule)
     seen = SurvivingCodes(codes, records.tags)
     held = counts.count(seen, True, lambda share: None)
     counts.drop(seen, held, limit)
@@ -87,7 +88,7 @@ def tuple_counts(records, lattice, length, limit, rule):
 def value_counts(records, counting, bounded=True):
     """The tally of length 1, and the answer that completes it."""
     sizes = tuple(map(len, records.values))
-    values = counting.of(records.slot_columns, sizes)
+    values = counting.blank(records.slot_columns, sizes)
     question = AskedValues(Sample(), bounded, records.slot_columns, sizes)
     return values, LengthCounts(RecordTable.in_memory(records)).counted(question, values, lambda share: None)
 
@@ -146,7 +147,7 @@ class UntruncatedValues(ValueCounts):
     """Wrong (G3): the candidates of an open column are all values seen, dropped ones included."""
 
     def drop(self, records, sensitivity, limit):
-        self.seen.extend(self.of_column(index) > 0 for index in range(len(records.schema.columns)))
+        self.seen.extend(self.counts_of_column(index) > 0 for index in range(len(records.schema.columns)))
         super().drop(records, sensitivity, limit)
 
     @property

@@ -29,10 +29,8 @@ from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import HalfWords, Integers, Words
-from tasks.core.dp.candidates import CodeMatrix, Coins
+from tasks.core.arrays import Codes, HalfWords, Integers, Words
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.gaussian_tables import GUARD_BITS, draw_one
 from tasks.core.dp.sampling.normal import Mpf, exact_number, precision
@@ -141,7 +139,8 @@ def draw_percentile(
     return candidates[draw_one(PercentileLaw(sizes_histogram, q, epsilon, candidates), stream)]
 
 
-Sensitivity = npt.NDArray[np.uint32]
+#: One random state, one number of tuples left and one number still to drop for each record (`drop_tuples`).
+Coins = tuple[Words, Integers, Integers]
 #: The most bins of a profile (R12).
 PROFILE_BINS = 32
 #: How many standard deviations of its noise a share of records lies above what it is compared with.
@@ -239,16 +238,14 @@ def needed_tags(tags: Words | None) -> Words:
     return tags
 
 
-def coins(tags: Words, sensitivity: Sensitivity, limit: int, length: int) -> Coins:
+def coins(tags: Words, sensitivity: HalfWords, limit: int, length: int) -> Coins:
     """The coins of records that hold more than ``limit`` candidates (see `kernels.drop_tuples`)."""
     left = sensitivity.astype(np.int64)
     start = tags + np.uint64(length * _LENGTH_STEP % 2**64)
     return start, left, left - limit
 
 
-def over_limit(
-    codes: CodeMatrix, sensitivity: Sensitivity, limit: int
-) -> Iterator[tuple[Integers, HalfWords]]:
+def over_limit(codes: Codes, sensitivity: HalfWords, limit: int) -> Iterator[tuple[Integers, HalfWords]]:
     """Blocks of the records over the limit: their rows, and their codes in one type."""
     rows = np.flatnonzero(sensitivity > limit)
     for start in range(0, len(rows), 1 << 16):

@@ -12,70 +12,20 @@ whole or lie in partitions: the sums are the same whole numbers.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from tasks.core.arrays import Integers, ShareDone
-from tasks.core.dp.candidates import Answer, Portion
-from tasks.core.dp.contribution import Sensitivity
+from tasks.core.arrays import HalfWords, Integers, ShareDone
+from tasks.core.dp.tallies import Answer, Portion, Question, Tally
 from tasks.core.parts.store import StoredPart
 from tasks.core.parts.workers import each_group
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.table import RecordTable
 
-T = TypeVar("T")
 R = TypeVar("R")
-Seen_co = TypeVar("Seen_co", covariant=True)
-Seen_contra = TypeVar("Seen_contra", contravariant=True)
 #: Partitions that one place asks one after the other.
 Group = Sequence[StoredPart]
-
-
-class Seeing(Protocol[Seen_co]):
-    """How a question looks at each record: by public constants, and by numbers that were drawn before."""
-
-    def at(self, records: CodedRecords) -> Seen_co:
-        """The records that are looked at, as they are counted."""
-
-
-class LengthTally(Protocol[Seen_contra]):
-    """The candidates of one length, and how many records hold each, so far as they were counted."""
-
-    def count(self, records: Seen_contra, with_sensitivity: bool, report: ShareDone) -> Sensitivity | None:
-        """Count every record; where it is asked for, give the number of candidates each one holds."""
-
-    def drop(self, records: Seen_contra, sensitivity: Sensitivity, limit: int) -> None:
-        """Take back what records that were counted lose, as they hold more than ``limit`` candidates."""
-
-    def portions(self) -> Sequence[Portion]:
-        """All candidates in order, in portions whose counts can be sent at once."""
-
-    def answer(self) -> Answer:
-        """The exact counts, to be added to those of other records."""
-
-    def add(self, answer: Answer, portion: Portion | None = None) -> None:
-        """Add what was counted of other records, of all candidates or those of a portion."""
-
-
-class AskedLength(Protocol[T]):
-    """What the draw asks at one length; can be sent.
-
-    Attributes:
-        look: how each record is looked at.
-        bounded: whether a record counts for a part of its candidates alone.
-    """
-
-    @property
-    def look(self) -> Seeing[T]:
-        """How each record is looked at."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether a record counts for a part of its candidates alone."""
-
-    def blank(self, portion: Portion | None = None) -> LengthTally[T]:
-        """The candidates, or those of a portion, and no record."""
 
 
 @dataclass(frozen=True)
@@ -109,32 +59,24 @@ class LengthCounts:
         self.facts, self._table, self._only = table.facts, table, table.only
         self._seen: tuple[object, Any] | None = None
 
-    def counted(self, question: AskedLength[T], into: LengthTally[T], report: ShareDone) -> CountedLength:
-        """Answer a question about all records.
-
-        Args:
-            question: of one length.
-            into: its blank tally; complete once `CountedLength.bound` was called.
-            report: told the share of the records that was read.
-        """
+    def counted(self, question: Question, into: Tally, report: ShareDone) -> CountedLength:
+        """Count all records into the question's blank tally; `CountedLength.bound` completes it."""
         if self._only is not None:
             return self._counted_here(self._only, question, into, report)
         return self._counted_in_parts(question, into, report)
 
     def _counted_here(
-        self, records: CodedRecords, question: AskedLength[T], tally: LengthTally[T], report: ShareDone
+        self, records: CodedRecords, question: Question, tally: Tally, report: ShareDone
     ) -> CountedLength:
         if self._seen is None or self._seen[0] is not question.look:
             self._seen = question.look, question.look.at(records)
-        seen: T = self._seen[1]
+        seen: Any = self._seen[1]  # as this question's tally takes it
         sensitivity = tally.count(seen, question.bounded, report)
         if sensitivity is None:
             return CountedLength(None, _unbounded)
         return CountedLength(sizes_of(sensitivity), partial(tally.drop, seen, sensitivity))
 
-    def _counted_in_parts(
-        self, question: AskedLength[T], tally: LengthTally[T], report: ShareDone
-    ) -> CountedLength:
+    def _counted_in_parts(self, question: Question, tally: Tally, report: ShareDone) -> CountedLength:
         def each(name: str, work: Callable[[Group], R], place: int, times: int) -> Iterator[R]:
             def share(done: float) -> None:
                 report((place + done) / times)
@@ -159,12 +101,12 @@ def _unbounded(limit: int) -> None:
     """A record counts for all its candidates."""
 
 
-def _sizes_in(question: AskedLength[T], group: Group) -> Integers:
+def _sizes_in(question: Question, group: Group) -> Integers:
     counted = (length for length in _counted_in(question, question.blank(), group))
     return added_sizes(length.sizes for length in counted if length.sizes is not None)
 
 
-def _counts_in(question: AskedLength[T], portion: Portion | None, limit: int | None, group: Group) -> Answer:
+def _counts_in(question: Question, portion: Portion | None, limit: int | None, group: Group) -> Answer:
     tally = question.blank(portion)
     for length in _counted_in(question, tally, group):
         if limit is not None:
@@ -172,7 +114,7 @@ def _counts_in(question: AskedLength[T], portion: Portion | None, limit: int | N
     return tally.answer()
 
 
-def _counted_in(question: AskedLength[T], tally: LengthTally[T], group: Group) -> Iterator[CountedLength]:
+def _counted_in(question: Question, tally: Tally, group: Group) -> Iterator[CountedLength]:
     """Each partition as a table of its own: who looks at one has seen the last of the one before."""
     for partition in group:
         with partition.folder() as folder:
@@ -180,7 +122,7 @@ def _counted_in(question: AskedLength[T], tally: LengthTally[T], group: Group) -
             yield part.counted(question, tally, lambda share: None)
 
 
-def sizes_of(sensitivity: Sensitivity) -> Integers:
+def sizes_of(sensitivity: HalfWords) -> Integers:
     """How many records hold 0, 1, 2, ... candidates.
 
     >>> sizes_of(np.array([2, 0, 2], np.uint32)).tolist()

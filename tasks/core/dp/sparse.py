@@ -12,15 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import ColumnNumbers, HalfWords, Integers
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers
 from tasks.core.dp import kernels
-from tasks.core.dp.candidates import CodeMatrix, Coins, Lattice
+from tasks.core.dp.candidates import Lattice
+from tasks.core.dp.contribution import Coins
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 
-Tuples = npt.NDArray[np.uint32]
 #: Rows, or prefixes, at a time: what bounds the memory of the arrays in between.
 _BLOCK = 1 << 18
 
@@ -86,7 +85,7 @@ class SparseTable:
         above = codes[:, -1].astype(np.int64) * int(repeated)
         return np.stack(begins, axis=1), np.stack(ends, axis=1), above, self.size
 
-    def _record_keys(self, codes: CodeMatrix, slots: Integers) -> Integers:
+    def _record_keys(self, codes: Codes, slots: Integers) -> Integers:
         """For each record the key of the tuple in these slots, or -1 where it is no candidate."""
         chosen = [codes[slot] for slot in slots]
         prefix = self.lattice.rank(self.combination[:-1], chosen[:-1])
@@ -96,10 +95,11 @@ class SparseTable:
             candidate &= self.lattice.rank(part, rest) >= 0
         return np.where(candidate, prefix * self.size + chosen[-1], -1)
 
-    def count(self, codes: CodeMatrix, sensitivity: HalfWords | None) -> None:
+    def count(self, codes: Codes, sensitivity: HalfWords | None) -> None:
         """Count every record, and add to ``sensitivity`` how many candidates each one holds."""
         keys, counts = list[Integers](), list[Integers]()
-        for rows in _blocks(codes.shape[1]):
+        for start in range(0, codes.shape[1], _BLOCK):
+            rows = slice(start, start + _BLOCK)
             for slots in self.slots:
                 found = self._record_keys(codes[:, rows], slots)
                 if sensitivity is not None:
@@ -129,7 +129,7 @@ class SparseTable:
 
     def survivors(
         self, held: Integers, threshold: int, passing: tuple[Integers, Integers]
-    ) -> tuple[Tuples, Integers]:
+    ) -> tuple[HalfWords, Integers]:
         """Codes (N, k) and noisy counts of the survivors, in canonical order.
 
         Args:
@@ -168,7 +168,7 @@ class SparseTable:
 
 def release_survivors(
     tables: dict[int, SparseTable], law: noise.RoundedGaussian, threshold: int, stream: WordSource
-) -> Iterator[tuple[int, Tuples, Integers]]:
+) -> Iterator[tuple[int, HalfWords, Integers]]:
     """Of each table its place, the codes and the noisy counts of its survivors.
 
     The empty candidates of all tables have the same chance, so one binomial and one subset serve them all.
@@ -185,8 +185,3 @@ def release_survivors(
         here = int(np.searchsorted(ranks, table.empty))
         yield place, *table.survivors(mine, threshold, (ranks[:here], counts[:here]))
         ranks, counts = ranks[here:] - table.empty, counts[here:]
-
-
-def _blocks(rows: int) -> Iterator[slice]:
-    for start in range(0, rows, _BLOCK):
-        yield slice(start, start + _BLOCK)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tasks.core.dp.candidates import SizeRule, SurvivingCodes
-from tasks.core.dp.lengths import TupleCounts
+from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.tallies import SurvivingCodes, TupleCounts
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, lattice_of
 
@@ -13,7 +13,7 @@ RULES = [SizeRule(), SizeRule(0, 0, 0)]
 
 def counted(records, lattice, length, rule):
     codes = np.array(records.slots, np.uint8)
-    counts = TupleCounts.of(records.schema, records.schema.combinations(length), lattice, rule)
+    counts = TupleCounts.blank(records.schema, records.schema.combinations(length), lattice, rule)
     return counts, counts.count(SurvivingCodes(codes), True, lambda share: None)
 
 

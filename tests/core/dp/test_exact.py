@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp import lengths
+from tasks.core.dp import tallies
 from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.exact import LengthCounts
-from tasks.core.dp.lengths import AskedTuples, AskedValues, Draw, Sample, SurvivingValues
+from tasks.core.dp.lengths import Draw
 from tasks.core.dp.release import draw
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.tags import records_below, tag_bound
+from tasks.core.dp.tallies import AskedTuples, AskedValues, Sample, SurvivingValues
 from tasks.core.errors import InternalError, StoredTableMismatch
 from tasks.core.records.table import RecordTable
 from tests.core.dp.test_release import MODES, parameters, release, survey
@@ -68,7 +69,7 @@ def test_a_length_is_asked_for_in_portions_up_to_a_number_of_counts(mode, rule, 
     asked = parameters(*mode, percentile_percentage=60, epsilon=20.0)
     records, workers = survey(rows=300, multi=2, declared=(1, 3), seed=3), FarAway()
     expected = files_of(drawn(records, asked, rule))
-    monkeypatch.setattr(lengths, "_COUNTS_AT_ONCE", 100)
+    monkeypatch.setattr(tallies, "_COUNTS_AT_ONCE", 100)
     seen = []
     table = LengthCounts(parted(records, tmp_path, 2, workers))
     stream, told = SeededStream(7), lambda step, share: seen.append((step, share))

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.candidates import SizeRule, SurvivingCodes
-from tasks.core.dp.lengths import TupleCounts
+from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.tallies import SurvivingCodes, TupleCounts
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, dense_cells, lattice_of, sparse_cells
@@ -23,7 +23,7 @@ def test_candidates_counts_sensitivities_and_drops_are_those_of_the_oracle(recor
     seen = SurvivingCodes(codes, records.tags)
     lattice, survivors = lattice_of(schema, sizes)
     for length in range(2, schema.width + 1):
-        counts = TupleCounts.of(schema, schema.combinations(length), lattice, rule)
+        counts = TupleCounts.blank(schema, schema.combinations(length), lattice, rule)
         wanted = measuring.candidates(schema, sizes, survivors, length)
         assert counts.candidates == len(wanted)
         sensitivity = counts.count(seen, True, lambda share: None)
@@ -64,7 +64,7 @@ def test_candidates_of_a_lattice_with_holes_are_those_of_the_oracle(density):
         survivors = {pair for pair in pairs if rng.random() < density}
         add(lattice, schema, 2, survivors)
         for rule in (ALWAYS, NEVER):
-            counts = TupleCounts.of(schema, schema.combinations(3), lattice, rule)
+            counts = TupleCounts.blank(schema, schema.combinations(3), lattice, rule)
             counts.count(SurvivingCodes(np.array(records.slots, np.uint8)), False, lambda share: None)
             wanted = measuring.candidates(schema, sizes, survivors, 3)
             assert set({**dense_cells(counts), **sparse_cells(counts)}) == wanted

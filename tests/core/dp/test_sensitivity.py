@@ -14,8 +14,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.candidates import SizeRule
-from tasks.core.dp.lengths import ValueCounts
 from tasks.core.dp.tags import records_below, tag_bound
+from tasks.core.dp.tallies import ValueCounts
 from tests.oracles import measuring
 from tests.oracles.mechanism import (
     UntruncatedValues,
@@ -87,7 +87,7 @@ def length_1(records, limit, counting):
     counted, answer = value_counts(records, counting)
     answer.bound(limit)
     return {
-        (index, code): int(counted.of_column(index)[code])
+        (index, code): int(counted.counts_of_column(index)[code])
         for index, column in enumerate(records.schema.columns)
         for code in counted.candidates(index, column).tolist()
     }

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tasks.core.dp.candidates import SizeRule, SurvivingCodes
-from tasks.core.dp.lengths import TupleCounts
+from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.sampling.noise import RoundedGaussian
 from tasks.core.dp.sampling.stream import SeededStream
+from tasks.core.dp.tallies import SurvivingCodes, TupleCounts
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, lattice_of
@@ -44,7 +44,7 @@ def draws(length, rule, threshold, seed):
     records, lattice = case(length)
     codes = np.array(records.slots, np.uint8)
     combinations = records.schema.combinations(length)
-    counts = TupleCounts.of(records.schema, combinations, lattice, rule)
+    counts = TupleCounts.blank(records.schema, combinations, lattice, rule)
     counts.count(SurvivingCodes(codes), False, lambda share: None)
     law, stream, drawn = RoundedGaussian(1.5), SeededStream(seed), []
     for _ in range(DRAWS):
