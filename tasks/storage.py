@@ -13,6 +13,7 @@ import datetime
 import errno
 import hashlib
 import hmac
+import json
 import os
 import secrets
 import shutil
@@ -20,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.core.stored_files import folder_sha256
@@ -274,6 +275,14 @@ class RunWorkspace(Workspace):
 
     def folder(self, zone: str) -> Path:
         return self.root / zone / self.dataset / self.label
+
+
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write_json(path: Path, body: object) -> None:
+    path.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def vintage_in_name(folder: Path) -> str:

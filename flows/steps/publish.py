@@ -13,10 +13,9 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import held_schema
 from tasks.core.queries import QueryResources
 from tasks.public.bundles.opening import open_bundle
-from tasks.public.compare import compare_with_reportable, recount_records
+from tasks.public.compare import compare_with_reportable, evaluate_fitted, recount_records
 from tasks.public.copy import copy_release
-from tasks.public.fit import estimate_counts, evaluate_fitted, fit_records
-from tasks.public.generate import generate_records, normalise_counts
+from tasks.public.generate import estimate_counts, fit_records, generate_records, normalise_counts
 from tasks.public.lineage import record_lineage
 from tasks.public.page import PageSettings, write_page
 from tasks.public.publish import Release, publish_release

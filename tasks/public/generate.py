@@ -2,14 +2,20 @@
 
 import shutil
 from pathlib import Path
+from typing import Final
 
-from tasks.configuration.synthesis import AnySynthesis
-from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.errors import ParameterError
+from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, write_all_ranges
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.evaluation.release import count_in_parts
+from tasks.core.parts.shards import ShardPlace
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.fitted_to_counts import HeldConstraints
-from tasks.public.bundles.opening import open_counts
-from tasks.public.modes import PublicFacts, public_seed, shard_place, write_from_counts
+from tasks.core.synthesis import fitted, fitted_to_counts
+from tasks.core.synthesis.estimates import ranges, scale_to_records
+from tasks.core.synthesis.records import open_synthetic_records
+from tasks.engine import current_engine
+from tasks.public.bundles.opening import open_counts, open_drawn
+from tasks.public.modes import aggregate_parameters, public_seed
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable
 
@@ -36,14 +42,74 @@ def generate_records(
         schema: public, with the constraints that the records hold.
     """
     bundle = open_counts(into.run, measurement)
-    held = HeldConstraints.of(schema, bundle.schema()) if schema.constraints else None
+    held = fitted_to_counts.HeldConstraints.of(schema, bundle.schema()) if schema.constraints else None
     if synthesis.reads_records:
         _take(bundle.synthetic_records, into.folder)
         return
-    reported, report = read_aggregates(into.path(aggregates)), into.progress.of("records")
-    public = PublicFacts(public_seed(bundle, synthesis), resolution, held)
-    place = shard_place(into)
-    write_from_counts(reported, synthesis, public, parallel_jobs, report, into.folder, place)
+    seed, reported = public_seed(bundle, synthesis), read_aggregates(into.path(aggregates))
+    place, progress = shard_place(into), into.progress.of("records")
+    if isinstance(synthesis, AggregateSeeded) and seed is not None:
+        from tasks.core.synthesis.aggregate_seeded import write_aggregate_seeded
+
+        parameters = aggregate_parameters(synthesis)
+        write_aggregate_seeded(
+            reported, parameters, seed, into.folder, place, threads=parallel_jobs, progress=progress
+        )
+    elif isinstance(synthesis, Fitted) and seed is not None:
+        fitted_to_counts.write_fitted_to_counts(
+            reported,
+            fitted_to_counts.Missing.of_rounding(resolution),
+            seed,
+            into.folder,
+            place,
+            held=held,
+            number=synthesis.target_number_of_records,
+            threads=parallel_jobs,
+            progress=progress,
+        )
+    else:
+        raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
+
+
+@step(INTERMEDIATE, makes="synthetic records", folder="synthetic_records", progress="generate")
+def fit_records(into: Output, measurement: StoredTable, synthesis: AnySynthesis, parallel_jobs: int) -> None:
+    """Fit records to the noisy tables; the same measurement and seed give the same records."""
+    if not isinstance(synthesis, Fitted):
+        raise InternalError("Only fitted synthesis reads a workload's tables.")
+    bundle = open_drawn(into.run, measurement)
+    drawn, seed = bundle.workload(), public_seed(bundle, synthesis) or 0
+    number, report = synthesis.target_number_of_records, into.progress.of("records")
+    fitted.write_fitted(
+        drawn, seed, into.folder, shard_place(into), number=number, threads=parallel_jobs, progress=report
+    )
+
+
+@step(INTERMEDIATE, makes="reportable aggregates", folder="aggregates")
+def estimate_counts(
+    into: Output, measurement: StoredTable, records: StoredTable, reporting_length: int
+) -> None:
+    """The reportable aggregates: counts in the fitted records, and ranges for the true ones."""
+    drawn = open_drawn(into.run, measurement).workload()
+    made = open_synthetic_records(into.path(records))
+    counted = count_in_parts(made.parts(), drawn.schema, reporting_length)
+    counted = Aggregates(
+        made.headers, counted.attributes, counted.number_of_records, counted.combinations, counted.counts
+    )
+    reported = scale_to_records(counted, max(0, drawn.number_of_records))
+    reported.write(into.folder)
+    write_all_ranges(ranges(drawn, reported), into.folder)
+
+
+#: Records are made in shards where there are more than these, each of at most as many. The number follows
+#: from no engine: a release that is built again from its measurement, on whatever machines, has the same
+#: records.
+_SHARD_RECORDS: Final = 1 << 21
+
+
+def shard_place(into: Output) -> ShardPlace:
+    """Where a step makes records; shards of them go at its end."""
+    engine = current_engine()
+    return ShardPlace(_SHARD_RECORDS, engine.public_store(into.run), into.key, engine.workers)
 
 
 def _take(records: Path | None, folder: Path) -> None:

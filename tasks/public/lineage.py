@@ -4,7 +4,6 @@ Of what is released: hash, rows, protection. Of what is sensitive: a keyed hash,
 to have used the same, and nothing else. The part that is released is the release's ``lineage.json``.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from tasks.lineage_events import announce_release
 from tasks.public.publish import Release
 from tasks.public.summary import artifact_key, picture
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace, read_json
 
 _DRAWN_BEFORE = "as it was when an earlier run drew the release"
 
@@ -40,11 +39,11 @@ def record_lineage(
             earlier run made that.
     """
     folder = workspace.root / release.key
-    told = Lineage.of_json(json.loads((folder / LINEAGE).read_text(encoding="utf-8")))
+    told = Lineage.of_json(read_json(folder / LINEAGE))
     announce_release(told, folder.name)
     whole_lineage = _with_stages(told, workspace, sensitive)
     contract = folder / "contract.json"
-    rules = json.loads(contract.read_text(encoding="utf-8"))["rules"] if contract.is_file() else []
+    rules = read_json(contract)["rules"] if contract.is_file() else []
     lines = [
         picture(diagram(whole_lineage, release.key)),
         "",

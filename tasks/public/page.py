@@ -1,6 +1,5 @@
 """Navigate stage: everything that is released in, one self-contained page out."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,9 +15,9 @@ from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.messages import tell
 from tasks.public.bundles.opening import open_counts
-from tasks.public.page_file import PAGE
+from tasks.public.releases import PAGE
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable
+from tasks.storage import INTERMEDIATE, StoredTable, read_json
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ def write_page(
         aggregates=reported,
         ranges=read_all_ranges(into.path(counts[0]), reported.reporting_length),
         synthetic=open_synthetic_records(records),
-        fit=json.loads((evaluation / "evaluation.json").read_text(encoding="utf-8")).get("fit"),
+        fit=read_json(evaluation / "evaluation.json").get("fit"),
         naming=settings.naming(stated, bundle.schema()),
     )
     held = reported if counts[1] is None else read_aggregates(into.path(counts[1]))
@@ -107,9 +106,4 @@ def read_statement(into: Output, statement: StoredTable) -> tuple[Json, Json | N
     """The content of ``privacy.json``, and of ``contract.json`` where there was a contract."""
     folder = into.path(statement)
     contract = folder / "contract.json"
-    return _read_json(folder / "privacy.json"), _read_json(contract) if contract.is_file() else None
-
-
-def _read_json(path: Path) -> Json:
-    body: Json = json.loads(path.read_text(encoding="utf-8"))
-    return body
+    return read_json(folder / "privacy.json"), read_json(contract) if contract.is_file() else None

@@ -17,7 +17,7 @@ from tasks.core.stored_files import file_sha256
 from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.bundles.opening import open_bundle
-from tasks.public.release_files import lineage_entry, take_files, write_json
+from tasks.public.release_files import lineage_entry, take_files
 from tasks.public.releases import (
     MANIFEST,
     numbers,
@@ -27,7 +27,7 @@ from tasks.public.releases import (
     write_index,
 )
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace, write_json
 from tasks.version import code_version
 
 

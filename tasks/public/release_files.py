@@ -1,6 +1,5 @@
 """The files of a release: what was built goes in, a folder of files with the manifest's entries comes out."""
 
-import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,9 +42,9 @@ from tasks.core.synthesis.records import AnySynthetic, open_synthetic_records
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
-from tasks.public.page_file import PAGE, TEMPLATE, page_file
+from tasks.public.releases import PAGE, TEMPLATE, page_file
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, read_json, write_json
 
 #: What these files are made from, as the manifest says it.
 DESCRIBED = "the statement, the released files and public configuration"
@@ -59,7 +58,7 @@ def write_for_readers(configuration: RunConfiguration, folder: Path, files: Sequ
         files: their entries in the manifest, that of ``privacy.json`` among them.
     """
     release = Described(
-        statement=json.loads((folder / "privacy.json").read_text(encoding="utf-8")),
+        statement=read_json(folder / "privacy.json"),
         said=configuration.publication,
         title=configuration.report.title,
         prefix=configuration.prefix,
@@ -89,9 +88,6 @@ def _written(path: Path, text: str, protection: str, parents: list[str]) -> Json
         "made_from": DESCRIBED,
         "parents": parents,
     }
-
-
-#: Without the prefix.
 
 
 class Built(Protocol):
@@ -176,8 +172,6 @@ def write_release_files(
     into: Output, configuration: RunConfiguration, measurement: StoredTable, built: Built
 ) -> None:
     """Write every file that is made of what was built; a release of the same finds them made."""
-    from tasks.public.release_files import write_for_readers  # most runs find these files made
-
     folder = into.folder / _FILES
     folder.mkdir()
     entries = built.write_files(into.run, configuration, open_bundle(into.run, measurement), folder)
@@ -197,7 +191,7 @@ def take_files(written: Path, folder: Path) -> list[Json]:
             place.mkdir(exist_ok=True)
         else:
             shutil.copyfile(path, place)
-    entries: list[Json] = json.loads((written / _ENTRIES).read_text(encoding="utf-8"))
+    entries: list[Json] = read_json(written / _ENTRIES)
     return entries
 
 
@@ -384,7 +378,3 @@ def public_configuration(configuration: RunConfiguration, bundle: CountsBundle) 
     seed = public_seed(bundle, configuration.synthesis)
     synthesis = configuration.synthesis.model_dump(mode="json", exclude={"random_seed"})
     return body | {"input": table, "synthesis": synthesis | ({} if seed is None else {"random_seed": seed})}
-
-
-def write_json(path: Path, body: object) -> None:
-    path.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

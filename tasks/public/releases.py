@@ -29,12 +29,22 @@ from tasks.core.metadata.errata import (
 from tasks.core.statement.released_json import INDEX_KEYS, check_released_json
 from tasks.leftovers import process_mark
 from tasks.messages import tell
-from tasks.public.release_files import write_json
-from tasks.storage import Workspace, vintage_in_name
+from tasks.storage import Workspace, vintage_in_name, write_json
 
 MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
+#: The page and the Power BI template, without the prefix.
+PAGE, TEMPLATE = "data_showcase.html", "data_showcase.pbit"
 #: Where the releases of a dataset were copied to (`tasks.public.copy`).
 COPIES = ".copies.json"
+
+
+def page_file(prefix: str) -> str:
+    """With the prefix, as all of a release's tables have it.
+
+    >>> page_file("people")
+    'people_data_showcase.html'
+    """
+    return f"{prefix}_{PAGE}"
 
 
 @contextlib.contextmanager
@@ -194,7 +204,7 @@ def add_erratum(place: Path, erratum: Erratum) -> Erratum:
         if same is None:
             stated = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
             text = errata_markdown(stated["dataset"], stated["vintage"], place.name, [*errata, erratum])
-            _write_whole(place / ERRATA, lambda part: _write_text(part, text))
+            _write_whole(place / ERRATA, lambda part: part.write_text(text, encoding="utf-8"))
         write_index(home)
         linked = home / LATEST
         if erratum.kind == "withdrawn" and (not linked.is_dir() or linked.resolve() == place.resolve()):
@@ -202,11 +212,7 @@ def add_erratum(place: Path, erratum: Erratum) -> Erratum:
     return same or erratum
 
 
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def _write_whole(path: Path, write: Callable[[Path], None]) -> None:
+def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
     part = path.with_name(f".{path.name}-{process_mark()}")
     write(part)
     with part.open("rb") as file:

@@ -15,9 +15,8 @@ from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_jso
 from tasks.messages import tell
 from tasks.public.bundles.bundle import CountsBundle
 from tasks.public.bundles.opening import open_counts
-from tasks.public.release_files import write_json
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable
+from tasks.storage import INTERMEDIATE, StoredTable, write_json
 
 _MOST_NAMED = 40
 _TOO_MANY_FOR_NOISE = (

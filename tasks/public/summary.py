@@ -4,7 +4,6 @@ Made of the release alone, so it holds released figures and nothing else; never 
 """
 
 import base64
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,11 +18,10 @@ from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
 from tasks.core.navigation.regimes import epsilon_spent, gauge_of
 from tasks.events import announce
 from tasks.messages import tell
-from tasks.public.page_file import page_file
 from tasks.public.publish import Release
-from tasks.public.releases import MANIFEST, released_on
+from tasks.public.releases import MANIFEST, page_file, released_on
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, Workspace
+from tasks.storage import INTERMEDIATE, Workspace, read_json
 
 
 def artifact_key(kind: str, dataset: str) -> str:
@@ -108,7 +106,7 @@ def _is_the_same(
 
 
 def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
-    statement, lineage = _json_of(folder / "privacy.json"), Lineage.of_json(_json_of(folder / LINEAGE))
+    statement, lineage = read_json(folder / "privacy.json"), Lineage.of_json(read_json(folder / LINEAGE))
     vintage, dataset = as_markdown(lineage.vintage), as_markdown(lineage.dataset)
     rows = [
         ("protection", _protection(statement, lineage)),
@@ -173,11 +171,6 @@ def _contract(folder: Path) -> list[tuple[str, str]]:
     path = folder / "contract.json"
     if not path.is_file():
         return []
-    verdicts = [str(rule["verdict"]) for rule in _json_of(path)["rules"]]
+    verdicts = [str(rule["verdict"]) for rule in read_json(path)["rules"]]
     counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
     return [("contract", as_markdown(f"{len(verdicts)} rules, on what is released: {counted}"))]
-
-
-def _json_of(path: Path) -> Json:
-    body: Json = json.loads(path.read_text(encoding="utf-8"))
-    return body

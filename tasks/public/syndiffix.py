@@ -6,7 +6,6 @@ release/<dataset>/<vintage>-<n>/<prefix>_synthetic_microdata.parquet, .tsv    th
                                 privacy.json, configuration.json, contract.json, MANIFEST.json
 """
 
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,10 +36,9 @@ from tasks.messages import tell
 from tasks.public.bundles.bundle import Bundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.page import PageSettings, read_statement
-from tasks.public.page_file import PAGE, page_file
-from tasks.public.release_files import write_json
+from tasks.public.releases import PAGE, page_file
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, read_json, write_json
 from tasks.version import code_version
 
 _PUBLIC = "public configuration"
@@ -191,7 +189,7 @@ def _tables_folder(prefix: str) -> str:
 def _index(bundle: Bundle) -> Json:
     """Of the tables per question: file to its columns."""
     path = bundle.folder / "tables" / "index.json"
-    return _read_json(path) if path.is_file() else {}
+    return read_json(path) if path.is_file() else {}
 
 
 def _judged(bundle: Bundle, path: str) -> Json:
@@ -209,7 +207,7 @@ def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
     own, others = bundle.sha256(), set()
     # A name with a dot in front is of a release that is not one yet.
     for path in (workspace.release / bundle.dataset).glob("[!.]*/privacy.json"):
-        stated = _read_json(path)
+        stated = read_json(path)
         if stated.get("regime") != SYNDIFFIX_REGIME:
             continue
         if stated["measurement_sha256"] != own:
@@ -217,8 +215,3 @@ def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
         else:
             return int(stated["earlier_releases"])
     return len(others)
-
-
-def _read_json(path: Path) -> Json:
-    body: Json = json.loads(path.read_text(encoding="utf-8"))
-    return body

@@ -19,11 +19,10 @@ from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.progress import say
-from tasks.public.release_files import write_json
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.read import SensitiveTable, require_unchanged
 from tasks.step import step
-from tasks.storage import SENSITIVE, RunWorkspace, StoredTable
+from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, write_json
 
 #: In a judged table: the verdicts as they may be published, where all rules are kept.
 VERDICTS = "verdicts.json"

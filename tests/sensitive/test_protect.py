@@ -31,8 +31,7 @@ from tasks.core.statement.differential_privacy.words import FittedWords
 from tasks.core.stored_files import file_sha256
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn, require_made_as_configured
-from tasks.public.fit import estimate_counts, fit_records
-from tasks.public.generate import normalise_counts
+from tasks.public.generate import estimate_counts, fit_records, normalise_counts
 from tasks.public.state import state_privacy
 from tasks.sensitive.account import unread_noted
 from tasks.sensitive.judge import judge_contract

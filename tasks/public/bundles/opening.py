@@ -1,15 +1,7 @@
 """What may be published from: a folder that the measuring side handed over goes in, its parts come out.
 
-    <workspace>/measurement/<dataset>/<vintage>-<digest>/name.json           what it is
-        under differential privacy                       measurement/        as drawn; contract.json in it:
-                                                                             the verdicts of a strict contract
-                                                         ledger.json         the account at its commit
-        under k-anonymity                                aggregates/         the rounded counts
-                                                         schema.json         the public schema
-                                                         synthetic_records/  of a mode that reads raw records
-        of SynDiffix                                     schema.json         the public schema
-                                                         synthetic_table/    stitched and shuffled
-                                                         tables/             one a question
+    <workspace>/measurement/<dataset>/<vintage>-<digest>/name.json    what it is
+                                                         ...          see `protections`
 
 All of it is protected, so who may publish may read it; ledger and ``sensitive/`` may stay closed to them.
 """
@@ -26,9 +18,7 @@ from tasks.core.hints import show_path
 from tasks.core.records.columns import Schema
 from tasks.core.stored_files import folder_sha256
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, declared_input
-from tasks.public.bundles.drawn import DrawnBundle
-from tasks.public.bundles.rounded import RoundedBundle
-from tasks.public.bundles.tables import TablesBundle
+from tasks.public.bundles.protections import DrawnBundle, RoundedBundle, TablesBundle
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, vintage_in_name
 
 #: A protection's bundle, by the name of its regime in `name.json`.
