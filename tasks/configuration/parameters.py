@@ -85,7 +85,6 @@ def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParamete
     protection = configuration.privacy
     asked = configuration.reporting_length
     length = schema.width if asked == -1 else min(asked, schema.width)
-    all_declared = not any(column.is_open for column in schema.columns)
     return DpParameters(
         epsilon=protection.epsilon,
         delta=protection.delta,
@@ -93,7 +92,7 @@ def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParamete
         accountant=protection.accountant,
         count_share=protection.number_of_records_proportion or COUNT_SHARES[protection.accountant],
         sigma_proportions=_sigma_proportions(protection.sigma_proportions, asked, length),
-        threshold_delta_share=0.0 if all_declared else protection.threshold_delta_share,
+        threshold_delta_share=0.0 if schema.all_declared else protection.threshold_delta_share,
         contribution=protection.contribution,
         percentile_percentage=protection.percentile_percentage,
         percentile_share=protection.percentile_proportion,
@@ -159,10 +158,9 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     _require_claim(protection)
     _require_not_decided(synthesis, schema)
     schema = schema.measured
-    all_declared = not any(column.is_open for column in schema.columns)
     tables = _tables(synthesis, schema)
     number = min(schema.number_of_pairs, MOST_PAIRS) if tables is None else len(tables)
-    steps = default_steps(all_declared=all_declared, columns=len(schema.columns), tables=number)
+    steps = default_steps(all_declared=schema.all_declared, columns=len(schema.columns), tables=number)
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
         steps = tuple(step for step in steps if not step.longer.lengths)
     named, places = synthesis.target, _places(schema)
@@ -186,7 +184,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         record_limit=configuration.input.record_limit,
         filled=_filled(configuration, schema),
     )
-    if any(column.is_open for column in schema.columns):  # elsewhere these change nothing, nor the name (W20)
+    if not schema.all_declared:  # elsewhere these change nothing, nor the name (W20)
         parameters = replace(
             parameters,
             threshold_delta_share=Fraction(str(protection.threshold_delta_share)),

@@ -158,8 +158,7 @@ def _reported(described: RunFacts, length: int, records: int) -> list[int]:
 
 
 def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ...]:
-    all_declared = not any(column.is_open for column in schema.columns)
-    planned = plan_release(parameters, all_declared=all_declared, levels=parameters.reporting_length)
+    planned = plan_release(parameters, all_declared=schema.all_declared, levels=parameters.reporting_length)
     found = _candidates(_sizes(schema), parameters.reporting_length)
     levels = []
     before = 0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.dp.budget import Charge
-from tasks.core.dp.measurement import DrawnMeasurement
+from tasks.core.dp.workload.measurement import DrawnMeasurement
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName

@@ -3,9 +3,9 @@
 In: `DpParameters` and public facts of the schema. Out: a `Plan` with the nominal charge and every noise
 multiplier (D2, R8, R9, R12, R16; S3.2), or one ParameterError with every problem.
 
-From a claim (epsilon, delta) to a budget and back there are three ways: Gaussian DP, zCDP as SDS documents
-it, and CKS. Floats, fractions or mpf go in; floats rounded in the safe direction come out, each checked
-against the exact formula at 240 bits (D3, D4).
+From a claim (epsilon, delta) to a budget there are two ways: Gaussian DP, and zCDP as SDS documents it.
+Floats, fractions or mpf go in; floats rounded in the safe direction come out, each checked against the exact
+formula at 240 bits (D3, D4).
 """
 
 from collections.abc import Callable, Sequence
@@ -117,55 +117,6 @@ def zcdp_rho(epsilon: Number, delta: Number) -> float:
         return float_below((mp.sqrt(exact_number(epsilon) + log_term) - mp.sqrt(log_term)) ** 2)
 
 
-def cks_delta(rho: Number, epsilon: Number) -> float:
-    """The delta of rho-zCDP at epsilon by the optimal order (Canonne, Kamath, Steinke), rounded up."""
-    with precision(_CONVERSION_BITS):
-        return float_above(_cks_delta(exact_number(rho), exact_number(epsilon)))
-
-
-def cks_rho(epsilon: Number, delta: Number) -> float:
-    """The largest rho that this conversion turns into (epsilon, delta)-DP, rounded down."""
-    check_claim(epsilon, delta)
-    with precision(_CONVERSION_BITS) as mp:
-        epsilon, delta = exact_number(epsilon), exact_number(delta)
-        return float_below(_bisect(lambda rho: _cks_delta(rho, epsilon) <= delta, mp.mpf(0), epsilon)[0])
-
-
-def _cks_delta(rho: Mpf, epsilon: Mpf) -> Mpf:
-    """The infimum over a > 1 of e^((a - 1)(a rho - eps)) (1 - 1/a)^a / (a - 1); any order is valid."""
-    with precision(_CONVERSION_BITS) as mp:
-        above = (epsilon / rho + 1) / 2 + 1
-
-        def falls(excess: Mpf) -> bool:
-            order = 1 + excess
-            return bool((2 * order - 1) * rho - epsilon + mp.log1p(-1 / order) < 0)
-
-        while falls(above):
-            above *= 2
-        excess = _bisect(falls, mp.mpf(0), above)[0]
-        order = 1 + excess
-        exponent = excess * (order * rho - epsilon) + order * mp.log1p(-1 / order)
-        return mp.exp(exponent) / excess
-
-
-def check_parameters(parameters: DpParameters, *, all_declared: bool, levels: int) -> None:
-    """Raise ParameterError with all that is wrong with a claim, its shares or its thresholds.
-
-    Args:
-        parameters: what was asked for.
-        all_declared: whether every column's domain is declared.
-        levels: R, the number of lengths that are measured.
-    """
-    problems = [
-        *_claim_problems(parameters),
-        *_proportion_problems(parameters, levels),
-        *_share_problems(parameters, all_declared, levels),
-        *rule_problems(parameters.thresholds, levels),
-    ]
-    if problems:
-        raise ParameterError(problems)
-
-
 def _claim_problems(parameters: DpParameters) -> list[str]:
     problems: list[str] = []
     try:
@@ -219,26 +170,6 @@ def _share_problems(parameters: DpParameters, all_declared: bool, levels: int) -
     return problems
 
 
-__all__ = [
-    "Plan",
-    "applied_delta",
-    "assert_within",
-    "check_claim",
-    "cks_delta",
-    "cks_rho",
-    "for_noisy_count",
-    "fraction_above",
-    "gdp_budget",
-    "gdp_delta",
-    "gdp_epsilon",
-    "gdp_mu",
-    "plan_release",
-    "pure_mu",
-    "sigma_proportions_named",
-    "threshold_values_named",
-    "zcdp_rho",
-]
-
 _BITS = 256
 _MU_MARGIN = 1 - Fraction(1, 10**9)
 """R9: the budget that is split is smaller than the claim's by more than all rounding together."""
@@ -281,14 +212,20 @@ def plan_release(parameters: DpParameters, *, all_declared: bool, levels: int) -
     (0.0, [6.0, 6.0])
 
     Args:
-        parameters: what was asked for.
         all_declared: whether every column's domain is declared: no threshold, so (gdp) no delta_t.
         levels: R, the number of lengths that are measured; nothing is spent beyond it.
 
     Raises:
         ParameterError: for a claim, a share or a proportion that can't be used, all of them at once.
     """
-    check_parameters(parameters, all_declared=all_declared, levels=levels)
+    problems = [
+        *_claim_problems(parameters),
+        *_proportion_problems(parameters, levels),
+        *_share_problems(parameters, all_declared, levels),
+        *rule_problems(parameters.thresholds, levels),
+    ]
+    if problems:
+        raise ParameterError(problems)
     return _planned(parameters, all_declared, levels)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tasks.core.arrays import Json
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.measurement import DrawnMeasurement
+from tasks.core.dp.workload.measurement import DrawnMeasurement
 from tasks.core.normal import normal_above
 
 #: How many rows of one person the guarantee is stated for.

@@ -5,18 +5,14 @@ everything published is rebuilt from it and public configuration alone.
 
 On disk, a folder: ``measurement.json`` (schema, parameters, levels), ``attributes.parquet``
 (column_id, code, value) and ``counts_<k>.parquet`` (combination_id, code_1..code_k, count, survives).
-
-What every draw has, whichever way it was made: its charge, its number of records, its counts of values.
 """
 
 import hashlib
 import json
 import math
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -48,55 +44,6 @@ def sampled_share(record_limit: int | None, noisy_count: int) -> Fraction:
     if record_limit is None or noisy_count <= record_limit:
         return Fraction(1)
     return Fraction(record_limit, noisy_count)
-
-
-class DrawnMeasurement(Protocol):
-    """A measurement, of lengths or of a workload."""
-
-    @property
-    def schema(self) -> Schema:
-        """The public schema."""
-
-    @property
-    def private(self) -> bool:
-        """False for a draw of the seeded test engine, which must never be released."""
-
-    @property
-    def mu_squared(self) -> float:
-        """The nominal charge."""
-
-    @property
-    def threshold_delta(self) -> float:
-        """delta_t, the nominal charge to delta."""
-
-    @property
-    def number_of_records(self) -> int:
-        """The noisy count as drawn, signed."""
-
-    @property
-    def count_deviation(self) -> float:
-        """Standard deviation of the noise of the number of records, before it is rounded."""
-
-    @property
-    def sampled_share(self) -> Fraction:
-        """The share of all records that values were counted of; 1 unless there is a record limit."""
-
-    @property
-    def never_empty(self) -> Collection[int]:
-        """Columns in which an empty cell counts as a value."""
-
-    @property
-    def length_one(self) -> LengthOne | None:
-        """How single values were counted; None where there was nothing to count."""
-
-    def counts_of(self, column: int) -> Integers:
-        """The noisy counts of one column's values that were kept, as drawn."""
-
-    def texts_of(self, column: int) -> tuple[str, ...]:
-        """The values of one column that were declared or released."""
-
-    def empties_of(self, column: int) -> int | None:
-        """The noisy count of records that hold nothing in one column; None where nobody counted them."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +120,7 @@ class Measurement:
 
     @property
     def never_empty(self) -> tuple[int, ...]:
-        """None: an empty cell is no value in any column."""
+        """Columns in which an empty cell counts as a value: none."""
         return ()
 
     @property
@@ -194,7 +141,7 @@ class Measurement:
         return self.values[column]
 
     def empties_of(self, column: int) -> int | None:
-        """None: only values are counted."""
+        """The noisy count of records that hold nothing in one column: nobody counted them."""
         return None
 
     def write(self, folder: Path) -> None:

@@ -86,9 +86,8 @@ def draw(asked: Draw) -> Measurement:
     records, parameters = asked.records, asked.parameters
     _check(records, parameters)
     schema = records.facts.schema
-    all_declared = not any(column.is_open for column in schema.columns)
     levels = max(1, min(parameters.reporting_length, schema.width))
-    plan = accounting.plan_release(parameters, all_declared=all_declared, levels=levels)
+    plan = accounting.plan_release(parameters, all_declared=schema.all_declared, levels=levels)
     _check_plan(plan, parameters, schema.width)
     counted = count_first_length(asked, None) if parameters.record_limit is None else None
     asked.before_first_word()

@@ -23,11 +23,10 @@ AnyParameters = DpParameters | WorkloadParameters
 
 def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
     """What a release costs, fixed before the draw (R9)."""
-    all_declared = not any(column.is_open for column in schema.columns)
     if isinstance(parameters, WorkloadParameters):
-        mu_squared, threshold_delta = budget_of(parameters, all_declared=all_declared)
+        mu_squared, threshold_delta = budget_of(parameters, all_declared=schema.all_declared)
         return Charge(fraction_above(mu_squared), threshold_delta, parameters.epsilon, parameters.delta)
-    planned = plan_release(parameters, all_declared=all_declared, levels=parameters.reporting_length)
+    planned = plan_release(parameters, all_declared=schema.all_declared, levels=parameters.reporting_length)
     return Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
 
 

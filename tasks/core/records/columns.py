@@ -225,6 +225,11 @@ class Schema:
         """W: the largest number of attributes that one subject can hold (R12)."""
         return len(self.slot_columns)
 
+    @property
+    def all_declared(self) -> bool:
+        """Whether every column's domain is public."""
+        return not any(column.is_open for column in self.columns)
+
     def combinations(self, length: int) -> list[tuple[int, ...]]:
         """Every set of columns that a tuple of this length can come from, in canonical order.
 

@@ -8,7 +8,7 @@ where that shows.
 import math
 from dataclasses import dataclass
 
-from tasks.core.dp.measurement import DrawnMeasurement
+from tasks.core.dp.workload.measurement import DrawnMeasurement
 from tasks.core.figures import format_up, format_whole
 from tasks.core.hints import list_some
 from tasks.core.normal import WITHIN_95

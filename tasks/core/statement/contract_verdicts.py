@@ -26,7 +26,7 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import ContractRule, rules_of
-from tasks.core.dp.measurement import DrawnMeasurement
+from tasks.core.dp.workload.measurement import DrawnMeasurement
 from tasks.core.records.columns import Column, Schema
 from tasks.core.sentences import sentences_of
 

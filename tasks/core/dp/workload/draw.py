@@ -142,8 +142,8 @@ class WorkloadDraw:
         self._parameters = parameters
         self._stream = stream
         self._progress = progress
-        all_declared = not any(column.is_open for column in self._schema.columns)
-        self._mu_squared, self._threshold_delta = budget_of(parameters, all_declared=all_declared)
+        budget = budget_of(parameters, all_declared=self._schema.all_declared)
+        self._mu_squared, self._threshold_delta = budget
         self._spending = Spending(self._mu_squared)
         self._cells: tuple[ColumnCells, ...] = ()
         self._domain = Domain(())

@@ -95,7 +95,7 @@ def set_errors(
 
 def planned(parameters: WorkloadParameters, schema: Schema, records: int) -> WorkloadParameters:
     """The parameters that apply to about so many records."""
-    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    budget, _ = budget_of(parameters, all_declared=schema.all_declared)
     return parameters.at(parameters.signal(records, fraction_above(budget)))
 
 
@@ -103,7 +103,7 @@ def table_scales(
     parameters: WorkloadParameters, schema: Schema, sizes: Sequence[int], records: int
 ) -> dict[ColumnNumbers, Fraction]:
     """The noise of the number of records (no columns), of each column, and of each table of the workload."""
-    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    budget, _ = budget_of(parameters, all_declared=schema.all_declared)
     shares = parameters.shares
     first = grid_scale(max(1, schema.width), shares.values * budget)
     scales: dict[ColumnNumbers, Fraction] = {(): grid_scale(1, shares.count * budget)}
@@ -146,9 +146,7 @@ def _worth(
 def planned_first_length(parameters: WorkloadParameters, schema: Schema, records: int) -> FirstLength:
     """How single values of about so many records will be drawn."""
     parameters = planned(parameters, schema, records)
-    budget, threshold_delta = budget_of(
-        parameters, all_declared=not any(column.is_open for column in schema.columns)
-    )
+    budget, threshold_delta = budget_of(parameters, all_declared=schema.all_declared)
     width = max(1, schema.width)
     scale = grid_scale(width, parameters.shares.values * budget)
     opened = min(width, sum(column.max_items for column in schema.columns if column.is_open))
@@ -162,5 +160,5 @@ def _once(schema: Schema, columns: ColumnNumbers) -> int:
 
 
 def _chosen_scale(parameters: WorkloadParameters, schema: Schema) -> float:
-    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    budget, _ = budget_of(parameters, all_declared=schema.all_declared)
     return float(grid_scale(1, parameters.shares.chosen * budget / parameters.longer.most))

@@ -178,7 +178,7 @@ def _problems_of_scales(parameters: WorkloadParameters, schema: Schema) -> Itera
 
 def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fraction]:
     """The largest noise scale that each stage can come to, on the grid of 1/64; steps are not looked at."""
-    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    budget, _ = budget_of(parameters, all_declared=schema.all_declared)
     shares, longer = parameters.shares, parameters.longer
     found = [
         grid_scale(1, shares.count * budget),
@@ -207,7 +207,7 @@ def chooses_pairs(parameters: WorkloadParameters, schema: Schema) -> bool:
 
 def pair_score_scale(parameters: WorkloadParameters, schema: Schema) -> Fraction:
     """The noise scale of the scores that choose among pairs, at its largest; steps are not looked at."""
-    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    budget, _ = budget_of(parameters, all_declared=schema.all_declared)
     squares, _ = _worst_onces(parameters, schema)
     return grid_scale(squares, parameters.pair_scores * parameters.shares.tables * budget)
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import ColumnNumbers, Integers
-from tasks.core.dp.measurement import LengthOne, sampled_share
+from tasks.core.dp.measurement import LengthOne, Measurement, sampled_share
 from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable
 from tasks.core.dp.workload.parameters import LongerSets, Shares, Step, WorkloadParameters
 from tasks.core.records.columns import Schema
@@ -116,29 +116,24 @@ class WorkloadMeasurement:
 
     @property
     def never_empty(self) -> tuple[int, ...]:
-        """Columns in which an empty cell counts as the value for what is outside."""
         return self.parameters.filled
 
     @property
     def count_deviation(self) -> float:
-        """Standard deviation of the count's noise."""
         return self.count_scale
 
     @property
     def length_one(self) -> LengthOne | None:
-        """How single values were counted; None where there was nothing to count."""
         if not self.values:
             return None
         return LengthOne(self.threshold, self.values[0].scale, self.values[0].sensitivity)
 
     def counts_of(self, column: int) -> Integers:
-        """The noisy counts of one column's values that were kept, as drawn."""
         if column >= len(self.cells):  # others decide it, and nothing of it was counted
             return np.zeros(0, np.int64)
         return self.values[column].counts[: len(self.cells[column].values)]
 
     def texts_of(self, column: int) -> tuple[str, ...]:
-        """The values of one column that were declared or released; none where others decide it."""
         return self.cells[column].values if column < len(self.cells) else ()
 
     def empties_of(self, column: int) -> int | None:
@@ -185,6 +180,10 @@ class WorkloadMeasurement:
             ],
         }
         return json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False, default=str) + "\n"
+
+
+#: What every draw has, whichever way it was made, is documented at `Measurement`.
+DrawnMeasurement = Measurement | WorkloadMeasurement
 
 
 def read_workload_measurement(folder: Path) -> WorkloadMeasurement:

@@ -161,8 +161,9 @@ class Constants:
             InternalError: the draw used others.
         """
         parameters, noisy = measurement.parameters, measurement.number_of_records
-        declared = not any(column.is_open for column in measurement.schema.columns)
-        nominal = plan_release(parameters, all_declared=declared, levels=len(measurement.levels))
+        nominal = plan_release(
+            parameters, all_declared=measurement.schema.all_declared, levels=len(measurement.levels)
+        )
         found = cls(nominal, for_noisy_count(nominal, parameters, noisy), applied_delta(parameters, noisy))
         if not all(math.isclose(*pair, rel_tol=_SAME) for pair in found._beside(measurement)):
             raise InternalError("A statement must describe the draw; its constants are not the draw's.")
