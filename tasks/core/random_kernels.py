@@ -83,7 +83,7 @@ def below(state: Words, bound: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _mixed(word: np.uint64) -> np.uint64:
+def mix_word(word: np.uint64) -> np.uint64:
     word = (word ^ (word >> np.uint64(30))) * _FIRST
     word = (word ^ (word >> np.uint64(27))) * _SECOND
     result: np.uint64 = word ^ (word >> np.uint64(31))
@@ -94,14 +94,14 @@ def _mixed(word: np.uint64) -> np.uint64:
 def begin_states(states: RecordStates, base: np.uint64, first: int) -> None:
     """Set the states to the beginnings of the streams ``first``, ``first + 1``, ... of a stage."""
     for place in range(len(states)):
-        states[place] = _mixed(base ^ _mixed(np.uint64(first + place) * _STEP + _STEP))
+        states[place] = mix_word(base ^ mix_word(np.uint64(first + place) * _STEP + _STEP))
 
 
 @njit(cache=True, nogil=True)
 def state_word(states: RecordStates, place: int) -> np.uint64:
     """64 random bits off one record's stream."""
     states[place] += _STEP
-    return _mixed(states[place])
+    return mix_word(states[place])
 
 
 @njit(cache=True, nogil=True)

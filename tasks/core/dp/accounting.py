@@ -99,7 +99,7 @@ def gdp_mu(epsilon: Number, delta: Number) -> float:
 
 
 def _bisect(holds: Callable[[Mpf], bool], low: Mpf, high: Mpf) -> tuple[Mpf, Mpf]:
-    """(low, high) within 2^-66 of each other, with the condition true at low and false at high."""
+    """(low, high) within 2^-66 of each other; the condition holds at low and not at high."""
     while high - low > high * _BRACKET:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -276,7 +276,6 @@ def assert_within(nominal: Plan, realised: Sequence[tuple[int, Fraction | float]
     """Check in exact rationals that the levels drawn cost no more than the plan charges (R9).
 
     Args:
-        nominal: the plan in use.
         realised: (Delta_k, s_k) of each level that was drawn, in order from length 1; the count and
             the histograms are added here, as planned.
 

@@ -70,7 +70,6 @@ class Charge:
         mu_squared: as planned. ``gdp``: gdp_mu^2 of the claim; ``zcdp``: R8's sum.
         threshold_delta: delta_t, as planned; 0 where no threshold stands on it.
         epsilon, delta: the claim; under R16 delta is delta_max.
-        accountant: ``gdp`` or ``zcdp``.
         engine: `DpParameters.engine`; only ``aes`` can be charged.
     """
 
@@ -83,7 +82,6 @@ class Charge:
 
     @classmethod
     def planned(cls, parameters: DpParameters, mu_squared: float, threshold_delta: float) -> "Charge":
-        """The charge of a release that is planned so."""
         return cls(
             mu_squared,
             threshold_delta,
@@ -137,7 +135,6 @@ class Caps:
         return self.mu_squared <= other.mu_squared and self.threshold_delta <= other.threshold_delta
 
     def as_body(self) -> dict[str, object]:
-        """As an entry holds them."""
         return {
             "epsilon_cap": str(self.epsilon),
             "delta_cap": str(self.delta),
@@ -147,7 +144,6 @@ class Caps:
 
     @classmethod
     def of(cls, body: Mapping[str, object]) -> "Caps":
-        """As an entry holds them."""
         names = ("epsilon_cap", "delta_cap", "threshold_delta_cap", "mu2_cap")
         return cls(*(Decimal(str(body[name])) for name in names))
 
@@ -216,7 +212,7 @@ class Spent:
         return Spent(UP.add(self.mu_squared, mu_squared), DOWN.multiply(self.clean, rest))
 
     def within(self, caps: Caps) -> bool:
-        """R7: whether it stays inside both limits."""
+        """R7."""
         return self.mu_squared <= caps.mu_squared and self.threshold_delta <= caps.threshold_delta
 
     def epsilon(self, delta: Decimal) -> float:
@@ -230,7 +226,7 @@ class Spent:
 
 
 def sum_of(charges: Iterable[tuple[Decimal, Decimal]]) -> Spent:
-    """All of (mu^2, delta_t) together.
+    """Charges (mu^2, delta_t) together.
 
     >>> two = sum_of([(Decimal("0.04"), Decimal("1e-7"))] * 2)
     >>> two.mu_squared, two.threshold_delta  # chances that nothing goes wrong are multiplied

@@ -9,10 +9,8 @@ and go, and two neighbouring tables differ in one record's tuples whatever the k
 therefore needs no more of the coins than that; a splitmix64 sequence that starts at the tag is enough,
 and its quality matters only for which tuples are lost.
 
-The exponential mechanism for a percentile of the number of combinations a subject has.
-
-In: a histogram of sizes (sensitive) and public parameters. Out: one of a few public candidates, with the
-budget eps_Q of pure differential privacy (G1, G2, C4, R18).
+Under ``zcdp`` Delta_k is a percentile of the sizes, drawn by the exponential mechanism from a few public
+candidates with the budget eps_Q of pure differential privacy (G1, G2, C4, R18).
 
 Above the largest size in the table all candidates score the same, so a draw from all sizes would mostly end
 in that void. Two public things keep it out: a candidate is two fifths larger than the one before
@@ -232,7 +230,7 @@ def from_percentile(
 
 
 def needed_tags(tags: Words | None) -> Words:
-    """The tags of records whose tuples are dropped. Raises InternalError where there are none."""
+    """The tags of records whose tuples are dropped."""
     if tags is None:
         raise InternalError("Records that lose tuples need tags.")
     return tags

@@ -37,7 +37,6 @@ class FirstLength:
 
     @classmethod
     def of(cls, measurement: DrawnMeasurement) -> "FirstLength":
-        """As it was drawn."""
         first = measurement.length_one
         if first is None:
             return cls(None, 0.0, 0)
@@ -53,7 +52,8 @@ def group_guarantees(
     delta is the release's own where the threshold leaves room for it, else twice what the threshold needs.
 
     >>> declared = FirstLength(threshold=None, scale=10.0, open_sensitivity=0)
-    >>> [round(found["epsilon"], 2) for found in group_guarantees(0.04, 1e-6, declared, sizes=(1, 2, 5))]
+    >>> guarantees = group_guarantees(0.04, 1e-6, declared, sizes=(1, 2, 5))
+    >>> [round(guarantee["epsilon"], 2) for guarantee in guarantees]
     [0.83, 1.77, 4.89]
     """
     return [_guarantee(mu_squared, delta, first, rows) for rows in sizes]

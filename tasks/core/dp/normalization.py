@@ -80,7 +80,7 @@ def _headers(measurement: Measurement, attributes: tuple[Attribute, ...]) -> tup
             headers.append(column.name)
             continue
         items = set(column.domain or ())
-        items.update(each.item for each in attributes if each.column == index and each.item is not None)
+        items.update(a.item for a in attributes if a.column == index and a.item is not None)
         headers.extend(f"{column.name}_{item}" for item in sorted(items))
     return tuple(headers)
 

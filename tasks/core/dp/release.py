@@ -74,11 +74,8 @@ def draw_lengths(
             anything is drawn.
         InternalError: records that don't have the form that the schema says, or the charge exceeded.
     """
-    return draw(Draw(LengthCounts(table), parameters, stream, before_first_word, progress or _silent))
-
-
-def _silent(step: str, share: float) -> None:
-    """Progress that nobody watches."""
+    report = progress or (lambda step, share: None)
+    return draw(Draw(LengthCounts(table), parameters, stream, before_first_word, report))
 
 
 def draw(asked: Draw) -> Measurement:

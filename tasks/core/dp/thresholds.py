@@ -27,14 +27,10 @@ _SMALLEST_ETA = 1e-100
 
 
 def scale(sigma: float, sensitivity: int) -> Fraction:
-    """The scale s = ceil(64 sigma sqrt(Delta)) / 64, exactly (R10).
+    """The scale s = ceil(64 sigma sqrt(Delta)) / 64, exactly (R10), for Delta items of one subject.
 
     >>> scale(1.0, sensitivity=4), scale(1.0, sensitivity=3)
     (Fraction(2, 1), Fraction(111, 64))
-
-    Args:
-        sigma: noise multiplier, > 0.
-        sensitivity: Delta >= 1, the number of items of one subject that are counted.
     """
     if sensitivity < 1 or sigma <= 0:
         raise InternalError("A noise scale needs sigma > 0 and a sensitivity of at least 1.")
@@ -83,14 +79,10 @@ def level_threshold(
     32
 
     Args:
-        rule: the kind and its values by length.
         length: k >= 2.
         noise_scale: s_k, that is SDS's sigma_k sqrt(Delta_k), on the grid.
         survivors_before: |S_{k-1}|.
         candidates: |V_k|.
-
-    Raises:
-        ParameterError: for a value that `rule_problems` refuses.
     """
     if problems := _value_problems(rule, length):
         raise ParameterError(problems)
@@ -105,7 +97,12 @@ def level_threshold(
         tail = Fraction(value) * min(Fraction(1), Fraction(survivors_before, candidates))
     if tail <= 0:
         raise InternalError("There are candidates although nothing survived at the length before.")
-    return _applied(noise_scale, tail)
+    # At one half and beyond the real threshold is 0 or less, and 1 is the least count released.
+    if tail >= _HALF:
+        return 1
+    with precision(_BITS) as mp:
+        real = exact_number(noise_scale) * upper_quantile(exact_number(tail))
+        return max(1, int(mp.ceil(real + mp.mpf("0.5"))))
 
 
 def rule_problems(rule: ReleaseThresholds, levels: int) -> list[str]:
@@ -121,17 +118,6 @@ def _value_problems(rule: ReleaseThresholds, length: int) -> list[str]:
     elif not _SMALLEST_ETA <= value <= 1:
         return [f"The eta of length {length} must be above 0 and at most 1, not {value}."]
     return []
-
-
-def _applied(noise_scale: Fraction, tail: Fraction) -> int:
-    """The least integer tau >= 1 with tau >= s Phi^-1(1 - tail) + 1/2."""
-    # At one half and beyond the real threshold is 0 or less, and 1 is the least count released.
-    if tail >= _HALF:
-        return 1
-    with precision(_BITS) as mp:
-        return max(
-            1, int(mp.ceil(exact_number(noise_scale) * upper_quantile(exact_number(tail)) + mp.mpf("0.5")))
-        )
 
 
 def _chance(noise_scale: Fraction, least: int) -> Mpf:

@@ -34,6 +34,7 @@ from numba.extending import intrinsic
 
 from tasks.core.arrays import Integers
 from tasks.core.compiling.decorator import njit
+from tasks.core.random_kernels import mix_word
 
 #: Numbers that are added at once.
 LANES = 8
@@ -164,13 +165,6 @@ class Tables(NamedTuple):
     shifted: Integers
     strides: Integers
     gradient: npt.NDArray[np.float32]
-
-
-@njit(cache=True, nogil=True)
-def _mixed(state):  # type: ignore[no-untyped-def]
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True)
@@ -359,11 +353,11 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
         _fetch_record(records, places[min(visit + _AHEAD, len(places) - 1)])
         record = records[row]
         _load(record, sizes, empties, first_slot, cells, starts, first_shift, shifted, strides)
-        state = _mixed(seed ^ (np.uint64(row) * np.uint64(0xD1342543DE82EF95)))
+        state = mix_word(seed ^ (np.uint64(row) * np.uint64(0xD1342543DE82EF95)))
         for last in range(number_of_slots - 1, -1, -1):
             # Fisher and Yates: one of the slots not yet visited, which changes places with the last of them.
             state += _GOLDEN
-            drawn = _mixed(state)
+            drawn = mix_word(state)
             at = np.int64(((drawn >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
             slot = order[at]
             order[at] = order[last]

@@ -53,11 +53,9 @@ class DiscreteLaw(Protocol):
     @property
     def centre(self) -> int:
         """Any integer near the middle, where searches begin."""
-        ...
 
     def floor_cdf(self, z: int, bits: int) -> int:
         """floor(2^bits P(Z <= z)), from a probability known to ``bits + GUARD_BITS`` bits."""
-        ...
 
 
 def draw_one(law: DiscreteLaw, stream: WordSource) -> int:
@@ -174,7 +172,6 @@ class RoundedGaussianLaw:
         self.scale = scale
 
     def floor_cdf(self, z: int, bits: int) -> int:
-        """floor(2^bits F(z))."""
         with precision(bits + GUARD_BITS) as mp:
             x = exact_number((z + Fraction(1, 2)) / self.scale)
             f = upper_tail(-x) if x < 0 else 1 - upper_tail(x)
@@ -188,7 +185,6 @@ class UpperTailLaw:
         self.scale, self.centre = scale, threshold
 
     def floor_cdf(self, z: int, bits: int) -> int:
-        """floor(2^bits F(z))."""
         if z < self.centre:
             return 0
         with precision(bits + GUARD_BITS) as mp:

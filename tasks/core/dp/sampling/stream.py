@@ -22,16 +22,14 @@ _BLOCK = bytes(1 << 18)
 
 
 class WordSource(Protocol):
-    """A source of independent uniform 64-bit words."""
+    """A source of independent uniform words."""
 
     @property
     def private(self) -> bool:
         """Whether a release may be drawn from it."""
-        ...
 
     def words(self, count: int) -> Words:
         """The next ``count`` words, uint64 (count,)."""
-        ...
 
 
 class WordStream:
@@ -47,7 +45,6 @@ class WordStream:
         self._own = threading.local()
 
     def words(self, count: int) -> Words:
-        """The next ``count`` words of this thread's stream, uint64 (count,)."""
         out = np.empty(count, np.uint64)
         view = out.view(np.uint8).data
         for start in range(0, len(view), len(_BLOCK)):
@@ -83,7 +80,6 @@ class SeededStream:
         self._cipher = _keystream(hashlib.sha256(f"marginalia test stream {seed}".encode()).digest())
 
     def words(self, count: int) -> Words:
-        """The next ``count`` words, uint64 (count,)."""
         return np.frombuffer(self._cipher.update(bytes(8 * count)), "<u8").astype(np.uint64)
 
 

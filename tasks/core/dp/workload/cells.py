@@ -42,17 +42,14 @@ class ColumnCells:
 
     @property
     def size(self) -> int:
-        """How many cells."""
         return len(self.values) + self.has_other + self.has_absent
 
     @property
     def other(self) -> int | None:
-        """The code of `other`."""
         return len(self.values) if self.has_other else None
 
     @property
     def absent(self) -> int | None:
-        """The code of `absent`."""
         return self.size - 1 if self.has_absent else None
 
     @property
@@ -120,9 +117,6 @@ def map_records(records: CodedRecords, cells: tuple[ColumnCells, ...]) -> Ids:
 
     Returns:
         int32 (n, slots).
-
-    Raises:
-        KeyError: never for records of the schema that the cells were made from.
     """
     domain = domain_of(cells)
     slots = np.empty((records.number_of_records, len(records.slots)), np.int32, order="F")
@@ -168,9 +162,13 @@ class MeasuredTable:
     scale: float
     counts: Integers
 
+    @property
+    def variance(self) -> float:
+        """Of each count's noise; rounding to whole records adds a twelfth."""
+        return self.scale**2 + 1 / 12
+
     def as_noisy(self) -> NoisyTable:
-        """The form that the fit takes; rounding to whole records adds a twelfth to the variance."""
-        return NoisyTable(self.columns, self.counts.astype(np.float64), self.scale**2 + 1 / 12)
+        return NoisyTable(self.columns, self.counts.astype(np.float64), self.variance)
 
 
 def sensitivity(cells: tuple[ColumnCells, ...], columns: ColumnNumbers) -> int:

@@ -104,7 +104,7 @@ class Choice:
 
     @property
     def square(self) -> int:
-        """The square of the L2 sensitivity of all scores: the sum of Delta_T^2 (W15)."""
+        """The square of the L2 sensitivity of all scores (W15)."""
         return sum(once**2 for once in self.sensitivities)
 
     @property

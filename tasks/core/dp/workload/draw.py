@@ -31,7 +31,7 @@ from tasks.core.dp.tags import tag_bound
 from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of, one_half, sensitivity
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, standing_out, within
 from tasks.core.dp.workload.exact import ExactCounts, Look
-from tasks.core.dp.workload.limits import check_draw, named_tables
+from tasks.core.dp.workload.limits import check_draw, each_named
 from tasks.core.dp.workload.measurement import (
     ExpectedTable,
     NoisyScores,
@@ -225,7 +225,7 @@ class WorkloadDraw:
         """The workload's tables; given back with each one's part of what tables cost."""
         parameters = self._parameters
         charge = self._charge(parameters.shares.tables)
-        named = named_tables(parameters, self._schema)
+        named = each_named(parameters, self._schema)
         tables = [columns for columns in named if self._size(columns) <= parameters.most_cells]
         if parameters.tables is None and len(tables) > parameters.most_pairs:
             score_charge = parameters.pair_scores * charge

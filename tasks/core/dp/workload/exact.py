@@ -30,7 +30,7 @@ class Look:
     """How a draw looks at each record: by public constants, and by numbers that were drawn before.
 
     Attributes:
-        below: only records with a tag below are looked at (R14); None: all.
+        below: as of `tallies.Sample`.
         filled: columns in which an empty cell counts as the declared value for what is outside (W1).
         cells: of each column, once they are known.
     """

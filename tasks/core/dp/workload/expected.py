@@ -36,8 +36,7 @@ _HALF_NORMAL = math.sqrt(2 / math.pi)
 class ExpectedErrors:
     """The mean absolute error of one count by the noise alone, in records, of a typical set of columns.
 
-    Attributes:
-        one, two, three: by the number of columns; None where no such set is measured.
+    By the number of columns; None where no such set is measured.
     """
 
     one: float | None
@@ -51,8 +50,6 @@ def expected_errors(
     """The errors of one draw.
 
     Args:
-        parameters: of the draw.
-        schema: the public schema.
         sizes: cells of each column, `other` and `absent` among them; a guess for open ones.
         records: about how many there are, above 0.
     """
@@ -63,7 +60,9 @@ def expected_errors(
             found[len(columns)].append(error)
     one, two, three = (median(found[length]) if found[length] else None for length in (1, 2, 3))
     if three is None and parameters.longer.lengths:
-        three = _HALF_NORMAL * _chosen_scale(parameters, schema)
+        budget, _ = budget_of(parameters, all_declared=schema.all_declared)
+        charge = parameters.shares.chosen * budget / parameters.longer.most
+        three = _HALF_NORMAL * float(grid_scale(1, charge))
     return ExpectedErrors(one, two, three)
 
 
@@ -157,8 +156,3 @@ def planned_first_length(parameters: WorkloadParameters, schema: Schema, records
 def _once(schema: Schema, columns: ColumnNumbers) -> int:
     caps = {column: schema.columns[column].max_items for column in columns}
     return max(1, math.prod(math.comb(cap, columns.count(column)) for column, cap in caps.items()))
-
-
-def _chosen_scale(parameters: WorkloadParameters, schema: Schema) -> float:
-    budget, _ = budget_of(parameters, all_declared=schema.all_declared)
-    return float(grid_scale(1, parameters.shares.chosen * budget / parameters.longer.most))

@@ -33,12 +33,10 @@ def check_draw(parameters: WorkloadParameters, schema: Schema) -> None:
     Raises:
         ParameterError: every problem found; by public facts alone.
     """
-    every = parameters.every()
-    problems = [problem for each in every for problem in _problems_of_shares(each, schema)]
+    steps, width = parameters.every(), len(schema.columns)
+    problems = [problem for step in steps for problem in _problems_of_shares(step, schema)]
     problems += [*_problems_of_steps(parameters), *_problems_of_sets(parameters, schema)]
-    problems += [
-        problem for each in every for problem in _problems_of_longer(each.longer, len(schema.columns))
-    ]
+    problems += [problem for step in steps for problem in _problems_of_longer(step.longer, width)]
     problems += _problems_of_columns(parameters, schema)
     problems = problems or list(_problems_of_scales(parameters, schema))
     if problems:
@@ -48,17 +46,11 @@ def check_draw(parameters: WorkloadParameters, schema: Schema) -> None:
 def worst_case_cells(parameters: WorkloadParameters, schema: Schema) -> int:
     """The most cells that a draw can hold at once, whatever the table."""
     sizes = [worst_size(column, parameters.max_values) for column in schema.columns]
-    every, largest = _worst_tables(parameters, schema, sizes)
-    measured = 2 * min(every, parameters.most_cells_together)  # perhaps twice (W17)
-    longer = max(_worst_longer(each.longer, sizes) for each in parameters.every())
-    return 2 * sum(sizes) + measured + 3 * longer + 4 * largest
-
-
-def _worst_tables(parameters: WorkloadParameters, schema: Schema, sizes: list[int]) -> tuple[int, int]:
-    """The most cells of all tables of the workload together, and of one of them."""
     tables = (math.prod(sizes[column] for column in columns) for columns in each_named(parameters, schema))
     kept = [min(cells, parameters.most_cells) for cells in tables]
-    return sum(kept), max(kept, default=0)
+    measured = 2 * min(sum(kept), parameters.most_cells_together)  # perhaps twice (W17)
+    longer = max(_worst_longer(step.longer, sizes) for step in parameters.every())
+    return 2 * sum(sizes) + measured + 3 * longer + 4 * max(kept, default=0)
 
 
 def _worst_longer(longer: LongerSets, sizes: list[int]) -> int:
@@ -79,13 +71,8 @@ def worst_size(column: Column, max_values: int) -> int:
     return max_values + 2 if column.domain is None else len(column.domain) + 1
 
 
-def named_tables(parameters: WorkloadParameters, schema: Schema) -> list[ColumnNumbers]:
-    """The sets of columns that the workload names, or all pairs, in canonical order."""
-    return list(each_named(parameters, schema))
-
-
 def each_named(parameters: WorkloadParameters, schema: Schema) -> Iterator[ColumnNumbers]:
-    """The same one by one, for those who need the first of them."""
+    """The sets of columns that the workload names, or all pairs, in canonical order."""
     if parameters.tables is not None:
         yield from parameters.tables
         return
@@ -97,7 +84,6 @@ def each_named(parameters: WorkloadParameters, schema: Schema) -> Iterator[Colum
 
 
 def number_of_named(parameters: WorkloadParameters, schema: Schema) -> int:
-    """How many they are."""
     return schema.number_of_pairs if parameters.tables is None else len(parameters.tables)
 
 

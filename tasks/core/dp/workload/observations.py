@@ -33,7 +33,7 @@ def noisy_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
     total = estimated_records(drawn)
     held = {column for table in drawn.tables for column in table.columns}
     singles = [
-        NoisyTable(table.columns, first_margin(cells, table.counts, total), _variance(table))
+        NoisyTable(table.columns, first_margin(cells, table.counts, total), table.variance)
         for cells, table in zip(drawn.cells, drawn.values, strict=True)
         if cells.cap == 1 or not cells.has_other or table.columns[0] not in held
     ]
@@ -97,11 +97,7 @@ def _totals(drawn: Observations | WorkloadMeasurement) -> list[tuple[float, floa
         if cells.cap == 1 and not cells.has_other
     ]
     later = [table for table in drawn.tables if all(drawn.cells[column].cap == 1 for column in table.columns)]
-    return [(float(table.counts.sum()), table.counts.size * _variance(table)) for table in [*firsts, *later]]
-
-
-def _variance(table: MeasuredTable) -> float:
-    return table.scale**2 + 1 / 12
+    return [(float(table.counts.sum()), table.counts.size * table.variance) for table in [*firsts, *later]]
 
 
 def merged_tables(tables: Iterable[NoisyTable]) -> list[NoisyTable]:

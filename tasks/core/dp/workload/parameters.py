@@ -1,9 +1,8 @@
 """What a fitted release is asked to be: public constants, fixed before the data is read (W20).
 
-Also what its claim leaves to noise and to the threshold (Theorem W).
-
-How the budget is shared out, in exact numbers (W19): mu^2, shares and sensitivities in, noise scales on the
-grid of 1/64 out, of which it is proved in fractions that they cost no more than mu^2.
+Also what its claim leaves to noise and to the threshold (Theorem W), and how the budget is shared out, in
+exact numbers (W19): mu^2, shares and sensitivities in, noise scales on the grid of 1/64 out, of which it is
+proved in fractions that they cost no more than mu^2.
 """
 
 import json
@@ -133,10 +132,7 @@ class Spending:
         self.spent = Fraction(0)
 
     def charge(self, parts: Sequence[tuple[int, Fraction]]) -> None:
-        """Book a stage before a word of it is drawn.
-
-        Args:
-            parts: square of the sensitivity, and noise scale, of everything that the stage draws.
+        """Book a stage before a word of it is drawn; of each part the sensitivity's square, and the scale.
 
         Raises:
             InternalError: it would exceed what is left.
@@ -184,8 +180,6 @@ class Step:
 
     Attributes:
         signal: the least product of the noisy number of records and mu.
-        shares: of mu^2.
-        longer: candidates for longer sets.
     """
 
     signal: float
@@ -201,11 +195,9 @@ class WorkloadParameters:
         epsilon, delta: the claim.
         tables: the sets of columns to measure, each ascending, in order; None: all pairs, a multi-valued
             column with itself among them.
-        shares: of mu^2.
         threshold_delta_share: delta_t / delta where a column is open.
         allocation: what a table's share of the budget goes by.
         target: a column whose tables get ``target_factor`` times the share, or None.
-        target_factor: see above.
         record_limit: the number of records that are looked at, or None for all (W4).
         filled: columns, each declared and of one value, in which an empty cell counts as the column's
             `other`; they have no cell for `absent` (W1).
@@ -214,8 +206,6 @@ class WorkloadParameters:
         most_cells_together: so many cells are measured at most; the largest tables are left out (W5).
         most_pairs: where ``tables`` is None and there are more pairs than this, at most so many are chosen
             by noisy scores, for ``pair_scores`` of the tables' share (W14).
-        pair_scores: see above.
-        longer: candidates for longer sets.
         steps: what applies in place of ``shares`` and ``longer``, by ascending signal: the last step whose
             signal the draw reaches. The number of records is drawn before, so all have its share alike.
     """
@@ -239,12 +229,7 @@ class WorkloadParameters:
     steps: tuple[Step, ...] = ()
 
     def signal(self, count: int, mu_squared: float) -> float:
-        """How far the records stand above the noise: the records that are looked at times mu.
-
-        Args:
-            count: the noisy number of records, or a guess.
-            mu_squared: the whole budget.
-        """
+        """How far the records stand above the noise: the records that are looked at times mu."""
         looked_at = count if self.record_limit is None else min(count, self.record_limit)
         return max(0, looked_at) * math.sqrt(mu_squared)
 

@@ -40,40 +40,36 @@ def write_noisy_tables(measurement: WorkloadMeasurement, path: Path) -> int:
     with pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
         for table in measurement.values:
             (column,) = table.columns
-            told = _without_other(measurement.cells[column])
-            rows += _write(writer, measurement, table, [told])
+            labels = _labels_of_cells(measurement.cells[column], other=False)
+            rows += _write(writer, measurement, table, [labels])
         for table in measurement.tables:
-            rows += _write(writer, measurement, table, [_told(measurement.cells[c]) for c in table.columns])
+            labelled = [_labels_of_cells(measurement.cells[column]) for column in table.columns]
+            rows += _write(writer, measurement, table, labelled)
     return rows
 
 
-def _told(cells: ColumnCells) -> tuple[list[str], list[str | None]]:
-    special = ["other"] * cells.has_other + ["absent"] * cells.has_absent
+def _labels_of_cells(cells: ColumnCells, *, other: bool = True) -> tuple[list[str], list[str | None]]:
+    """The kind and the value of each cell."""
+    special = ["other"] * (cells.has_other and other) + ["absent"] * cells.has_absent
     return ["value"] * len(cells.values) + special, [*cells.values, *[None] * len(special)]
-
-
-def _without_other(cells: ColumnCells) -> tuple[list[str], list[str | None]]:
-    kinds, values = _told(cells)
-    kept = [place for place, kind in enumerate(kinds) if kind != "other"]
-    return [kinds[place] for place in kept], [values[place] for place in kept]
 
 
 def _write(
     writer: pq.ParquetWriter,
     measurement: WorkloadMeasurement,
     table: MeasuredTable,
-    told: list[tuple[list[str], list[str | None]]],
+    labels: list[tuple[list[str], list[str | None]]],
 ) -> int:
     names = [measurement.schema.columns[column].name for column in table.columns]
-    for batch in _batches(table, names, told):
+    for batch in _batches(table, names, labels):
         writer.write_batch(batch)
     return int(table.counts.size)
 
 
 def _batches(
-    table: MeasuredTable, names: list[str], told: list[tuple[list[str], list[str | None]]]
+    table: MeasuredTable, names: list[str], labels: list[tuple[list[str], list[str | None]]]
 ) -> Iterator[pa.RecordBatch]:
-    kinds, values = ([pa.array(each[part], pa.string()) for each in told] for part in (0, 1))
+    kinds, values = ([pa.array(cells[part], pa.string()) for cells in labels] for part in (0, 1))
     counts = table.counts.ravel()
     for start in range(0, len(counts), _AT_ONCE):
         number = len(counts[start : start + _AT_ONCE])
