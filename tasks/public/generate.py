@@ -58,7 +58,7 @@ def generate_records(
     elif isinstance(synthesis, Fitted) and seed is not None:
         fitted_to_counts.write_fitted_to_counts(
             reported,
-            fitted_to_counts.Missing.of_rounding(resolution),
+            resolution,
             seed,
             into.folder,
             place,

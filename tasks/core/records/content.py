@@ -10,9 +10,7 @@ for them, by generalised birthdays.
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial, reduce
-from operator import add
+from functools import partial
 
 import numpy as np
 
@@ -21,25 +19,12 @@ from tasks.core.records.coded import CodedRecords
 from tasks.core.records.table import RecordTable
 
 _BYTES = 32
+_MODULUS = 1 << 8 * _BYTES
 _ROWS_AT_ONCE = 1 << 16
 
 
-@dataclass(frozen=True)
-class RecordsHash:
-    """Of some records, whatever their order; of disjoint ones it adds up.
-
-    ``total`` is that of the records' hashes, modulo 2^256.
-    """
-
-    total: int = 0
-    number: int = 0
-
-    def __add__(self, other: "RecordsHash") -> "RecordsHash":
-        return RecordsHash((self.total + other.total) % (1 << 8 * _BYTES), self.number + other.number)
-
-
-def hash_records(records: CodedRecords, key: bytes) -> RecordsHash:
-    """The hash of all records, by their codes and tags.
+def hash_records(records: CodedRecords, key: bytes) -> int:
+    """The sum of the hashes of all records, by their codes and tags, modulo 2^256.
 
     >>> from dataclasses import replace
     >>> from tasks.core.records.columns import Column, Schema
@@ -56,8 +41,7 @@ def hash_records(records: CodedRecords, key: bytes) -> RecordsHash:
         texts = rows.view(f"V{rows.shape[1]}").ravel().tolist() if rows.shape[1] else [b""] * len(rows)
         hashes = b"".join(hashlib.blake2b(row, key=key, digest_size=_BYTES).digest() for row in texts)
         sums += np.frombuffer(hashes, "<u4").reshape(-1, len(sums)).sum(axis=0, dtype=np.uint64)
-    total = sum(int(part) << 32 * place for place, part in enumerate(sums))
-    return RecordsHash(total % (1 << 8 * _BYTES), records.number_of_records)
+    return sum(int(part) << 32 * place for place, part in enumerate(sums)) % _MODULUS
 
 
 def _rows(records: CodedRecords) -> Iterator[Bytes]:
@@ -80,10 +64,16 @@ def content_digest(table: RecordTable, key: bytes) -> str:
         key: a secret of up to 64 bytes.
     """
     facts = table.facts.measured
-    found = reduce(add, table.each("content", partial(_measured_hash, key=key)))
-    told = [facts.schema.to_json(), facts.slot_columns, facts.values, found.number, f"{found.total:x}"]
-    return hashlib.blake2b(json.dumps(told).encode(), key=key, digest_size=_BYTES).hexdigest()
+    total = sum(table.each("content", partial(_hash_measured, key=key))) % _MODULUS
+    content = [
+        facts.schema.to_json(),
+        facts.slot_columns,
+        facts.values,
+        facts.number_of_records,
+        f"{total:x}",
+    ]
+    return hashlib.blake2b(json.dumps(content).encode(), key=key, digest_size=_BYTES).hexdigest()
 
 
-def _measured_hash(records: CodedRecords, key: bytes) -> RecordsHash:
+def _hash_measured(records: CodedRecords, key: bytes) -> int:
     return hash_records(records.measured, key)

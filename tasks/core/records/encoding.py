@@ -21,7 +21,7 @@ import pyarrow as pa
 from tasks.core.arrays import StageDone
 from tasks.core.errors import InputError, InternalError
 from tasks.core.queries import QueryResources
-from tasks.core.records.cells import CodedRows, code_rows, run_with_cells
+from tasks.core.records.cells import code_rows, run_with_cells
 from tasks.core.records.coded import CodedRecords, with_held_values
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import ReportDropped
@@ -81,30 +81,25 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     """
     if options.total and options.record_limit is not None:
         raise InternalError("Under differential privacy a limit on records is a sample drawn by tag.")
-    measured = schema.measured
-    positions, subject = find_positions(source, schema, total=options.total)
-    joining = Joining(
-        schema=measured,
-        choices=KeyedChoices(options.key),
-        total=options.total,
-        tags=options.tags,
-        positions=tuple(positions),
-        row_number=partial(row_number, source),
-    )
+    joining = find_columns(source, schema, options)
 
     def read(connection: duckdb.DuckDBPyConnection) -> CodedRecords:
-        rows = _rows(source, joining, subject, options, connection)
+        batches = read_batches(source, joining.wanted, options.resources.threads, options.progress)
+        limited = _limited(batches, options.record_limit)
+        rows = code_rows(limited, joining.schema.columns, joining.positions, joining.subject, connection)
+        require_some(rows.number_of_rows, total=options.total)
         joined = join_records(rows, joining, options.report_dropped)
         return with_held_values(repair_records(joined, schema, options.report_dropped, options.filled))
 
     records = run_with_cells(options.resources, read)
     if not options.total:
-        require_distinct_headers(measured.columns, records.values[: len(measured.columns)])
+        columns = joining.schema.columns
+        require_distinct_headers(columns, records.values[: len(columns)])
     return records
 
 
-def find_positions(source: InputFile, schema: Schema, *, total: bool) -> tuple[list[int], int | None]:
-    """Where the columns that are read are in the input, and the subject id.
+def find_columns(source: InputFile, schema: Schema, options: EncodingOptions) -> Joining:
+    """Where the columns that are read are in the input, and how their rows are joined.
 
     A column that another one decides is not read. Where encoding is total, a nested cell has no text: one
     person's could make its column nested.
@@ -114,30 +109,27 @@ def find_positions(source: InputFile, schema: Schema, *, total: bool) -> tuple[l
     """
     measured = schema.measured
     positions, subject = column_positions(source, measured)
-    if not total:
-        require_flat(source.headers, positions, measured.columns)
+    if not options.total:
+        _require_flat(source.headers, positions, measured.columns)
     if subject in positions or len(set(positions)) < len(positions):
         raise InternalError(
             "Each column of the file must be used once, and the subject id never as an attribute."
         )
-    return positions, subject
-
-
-def _rows(
-    source: InputFile,
-    joining: Joining,
-    subject: int | None,
-    options: EncodingOptions,
-    connection: duckdb.DuckDBPyConnection,
-) -> CodedRows:
-    wanted = [*joining.positions, *([subject] if subject is not None else [])]
-    batches = _limited(
-        read_batches(source, wanted, options.resources.threads, options.progress), options.record_limit
+    return Joining(
+        schema=measured,
+        choices=KeyedChoices(options.key),
+        total=options.total,
+        tags=options.tags,
+        positions=tuple(positions),
+        subject=subject,
+        row_number=partial(row_number, source),
     )
-    rows = code_rows(batches, joining.schema.columns, joining.positions, subject, connection)
-    if not rows.number_of_rows and not options.total:
+
+
+def require_some(number_of_rows: int, *, total: bool) -> None:
+    """Refuse a table without a row, unless encoding is total."""
+    if not number_of_rows and not total:
         raise InputError("The input must hold at least one record below its header, but holds none.")
-    return rows
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
@@ -171,7 +163,7 @@ def column_positions(source: InputFile, schema: Schema) -> tuple[list[int], int 
     return places[: len(schema.columns)], None if schema.subject_id is None else places[-1]
 
 
-def require_flat(headers: Headers, positions: list[int], columns: tuple[Column, ...]) -> None:
+def _require_flat(headers: Headers, positions: list[int], columns: tuple[Column, ...]) -> None:
     """Refuse Parquet types that are not a value or a list of values.
 
     Raises:

@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Codes, Integers, Words
 from tasks.core.errors import InputError
-from tasks.core.records.cells import CodedColumn, CodedRows, ItemCells, RawColumn, SingleCells
+from tasks.core.records.cells import CodedRows, ItemCells, RawColumn, SingleCells
 from tasks.core.records.coded import CodedRecords, code_type
-from tasks.core.records.columns import Column, Schema
+from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import (
     ANOTHER_VALUE,
     BEYOND_THE_CAP,
@@ -68,11 +68,7 @@ class Records:
         return self.number == len(self.rows)
 
 
-def one_per_row(number_of_rows: int, identities: Words) -> Records:
-    return Records(np.arange(number_of_rows), np.arange(number_of_rows + 1), identities)
-
-
-def one_per_subject(
+def group_by_subject(
     ids: RawColumn, choices: KeyedChoices, *, total: bool, row_number: Callable[[int], str]
 ) -> Records:
     """Group rows by subject; ids are compared after trimming and lowercasing.
@@ -183,6 +179,7 @@ class Joining:
         total: see `EncodingOptions`.
         tags: whether each record has a tag.
         positions: of the columns in the file, from 0.
+        subject: the position of the subject id, or None.
         row_number: what the operator is told of a row, by its number in ``CodedRows``.
     """
 
@@ -191,7 +188,13 @@ class Joining:
     total: bool
     tags: bool
     positions: tuple[int, ...]
+    subject: int | None
     row_number: Callable[[int], str]
+
+    @property
+    def wanted(self) -> list[int]:
+        """The positions of all columns that are read."""
+        return [*self.positions, *([] if self.subject is None else [self.subject])]
 
     @property
     def chooses_by_content(self) -> bool:
@@ -200,7 +203,9 @@ class Joining:
         return self.schema.subject_id is None and (self.tags or caps)
 
 
-def join_records(rows: CodedRows, how: Joining, report_dropped: ReportDropped | None = None) -> CodedRecords:
+def join_records(
+    rows: CodedRows, joining: Joining, report_dropped: ReportDropped | None = None
+) -> CodedRecords:
     """Join rows by subject; records are in the rows' order of first occurrence.
 
     Open columns keep all values that a row holds (see `with_held_values`).
@@ -208,82 +213,60 @@ def join_records(rows: CodedRows, how: Joining, report_dropped: ReportDropped | 
     Raises:
         InputError: a row without id, where joining is not total.
     """
-    return _Joiner(rows, how, report_dropped).run()
+    schema, choices = joining.schema, joining.choices
+
+    def drop(found: DroppedCells) -> None:
+        if found.number and report_dropped is not None:
+            report_dropped(found)
+
+    records = _group_rows(rows, joining)
+    drop(DroppedCells(schema.subject_id or "", NO_SUBJECT, rows.number_of_rows - len(records.rows)))
+    hashes = row_hashes(records, contents_of(rows, schema, choices), choices)
+    slots: list[Codes] = []
+    slot_columns: list[int] = []
+    for index, (column, coded) in enumerate(zip(schema.columns, rows.columns, strict=True)):
+        for found in dropped_by_reason(column.name, coded.dropped):
+            drop(found)
+        if isinstance(coded, ItemCells):
+            words = choices.words(f"choice {column.name}")
+            of_item = choices.of_codes(f"value {column.name}", coded.values)
+            own, beyond = join_cells(records, coded, column.max_items, of_item, words)
+            drop(DroppedCells(column.name, BEYOND_THE_CAP, beyond))
+        else:
+            codes, conflict = join_column(records, coded.codes, hashes)
+            own = [codes]
+            if conflict:
+                others = count_other_values(records, coded.codes, codes)
+                drop(DroppedCells(column.name, ANOTHER_VALUE, others))
+        slots += own
+        slot_columns += [index] * len(own)
+    tags = None
+    if joining.tags:
+        tags = choices.of_pairs("tag", records.identities, np.zeros(records.number, np.uint64))
+    values = tuple(coded.values for coded in rows.columns)
+    return CodedRecords(schema, tuple(slots), tuple(slot_columns), values, records.number, tags)
+
+
+def _group_rows(rows: CodedRows, joining: Joining) -> Records:
+    """Which rows make which record, and their identities where something may be chosen."""
+    choices, number = joining.choices, rows.number_of_rows
+    if rows.ids is not None:
+        return group_by_subject(rows.ids, choices, total=joining.total, row_number=joining.row_number)
+    is_chosen = joining.tags or any(
+        isinstance(coded, ItemCells) and 0 < column.max_items < np.diff(coded.starts).max(initial=0)
+        for column, coded in zip(joining.schema.columns, rows.columns, strict=True)
+    )
+    identities = np.zeros(number, dtype=np.uint64)
+    if is_chosen:
+        identities = choices.of_contents(list(contents_of(rows, joining.schema, choices)), number)
+    return Records(np.arange(number), np.arange(number + 1), identities)
 
 
 def contents_of(rows: CodedRows, schema: Schema, choices: KeyedChoices) -> Iterator[tuple[Codes, Words]]:
+    """Each column's part of the rows' contents: all of a cell's items, before any cap."""
     for column, coded in zip(schema.columns, rows.columns, strict=True):
-        yield _content(column, coded, choices)
-
-
-def _content(column: Column, coded: CodedColumn, choices: KeyedChoices) -> tuple[Codes, Words]:
-    """A column's part of a row's content: all of a cell's items, before any cap."""
-    if isinstance(coded, SingleCells):
-        return coded.codes, choices.of_codes(f"value {column.name}", coded.values)
-    texts = ["\0".join(coded.values[code - 1] for code in items) for items in coded.sets()]
-    return coded.cells, choices.of_texts(f"items {column.name}", texts)
-
-
-class _Joiner:
-    """One set of rows."""
-
-    def __init__(self, rows: CodedRows, how: Joining, report_dropped: ReportDropped | None) -> None:
-        self._rows, self._how, self._report_dropped = rows, how, report_dropped
-
-    def run(self) -> CodedRecords:
-        schema = self._how.schema
-        records = self._records()
-        without_subject = self._rows.number_of_rows - len(records.rows)
-        self._drop(DroppedCells(schema.subject_id or "", NO_SUBJECT, without_subject))
-        joined = self._joined(records)
-        tags = None
-        if self._how.tags:
-            zeros = np.zeros(records.number, np.uint64)
-            tags = self._how.choices.of_pairs("tag", records.identities, zeros)
-        slots = tuple(codes for of_column in joined for codes in of_column)
-        slot_columns = tuple(index for index, of_column in enumerate(joined) for _ in of_column)
-        values = tuple(coded.values for coded in self._rows.columns)
-        return CodedRecords(schema, slots, slot_columns, values, records.number, tags)
-
-    def _drop(self, found: DroppedCells) -> None:
-        """Tell of cells that are not counted, where there are any."""
-        if found.number and self._report_dropped is not None:
-            self._report_dropped(found)
-
-    def _records(self) -> Records:
-        """Which rows make which record, and their identities where something may be chosen."""
-        rows, how = self._rows, self._how
-        if rows.ids is not None:
-            return one_per_subject(rows.ids, how.choices, total=how.total, row_number=how.row_number)
-        needed = how.tags or any(
-            isinstance(coded, ItemCells) and 0 < column.max_items < np.diff(coded.starts).max(initial=0)
-            for column, coded in zip(how.schema.columns, rows.columns, strict=True)
-        )
-        identities = np.zeros(rows.number_of_rows, dtype=np.uint64)
-        if needed:
-            identities = how.choices.of_contents(list(self._contents()), rows.number_of_rows)
-        return one_per_row(rows.number_of_rows, identities)
-
-    def _contents(self) -> Iterator[tuple[Codes, Words]]:
-        return contents_of(self._rows, self._how.schema, self._how.choices)
-
-    def _joined(self, records: Records) -> list[list[Codes]]:
-        joined: list[list[Codes]] = []
-        choices, columns = self._how.choices, self._how.schema.columns
-        hashes = row_hashes(records, self._contents(), choices)
-        for column, coded in zip(columns, self._rows.columns, strict=True):
-            for found in dropped_by_reason(column.name, coded.dropped):
-                self._drop(found)
-            if isinstance(coded, ItemCells):
-                words = choices.words(f"choice {column.name}")
-                of_item = choices.of_codes(f"value {column.name}", coded.values)
-                slots, beyond = join_cells(records, coded, column.max_items, of_item, words)
-                self._drop(DroppedCells(column.name, BEYOND_THE_CAP, beyond))
-            else:
-                codes, conflict = join_column(records, coded.codes, hashes)
-                slots = [codes]
-                if conflict:
-                    others = count_other_values(records, coded.codes, codes)
-                    self._drop(DroppedCells(column.name, ANOTHER_VALUE, others))
-            joined.append(slots)
-        return joined
+        if isinstance(coded, SingleCells):
+            yield coded.codes, choices.of_codes(f"value {column.name}", coded.values)
+        else:
+            texts = ["\0".join(coded.values[code - 1] for code in items) for items in coded.sets()]
+            yield coded.cells, choices.of_texts(f"items {column.name}", texts)

@@ -118,10 +118,10 @@ class RecordTable:
         """What the work gives for the records of each part, in order (see `Workers.each`)."""
         if self.only is not None:
             return iter([work(self.only)])
-        return self.workers.each(name, partial(_of_records, work=work), self.parts)
+        return self.workers.each(name, partial(_work_on_part, work=work), self.parts)
 
     def whole(self) -> CodedRecords:
-        return self.only or _joined(list(map(_records_of, self.parts)))
+        return self.only or _joined(list(map(_read_part, self.parts)))
 
     def at(self, places: Integers) -> CodedRecords:
         """The records at some places of the whole table, ascending: few enough for one process."""
@@ -132,7 +132,7 @@ class RecordTable:
         cuts = np.split(places, np.searchsorted(places, ends[:-1]))
         own = [cut - (end - size) for cut, end, size in zip(cuts, ends, sizes, strict=True)]
         jobs = list(zip(self.parts, own, strict=True))
-        return _joined(list(self.workers.each("rows", _rows_of, jobs)))
+        return _joined(list(self.workers.each("rows", _read_rows, jobs)))
 
 
 def is_parted(folder: Path) -> bool:
@@ -159,20 +159,18 @@ def _size_of(part: StoredPart) -> int:
         return read_coded_facts(folder).number_of_records
 
 
-def _records_of(part: StoredPart) -> CodedRecords:
+def _read_part(part: StoredPart) -> CodedRecords:
     with part.folder() as folder:
         return read_coded_records(folder)
 
 
-def _of_records(part: StoredPart, work: Callable[[CodedRecords], R]) -> R:
-    with part.folder() as folder:
-        return work(read_coded_records(folder))
+def _work_on_part(part: StoredPart, work: Callable[[CodedRecords], R]) -> R:
+    return work(_read_part(part))
 
 
-def _rows_of(job: tuple[StoredPart, Integers]) -> CodedRecords:
+def _read_rows(job: tuple[StoredPart, Integers]) -> CodedRecords:
     part, places = job
-    with part.folder() as folder:
-        return _rows_at(read_coded_records(folder), places)
+    return _rows_at(_read_part(part), places)
 
 
 def _rows_at(records: CodedRecords, places: Integers) -> CodedRecords:

@@ -38,10 +38,10 @@ from tasks.core.synthesis.aggregate_seeded_kernels import (
 )
 from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.index import CombinationIndex, build_index
-from tasks.core.synthesis.records import SyntheticRecords, join_shards, keep_record_shard
+from tasks.core.synthesis.records import SyntheticRecords, join_shards
 from tasks.core.synthesis.row_set_kernels import BlockIndex
 from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index, row_set
-from tasks.core.synthesis.tree import DrawnRecords, check_threads, join_drawn
+from tasks.core.synthesis.tree import DrawnRecords, join_drawn
 
 #: Shards where the configuration leaves the number of threads to the machine (``parallel_jobs`` 0): a
 #: constant, so that the records don't depend on how many cores there are.
@@ -80,35 +80,12 @@ class AggregateSeededParameters:
         use_synthetic_counts: whether what was already synthesised is taken off every count.
         aggregate_counts_scale_factor: every count becomes ceil(count * factor) first; > 0.
         target_number_of_records: exactly how many records; None: until no attribute is available.
-
-    Raises:
-        ParameterError: a parameter is out of its range.
     """
 
     weight_selection_percentile: int = 95
     use_synthetic_counts: bool = False
     aggregate_counts_scale_factor: float | None = None
     target_number_of_records: int | None = None
-
-    def __post_init__(self) -> None:
-        problems = []
-        percentile = self.weight_selection_percentile
-        if not _is_whole(percentile) or not 0 <= percentile <= 100:
-            problems.append(
-                f"weight_selection_percentile must be a whole number from 0 to 100, not {percentile}."
-            )
-        factor = self.aggregate_counts_scale_factor
-        if factor is not None and not (math.isfinite(factor) and factor > 0):
-            problems.append(f"aggregate_counts_scale_factor must be a finite number above 0, not {factor}.")
-        target = self.target_number_of_records
-        if target is not None and not (_is_whole(target) and target >= 0):
-            problems.append(f"target_number_of_records must be a whole number of at least 0, not {target}.")
-        if problems:
-            raise ParameterError(problems)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def number_of_shards(parameters: AggregateSeededParameters, threads: int) -> int:
@@ -145,14 +122,14 @@ def draw_aggregate_seeded(
             holds; None: only what the aggregates tell is kept.
 
     Raises:
-        ParameterError: threads below 0, or counts too large to be summed in 63 bits.
+        ParameterError: counts too large to be summed in 63 bits.
     """
-    check_threads(threads)
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
     check_totals(index, aggregates)
-    shards = _shards(
-        index, parameters, seed, number_of_shards(parameters, threads), held_index(held, aggregates)
-    )
+    # What all attributes leave over is in the first shards: rare ones that belong together stay together.
+    number = shards_with_something(index, number_of_shards(parameters, threads))
+    holders = held_index(held, aggregates)
+    shards = [shard_of(index, parameters, seed, shard, number, holders) for shard in range(number)]
     report = progress or (lambda share: None)
     run_jobs(
         [shard.draw for shard in shards],
@@ -177,21 +154,6 @@ def check_totals(index: CombinationIndex, aggregates: Aggregates) -> None:
         raise ParameterError(
             "The counts of all attributes add up to more than 2^63: choose a smaller scale factor."
         )
-
-
-def _shards(
-    index: CombinationIndex,
-    parameters: AggregateSeededParameters,
-    seed: int,
-    number: int,
-    held: tuple[BlockIndex, int],
-) -> list["Shard"]:
-    """All shards, with equal parts of availability and target; the first ones take what is left over.
-
-    All attributes leave over to the same shards, so that rare ones that belong together stay together.
-    """
-    number = shards_with_something(index, number)
-    return [shard_of(index, parameters, seed, shard, number, held) for shard in range(number)]
 
 
 def shards_with_something(index: CombinationIndex, number: int) -> int:
@@ -376,12 +338,6 @@ class Shard:
         self._law = law_of(self.index, self.percentage, self.synthetic_counts, capacity)
         self._work = workspace_of(self.index, self._law)
 
-    def _grow(self) -> None:
-        capacity = len(self._law.lower) - 1
-        if capacity >= self._longest:
-            raise InternalError("A synthetic record holds more combinations than the aggregates have.")
-        self._make_room(min(2 * capacity, self._longest))
-
     def draw(self) -> tuple[Job, ...]:
         """Draw one slice of records; as a job that is to be done again while there is more to do."""
         return (self.draw,) if self.advance() else ()
@@ -401,7 +357,10 @@ class Shard:
         self._set_slice(time.monotonic() - begun)
         self._keep(sizes[:records].copy(), ids[:used].copy())
         if ended == RECORD_TOO_LONG:
-            self._grow()
+            capacity = len(self._law.lower) - 1
+            if capacity >= self._longest:
+                raise InternalError("A synthetic record holds more combinations than the aggregates have.")
+            self._make_room(min(2 * capacity, self._longest))
             return True
         if self.target is None:
             return bool(ended != EXHAUSTED)
@@ -510,5 +469,5 @@ def _draw_shard(
     shard = shard_of(index, parameters, of[0], place, of[1])
     run_jobs([shard.draw], 1, lambda: None)
     drawn = join_drawn(shard.slices)
-    made = order_records(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
-    return keep_record_shard(store, place, made)
+    records = order_records(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
+    return store.put(f"shards/{place}", records.write)

@@ -14,7 +14,7 @@ told from 0, no record is in it: most tables have nobody there, and noise would 
 column that the contract says is never empty has no record without a value, whatever its count.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from statistics import NormalDist
 import numpy as np
 
 from tasks.core.aggregates.wide_form import wide_headers
-from tasks.core.arrays import Flags, Ids, ShareDone
+from tasks.core.arrays import Ids, ShareDone
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement, read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -42,8 +42,8 @@ from tasks.core.synthesis.records import (
     CELLS,
     SyntheticRecords,
     join_shards,
-    keep_record_shard,
     number_attributes,
+    publish_shards,
 )
 
 #: In at most this share of the records may a released value stand for one that was not.
@@ -89,25 +89,11 @@ def unreleased_values(
     return found
 
 
-def forbid_replaced(
-    domain: Domain, measurement: WorkloadMeasurement, unreleased: Sequence[Unreleased]
-) -> Domain:
-    """The domain in which no record may be in an `other` that is replaced."""
-    masks = []
-    for found in unreleased:
-        if found.is_replaced:
-            cells = measurement.cells[found.column]
-            masks.append(ImpossibleCells((found.column,), np.arange(cells.size) == cells.other))
-    return replace(domain, impossible=(*domain.impossible, *masks))
-
-
 #: In so many releases of a table that has none of these groups, noise alone leaves one of them.
 _LEFT_BY_NOISE = 0.05
 
 
-def untold_groups(
-    measurement: WorkloadMeasurement, domain: Domain, residuals: Residuals
-) -> list[ImpossibleCells]:
+def untold_groups(measurement: WorkloadMeasurement, residuals: Residuals) -> list[ImpossibleCells]:
     """For each column with such a group its cells that no record may be in."""
     columns = measurement.schema.measured.columns
     groups = [list(_groups(column, cells)) for column, cells in zip(columns, measurement.cells, strict=True)]
@@ -116,7 +102,8 @@ def untold_groups(
     found = []
     for place, (column, cells) in enumerate(zip(columns, measurement.cells, strict=True)):
         told = residuals.marginal((place,)) > errors * residuals.variance((place,)) ** 0.5
-        empty = _mask(cells, [code for code in groups[place] if not told[code]])
+        empty = np.zeros(cells.size, np.bool_)
+        empty[[code for code in groups[place] if not told[code]]] = True
         if column.required and cells.absent is not None:
             empty[cells.absent] = True
         if empty.any() and not empty.all():
@@ -131,12 +118,6 @@ def _groups(column: Column, cells: ColumnCells) -> Iterator[int]:
         for text in dict.fromkeys((*column.open_ends, column.other)):
             if text is not None and text in cells.values:
                 yield cells.values.index(text)
-
-
-def _mask(cells: ColumnCells, codes: Sequence[int]) -> Flags:
-    mask = np.zeros(cells.size, np.bool_)
-    mask[codes] = True
-    return mask
 
 
 def repair_impossible(measurement: WorkloadMeasurement, records: Ids) -> Ids:
@@ -238,9 +219,14 @@ def domain_to_fit(measurement: WorkloadMeasurement, residuals: Residuals | None 
     """The cells of the columns that were measured, and those that no record may be in."""
     domain = domain_of(measurement.cells, measurement.schema)
     residuals = residuals or Residuals(domain, noisy_tables(measurement))
-    domain = forbid_replaced(domain, measurement, unreleased_values(measurement, residuals))
-    untold = untold_groups(measurement, domain, residuals)
-    return replace(domain, impossible=(*domain.impossible, *untold))
+    replaced = [
+        ImpossibleCells((found.column,), np.arange(cells.size) == cells.other)
+        for found in unreleased_values(measurement, residuals)
+        if found.is_replaced
+        for cells in [measurement.cells[found.column]]
+    ]
+    untold = untold_groups(measurement, residuals)
+    return replace(domain, impossible=(*domain.impossible, *replaced, *untold))
 
 
 def publish_fitted(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecords:
@@ -310,17 +296,13 @@ def draw_fitted_shards(
         threads=threads,
         progress=lambda share: report(_FIT * share),
     )
-    known = store.put("measurement", measurement.write)
-    work = partial(_publish_shard, store, known)
-    parts = list(workers.each("publish records", work, list(enumerate(fitted.parts))))
-    for part in (known, *fitted.parts):
-        part.store.remove(part.key)
+    stored = store.put("measurement", measurement.write)
+    parts = publish_shards(fitted.parts, partial(_publish_shard, stored), store, workers)
+    store.remove(stored.key)
     report(1.0)
     return parts
 
 
-def _publish_shard(store: PartStore, measurement: StoredPart, held: tuple[int, StoredPart]) -> StoredPart:
-    place, part = held
+def _publish_shard(measurement: StoredPart, fitted: StoredPart) -> Callable[[Path], None]:
     with measurement.folder() as folder:
-        made = publish_fitted(read_workload_measurement(folder), Fit(read_shard_cells(part), ()))
-    return keep_record_shard(store, place, made.records, made.cells)
+        return publish_fitted(read_workload_measurement(folder), Fit(read_shard_cells(fitted), ())).write

@@ -1,8 +1,8 @@
 """Fitted synthesis from reported counts: aggregates in which rare combinations are missing in, records out.
 
-What was left out is below a threshold, not zero: under k-anonymity from 0 to k - 1, in a release with a
-threshold tau from 0 to tau - 1. A missing cell is filled with what the rest implies for it, but never with
-more than may be missing. Columns and pairs come first; then those longer reported sets of columns that the
+Counts are rounded down to multiples of the resolution k, so what was left out is no zero, but from 0 to
+k - 1. A missing cell is filled with what the rest implies for it, but never with more than may be missing.
+Columns and pairs come first; then those longer reported sets of columns that the
 records keep worst are joined to the search. All of it follows from the reported counts and the seed.
 
 Where a contract has constraints, the search is kept out of the cells that they make impossible, and records
@@ -36,7 +36,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.records.constraints import Derivation
 from tasks.core.records.rulebook import MOST_CELLS_OF_A_MASK, Coding, Rulebook
 from tasks.core.synthesis.assembly import order_records
-from tasks.core.synthesis.records import SyntheticRecords, header_places, join_shards, keep_record_shard
+from tasks.core.synthesis.records import SyntheticRecords, header_places, join_shards, publish_shards
 
 
 @dataclass(frozen=True)
@@ -260,35 +260,9 @@ _MARGIN_WEIGHT = 0.2
 CountedSets = Callable[[Sequence[ColumnNumbers]], Iterable[Integers]]
 
 
-@dataclass(frozen=True)
-class Missing:
-    """What reported counts leave open.
-
-    Attributes:
-        most: the largest count that may be missing: k - 1, or tau - 1.
-        lost: how much a reported count is below the true one in the mean: (k - 1) / 2 where counts are
-            rounded down, 0 where they are noisy.
-        deviation: standard deviation of a reported count, in records, above 0.
-    """
-
-    most: float
-    lost: float
-    deviation: float
-
-    @classmethod
-    def of_rounding(cls, resolution: int) -> "Missing":
-        """Counts rounded down to multiples of k: a true one is evenly up to k - 1 above."""
-        return cls(resolution - 1, (resolution - 1) / 2, max(0.5, resolution / 12**0.5))
-
-    @classmethod
-    def of_noise(cls, scale: float, threshold: int) -> "Missing":
-        """Noisy counts of at least a threshold."""
-        return cls(max(0, threshold - 1), 0.0, max(0.5, scale))
-
-
 def draw_fitted_to_counts(
     aggregates: Aggregates,
-    missing: Missing,
+    resolution: int,
     seed: int,
     *,
     held: HeldConstraints | None = None,
@@ -299,7 +273,7 @@ def draw_fitted_to_counts(
     """Records fitted to reported counts; the same arguments give the same records on any machine.
 
     Args:
-        aggregates: reported; length 1 at least.
+        aggregates: reported, rounded down to the resolution; length 1 at least.
         seed: any integer; public.
         held: the constraints that every record holds; None: there are none.
         number: how many records; None: the reported number, or 0 where that is below 0.
@@ -308,8 +282,8 @@ def draw_fitted_to_counts(
     """
     report = progress or (lambda share: None)
     wanted = number_to_draw(aggregates, number)
-    tables, variance = ReportedTables(aggregates, missing, held), missing.deviation**2
-    search = HeldRecords(tables.domain, tables.margins, wanted, seed, variance, threads)
+    tables = ReportedTables(aggregates, resolution, held)
+    search = HeldRecords(tables.domain, tables.margins, wanted, seed, tables.variance, threads)
     tables.approach(search, wanted, report)
     report(1.0)
     return tables.published(search.records)
@@ -321,11 +295,17 @@ def number_to_draw(aggregates: Aggregates, number: int | None) -> int:
 
 
 class ReportedTables:
-    """Reported counts as tables over headers; each header's cells are its reported values, then `absent`."""
+    """Reported counts as tables over headers; each header's cells are its reported values, then `absent`.
 
-    def __init__(self, aggregates: Aggregates, missing: Missing, held: HeldConstraints | None = None) -> None:
-        self._aggregates, self._missing = aggregates, missing
-        self.records = max(1.0, aggregates.number_of_records + missing.lost)
+    A true count is evenly up to k - 1 above the reported one.
+    """
+
+    def __init__(self, aggregates: Aggregates, resolution: int, held: HeldConstraints | None = None) -> None:
+        self._aggregates = aggregates
+        self._most_missing, self._mean_missing = resolution - 1, (resolution - 1) / 2
+        self._deviation = max(0.5, resolution / 12**0.5)
+        self.variance = self._deviation**2
+        self.records = max(1.0, aggregates.number_of_records + self._mean_missing)
         self._header = header_places(aggregates.headers, aggregates.attributes).astype(np.int64)
         self._code = np.zeros(len(aggregates.attributes), np.int64)
         values: list[list[int]] = [[] for _ in aggregates.headers]
@@ -347,7 +327,7 @@ class ReportedTables:
         if self._aggregates.counts:
             ids = self._aggregates.combinations[0][:, 0]
             mine = self._header[ids] == header
-            found[self._code[ids[mine]]] = self._aggregates.counts[0][mine] + self._missing.lost
+            found[self._code[ids[mine]]] = self._aggregates.counts[0][mine] + self._mean_missing
         given = found.sum()
         if given > self.records:
             found *= self.records / given
@@ -365,12 +345,12 @@ class ReportedTables:
 
     def column_targets(self, scale: float) -> list[Target]:
         """Exact where they can be: with a weight that grows with the number of columns."""
-        weight = _MARGIN_WEIGHT * max(1, len(self.margins) - 1) / self._missing.deviation
+        weight = _MARGIN_WEIGHT * max(1, len(self.margins) - 1) / self._deviation
         return [Target((header,), margin * scale, weight) for header, margin in enumerate(self.margins)]
 
     def pair_targets(self, scale: float) -> list[Target]:
         """Of every two of the most frequent headers: cells as reported, or as independence has them."""
-        weight = 1 / self._missing.deviation**2
+        weight = 1 / self.variance
         held = {header: float(margin[:-1].sum()) for header, margin in enumerate(self.margins)}
         kept = sorted(sorted(held, key=lambda header: -held[header])[:_MOST_HEADERS])
         reported = self._by_columns(2)
@@ -384,7 +364,7 @@ class ReportedTables:
 
     def longer_targets(self, counted: CountedSets, scale: float) -> list[Target]:
         """Reported sets of three and more headers that the records keep worst."""
-        weight, scored = 1 / self._missing.deviation**2, []
+        weight, scored = 1 / self.variance, []
         for length in range(3, min(4, self._aggregates.reporting_length) + 1):
             reported = {
                 columns: cells
@@ -394,7 +374,7 @@ class ReportedTables:
             for (columns, cells), counts in zip(reported.items(), counted(list(reported)), strict=True):
                 held = counts / max(scale, 1e-9)
                 target = self._filled(held.astype(np.float64), cells)
-                beyond = np.abs(target - held) - 2 * self._missing.deviation
+                beyond = np.abs(target - held) - 2 * self._deviation
                 score = float(np.maximum(beyond, 0).sum())
                 if score > 0:
                     scored.append((score, Target(columns, target * scale, weight)))
@@ -406,7 +386,7 @@ class ReportedTables:
         if self._aggregates.reporting_length < length:
             return {}
         ids = self._aggregates.combinations[length - 1]
-        counts = self._aggregates.counts[length - 1].astype(np.float64) + self._missing.lost
+        counts = self._aggregates.counts[length - 1].astype(np.float64) + self._mean_missing
         headers = self._header[ids]
         order = np.argsort(headers, axis=1, kind="stable")
         headers = np.take_along_axis(headers, order, axis=1)
@@ -425,7 +405,7 @@ class ReportedTables:
         """Reported cells as reported, cells without absent values as implied but below the threshold."""
         found = implied.copy()
         values = tuple(slice(0, -1) for _ in implied.shape)
-        found[values] = np.minimum(found[values], self._missing.most)
+        found[values] = np.minimum(found[values], self._most_missing)
         if cells is not None:
             codes, counts = cells
             found[tuple(codes.T)] = counts
@@ -475,7 +455,7 @@ _FIT = 0.9
 
 def write_fitted_to_counts(
     aggregates: Aggregates,
-    missing: Missing,
+    resolution: int,
     seed: int,
     folder: Path,
     place: ShardPlace,
@@ -493,32 +473,26 @@ def write_fitted_to_counts(
     shards = record_shards(number_to_draw(aggregates, number), place.most, seed)
     if len(shards) == 1:
         draw_fitted_to_counts(
-            aggregates, missing, seed, held=held, number=number, threads=threads, progress=progress
+            aggregates, resolution, seed, held=held, number=number, threads=threads, progress=progress
         ).write(folder)
         return
     with place.store() as store:
-        reported = Reported(store.put("aggregates", aggregates.write), missing, held)
+        reported = partial(read_reported, store.put("aggregates", aggregates.write), resolution, held)
         parts = draw_fitted_to_counts_shards(
             reported, shards, store=store, workers=place.workers, threads=threads, progress=progress
         )
         join_shards(parts, folder)
 
 
-@dataclass(frozen=True)
-class Reported:
-    """What is reported, as every worker knows it; see `draw_fitted_to_counts`."""
-
-    aggregates: StoredPart
-    missing: Missing
-    held: HeldConstraints | None = None
-
-    def tables(self) -> ReportedTables:
-        with self.aggregates.folder() as folder:
-            return ReportedTables(read_aggregates(folder), self.missing, self.held)
+def read_reported(
+    aggregates: StoredPart, resolution: int, held: HeldConstraints | None = None
+) -> ReportedTables:
+    with aggregates.folder() as folder:
+        return ReportedTables(read_aggregates(folder), resolution, held)
 
 
 def draw_fitted_to_counts_shards(
-    reported: Reported,
+    reported: Callable[[], ReportedTables],
     shards: Sequence[RecordShard],
     *,
     store: PartStore,
@@ -526,32 +500,33 @@ def draw_fitted_to_counts_shards(
     threads: int = 1,
     progress: ShareDone | None = None,
 ) -> list[StoredPart]:
-    """Fit shards of records together; records and what is counted in them stay in their shards."""
+    """Fit shards of records together; records and what is counted in them stay in their shards.
+
+    Args:
+        reported: the tables, wherever it is called; can be sent.
+    """
     report = progress or (lambda share: None)
-    tables = reported.tables()
+    tables, fit = reported(), store.below("fit")
     number = sum(shard.number_of_records for shard in shards)
-    fit, variance = store.below("fit"), reported.missing.deviation**2
-    search = ShardedSearch(tables.domain, shards, variance, store=fit, workers=workers, threads=threads)
+    search = ShardedSearch(
+        tables.domain, shards, tables.variance, store=fit, workers=workers, threads=threads
+    )
     tables.approach(search, number, lambda share: report(_FIT * share))
-    asked = workers.each("find values", partial(_unreported, reported), search.held)
+    possible = tables.unreported()
+    found = workers.each("find values", partial(_unreported, reported), search.held) if possible else []
     # Attributes are those of all shards, so that all have the same.
-    used = {each for found in asked for each in found}
-    unreported = [each for each in tables.unreported() if each in used]
-    work = partial(_published, store, reported, unreported)
-    parts = list(workers.each("publish records", work, list(enumerate(search.held))))
-    for part in search.held:
-        part.store.remove(part.key)
+    used = {attribute for attributes in found for attribute in attributes}
+    unreported = [attribute for attribute in possible if attribute in used]
+    parts = publish_shards(search.held, partial(_publish_shard, reported, unreported), store, workers)
     report(1.0)
     return parts
 
 
-def _unreported(reported: Reported, part: StoredPart) -> list[Attribute]:
-    return [] if reported.held is None else reported.tables().unreported(read_shard_cells(part))
+def _unreported(reported: Callable[[], ReportedTables], part: StoredPart) -> list[Attribute]:
+    return reported().unreported(read_shard_cells(part))
 
 
-def _published(
-    store: PartStore, reported: Reported, unreported: Sequence[Attribute], held: tuple[int, StoredPart]
-) -> StoredPart:
-    place, part = held
-    made = reported.tables().published(read_shard_cells(part), unreported)
-    return keep_record_shard(store, place, made)
+def _publish_shard(
+    reported: Callable[[], ReportedTables], unreported: Sequence[Attribute], fitted: StoredPart
+) -> Callable[[Path], None]:
+    return reported().published(read_shard_cells(fitted), unreported).write

@@ -14,7 +14,7 @@ their number alone.
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -28,6 +28,7 @@ from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Ids, Integers
 from tasks.core.parts.store import PartStore, StoredPart
+from tasks.core.parts.workers import Workers
 from tasks.core.records.columns import Column
 from tasks.core.stored_files import read_parquet
 
@@ -218,17 +219,29 @@ def number_attributes(
     return tuple(each for each, _, _ in found), ids
 
 
-def keep_record_shard(
-    store: PartStore, place: int, records: SyntheticRecords, cells: Ids | None = None
+def publish_shards(
+    fitted: Sequence[StoredPart],
+    publish: Callable[[StoredPart], Callable[[Path], None]],
+    store: PartStore,
+    workers: Workers,
+) -> list[StoredPart]:
+    """Published shards in the place of fitted ones, each published by itself.
+
+    Args:
+        publish: a fitted shard to what writes its records into an empty folder; can be sent.
+    """
+    work = partial(_publish_shard, publish, store)
+    published = list(workers.each("publish records", work, list(enumerate(fitted))))
+    for part in fitted:
+        part.store.remove(part.key)
+    return published
+
+
+def _publish_shard(
+    publish: Callable[[StoredPart], Callable[[Path], None]], store: PartStore, shard: tuple[int, StoredPart]
 ) -> StoredPart:
-    """Keep one shard; ``cells``: of fitted records."""
-    return store.put(f"shards/{place}", partial(_write, records, cells))
-
-
-def _write(records: SyntheticRecords, cells: Ids | None, folder: Path) -> None:
-    records.write(folder)
-    if cells is not None:
-        np.save(folder / CELLS, cells)
+    place, fitted = shard
+    return store.put(f"shards/{place}", publish(fitted))
 
 
 def join_shards(parts: Sequence[StoredPart], folder: Path) -> None:

@@ -27,7 +27,6 @@ from tasks.core.synthesis.tree import (
     DrawnRecords,
     GrowingBatch,
     TableTree,
-    check_threads,
     drafts_of,
     drawn_of,
     join_drawn,
@@ -70,11 +69,7 @@ def draw_row_seeded(
 
     Returns:
         Records of at least one attribute each; none where no attribute is common enough.
-
-    Raises:
-        ParameterError: threads below 0.
     """
-    check_threads(threads)
     report = progress or (lambda share: None)
     table = table_of(rows)
     grown = _grown(rows, table, seed, threads, lambda share: report(_SHARE_OF_ROWS * share))

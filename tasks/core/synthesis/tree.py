@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Codes, Flags, Ids, Integers, ShareDone
-from tasks.core.errors import ParameterError
 from tasks.core.pool import Job, run_jobs
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.record_kernels import (
@@ -239,12 +238,6 @@ def table_of(rows: FrequentRows, effort: Effort | None = None, cost: Cost = Cost
     cells, absent = block_cells(rows), len(rows.attributes)
     root = Node(cells, count_held(cells, absent), 0, NodeBudget(_KEPT_BYTES), np.zeros(absent, np.int64))
     return TableTree(root, rows.slots_of, effort or Effort(rows.resolution), cost)
-
-
-def check_threads(threads: int) -> None:
-    """Raise a `ParameterError` for a number of threads below 0."""
-    if threads < 0:
-        raise ParameterError(f"parallel_jobs must be at least 0, not {threads}.")
 
 
 class GrowingBatch:

@@ -24,7 +24,7 @@ from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.row_set_kernels import BlockIndex, present_rows
 from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index, count_held, row_set
-from tasks.core.synthesis.tree import DrawnRecords, check_threads, drafts_of, drawn_of, join_drawn
+from tasks.core.synthesis.tree import DrawnRecords, drafts_of, drawn_of, join_drawn
 from tasks.core.synthesis.unseeded_kernels import (
     Block,
     DrawnColumns,
@@ -59,11 +59,7 @@ def draw_unseeded(
     rows and seed give the same records on any number of threads.
 
     The seed is as sensitive as the rows.
-
-    Raises:
-        ParameterError: threads below 0.
     """
-    check_threads(threads)
     report = progress or (lambda share: None)
     number = rows.number_of_records // rows.resolution * rows.resolution
     columns = columns_of(rows)

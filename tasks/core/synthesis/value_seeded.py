@@ -14,7 +14,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Integers, ShareDone
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import InternalError
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import order_records
 from tasks.core.synthesis.index import CombinationIndex, build_index
@@ -25,7 +25,6 @@ from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_ind
 from tasks.core.synthesis.tree import (
     Consolidation,
     DrawnRecords,
-    check_threads,
     drafts_of,
     drawing_over,
     drawn_of,
@@ -42,22 +41,10 @@ class Oversampling:
         ratio: a combination that is reported with count a is synthesised at most a (1 + ratio) times; at
             least 0.
         tries: how often in a row an attribute may be drawn in vain before the record ends; at least 1.
-
-    Raises:
-        ParameterError: a parameter is out of its range.
     """
 
     ratio: float
     tries: int = 1
-
-    def __post_init__(self) -> None:
-        problems = []
-        if not (math.isfinite(self.ratio) and self.ratio >= 0):
-            problems.append(f"oversampling_ratio must be a finite number of at least 0, not {self.ratio}.")
-        if not isinstance(self.tries, int) or isinstance(self.tries, bool) or self.tries < 1:
-            problems.append(f"oversampling_tries must be a whole number of at least 1, not {self.tries}.")
-        if problems:
-            raise ParameterError(problems)
 
 
 def draw_value_seeded(
@@ -79,7 +66,7 @@ def draw_value_seeded(
         oversampling: how far synthetic counts may exceed the reported ones; None: as far as it comes.
         reported: the reportable aggregates that synthetic counts are compared with; read only with
             ``oversampling``.
-        threads: at least 0; 0 for all cores. Under oversampling control records depend on each other, and
+        threads: 0 for all cores. Under oversampling control records depend on each other, and
             one is used.
         progress: told the share that is done, 0 to 1; the last time 1.
 
@@ -87,17 +74,14 @@ def draw_value_seeded(
         Records of at least one attribute each; none where no attribute is common enough.
 
     Raises:
-        ParameterError: threads below 0, or oversampling without reported aggregates.
+        InternalError: oversampling without reported aggregates.
     """
-    check_threads(threads)
     report = progress or (lambda share: None)
     if oversampling is None:
         available = rows.counts // rows.resolution * rows.resolution
         drawn = Consolidation(table_of(rows), available, seed).run(threads, report)
     elif reported is None:
-        raise ParameterError(
-            "Oversampling control compares with the reportable aggregates, and none were given: count first."
-        )
+        raise InternalError("Oversampling control compares with the reportable aggregates.")
     else:
         drawn = draw_oversampled(rows, reported, oversampling, seed, report)
     synthetic = order_records(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)

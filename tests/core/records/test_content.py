@@ -52,7 +52,7 @@ def test_each_record_counts_as_often_as_it_occurs_and_under_its_key():
     twice = rows_of_records(records, [0, 0, 1])
     assert hash_records(twice, KEY) != hash_records(rows_of_records(records, [0, 1, 1]), KEY)
     one, other = (hash_records(rows_of_records(records, rows), KEY) for rows in ([0, 0], [1]))
-    assert one + other == hash_records(twice, KEY)
+    assert (one + other) % 2**256 == hash_records(twice, KEY)
     assert hash_records(twice, b"another") != hash_records(twice, KEY)
 
 

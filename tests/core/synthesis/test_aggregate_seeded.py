@@ -279,36 +279,6 @@ def test_progress_ends_at_one_and_never_falls(threads):
     assert min(shares) >= 0.0
 
 
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"weight_selection_percentile": 101}, "weight_selection_percentile"),
-        ({"weight_selection_percentile": -1}, "weight_selection_percentile"),
-        ({"weight_selection_percentile": 95.5}, "weight_selection_percentile"),
-        ({"aggregate_counts_scale_factor": 0.0}, "aggregate_counts_scale_factor"),
-        ({"aggregate_counts_scale_factor": -1.0}, "aggregate_counts_scale_factor"),
-        ({"aggregate_counts_scale_factor": float("nan")}, "aggregate_counts_scale_factor"),
-        ({"aggregate_counts_scale_factor": float("inf")}, "aggregate_counts_scale_factor"),
-        ({"target_number_of_records": -1}, "target_number_of_records"),
-        ({"target_number_of_records": True}, "target_number_of_records"),
-    ],
-)
-def test_parameters_out_of_range_are_refused_by_name(wrong, named):
-    with pytest.raises(ParameterError, match=named):
-        AggregateSeededParameters(**wrong)
-
-
-def test_all_problems_are_told_at_once():
-    with pytest.raises(ParameterError) as caught:
-        AggregateSeededParameters(101, False, -1.0, -1)
-    assert len(caught.value.problems) == 3
-
-
-def test_threads_below_zero_are_refused():
-    with pytest.raises(ParameterError, match="parallel_jobs"):
-        draw_aggregate_seeded(counted(T1, HEADERS, 1), AggregateSeededParameters(), 1, threads=-1)
-
-
 def test_weights_that_could_overflow_are_refused():
     texts = [f"A:{i:04d}" for i in range(1025)]
     aggregates = aggregates_of(texts, ["A"], [{(i,): 2**53 for i in range(1025)}], 1)

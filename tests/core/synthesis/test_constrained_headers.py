@@ -12,7 +12,7 @@ from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.evaluation.release import count_synthetic
-from tasks.core.synthesis.fitted_to_counts import HeldConstraints, Missing, draw_fitted_to_counts
+from tasks.core.synthesis.fitted_to_counts import HeldConstraints, draw_fitted_to_counts
 from tests.core.synthesis.test_constraints import raw_records, written
 from tests.oracles import constraints as oracle
 
@@ -41,9 +41,7 @@ def fitted(contract, resolution, seed, number=80):
     try:
         held = HeldConstraints.of(with_constraints(oracle.SCHEMA, contract), oracle.SCHEMA)
         counts = rounded(raw_records(oracle.SCHEMA, number, seed), resolution)
-        return draw_fitted_to_counts(
-            counts, Missing.of_rounding(resolution), seed, held=held, threads=1
-        ), counts
+        return draw_fitted_to_counts(counts, resolution, seed, held=held, threads=1), counts
     except ParameterError:
         assume(False)
 
@@ -115,7 +113,7 @@ def test_the_search_keeps_out_of_impossible_cells_what_the_counts_allow():
 def test_no_constraint_and_no_contract_give_the_same_records():
     counts = rounded(raw_records(oracle.SCHEMA, 300, 1), 10)
     plain, empty = (
-        draw_fitted_to_counts(counts, Missing.of_rounding(10), 5, held=held, threads=1)
+        draw_fitted_to_counts(counts, 10, 5, held=held, threads=1)
         for held in (None, HeldConstraints.of(oracle.SCHEMA, oracle.SCHEMA))
     )
     assert plain.attribute_ids.tolist() == empty.attribute_ids.tolist()

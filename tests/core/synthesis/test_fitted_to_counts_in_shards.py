@@ -1,6 +1,7 @@
 """Records fitted to rounded counts, in shards: as in one process, and with every constraint."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,11 +17,10 @@ from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.synthesis.fitted_to_counts import (
     HeldConstraints,
-    Missing,
-    Reported,
     draw_fitted_to_counts,
     draw_fitted_to_counts_shards,
     number_to_draw,
+    read_reported,
     write_fitted_to_counts,
 )
 from tasks.core.synthesis.records import read_synthetic_records
@@ -32,15 +32,14 @@ from tests.oracles import constraints as oracle
 from tests.oracles.constraints import plain_contract
 from tests.oracles.workloads import SCHEMA, people
 
-MISSING = Missing.of_rounding(10)
+RESOLUTION = 10
 
 
 def in_shards(counts, folder, most=700, workers=InProcess(), held=None, number=None):
     known = PartStore(str(folder.parent)).put(f"{folder.name}-counts", counts.write)
     shards = record_shards(number_to_draw(counts, number), most, 7)
-    return draw_fitted_to_counts_shards(
-        Reported(known, MISSING, held), shards, store=PartStore(str(folder)), workers=workers
-    )
+    reported = partial(read_reported, known, RESOLUTION, held)
+    return draw_fitted_to_counts_shards(reported, shards, store=PartStore(str(folder)), workers=workers)
 
 
 def constrained():
@@ -69,9 +68,9 @@ def test_written_in_one_shard_or_joined_of_several(tmp_path, most):
     for name in ("found", "alone"):
         (tmp_path / name).mkdir()
     place = ShardPlace(most, PartStore(str(tmp_path)), "shards", InProcess())
-    write_fitted_to_counts(counts, MISSING, 7, tmp_path / "found", place, held=held)
+    write_fitted_to_counts(counts, RESOLUTION, 7, tmp_path / "found", place, held=held)
     if most > counts.number_of_records:
-        draw_fitted_to_counts(counts, MISSING, 7, held=held).write(tmp_path / "alone")
+        draw_fitted_to_counts(counts, RESOLUTION, 7, held=held).write(tmp_path / "alone")
         assert files_in(tmp_path / "found") == files_in(tmp_path / "alone")
     assert read_synthetic_records(tmp_path / "found").number_of_records == counts.number_of_records
     assert not (tmp_path / "shards").exists()
@@ -111,7 +110,7 @@ def test_sets_may_be_counted_one_at_a_time(tmp_path, monkeypatch):
 def test_the_counts_of_all_shards_come_as_near_to_the_reported_ones(tmp_path):
     """Within 0.3 % of the records of those of one process, for 4 shards of 1000 records each."""
     counts = rounded(people(4000, 1), 10)
-    alone = draw_fitted_to_counts(counts, MISSING, 7)
+    alone = draw_fitted_to_counts(counts, RESOLUTION, 7)
     expected = count_in_memory(code_synthetic(alone, SCHEMA), 3)
     found = in_shards(counts, tmp_path / "parts", most=1000)
     assert len(found) == 4

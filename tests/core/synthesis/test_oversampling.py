@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, ttest_ind
 
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import InternalError
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
@@ -248,18 +248,6 @@ def test_aggregates_of_other_records_or_another_resolution_are_refused():
     for aggregates in (foreign, finer):
         with pytest.raises(InternalError):
             draw_oversampled(rows, aggregates, Oversampling(0.0), 1, _silent)
-
-
-@pytest.mark.parametrize(("ratio", "tries"), [(-0.1, 1), (float("nan"), 1), (float("inf"), 1), (0.0, 0)])
-def test_a_negative_ratio_and_no_tries_are_refused(ratio, tries):
-    """SDS loops for ever on the one and underflows on the other."""
-    with pytest.raises(ParameterError):
-        Oversampling(ratio, tries)
-
-
-def test_control_without_aggregates_is_refused():
-    with pytest.raises(ParameterError, match="reportable aggregates"):
-        draw_value_seeded(rows_of(CROSSED, 2), 1, oversampling=Oversampling(0.0))
 
 
 def test_progress_rises_to_one():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
 from tasks.core.arrays import Integers
-from tasks.core.errors import ParameterError
 from tasks.core.synthesis.record_kernels import choose_spare_rows
 from tasks.core.synthesis.row_seeded import _left_out, draw_row_seeded, remove_excess_uses
 from tasks.core.synthesis.row_set_kernels import fill_lists
@@ -244,11 +243,6 @@ def test_progress_ends_with_everything_and_never_goes_back():
     draw_row_seeded(big_rows(2_000, 4, 5), 1, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
-
-
-def test_threads_below_zero_are_refused():
-    with pytest.raises(ParameterError, match="parallel_jobs"):
-        draw_row_seeded(rows_of(T1, 2), 1, threads=-1)
 
 
 def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_empty_records():

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from tasks.core.errors import ParameterError
 from tasks.core.synthesis import unseeded
 from tasks.core.synthesis.unseeded import draw_unseeded
 from tests.oracles.raw_tables import (
@@ -120,11 +119,6 @@ def test_which_blocks_are_opened_has_no_say(monkeypatch, table):
         outcomes.append(records_of(draw_unseeded(rows, 7)))
     assert len(set(outcomes[0])) > 2
     assert outcomes == [outcomes[0]] * 3
-
-
-def test_threads_below_zero_are_refused():
-    with pytest.raises(ParameterError, match="parallel_jobs"):
-        draw_unseeded(rows_of(T1, 2), 1, threads=-1)
 
 
 def test_the_exact_number_of_records_is_not_told():

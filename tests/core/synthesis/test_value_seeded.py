@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.errors import ParameterError
 from tasks.core.synthesis.tree import Consolidation, table_of
-from tasks.core.synthesis.value_seeded import Oversampling, draw_value_seeded
+from tasks.core.synthesis.value_seeded import draw_value_seeded
 from tests.core.synthesis.test_row_seeded import (
     FALSE_ALARM,
     ITEMS,
@@ -89,25 +88,3 @@ def test_records_behind_one_that_uses_up_an_attribute_go_on_without_it():
 
 def test_a_table_without_a_common_attribute_gives_no_record():
     assert draw_value_seeded(rows_of((schema_of(False), [[{"x"}]] * 2), 3), 1).number_of_records == 0
-
-
-def test_oversampling_out_of_range_is_refused_with_all_problems():
-    with pytest.raises(ParameterError) as refused:
-        Oversampling(-0.5, 0)
-    assert [problem.split()[0] for problem in refused.value.problems] == [
-        "oversampling_ratio",
-        "oversampling_tries",
-    ]
-    for ratio in (float("nan"), float("inf")):
-        with pytest.raises(ParameterError, match="oversampling_ratio"):
-            Oversampling(ratio)
-
-
-def test_oversampling_control_needs_what_it_compares_with():
-    with pytest.raises(ParameterError, match="reportable aggregates"):
-        draw_value_seeded(rows_of(T1, 2), 1, oversampling=Oversampling(0.1))
-
-
-def test_threads_below_zero_are_refused():
-    with pytest.raises(ParameterError, match="parallel_jobs"):
-        draw_value_seeded(rows_of(T1, 2), 1, threads=-1)

@@ -91,8 +91,8 @@ def copy_blocks(
     number: int,
     store: PartStore,
     prefix: str,
+    state: FileState | None,
     *,
-    state: FileState | None = None,
     limit: int | None = None,
     progress: StageDone | None = None,
 ) -> list[TableBlock]:

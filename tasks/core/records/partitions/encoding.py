@@ -11,7 +11,7 @@ many slots as the fullest record of all fills.
 import hashlib
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import duckdb
@@ -19,15 +19,14 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Codes, Flags, Integers, Words
-from tasks.core.errors import InputError
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import InProcess, KeptWork, Workers
 from tasks.core.queries import QueryResources
-from tasks.core.records.cells import CodedRows, code_rows, run_with_cells
+from tasks.core.records.cells import CodedRows, RawColumn, code_rows, run_with_cells
 from tasks.core.records.coded import CodedFacts, CodedRecords, code_type, read_coded_records, write_dictionary
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import ORDER, DroppedCells, dropped_by_reason
-from tasks.core.records.encoding import EncodingOptions, find_positions, require_distinct_headers
+from tasks.core.records.encoding import EncodingOptions, find_columns, require_distinct_headers, require_some
 from tasks.core.records.joining import Joining, contents_of, join_records, normalised_ids
 from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.partitions.blocks import (
@@ -43,7 +42,6 @@ from tasks.core.records.rulebook import repair_records
 from tasks.core.records.table import RecordTable
 from tasks.core.tables.batches import row_number
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.source import FileState
 
 
 @dataclass(frozen=True)
@@ -66,35 +64,15 @@ class PartitionPlan:
     """What every worker knows.
 
     Attributes:
-        key: the workspace's secret.
-        total, tags, filled: see `EncodingOptions`.
+        schema: with its constraints.
+        filled: see `EncodingOptions`.
         place: where parts go.
     """
 
-    source: InputFile
     schema: Schema
-    positions: tuple[int, ...]
-    subject: int | None
-    key: bytes = field(repr=False)
-    total: bool
-    tags: bool
+    joining: Joining
     filled: tuple[int, ...]
     place: PartitionPlace
-
-    @property
-    def wanted(self) -> list[int]:
-        return [*self.positions, *([] if self.subject is None else [self.subject])]
-
-    def joining(self, places: Integers | None = None) -> Joining:
-        """How rows are joined. Args: places: of the rows in the input."""
-        return Joining(
-            schema=self.schema.measured,
-            choices=KeyedChoices(self.key),
-            total=self.total,
-            tags=self.tags,
-            positions=self.positions,
-            row_number=lambda row: row_number(self.source, row if places is None else int(places[row])),
-        )
 
 
 @dataclass(frozen=True)
@@ -108,7 +86,7 @@ class ReadBlock:
 
 
 def read_block(plan: PartitionPlan, block: TableBlock) -> ReadBlock:
-    rows, places = run_with_cells(QueryResources(threads=1), partial(_rows_of, plan, block))
+    rows, places = run_with_cells(QueryResources(threads=1), partial(_code_block, plan.joining, block))
     store, key = plan.place.store, partial(plan.place.key, "pieces", block.number)
     owners = _partition_of_rows(plan, rows, places, block.number)
     # Short numbers are sorted several times as fast.
@@ -122,46 +100,46 @@ def read_block(plan: PartitionPlan, block: TableBlock) -> ReadBlock:
         write = partial(write_piece, rows, places, slice(None) if is_all else chosen)
         pieces.append(store.put(key(number), write) if len(chosen) else None)
     texts = store.put(key("texts"), partial(write_texts, rows.columns))
-    measured = zip(plan.schema.measured.columns, rows.columns, strict=True)
-    dropped = [found for column, coded in measured for found in dropped_by_reason(column.name, coded.dropped)]
+    columns = zip(plan.joining.schema.columns, rows.columns, strict=True)
+    dropped = [found for column, coded in columns for found in dropped_by_reason(column.name, coded.dropped)]
     return ReadBlock(rows.number_of_rows, tuple(pieces), texts, tuple(dropped))
 
 
-def _rows_of(
-    plan: PartitionPlan, block: TableBlock, connection: duckdb.DuckDBPyConnection
+def _code_block(
+    joining: Joining, block: TableBlock, connection: duckdb.DuckDBPyConnection
 ) -> tuple[CodedRows, Integers]:
+    """The rows of a block, and their places in the input."""
     places: list[Integers] = [np.zeros(0, np.int64)]
 
-    def noted(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+    def note_places(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
         for batch in batches:
             places.append(batch.column(batch.schema.get_field_index(ROW)).to_numpy())
             yield batch
 
-    columns = plan.schema.measured.columns
-    rows = code_rows(noted(block.batches(plan.wanted)), columns, plan.positions, plan.subject, connection)
+    batches = note_places(block.batches(joining.wanted))
+    rows = code_rows(batches, joining.schema.columns, joining.positions, joining.subject, connection)
     found = np.concatenate(places)
     return CodedRows(rows.ids, rows.columns, len(found)), found
 
 
 def _partition_of_rows(plan: PartitionPlan, rows: CodedRows, places: Integers, block: int) -> Integers:
     """Of each row: by its subject, or its content where that decides something; else its block's own."""
-    joining, number = plan.joining(), plan.place.number
+    joining, number = plan.joining, plan.place.number
     if rows.ids is not None:
-        return _by_subject(rows, joining.choices, places, number)
+        return _by_subject(rows.ids, joining.choices, places, number)
     if not joining.chooses_by_content:
         return np.full(rows.number_of_rows, block, np.int64)
     contents = contents_of(rows, joining.schema, joining.choices)
     return _spread(joining.choices, joining.choices.of_content(contents, rows.number_of_rows), number)
 
 
-def _by_subject(rows: CodedRows, choices: KeyedChoices, places: Integers, number: int) -> Integers:
+def _by_subject(ids: RawColumn, choices: KeyedChoices, places: Integers, number: int) -> Integers:
     """By the hash of a row's subject; a row without one goes anywhere."""
-    assert rows.ids is not None, "whoever asks has seen them"
-    texts = normalised_ids(rows.ids.cells)
+    texts = normalised_ids(ids.cells)
     hashes = choices.of_texts("subject", texts.fill_null(""))
     owners = _spread(choices, hashes, number).astype(np.uint32) + 1
     owners[texts.is_null().to_numpy(zero_copy_only=False)] = 0
-    found = rows.ids.coded(owners, number).astype(np.int64)
+    found = ids.coded(owners, number).astype(np.int64)
     return np.where(found > 0, found - 1, places % number)
 
 
@@ -170,13 +148,8 @@ def _spread(choices: KeyedChoices, hashes: Words, number: int) -> Integers:
     return (mixed % np.uint64(number)).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class PartitionInputs:
-    """What a partition is made of: its pieces, each with its block's texts, and the dictionary."""
-
-    number: int
-    pieces: tuple[tuple[StoredPart, StoredPart], ...]
-    dictionary: StoredPart
+#: The number of a partition, and its pieces, each with its block's texts.
+PartitionInputs = tuple[int, list[tuple[StoredPart, StoredPart]]]
 
 
 @dataclass(frozen=True)
@@ -190,35 +163,40 @@ class JoinedPartition:
     number: int
 
 
-def join_partition(plan: PartitionPlan, inputs: PartitionInputs) -> JoinedPartition:
+def join_partition(plan: PartitionPlan, dictionary: StoredPart, inputs: PartitionInputs) -> JoinedPartition:
     """Join the rows of one partition, and hold its records to the constraints.
 
     Raises:
         InputError: as `join_records` does.
     """
-    return run_with_cells(QueryResources(threads=1), partial(_join, plan, inputs))
+    return run_with_cells(QueryResources(threads=1), partial(_join, plan, dictionary, inputs))
 
 
 def _join(
-    plan: PartitionPlan, inputs: PartitionInputs, connection: duckdb.DuckDBPyConnection
+    plan: PartitionPlan,
+    dictionary: StoredPart,
+    inputs: PartitionInputs,
+    connection: duckdb.DuckDBPyConnection,
 ) -> JoinedPartition:
-    columns = plan.schema.measured.columns
-    with inputs.dictionary.folder() as folder:
+    joining, (number, pieces) = plan.joining, inputs
+    columns = joining.schema.columns
+    with dictionary.folder() as folder:
         values = read_values(folder, len(columns))
     reader = PieceReader(values, [column.is_multi_valued for column in columns])
-    for piece, texts in inputs.pieces:
+    for piece, texts in pieces:
         with piece.folder() as rows_folder, texts.folder() as texts_folder:
             reader.add(rows_folder, texts_folder)
-    gathered = reader.finish(connection, has_ids=plan.subject is not None)
+    rows, places = reader.finish(connection, has_ids=joining.subject is not None)
     dropped: list[DroppedCells] = []
-    records = join_records(gathered.rows, plan.joining(gathered.places), dropped.append)
+    in_input = replace(joining, row_number=lambda row: joining.row_number(int(places[row])))
+    records = join_records(rows, in_input, dropped.append)
     records = repair_records(records, plan.schema, dropped.append, plan.filled)
     held = tuple(
         _held(records, index) if column.is_open else None
         for index, column in enumerate(records.schema.columns)
     )
-    part = plan.place.store.put(plan.place.key("records", inputs.number), records.write)
-    return JoinedPartition(part, records.facts, held, tuple(dropped), inputs.number)
+    part = plan.place.store.put(plan.place.key("records", number), records.write)
+    return JoinedPartition(part, records.facts, held, tuple(dropped), number)
 
 
 def _held(records: CodedRecords, column: int) -> Flags:
@@ -229,69 +207,48 @@ def _held(records: CodedRecords, column: int) -> Flags:
     return held[1:]
 
 
-@dataclass(frozen=True)
-class _Settling:
-    """What is the same in all partitions.
-
-    Attributes:
-        values: of each column, those that a record holds.
-        codes: for each column the code of each earlier one; None where none changes.
-        widths: of each column, its slots.
-        place: where parts go.
-    """
-
-    values: Values
-    codes: tuple[Codes | None, ...]
-    widths: tuple[int, ...]
-    place: PartitionPlace
-
-    @property
-    def slot_columns(self) -> tuple[int, ...]:
-        return tuple(column for column, width in enumerate(self.widths) for _ in range(width))
-
-
 def settle_partitions(
     joined: Sequence[JoinedPartition], place: PartitionPlace, workers: Workers
 ) -> RecordTable:
     """Take values that no record of any partition holds out of all, and give all as many slots."""
-    first = joined[0].facts
-    codes: list[Codes | None] = []
-    values = []
-    for column, own in enumerate(first.values):
-        flags = [each.held[column] for each in joined]
-        kept, of_column = _held_anywhere([each for each in flags if each is not None], own)
-        codes.append(of_column)
-        values.append(kept)
-    number = len(first.schema.columns)
-    widths = [max(each.facts.slot_columns.count(column) for each in joined) for column in range(number)]
-    settling = _Settling(tuple(values), tuple(codes), tuple(widths), place)
-    whole = CodedFacts.of_whole([each.facts for each in joined])
-    whole = replace(whole, values=settling.values, slot_columns=settling.slot_columns)
-    is_settled = all(each is None for each in codes) and all(
-        each.facts.slot_columns == whole.slot_columns for each in joined
+    facts = [partition.facts for partition in joined]
+    whole = CodedFacts.of_whole(facts)
+    columns = range(len(whole.schema.columns))
+    held = [[partition.held[column] for partition in joined] for column in columns]
+    found = [_held_anywhere(held[column], whole.values[column]) for column in columns]
+    codes = tuple(of_column for _, of_column in found)
+    widths = [max(own.slot_columns.count(column) for own in facts) for column in columns]
+    whole = replace(
+        whole,
+        values=tuple(values for values, _ in found),
+        slot_columns=tuple(column for column in columns for _ in range(widths[column])),
     )
-    if not _may_need_settling(whole.schema):
-        return RecordTable(whole, [each.part for each in joined], workers)
+    is_settled = all(of_column is None for of_column in codes) and all(
+        own.slot_columns == whole.slot_columns for own in facts
+    )
+    # Whether values may go, or slots come, is a public fact.
+    may_change = any(
+        column.is_open or (column.is_multi_valued and not column.max_items) for column in whole.schema.columns
+    )
+    if not may_change:
+        return RecordTable(whole, [partition.part for partition in joined], workers)
     # A single person decides whether there is anything to do, and the run's page shows each part of the work:
     # so it is given out whether or not there is.
-    parts = list(workers.each("settle", partial(_settle, None if is_settled else settling), list(joined)))
+    work = partial(_settle, place, None if is_settled else (whole, codes))
+    parts = list(workers.each("settle", work, list(joined)))
     if not is_settled:
         place.store.remove(place.key("records"))
     return RecordTable(whole, parts, workers)
 
 
-def _may_need_settling(schema: Schema) -> bool:
-    """Whether values may go, or slots come: a public fact."""
-    return any(
-        column.is_open or (column.is_multi_valued and not column.max_items) for column in schema.columns
-    )
-
-
-def _held_anywhere(flags: Sequence[Flags], values: tuple[str, ...]) -> tuple[tuple[str, ...], Codes | None]:
-    """The values that are held, and the new code of each old one; None where all are."""
-    if not flags:
+def _held_anywhere(
+    flags: Sequence[Flags | None], values: tuple[str, ...]
+) -> tuple[tuple[str, ...], Codes | None]:
+    """The values that are held, and the new code of each old one; None where all are, or all are declared."""
+    known = [own for own in flags if own is not None]
+    if not known:
         return values, None
-    held = np.logical_or.reduce(flags)
+    held = np.logical_or.reduce(known)
     if held.all():
         return values, None
     codes = np.zeros(len(values) + 1, code_type(int(held.sum())))
@@ -299,21 +256,26 @@ def _held_anywhere(flags: Sequence[Flags], values: tuple[str, ...]) -> tuple[tup
     return tuple(itertools.compress(values, held)), codes
 
 
-def _settle(how: _Settling | None, joined: JoinedPartition) -> StoredPart:
-    if how is None:
+def _settle(
+    place: PartitionPlace,
+    settled: tuple[CodedFacts, tuple[Codes | None, ...]] | None,
+    joined: JoinedPartition,
+) -> StoredPart:
+    """A partition as all are. Args: settled: their facts, and by column the code of each earlier one."""
+    if settled is None:
         return joined.part
+    facts, new_codes = settled
     with joined.part.folder() as folder:
         records = read_coded_records(folder)
     slots: list[Codes] = []
-    for column, width in enumerate(how.widths):
+    for column, values in enumerate(facts.values):
         own = [codes for codes, of in zip(records.slots, records.slot_columns, strict=True) if of == column]
-        table = how.codes[column]
+        table = new_codes[column]
         own = own if table is None else [table[codes] for codes in own]
-        kind = code_type(len(how.values[column]))
-        empty = [np.zeros(records.number_of_records, kind) for _ in range(width - len(own))]
-        slots.extend([*own, *empty])
-    settled = replace(records, slots=tuple(slots), slot_columns=how.slot_columns, values=how.values)
-    return how.place.store.put(how.place.key("settled", joined.number), settled.write)
+        empty = np.zeros(records.number_of_records, code_type(len(values)))
+        slots += [*own, *[empty] * (facts.slot_columns.count(column) - len(own))]
+    found = replace(records, slots=tuple(slots), slot_columns=facts.slot_columns, values=facts.values)
+    return place.store.put(place.key("settled", joined.number), found.write)
 
 
 #: Blocks whose values are united at a time.
@@ -358,73 +320,50 @@ def encode_partitions(
     Raises:
         InputError, ResourceLimit: as `encode` does.
     """
-    positions, subject = find_positions(source, schema, total=options.total)
-    plan = PartitionPlan(
-        source=without_open_file(source),
-        schema=schema,
-        positions=tuple(positions),
-        subject=subject,
-        key=options.key,
-        total=options.total,
-        tags=options.tags,
-        filled=options.filled,
-        place=place,
-    )
+    joining = find_columns(source, schema, options)
+    joining = replace(joining, row_number=partial(row_number, without_open_file(source)))
+    plan = PartitionPlan(schema, joining, options.filled, place)
     state = state_of(source)
-    done = place.key("done", _mark(state, options.key))
+    # What was kept of another file, which was there for a while, is not found.
+    done = place.key("done", hashlib.sha256(options.key + repr(state).encode()).hexdigest()[:16])
     keeping = KeptWork(workers, place.store, done, options.key)
     report = options.progress or (lambda what, share: None)
     read = list[ReadBlock]()
     blocks = blocks_in_place(source, place.number, state, options.record_limit)
     if blocks is None:
         copying = KeptWork(InProcess(), place.store, done, options.key)
-        [blocks] = copying.each("copy", partial(_copied, source, plan, options), [state])
+        copy = partial(
+            copy_blocks,
+            source,
+            joining.wanted,
+            place.number,
+            place.store,
+            place.key("copied"),
+            limit=options.record_limit,
+            progress=options.progress,
+        )
+        [blocks] = copying.each("copy", copy, [state])
     for block in keeping.each("read", partial(read_block, plan), blocks):
         read.append(block)
         report("reading", len(read) / place.number)
-    if not options.total and not any(block.rows for block in read):
-        raise InputError("The input must hold at least one record below its header, but holds none.")
-    values = unite_values(schema.measured.columns, [block.texts for block in read], keeping)
+    require_some(sum(block.rows for block in read), total=options.total)
+    columns = joining.schema.columns
+    values = unite_values(columns, [block.texts for block in read], keeping)
     dictionary = place.store.put(
         place.key("values"), lambda into: write_dictionary(values, into / "dictionary.parquet")
     )
-    inputs = [_inputs(read, number, dictionary) for number in range(place.number)]
-    joined = list(keeping.each("join", partial(join_partition, plan), inputs))
+    inputs = [
+        (number, [(piece, block.texts) for block in read if (piece := block.pieces[number]) is not None])
+        for number in range(place.number)
+    ]
+    joined = list(keeping.each("join", partial(join_partition, plan, dictionary), inputs))
     found = settle_partitions(joined, place, keeping)
     if not options.total:
-        columns = schema.measured.columns
         require_distinct_headers(columns, found.facts.values[: len(columns)])
     _report(schema, [*(each.dropped for each in read), *(each.dropped for each in joined)], options)
     for name in _TEMPORARY:
         place.store.remove(place.key(name))
     return replace(found, workers=workers)
-
-
-def _mark(state: FileState | None, key: bytes) -> str:
-    """Of the file as it is now: what was kept of another one, which was there for a while, is not found."""
-    return hashlib.sha256(key + repr(state).encode()).hexdigest()[:16]
-
-
-def _copied(
-    source: InputFile, plan: PartitionPlan, options: EncodingOptions, state: FileState | None
-) -> list[TableBlock]:
-    place = plan.place
-    return copy_blocks(
-        source,
-        plan.wanted,
-        place.number,
-        place.store,
-        place.key("copied"),
-        state=state,
-        limit=options.record_limit,
-        progress=options.progress,
-    )
-
-
-def _inputs(read: Sequence[ReadBlock], number: int, dictionary: StoredPart) -> PartitionInputs:
-    pieces = [(block.pieces[number], block.texts) for block in read]
-    held = tuple((piece, texts) for piece, texts in pieces if piece is not None)
-    return PartitionInputs(number, held, dictionary)
 
 
 def _report(schema: Schema, found: Sequence[tuple[DroppedCells, ...]], options: EncodingOptions) -> None:

@@ -8,7 +8,6 @@ partition under one dictionary.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -65,23 +64,6 @@ def read_values(folder: Path, number_of_columns: int) -> Values:
     return read_dictionary(folder / "dictionary.parquet", number_of_columns)
 
 
-@dataclass(frozen=True)
-class PartitionRows:
-    """The rows of one partition, in the input's order.
-
-    ``places`` are those of the rows in the input.
-    """
-
-    rows: CodedRows
-    places: Integers
-
-
-def _mapped(codes: Codes, map_: Codes) -> Codes:
-    """The codes under another dictionary; most blocks have the values of all."""
-    is_same = map_.dtype == codes.dtype and bool((map_ == np.arange(len(map_))).all())
-    return codes if is_same else map_[codes]
-
-
 class PieceReader:
     """Gathers the pieces of one partition under one dictionary."""
 
@@ -108,7 +90,9 @@ class PieceReader:
             if self._is_multi_valued[index]:
                 self._codes[index].append(self._numbers_of_sets(index, texts, map_, codes)[codes])
             else:
-                self._codes[index].append(_mapped(codes, map_))
+                # Most blocks have the values of all.
+                is_same = map_.dtype == codes.dtype and bool((map_ == np.arange(len(map_))).all())
+                self._codes[index].append(codes if is_same else map_[codes])
 
     def _numbers_of_sets(self, column: int, texts: Path, map_: Codes, cells: Codes) -> Integers:
         """For each cell of a block its number here; only cells that a row of the piece holds get one."""
@@ -119,7 +103,8 @@ class PieceReader:
             numbers[cell] = found.setdefault(held, len(found))
         return numbers
 
-    def finish(self, connection: duckdb.DuckDBPyConnection, *, has_ids: bool) -> PartitionRows:
+    def finish(self, connection: duckdb.DuckDBPyConnection, *, has_ids: bool) -> tuple[CodedRows, Integers]:
+        """The rows of the partition in the input's order, and their places in it."""
         places = np.concatenate([np.zeros(0, np.int64), *self._places])
         # Of one block, or of blocks in turn, the rows are in order as they come.
         is_ordered = bool((places[1:] > places[:-1]).all())
@@ -132,7 +117,7 @@ class PieceReader:
             ids = collector.finish()
         columns = tuple(self._column(index, order) for index in range(len(self._values)))
         places = places if order is None else places[order]
-        return PartitionRows(CodedRows(ids, columns, len(places)), places)
+        return CodedRows(ids, columns, len(places)), places
 
     def _column(self, index: int, order: Integers | None) -> CodedColumn:
         values, dropped = self._values[index], np.zeros(len(REASONS), np.int64)
