@@ -7,16 +7,12 @@ misses its bar is reported, the next one runs, and the exit code is 1 at the end
 """
 
 import argparse
-import json
 import statistics
-import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 from tests.benchmarks.compiling import compile_kernels
 from tests.benchmarks.counting import count_k_anonymity_r4
-from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
+from tests.benchmarks.data import Table, adult, generated
 from tests.benchmarks.evaluating import evaluation_adult_r3
 from tests.benchmarks.fitted_beside import FIGURES as FITTED_FIGURES
 from tests.benchmarks.header_on_real_tables import FIGURES as HEADER_FIGURES
@@ -24,84 +20,30 @@ from tests.benchmarks.init_on_real_tables import init_on_real_tables
 from tests.benchmarks.init_visits import FIGURES as INIT_FIGURES
 from tests.benchmarks.overhead import FIGURES as OVERHEAD_FIGURES
 from tests.benchmarks.page_in_browser import FIGURES as PAGE_FIGURES
-from tests.benchmarks.running import chosen, run
+from tests.benchmarks.running import (
+    Result,
+    chosen,
+    interleaved,
+    measured,
+    median,
+    number,
+    peer,
+    report,
+    run,
+)
 from tests.benchmarks.survivors import Fit, disagreements
 from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
 from tests.benchmarks.syndiffix_quality import FIGURES as SYNDIFFIX_QUALITY
-from tests.benchmarks.syndiffix_relations import syndiffix_relations
+from tests.benchmarks.syndiffix_quality import syndiffix_relations
 from tests.benchmarks.syndiffix_tails import FIGURES as SYNDIFFIX_TAILS
 
-PEER = "pac-synth==0.0.8"
-_LONG = 60.0
 #: Fits of ours that tell how much the number of survivors varies.
 _FITS = 20
-Result = dict[str, object]
-
-
-def peer_python() -> Path:
-    """The peer's own environment, made when it is missing."""
-    python = FOLDER / "peer" / "bin" / "python"
-    if not python.exists():
-        FOLDER.mkdir(exist_ok=True)
-        print(f"Making the peer's environment ({PEER})", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", FOLDER / "peer"], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", PEER, "pandas", "numpy"], check=True)
-    return python
-
-
-def peer(section: str, table: Table, length: int, records: int = 0) -> Result:
-    """One measurement of the peer."""
-    script = ROOT / "tests" / "benchmarks" / "peer.py"
-    return measured([peer_python(), script, section, table.path, length, records])
 
 
 def ours(section: str, table: Table, *arguments: object) -> Result:
     """One measurement of ours, in a process of its own."""
     return measured([sys.executable, "-m", "tests.benchmarks.ours", section, table.path, *arguments])
-
-
-def measured(command: list[object]) -> Result:
-    """The JSON object in the last line that a command prints."""
-    done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command[1:4]))} failed:\n{done.stderr[-2000:]}")
-    result: Result = json.loads(done.stdout.splitlines()[-1])
-    return result
-
-
-def interleaved(us: Callable[[], Result], them: Callable[[], Result]) -> tuple[list[Result], list[Result]]:
-    """Three pairs in turn; the peer once where it takes over a minute."""
-    mine, theirs = [us()], [them()]
-    for _ in range(2):
-        mine.append(us())
-        if _seconds(theirs[0]) < _LONG:
-            theirs.append(them())
-    return mine, theirs
-
-
-def _seconds(result: Result, key: str = "cpu_s") -> float:
-    return float(str(result[key]))
-
-
-def median(results: list[Result], key: str = "cpu_s") -> float:
-    """Median of one key over results."""
-    return statistics.median(_seconds(result, key) for result in results)
-
-
-def report(name: str, mine: float, theirs: float, bar: float, **more: object) -> str:
-    """Print one JSON line; return what is wrong with it: that the bar is missed, or nothing."""
-    line = {
-        "name": name,
-        "ours_cpu_s": round(mine, 6),
-        "peer_cpu_s": round(theirs, 6),
-        "ratio": round(theirs / mine, 1),
-        "bar": bar,
-        "unit": "CPU s",
-    }
-    print(json.dumps(line | more), flush=True)
-    return f"a ratio of {theirs / mine:.1f} is below the bar of {bar}" if theirs < bar * mine else ""
 
 
 def count_adult_r3() -> str:
@@ -143,8 +85,8 @@ def synthesis_adult_r3() -> str:
     table = adult()
     theirs = peer("sample", table, 3, 3000)
     mine = [ours("synthesis", table, 3000) for _ in range(3)]
-    peer_each = _seconds(theirs, "sample_cpu_s") / float(str(theirs["records"]))
-    each = statistics.median(_seconds(result) / float(str(result["records"])) for result in mine)
+    peer_each = number(theirs, "sample_cpu_s") / number(theirs, "records")
+    each = statistics.median(number(result, "cpu_s") / number(result, "records") for result in mine)
     full = generated(10_000, 15)
     peer("sample", full, 3, 0)
     errors = ours("errors", full)
@@ -160,7 +102,7 @@ def whole_adult_r3() -> str:
     return report(
         "whole_adult_r3",
         median(mine),
-        _seconds(theirs),
+        number(theirs, "cpu_s"),
         30,
         data=table.name,
         peak_mb=max(int(str(result["peak_mb"])) for result in mine),

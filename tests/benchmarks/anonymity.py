@@ -8,7 +8,6 @@ records at R = 4, ``row_seeded`` on national2019 at R = 3 and 4, and ``wide``.
 """
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.benchmarks.core_job import Stopwatch
-from tests.benchmarks.data import FOLDER, ROOT
+from tests.benchmarks.data import FOLDER, shared_file
 from tests.benchmarks.scale import table as generated_table
 
 MODES = ("row_seeded", "value_seeded", "oversampling", "unseeded", "aggregate_seeded", "held")
@@ -33,7 +32,7 @@ def path_of(name: str) -> Path:
         return generated_table(1_000_000)
     if name == "wide":
         return _wide_table()
-    return Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / f"{name}.csv"
+    return shared_file(f"{name}.csv")
 
 
 def _wide_table() -> Path:

@@ -1,6 +1,5 @@
 """What `make setup` compiles, with nothing in the cache; the peer has nothing to compile."""
 
-import json
 import os
 import resource
 import subprocess
@@ -8,6 +7,7 @@ import sys
 import tempfile
 
 from tests.benchmarks.data import ROOT
+from tests.benchmarks.running import print_line
 
 #: CPU seconds on the machine of which the other bars are.
 BAR = 110.0
@@ -17,8 +17,7 @@ def compile_kernels() -> str:
     """CPU seconds of both processes; then with all in the cache, which is what is not compiling."""
     with tempfile.TemporaryDirectory() as folder:
         cold, warm = _cpu_seconds(folder), _cpu_seconds(folder)
-    line = {"name": "compile_kernels", "ours_cpu_s": cold, "nothing_to_compile_cpu_s": warm, "bar_cpu_s": BAR}
-    print(json.dumps(line), flush=True)
+    print_line("compile_kernels", ours_cpu_s=cold, nothing_to_compile_cpu_s=warm, bar_cpu_s=BAR)
     return f"{cold} CPU seconds are above the bar of {BAR}" if cold > BAR else ""
 
 

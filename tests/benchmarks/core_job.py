@@ -12,12 +12,15 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.dp.accounting import sigma_proportions_named
+from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.table import RecordTable
 from tasks.core.tables.header import InputFile
+from tests.benchmarks.data import generated_codes
 
 EPSILON = 4.0
 
@@ -29,6 +32,14 @@ def coded(path: Path, *, tags: bool = False) -> CodedRecords:
     schema = build_schema(names, Declarations(sensitive_zeros=names), cap_required=True)
     options = EncodingOptions(total=True, key=b"benchmark", tags=tags, resources=QueryResources(threads=1))
     return encode(source, schema, options)
+
+
+def generated_records(records: int, columns: int) -> CodedRecords:
+    """The records of the table that `data.generated` writes, in memory."""
+    codes = generated_codes(records, columns)
+    schema = Schema(tuple(Column(f"c{place}") for place in range(columns)))
+    values = tuple(tuple(f"v{code}" for code in range(1, int(own.max()) + 1)) for own in codes)
+    return CodedRecords(schema, tuple(codes), schema.slot_columns, values, records)
 
 
 def parameters_of(records: CodedRecords, length: int, accountant: str) -> DpParameters:
@@ -96,6 +107,15 @@ def _errors(aggregates: Aggregates, records: list[list[int]]) -> list[float]:
     return found
 
 
+def draw(records: CodedRecords, parameters: DpParameters) -> Measurement:
+    """The noisy counts of records in memory."""
+    from tasks.core.dp.release import draw_lengths
+    from tasks.core.dp.sampling.stream import WordStream
+
+    table = RecordTable.in_memory(records)
+    return draw_lengths(table, parameters, WordStream(), before_first_word=lambda: None)
+
+
 class Stopwatch:
     """CPU seconds by stage."""
 
@@ -114,8 +134,6 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     """CSV to page: code, measure, normalise, synthesize, compare, write every file; CPU seconds by stage."""
     from tasks.core.aggregates.interchange import write_reportable_tsv
     from tasks.core.dp.normalization import normalised_counts
-    from tasks.core.dp.release import draw_lengths
-    from tasks.core.dp.sampling.stream import WordStream
     from tasks.core.evaluation.release import compare_release, count_synthetic
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
@@ -128,9 +146,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     records = coded(path)
     watch.stop("ingest")
     parameters = parameters_of(records, length, "gdp")
-    measurement = draw_lengths(
-        RecordTable.in_memory(records), parameters, WordStream(), before_first_word=lambda: None
-    )
+    measurement = draw(records, parameters)
     watch.stop("protect")
     aggregates = normalised_counts(measurement)
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")

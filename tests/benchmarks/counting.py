@@ -7,26 +7,23 @@ The peer keeps every record's combinations and a dictionary of texts: 2.5 GB for
 """
 
 import json
-import resource
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from tests.benchmarks.data import FOLDER, generated, generated_codes
+from tests.benchmarks.core_job import generated_records
+from tests.benchmarks.data import FOLDER, generated
+from tests.benchmarks.running import Result, interleaved, measured, median, peak_mb, peer, report, timed
 
 RECORDS = 1_000_000
 COLUMNS = 15
 PEER_RECORDS = 40_000
-Result = dict[str, object]
 
 
 def count_k_anonymity_r4() -> str:
     """Every combination up to length 4: a million records, and the largest table that the peer holds."""
-    from tests.benchmarks.__main__ import interleaved, median, peer, report
-
     table = generated(PEER_RECORDS, COLUMNS)
     mine, theirs = interleaved(lambda: ours(PEER_RECORDS, 4), lambda: peer("count", table, 4))
     assert mine[0]["combinations"] == theirs[0]["combinations"], "both count the same combinations"
@@ -45,24 +42,16 @@ def count_k_anonymity_r4() -> str:
 
 def ours(records: int, length: int) -> Result:
     """One measurement of ours on a generated table."""
-    from tests.benchmarks.__main__ import measured
-
     return measured([sys.executable, "-m", "tests.benchmarks.counting", codes(records), length])
 
 
 def codes(records: int) -> Path:
     """Coded records of the same table that `data.generated` writes, made once."""
-    from tasks.core.records.coded import CodedRecords
-    from tasks.core.records.columns import Column, Schema
-
     folder = FOLDER / f"codes-{records}x{COLUMNS}"
     if not folder.exists():
-        slots = generated_codes(records, COLUMNS)
-        schema = Schema(tuple(Column(f"c{place}") for place in range(COLUMNS)))
-        values = tuple(tuple(f"v{code}" for code in range(1, int(own.max()) + 1)) for own in slots)
         part = folder.with_suffix(".part")
         part.mkdir(parents=True, exist_ok=True)
-        CodedRecords(schema, tuple(slots), schema.slot_columns, values, records).write(part)
+        generated_records(records, COLUMNS).write(part)
         part.rename(folder)
     return folder
 
@@ -82,12 +71,9 @@ def main() -> None:
     folder, length = Path(sys.argv[1]), int(sys.argv[2])
     with tempfile.TemporaryDirectory() as scratch:
         counted(codes(1000), 2, Path(scratch))
-        begun = time.process_time()
-        result: Result = {"records": pq.read_metadata(folder / "records.parquet").num_rows}
-        result["combinations"] = counted(folder, length, Path(scratch))
-        result["cpu_s"] = time.process_time() - begun
-        result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps(result))
+        result = timed(lambda: {"combinations": counted(folder, length, Path(scratch))})
+    records = pq.read_metadata(folder / "records.parquet").num_rows
+    print(json.dumps({"records": records} | result | {"peak_mb": peak_mb()}))
 
 
 if __name__ == "__main__":

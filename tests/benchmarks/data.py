@@ -25,9 +25,14 @@ class Table:
     path: Path
 
 
+def shared_file(name: str) -> Path:
+    """A real table's file, whether it is there or not."""
+    return Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / name
+
+
 def adult() -> Table:
     """Adult, 48,842 x 14; or a generated table of that shape."""
-    source = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / "adult.csv"
+    source = shared_file("adult.csv")
     FOLDER.mkdir(exist_ok=True)
     if not source.is_file():
         return generated(48_842, 14, seed=1)

@@ -14,15 +14,12 @@ import csv
 import json
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks.core_job import coded
 from tests.benchmarks.data import FOLDER, Table, adult
-
-Result = dict[str, object]
+from tests.benchmarks.running import Result, interleaved, measured, median, peer, report, timed
 
 _RESOLUTION = 10
 _BAR = 200.0
@@ -30,8 +27,6 @@ _BAR = 200.0
 
 def evaluation_adult_r3() -> str:
     """Evaluation to length 3, CPU seconds, beside the smaller of what the peer's runs took."""
-    from tests.benchmarks.__main__ import interleaved, measured, median, peer, report
-
     table = adult()
     synthetic = Table("synthetic", synthetic_table(table.path, 3))
     command = [sys.executable, "-m", "tests.benchmarks.evaluating", table.path, 3]
@@ -122,13 +117,6 @@ def ours(path: Path, length: int) -> Result:
     result["records_cpu_s"] = round(float(str(whole["cpu_s"])) - float(str(result["cpu_s"])), 3)
     result["files_cpu_s"] = round(float(str(files["cpu_s"])), 3)
     return result
-
-
-def timed(run: Callable[[], Result]) -> Result:
-    """The result with its CPU seconds."""
-    begun = time.process_time()
-    result = run()
-    return result | {"cpu_s": time.process_time() - begun}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import json
 import math
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,29 +11,12 @@ import pandas as pd
 from tests.benchmarks.data import FOLDER, ROOT
 from tests.benchmarks.fitted_scores import learning_scores, marginal_scores
 from tests.benchmarks.fitted_tables import CellTable, table_named
+from tests.benchmarks.running import measured, number, peer_python, print_line
 
 PEER = "dpmm==0.1.9"
 EPSILON = 1.0
 #: What dpmm supports.
 _PYTHON = "python3.11"
-
-
-def peer_python() -> Path:
-    """The peer's own environment, made when it is missing.
-
-    Raises:
-        SystemExit: there is no Python that it supports.
-    """
-    python = FOLDER / "dpmm" / "bin" / "python"
-    if not python.exists():
-        FOLDER.mkdir(exist_ok=True)
-        print(f"Making the peer's environment ({PEER})", file=sys.stderr)
-        try:
-            subprocess.run([_PYTHON, "-m", "venv", FOLDER / "dpmm"], check=True)
-        except FileNotFoundError:
-            raise SystemExit(f"Skipped: {PEER} needs {_PYTHON}, which is not there. Install it.") from None
-        subprocess.run([python, "-m", "pip", "install", "--quiet", PEER], check=True)
-    return python
 
 
 def fitted_adult13() -> str:
@@ -49,20 +31,14 @@ def fitted_natdemo10() -> str:
 
 def _beside(name: str) -> str:
     table = table_named(name)
-    python = peer_python()
+    python = peer_python("dpmm", PEER, base=_PYTHON)
     command = [sys.executable, "-m", "tests.benchmarks.fitted", name, str(EPSILON), "--seeds", "3", "--learn"]
-    mine = json.loads(_printed(command))
+    mine = measured(command)
     theirs = {model: _peer(python, table, model) for model in ("AIM", "MST")}
-    cpu_s = mine["draw_cpu_s"] + mine["fit_cpu_s"]
-    line = {
-        "name": f"fitted_{name}",
-        "epsilon": EPSILON,
-        "ours": mine,
-        "peers": theirs,
-        "cpu_ratio": {model: round(float(found["cpu_s"]) / cpu_s, 1) for model, found in theirs.items()},
-    }
-    print(json.dumps(line), flush=True)
-    worse = [model for model, found in theirs.items() if float(found["tvd3"]) < mine["tvd3"]]
+    cpu_s = number(mine, "draw_cpu_s") + number(mine, "fit_cpu_s")
+    ratios = {model: round(number(found, "cpu_s") / cpu_s, 1) for model, found in theirs.items()}
+    print_line(f"fitted_{name}", epsilon=EPSILON, ours=mine, peers=theirs, cpu_ratio=ratios)
+    worse = [model for model, found in theirs.items() if number(found, "tvd3") < number(mine, "tvd3")]
     return f"3-way distance is above that of {', '.join(worse)}" if worse else ""
 
 
@@ -75,20 +51,10 @@ def _peer(python: Path, table: CellTable, model: str) -> dict[str, object]:
     paths[1].write_text(json.dumps(dict(zip(table.headers, table.sizes, strict=True))))
     delta = 1 / (len(table.cells) * math.log(len(table.cells)))
     script = ROOT / "tests" / "benchmarks" / "fitted_peer.py"
-    found = json.loads(_printed([python, script, model, *paths[:2], EPSILON, delta, paths[2]]))
+    found = measured([python, script, model, *paths[:2], EPSILON, delta, paths[2]])
     made = pd.read_csv(paths[2])[list(table.headers)].fillna(-1).to_numpy(np.int64)
     scores = marginal_scores(table, made) | learning_scores(table, made)
     return found | {key: round(value, 5) for key, value in scores.items()}
-
-
-def _printed(command: list[object]) -> str:
-    """The last line that a command prints."""
-    done = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, check=False, cwd=ROOT
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command[1:4]))} failed:\n{done.stderr[-2000:]}")
-    return done.stdout.splitlines()[-1]
 
 
 FIGURES = (fitted_adult13, fitted_natdemo10)

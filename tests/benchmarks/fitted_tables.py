@@ -5,7 +5,6 @@ Real ones from ``$MARGINALIA_DATA``, else ``../shared/data``, with public bins: 
 """
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import pandas as pd
 
 from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Column, Schema
-from tests.benchmarks.data import ROOT
+from tests.benchmarks.data import shared_file
 
 Cells = npt.NDArray[np.int64]
 
@@ -114,7 +113,7 @@ def table_named(name: str) -> CellTable:
 
 
 def _source(name: str) -> Path:
-    path = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / name
+    path = shared_file(name)
     if not path.is_file():
         raise SystemExit(f"Skipped: {path} is missing. Set MARGINALIA_DATA to the folder that holds it.")
     return path

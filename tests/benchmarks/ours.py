@@ -9,8 +9,6 @@ import time
 _START = time.process_time()
 
 import json  # noqa: E402
-import math  # noqa: E402
-import resource  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
@@ -20,12 +18,12 @@ from pathlib import Path  # noqa: E402
 from tests.benchmarks.core_job import (  # noqa: E402
     aggregates_of_peer,
     coded,
+    draw,
     mean_errors,
     parameters_of,
     run_core_job,
 )
-
-Result = dict[str, object]
+from tests.benchmarks.running import Result, peak_mb, timed  # noqa: E402
 
 
 def count(path: Path, length: str) -> Result:
@@ -49,41 +47,24 @@ def count(path: Path, length: str) -> Result:
 
 def fit(path: Path, length: str, accountant: str) -> Result:
     """Codes in memory to released counts."""
-    from tasks.core.dp.normalization import normalised_counts
-    from tasks.core.dp.release import draw_lengths
-    from tasks.core.dp.sampling.stream import WordStream
-    from tasks.core.records.table import RecordTable
-
-    records = coded(path, tags=True)
-    parameters = parameters_of(records, int(length), accountant)
-
-    def run() -> Result:
-        measurement = draw_lengths(
-            RecordTable.in_memory(records), parameters, WordStream(), before_first_word=lambda: None
-        )
-        return {"survivors": [len(counts) for counts in normalised_counts(measurement).counts]}
-
+    run = _fit(path, int(length), accountant)
     run()
-    return timed(run)
+    return timed(lambda: {"survivors": run()})
 
 
 def survivors(path: Path, length: str, fits: str) -> Result:
     """Released combinations by length, of many fits with the peer's accountant."""
+    run = _fit(path, int(length), "zcdp")
+    return {"survivors": [run() for _ in range(int(fits))]}
+
+
+def _fit(path: Path, length: int, accountant: str) -> Callable[[], list[int]]:
+    """A fit of a table; how many combinations of each length it releases."""
     from tasks.core.dp.normalization import normalised_counts
-    from tasks.core.dp.release import draw_lengths
-    from tasks.core.dp.sampling.stream import WordStream
-    from tasks.core.records.table import RecordTable
 
     records = coded(path, tags=True)
-    parameters = parameters_of(records, int(length), "zcdp")
-
-    def run() -> list[int]:
-        measurement = draw_lengths(
-            RecordTable.in_memory(records), parameters, WordStream(), before_first_word=lambda: None
-        )
-        return [len(counts) for counts in normalised_counts(measurement).counts]
-
-    return {"survivors": [run() for _ in range(int(fits))]}
+    parameters = parameters_of(records, length, accountant)
+    return lambda: [len(counts) for counts in normalised_counts(draw(records, parameters)).counts]
 
 
 def synthesis(path: Path, records: str) -> Result:
@@ -123,27 +104,10 @@ def starts(path: Path) -> Result:
     return found
 
 
-def timed(run: Callable[[], Result]) -> Result:
-    """The result with its CPU seconds."""
-    begun = time.process_time()
-    result = run()
-    return result | {"cpu_s": time.process_time() - begun}
-
-
 def main() -> None:
     section, path, *arguments = sys.argv[1:]
-    sections = {
-        "count": count,
-        "fit": fit,
-        "survivors": survivors,
-        "synthesis": synthesis,
-        "errors": errors,
-        "whole": whole,
-        "starts": starts,
-    }
-    result = sections[section](Path(path), *arguments)
-    result["peak_mb"] = math.ceil(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    print(json.dumps(result))
+    sections = {run.__name__: run for run in (count, fit, survivors, synthesis, errors, whole, starts)}
+    print(json.dumps(sections[section](Path(path), *arguments) | {"peak_mb": peak_mb()}))
 
 
 if __name__ == "__main__":

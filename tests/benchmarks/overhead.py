@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.benchmarks.data import ROOT
+from tests.benchmarks.running import print_line
 from tests.flows.processes import configuration_file
 from tests.operations.installation import Installation, awaited
 
@@ -78,7 +79,7 @@ def prefect_ten_steps() -> None:
             text=True,
             check=True,
         )
-        _print("prefect_ten_steps", **json.loads(done.stdout.splitlines()[-1]))
+        print_line("prefect_ten_steps", **json.loads(done.stdout.splitlines()[-1]))
 
 
 def prefect_memory() -> None:
@@ -91,7 +92,7 @@ def prefect_memory() -> None:
         server, worker = installed._server, installed._worker
         assert server is not None and worker is not None
         awaited(lambda: not _children(worker.pid), "the flow's process has ended")
-        _print("prefect_memory", server_mb=_megabytes(server.pid), worker_mb=_megabytes(worker.pid))
+        print_line("prefect_memory", server_mb=_megabytes(server.pid), worker_mb=_megabytes(worker.pid))
 
 
 def cached_run() -> str:
@@ -102,7 +103,7 @@ def cached_run() -> str:
             installed.command("run", path)
         found = [seconds_of_command(installed, "run", path) for _ in range(_TIMES)]
     cpu, wall = (round(statistics.median(each), 2) for each in zip(*found, strict=True))
-    _print("cached_run", cpu_s=cpu, wall_s=wall, bar_cpu_s=CACHED_CPU, bar_wall_s=CACHED_WALL)
+    print_line("cached_run", cpu_s=cpu, wall_s=wall, bar_cpu_s=CACHED_CPU, bar_wall_s=CACHED_WALL)
     # Whoever else is at work on this machine decides on the wall time, so it is told and no bar.
     return f"{cpu} CPU seconds are above the bar of {CACHED_CPU}" if cpu > CACHED_CPU else ""
 
@@ -127,10 +128,6 @@ def _children(pid: int) -> list[int]:
     """Of all threads of a process."""
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for task in tasks for child in task.read_text().split()]
-
-
-def _print(name: str, **figures: object) -> None:
-    print(json.dumps({"name": name, **figures}), flush=True)
 
 
 FIGURES = (prefect_ten_steps, prefect_memory, cached_run)

@@ -20,6 +20,7 @@ import pyarrow.csv as pa_csv
 from playwright.sync_api import Browser, CDPSession, Page
 
 from tests.benchmarks.overhead import installed_server, seconds_of_command
+from tests.benchmarks.running import print_line
 from tests.chromium import launched
 from tests.operations.installation import Installation
 
@@ -177,7 +178,7 @@ def page_in_browser() -> str:
                 with launched() as browser:
                     figures = {"protection": protection, "records": records} | measured(browser, path)
                 lines.append(figures)
-                print(json.dumps({"name": "page_in_browser", **figures, "run_s": run_s}), flush=True)
+                print_line("page_in_browser", **figures, run_s=run_s)
                 for key, bar in zip(("open_s", "click_ms"), bars, strict=True):
                     if bar is not None and float(figures[key]) > bar:
                         wrong.append(f"{protection}, {records} records: {key} {figures[key]} is above {bar}")

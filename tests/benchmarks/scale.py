@@ -5,7 +5,6 @@ stage and peak memory. ``fit``: ten million, the DP fit alone from codes in memo
 start.
 """
 
-import json
 import resource
 import sys
 import tempfile
@@ -15,9 +14,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.records.table import RecordTable
-from tests.benchmarks.core_job import parameters_of, run_core_job
+from tests.benchmarks.core_job import draw, generated_records, parameters_of, run_core_job
 from tests.benchmarks.data import FOLDER, generated_codes
+from tests.benchmarks.running import peak_mb, print_line
 
 COLUMNS = 15
 
@@ -36,11 +35,6 @@ def table(records: int) -> Path:
     return path
 
 
-def peak_mb() -> int:
-    """Peak resident megabytes of this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-
-
 def whole(records: int) -> dict[str, object]:
     """The whole job of the core."""
     path = table(records)
@@ -51,23 +45,10 @@ def whole(records: int) -> dict[str, object]:
 
 def fit(records: int) -> dict[str, object]:
     """The DP fit alone."""
-    from tasks.core.dp.release import draw_lengths
-    from tasks.core.dp.sampling.stream import WordStream
-    from tasks.core.records.coded import CodedRecords
-    from tasks.core.records.columns import Column, Schema
-
-    codes = generated_codes(records, COLUMNS)
-    schema = Schema(tuple(Column(f"c{place}") for place in range(COLUMNS)))
-    values = tuple(tuple(f"v{code}" for code in range(1, int(column.max()) + 1)) for column in codes)
-    coded = CodedRecords(schema, tuple(codes), schema.slot_columns, values, records)
+    coded = generated_records(records, COLUMNS)
     start = resident_mb()
     begun = time.process_time()
-    measurement = draw_lengths(
-        RecordTable.in_memory(coded),
-        parameters_of(coded, 3, "gdp"),
-        WordStream(),
-        before_first_word=lambda: None,
-    )
+    measurement = draw(coded, parameters_of(coded, 3, "gdp"))
     seconds = time.process_time() - begun
     survivors = [int(level.survives.sum()) for level in measurement.levels]
     # The peak includes making the table, so it bounds what the fit took from above.
@@ -87,7 +68,7 @@ def main() -> None:
     for name in wanted:
         run, records = sections[name]
         number = int(sys.argv[2]) if len(sys.argv) > 2 else records
-        print(json.dumps({"name": f"scale_{name}", "records": number, **run(number)}), flush=True)
+        print_line(f"scale_{name}", records=number, **run(number))
 
 
 if __name__ == "__main__":

@@ -3,38 +3,23 @@
 The peer is the package `PEER` in an environment of its own; ours is measured with several salts about it.
 """
 
-import json
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 from tests.benchmarks.data import FOLDER, ROOT, Table
+from tests.benchmarks.running import Result, measured, median, peer_python, print_line, report
 from tests.benchmarks.syndiffix_tables import adult_columns, mixed, national_24, taxi_19
 
 PEER = ("syndiffix==1.0.8", "pandas<3")
 SALTS = 5
-Result = dict[str, object]
-
-
-def peer_python() -> Path:
-    """The peer's own environment, made when it is missing."""
-    folder = FOLDER / "peer-syndiffix"
-    python = folder / "bin" / "python"
-    if not (folder / "made").exists():
-        FOLDER.mkdir(exist_ok=True)
-        print(f"Making the peer's environment ({', '.join(PEER)})", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PEER], check=True)
-        (folder / "made").touch()
-    return python
 
 
 def theirs(table: Table, salt: int, strategy: str) -> Result:
     """One measurement of the peer."""
     script = ROOT / "tests" / "benchmarks" / "syndiffix_peer.py"
     # -P: the script's folder has a module with the name of the peer's package.
-    return _run([peer_python(), "-P", script], table, salt, strategy)
+    return _run([peer_python("peer-syndiffix", *PEER), "-P", script], table, salt, strategy)
 
 
 def ours(table: Table, salt: int, strategy: str) -> Result:
@@ -48,8 +33,6 @@ def output_of(side: str, table: Table, salt: int, strategy: str) -> Path:
 
 
 def _run(program: list[object], table: Table, salt: int, strategy: str) -> Result:
-    from tests.benchmarks.__main__ import measured
-
     output = output_of("peer" if "-P" in program else "ours", table, salt, strategy)
     return measured([*program, table.path, output, f"{salt + 1:032x}", strategy])
 
@@ -64,8 +47,6 @@ def _peak(results: list[Result]) -> int:
 
 
 def _beside(name: str, table: Table, bar: float, strategy: str = "default") -> str:
-    from tests.benchmarks.__main__ import median, report
-
     ours(table, 0, strategy)  # compiles what is not in the cache, which takes memory too
     mine = [ours(table, 0, strategy)]
     them = [theirs(table, 0, strategy)]
@@ -102,7 +83,7 @@ def syndiffix_national_24() -> str:
 def _alone(table: Table, name: str) -> None:
     ours(table, 0, "default")
     result = ours(table, 0, "default")
-    print(json.dumps({"name": name, "data": table.name, "unit": "CPU s"} | result), flush=True)
+    print_line(name, data=table.name, unit="CPU s", **result)
 
 
 def syndiffix_columns_100() -> None:

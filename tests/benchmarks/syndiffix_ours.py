@@ -8,7 +8,6 @@ The strategy is ``default``, ``single``, ``questions`` (one table of each pair o
 """
 
 import json
-import resource
 import sys
 import time
 from itertools import combinations
@@ -27,6 +26,7 @@ from tasks.core.syndiffix.settings import (
     SynDiffixParameters,
 )
 from tasks.core.syndiffix.synthesizer import Synthesizer, tables_per_question
+from tests.benchmarks.running import peak_mb
 
 _WARM_UP_ROWS = 500
 
@@ -69,11 +69,6 @@ def write(tables: list[pa.Table], output: Path) -> None:
     output.mkdir(exist_ok=True)
     for number, table in enumerate(tables):
         pq.write_table(table, output / f"{number:04d}.parquet")
-
-
-def peak_mb() -> int:
-    """Peak resident megabytes of this process."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 if __name__ == "__main__":

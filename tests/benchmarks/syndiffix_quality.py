@@ -10,15 +10,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
 
 from tests.benchmarks.data import FOLDER, ROOT, Table
+from tests.benchmarks.running import number, print_line
 from tests.benchmarks.syndiffix import SALTS, ours, output_of, spread, theirs
-from tests.benchmarks.syndiffix_tables import baselines, national_24
-from tests.benchmarks.variation import mean_variations
+from tests.benchmarks.syndiffix_tables import baselines, census_like, national_24
+from tests.benchmarks.variation import mean_error, mean_variations
 
 _DEVIATIONS = 2  # of the peer's, by which ours may be worse
+_RELATION_SALTS = 4
 _JUDGED = {"adult13": 0.056, "natdemo10": 0.060}
 
 
@@ -27,21 +30,40 @@ def syndiffix_quality() -> None:
     for table, strategy in baselines():
         mine = [_errors("ours", table, salt, strategy) for salt in range(SALTS)]
         them = [_errors("peer", table, salt, strategy) for salt in range(SALTS)]
-        line: dict[str, object] = {"name": "syndiffix_quality", "data": table.name, "strategy": strategy}
+        line: dict[str, object] = {"data": table.name, "strategy": strategy}
         columns = len(pq.read_schema(table.path))
         for ways, key in enumerate(("tv1_mean_sd", "tv2_mean_sd")[:columns]):
             a, b = (spread([errors[ways] for errors in each]) for each in (mine, them))
             line[key] = {"ours": a, "peer": b, "as_good": a[0] <= b[0] + _DEVIATIONS * b[1]}
-        print(json.dumps(line), flush=True)
+        print_line("syndiffix_quality", **line)
 
 
 def _errors(side: str, table: Table, salt: int, strategy: str) -> tuple[float, float]:
+    return mean_variations(pq.read_table(table.path), _synthetic(side, table, salt, strategy))
+
+
+def _synthetic(side: str, table: Table, salt: int, strategy: str) -> pa.Table:
     output = output_of(side, table, salt, strategy)
     if side == "ours":
         ours(table, salt, strategy)
     elif not output.exists():
         theirs(table, salt, strategy)
-    return mean_variations(pq.read_table(table.path), pq.read_table(output))
+    return pq.read_table(output)
+
+
+def syndiffix_relations() -> None:
+    """The relations of all pairs of columns of three census-like tables, beside the peer's."""
+    for table in census_like():
+        a, b = (
+            spread([_relation_error(side, table, salt) for salt in range(_RELATION_SALTS)])
+            for side in ("ours", "peer")
+        )
+        about = {"data": table.name, "salts": _RELATION_SALTS}
+        print_line("syndiffix_relations", **about, ours=a, peer=b, bar=b[0], as_good=a[0] <= b[0])
+
+
+def _relation_error(side: str, table: Table, salt: int) -> float:
+    return mean_error(pq.read_table(table.path), _synthetic(side, table, salt, "default"))
 
 
 def syndiffix_questions_national() -> None:
@@ -49,19 +71,18 @@ def syndiffix_questions_national() -> None:
     table = national_24()
     single = [_errors("ours", table, salt, "default")[1] for salt in range(SALTS)]
     results = [ours(table, salt, "questions") for salt in range(SALTS)]
-    line = {
-        "name": "syndiffix_questions_national",
-        "data": table.name,
-        "unit": "CPU s",
-        "questions_cpu_s": spread([float(str(result["cpu_s"])) for result in results]),
-        "questions_peak_mb": max(int(str(result["peak_mb"])) for result in results),
-        "tables": results[0]["tables"],
-        "tv2_mean_sd": {
+    print_line(
+        "syndiffix_questions_national",
+        data=table.name,
+        unit="CPU s",
+        questions_cpu_s=spread([number(result, "cpu_s") for result in results]),
+        questions_peak_mb=max(int(number(result, "peak_mb")) for result in results),
+        tables=results[0]["tables"],
+        tv2_mean_sd={
             "single": spread(single),
             "questions": spread([_question_error(table, salt) for salt in range(SALTS)]),
         },
-    }
-    print(json.dumps(line), flush=True)
+    )
 
 
 def _question_error(table: Table, salt: int) -> float:
@@ -83,9 +104,7 @@ def syndiffix_judge() -> None:
         subprocess.run([sys.executable, judge / "tables.py", tables], check=True, stdout=sys.stderr)
     for name, bar in _JUDGED.items():
         errors = [_judged(judge, tables, name, salt) for salt in range(SALTS)]
-        print(
-            json.dumps({"name": "syndiffix_judge", "data": name, "tv3_mean_sd": spread(errors), "bar": bar})
-        )
+        print_line("syndiffix_judge", data=name, tv3_mean_sd=spread(errors), bar=bar)
 
 
 def _judged(judge: Path, tables: Path, name: str, salt: int) -> float:

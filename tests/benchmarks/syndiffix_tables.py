@@ -4,7 +4,6 @@ Real ones from ``$MARGINALIA_DATA``, else ``../shared/data``; where they are abs
 same shape, and the name says so.
 """
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
 
-from tests.benchmarks.data import FOLDER, ROOT, Table, generated_codes
+from tests.benchmarks.data import FOLDER, Table, generated_codes, shared_file
 
 _TAXI_LEFT_OUT = ("med", "hack", "lastname")
 _TAXI_NUMBERS = ("trip_time_in_secs", "trip_distance", "fare_amount", "tip_amount", "total_amount")
@@ -132,7 +131,7 @@ def _real(
     rows: int = 0,
     null: str = "",
 ) -> Table:
-    source = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / file
+    source = shared_file(file)
     if not source.is_file():
         return mixed(rows or records, columns)
     FOLDER.mkdir(exist_ok=True)

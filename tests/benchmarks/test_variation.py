@@ -1,4 +1,4 @@
-"""Total variation of small tables, by hand."""
+"""Total variation and relations of small tables, by hand; and relations that SynDiffix keeps of a census."""
 
 from datetime import datetime
 from math import isnan
@@ -6,7 +6,10 @@ from math import isnan
 import pyarrow as pa
 import pytest
 
-from tests.benchmarks.variation import mean_variations
+from tasks.core.syndiffix.settings import AnonymizationParameters, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer
+from tests.benchmarks.syndiffix_tables import census
+from tests.benchmarks.variation import mean_error, mean_variations, relations
 
 
 def variation_of(original, synthetic):
@@ -59,3 +62,29 @@ def test_pairs_are_counted_as_such_and_means_taken():
 def test_only_columns_of_the_synthetic_table_are_compared():
     original = pa.table({"x": ["a", "b"], "y": [1, 2]})
     assert mean_variations(original, original.select(["y"]))[0] == 0.0
+
+
+def relation(one, other):
+    table = pa.table({"a": one, "b": other})
+    return relations(table, table, [("a", "b")])["a", "b"]
+
+
+def test_numbers_are_related_by_their_ranks_where_both_are_there():
+    assert relation([1, 2, 3, 40], [10, 20, 30, 31]) == pytest.approx(1)
+    assert relation([1, 2, 3, None], [9.0, 8.0, 7.0, 100.0]) == pytest.approx(-1)
+    assert relation([1, 2, 3, 4], [1, 4, 2, 3]) == pytest.approx(0.4)
+    assert relation([1, 1, 1], [1, 2, 3]) == 0
+
+
+def test_texts_are_related_by_cramer_s_v():
+    assert relation(["a", "a", "b", "b"], ["x", "x", "y", "y"]) == pytest.approx(1)
+    assert relation(["a", "a", "b", "b"], ["x", "y", "x", "y"]) == pytest.approx(0)
+    # Chi squared of 3 1 / 1 3 is 8 * (9 - 1)^2 / 4^4 = 2, and V the root of 2 / 8.
+    assert relation(list("aaaabbbb"), [1, 1, 1, 2, 1, 2, 2, 2]) == pytest.approx(0.5)
+
+
+def test_default_clusters_keep_the_relations_of_a_census():
+    table = census(8000)
+    parameters = SynDiffixParameters(AnonymizationParameters((1).to_bytes(16, "big")))
+    # The peer: 0.057 +- 0.002 over three salts; with all pairs of nodes in the weights: 0.035.
+    assert mean_error(table, Synthesizer(table, parameters).sample()) < 0.026

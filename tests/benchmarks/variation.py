@@ -1,17 +1,23 @@
-"""How far a synthetic table's 1- and 2-way counts are from the original's: two tables in, two means out.
+"""How far a synthetic table's counts and relations are from the original's: two tables in, means out.
 
 Total variation is half the summed differences of shares (X5.1). A numeric or time column of more
 than 20 distinct values is counted in 20 bins of about equally many original values, any other by its 20 most
 frequent values and the rest; nulls are a bin of their own.
+
+Two numeric columns are related by Spearman's rank correlation of the rows that hold both; all other pairs by
+Cramer's V over the same bins.
 """
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.stats import rankdata
 
 _BINS = 20
+Pair = tuple[str, str]
 LEVELS = _BINS + 2  # with a bin for other values and one for nulls
 
 
@@ -86,3 +92,43 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray:
     cells = pc.fill_null(column.cast(pa.float64(), safe=False), float("nan"))
     found: np.ndarray = cells.to_numpy()
     return found
+
+
+def mean_error(original: pa.Table, synthetic: pa.Table) -> float:
+    """The mean absolute difference of the relations of all pairs of the synthetic table's columns."""
+    pairs = list(combinations(synthetic.column_names, 2))
+    before, after = relations(original, original, pairs), relations(original, synthetic, pairs)
+    return float(np.mean([abs(after[pair] - before[pair]) for pair in pairs]))
+
+
+def relations(original: pa.Table, table: pa.Table, pairs: Sequence[Pair]) -> dict[Pair, float]:
+    """The relation of each pair in a table, by the bins of the original's; 0 where a column is constant."""
+    ranked = {name for name in original.column_names if _is_numeric(original[name].type)}
+    codes = {name: coded(original[name], table[name])[1] for name in {n for pair in pairs for n in pair}}
+    cells = {name: numbers(table[name]) for name in ranked & codes.keys()}
+    return {
+        (a, b): _spearman(cells[a], cells[b]) if {a, b} <= ranked else _cramer(codes[a], codes[b])
+        for a, b in pairs
+    }
+
+
+def _is_numeric(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _spearman(one: np.ndarray, other: np.ndarray) -> float:
+    both = ~(np.isnan(one) | np.isnan(other))
+    ranks = rankdata(one[both]), rankdata(other[both])
+    deviations = [rank - rank.mean() if len(rank) else rank for rank in ranks]
+    scale = np.sqrt(np.prod([(each**2).sum() for each in deviations]))
+    return float((deviations[0] * deviations[1]).sum() / scale) if scale else 0.0
+
+
+def _cramer(one: np.ndarray, other: np.ndarray) -> float:
+    counts = np.bincount(one * LEVELS + other, minlength=LEVELS**2).reshape(LEVELS, LEVELS)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+    least = min(counts.shape) - 1
+    if least < 1:
+        return 0.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    return float(np.sqrt(((counts - expected) ** 2 / expected).sum() / (counts.sum() * least)))
