@@ -74,18 +74,27 @@ def write_for_readers(configuration: RunConfiguration, folder: Path, files: Sequ
         texts["registry.yaml"] = registry_yaml(release)
     texts["croissant.json"] = croissant_json(release, bibtex)
     parents = [CONFIGURATION, *(str(entry["file"]) for entry in files)]
-    (protection,) = (entry["protection"] for entry in files if entry["file"] == "privacy.json")
-    return [_written(folder / name, text, str(protection), parents) for name, text in sorted(texts.items())]
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [
+        manifest_entry(folder / name, _statement_protection(files), DESCRIBED, parents, name)
+        for name in sorted(texts)
+    ]
 
 
-def _written(path: Path, text: str, protection: str, parents: list[str]) -> Json:
-    path.write_text(text, encoding="utf-8")
+def _statement_protection(files: Sequence[Json]) -> str:
+    (protection,) = (str(entry["protection"]) for entry in files if entry["file"] == "privacy.json")
+    return protection
+
+
+def manifest_entry(path: Path, protection: str, made_from: str, parents: list[str], name: str) -> Json:
+    """Args: path: of the file. made_from: in words. name: in the release, with the folder that it is in."""
     return {
-        "file": path.name,
+        "file": name,
         "sha256": file_sha256(path),
         "bytes": path.stat().st_size,
         "protection": protection,
-        "made_from": DESCRIBED,
+        "made_from": made_from,
         "parents": parents,
     }
 
@@ -125,7 +134,11 @@ class BuiltCounts(HoldsResults):
         if self.page is not None:
             shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
             (folder / f"{prefix}_{TEMPLATE}").write_bytes(power_bi_template())
-        write_json(folder / "configuration.json", public_configuration(configuration, bundle))
+        seed = public_seed(bundle, configuration.synthesis)
+        synthesis = configuration.synthesis.model_dump(mode="json", exclude={"random_seed"})
+        synthesis |= {} if seed is None else {"random_seed": seed}
+        body = public_configuration(configuration, bundle, synthesis)
+        write_json(folder / "configuration.json", body)
         origins, protection = _origins(configuration, bundle), bundle.protection(configuration)
         present = {_base(path.name, origins): path.name for path in sorted(folder.iterdir())}
         return [_entry(folder / name, rows, origins, present, protection) for name in present.values()]
@@ -328,14 +341,9 @@ def _entry(
 ) -> Json:
     name = _base(path.name, origins)
     origin = origins[name].made_from
-    entry: Json = {
-        "file": path.name,
-        "sha256": file_sha256(path),
-        "bytes": path.stat().st_size,
-        "protection": _UNPROTECTED.get(origin, f"{protection} (see privacy.json)"),
-        "made_from": origin,
-        "parents": parents_present(name, {each: found.parents for each, found in origins.items()}, present),
-    }
+    parents = parents_present(name, {base: made.parents for base, made in origins.items()}, present)
+    protected = _UNPROTECTED.get(origin, f"{protection} (see privacy.json)")
+    entry = manifest_entry(path, protected, origin, parents, path.name)
     return entry | ({"rows": rows[path.name]} if path.name in rows else {})
 
 
@@ -356,25 +364,17 @@ def lineage_entry(configuration: RunConfiguration, bundle: Bundle, files: list[J
     found = Lineage.of_manifest(manifest, measurement, has_contract=has_contract)
     check_released_json(found.to_json(), LINEAGE_KEYS)
     write_json(folder / LINEAGE, found.to_json())
-    (protection,) = [entry["protection"] for entry in files if entry["file"] == "privacy.json"]
-    return {
-        "file": LINEAGE,
-        "sha256": file_sha256(folder / LINEAGE),
-        "bytes": (folder / LINEAGE).stat().st_size,
-        "protection": protection,
-        "made_from": "the hashes of the other files, and what each was made from",
-        "parents": [entry["file"] for entry in files],
-    }
+    made_from = "the hashes of the other files, and what each was made from"
+    parents = [str(entry["file"]) for entry in files]
+    return manifest_entry(folder / LINEAGE, _statement_protection(files), made_from, parents, LINEAGE)
 
 
-def public_configuration(configuration: RunConfiguration, bundle: CountsBundle) -> Json:
-    """The configuration as released: without the machine's paths, and with the seed where it is public."""
+def public_configuration(configuration: RunConfiguration, bundle: Bundle, synthesis: Json) -> Json:
+    """The configuration as released: without the machine's paths. Args: synthesis: its section, as public."""
     body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
     if bundle.vintage != UNDATED:  # as it was settled, whoever asked for it
         body["vintage"] = bundle.vintage
     table = dict(bundle.input)
     if table.pop("contract") is None:
         table.pop("contract_mode", None)
-    seed = public_seed(bundle, configuration.synthesis)
-    synthesis = configuration.synthesis.model_dump(mode="json", exclude={"random_seed"})
-    return body | {"input": table, "synthesis": synthesis | ({} if seed is None else {"random_seed": seed})}
+    return body | {"input": table, "synthesis": synthesis}

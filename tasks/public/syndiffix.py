@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
+from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
@@ -29,19 +29,17 @@ from tasks.core.statement.syndiffix import (
     SynDiffixFacts,
     syndiffix_statement,
 )
-from tasks.core.stored_files import file_sha256
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.tables.writing import write_table
 from tasks.messages import tell
 from tasks.public.bundles.bundle import Bundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.page import PageSettings, read_statement
+from tasks.public.release_files import PUBLIC, manifest_entry, public_configuration
 from tasks.public.releases import PAGE, page_file
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, read_json, write_json
 from tasks.version import code_version
-
-_PUBLIC = "public configuration"
 
 
 @dataclass
@@ -60,7 +58,7 @@ class BuiltTables(HoldsResults):
         for name in _microdata_files(prefix):
             write_table(table, folder / name)
             rows[name] = table.num_rows
-        answers = _tables_folder(prefix)
+        answers = f"{prefix}_tables"
         if _index(bundle):
             (folder / answers).mkdir()
             for path in sorted((bundle.folder / "tables").iterdir()):
@@ -71,7 +69,8 @@ class BuiltTables(HoldsResults):
             shutil.copyfile(path, folder / path.name)
         if self.page is not None:
             shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
-        write_json(folder / "configuration.json", _public_configuration(configuration, bundle))
+        body = public_configuration(configuration, bundle, {"mode": SYNDIFFIX_REGIME})
+        write_json(folder / "configuration.json", body)
         found = sorted(path for path in folder.rglob("*") if path.is_file())
         names = [path.relative_to(folder).as_posix() for path in found]
         origins = _origins(bundle, page_file(prefix))
@@ -104,7 +103,10 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
     )
     write_json(into.folder / "privacy.json", syndiffix_statement(facts, code_version()))
     if configuration.input.contract:
-        write_json(into.folder / "contract.json", _judged(bundle, configuration.input.contract))
+        # Strict, so that a release exists only where all rules are kept.
+        body = passed_json(load_contract(Path(configuration.input.contract)), bundle.schema())
+        check_released_json(body, MANIFEST_KEYS)
+        write_json(into.folder / "contract.json", body)
 
 
 @step(INTERMEDIATE, makes="page", folder="page")
@@ -121,7 +123,7 @@ def write_table_page(
         naming=settings.naming(stated, bundle.schema()),
         contract=contract,
         files=_microdata_files(prefix),
-        tables={f"{_tables_folder(prefix)}/{file}": names for file, names in _index(bundle).items()},
+        tables={f"{prefix}_tables/{file}": names for file, names in _index(bundle).items()},
         read=lambda file, names: pq.read_table(
             bundle.folder / "tables" / Path(file).name, columns=list(names)
         ),
@@ -143,7 +145,7 @@ def _origins(bundle: Bundle, page: str) -> dict[str, MadeFrom]:
             "public parameters and the synthetic table's columns", (CONFIGURATION, MEASUREMENT)
         ),
         page: MadeFrom("the synthetic table", (MEASUREMENT, "privacy.json", "contract.json")),
-        "configuration.json": MadeFrom(_PUBLIC, (CONFIGURATION,)),
+        "configuration.json": MadeFrom(PUBLIC, (CONFIGURATION,)),
     }
 
 
@@ -152,26 +154,9 @@ def _entry(
 ) -> Json:
     origin = origins.get(name, _DRAWN)
     wanted = {each: found.parents for each, found in origins.items()} | {name: origin.parents}
-    entry: Json = {
-        "file": name,
-        "sha256": file_sha256(path),
-        "bytes": path.stat().st_size,
-        "protection": "none: public" if origin.made_from == _PUBLIC else f"{LABEL} (see privacy.json)",
-        "made_from": origin.made_from,
-        "parents": parents_present(name, wanted, present),
-    }
+    protection = "none: public" if origin.made_from == PUBLIC else f"{LABEL} (see privacy.json)"
+    entry = manifest_entry(path, protection, origin.made_from, parents_present(name, wanted, present), name)
     return entry | ({"rows": rows[name]} if name in rows else {})
-
-
-def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
-    """The configuration as released: without the machine's paths."""
-    body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
-    if bundle.vintage != UNDATED:  # as it was settled, whoever asked for it
-        body["vintage"] = bundle.vintage
-    table = dict(bundle.input)
-    if table.pop("contract") is None:
-        table.pop("contract_mode", None)
-    return body | {"input": table, "synthesis": {"mode": SYNDIFFIX_REGIME}}
 
 
 def _table(bundle: Bundle) -> pa.Table:
@@ -182,21 +167,10 @@ def _microdata_files(prefix: str) -> list[str]:
     return [f"{prefix}_synthetic_microdata.{ending}" for ending in ("parquet", "tsv")]
 
 
-def _tables_folder(prefix: str) -> str:
-    return f"{prefix}_tables"
-
-
 def _index(bundle: Bundle) -> Json:
     """Of the tables per question: file to its columns."""
     path = bundle.folder / "tables" / "index.json"
     return read_json(path) if path.is_file() else {}
-
-
-def _judged(bundle: Bundle, path: str) -> Json:
-    """The contract's rules: strict, so that a release exists only where all are kept."""
-    body = passed_json(load_contract(Path(path)), bundle.schema())
-    check_released_json(body, MANIFEST_KEYS)
-    return body
 
 
 def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:

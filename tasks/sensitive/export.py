@@ -9,7 +9,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -94,55 +93,49 @@ def export(place: Path, names: Sequence[str], output: Path | None, report: Stage
         for stage, folder in stages.items():
             own = [name for name in FILES[stage] if name in wanted]
             sources = Sources.model_validate_json((folder / _SOURCES).read_text(encoding="utf-8"))
-            writers = _Run(folder, sources, QueryResources(scratch), report).writers() if own else {}
+            writers = _listing_writers(folder, sources, QueryResources(scratch), report) if own else {}
             written += [_closed_file(home / f"{sources.prefix}_{name}", writers[name]) for name in own]
     return written
 
 
-@dataclass(frozen=True)
-class _Run:
-    """What listings of one stage are made from, and where what waits may lie."""
-
-    folder: Path
-    sources: Sources
-    resources: QueryResources
-    report: StageDone
-
-    def writers(self) -> dict[str, Callable[[Path], None]]:
-        """How each of the stage's files is written; the synthetic combinations are counted here."""
-        marginals = read_marginals(self._path(self.sources.marginals))
-        if self.folder.name == "aggregate":
-            text, json = FILES["aggregate"]
-            return {
-                text: lambda path: write_true_counts(
-                    marginals, path, self.resources, progress=partial(self.report, text)
-                ),
-                json: lambda path: write_sensitive_json(marginals, path, partial(self.report, json)),
-            }
-        synthetic = open_synthetic_records(self.folder / _SYNTHETIC)
-        found = list_combinations(
-            RecordTable.in_folder(self._path(self.sources.records)),
-            synthetic,
-            max(marginals.lengths, default=0),
-            self.sources.resolution,
-            self.resources,
-            partial(self.report, "combinations of the synthetic records"),
-        )
-        counts, rare = FILES["evaluation"]
-        number = synthetic.number_of_records
+def _listing_writers(
+    folder: Path, sources: Sources, resources: QueryResources, report: StageDone
+) -> dict[str, Callable[[Path], None]]:
+    """How each file of a stage is written; the synthetic combinations are counted here."""
+    marginals = read_marginals(_stored_path(folder, sources.marginals))
+    if folder.name == "aggregate":
+        text, json = FILES["aggregate"]
         return {
-            counts: lambda path: found.write_aggregates(number, path, self.resources),
-            rare: found.write_rare,
+            text: lambda path: write_true_counts(marginals, path, resources, progress=partial(report, text)),
+            json: lambda path: write_sensitive_json(marginals, path, partial(report, json)),
         }
+    synthetic = open_synthetic_records(folder / _SYNTHETIC)
+    combinations = list_combinations(
+        RecordTable.in_folder(_stored_path(folder, sources.records)),
+        synthetic,
+        max(marginals.lengths, default=0),
+        sources.resolution,
+        resources,
+        partial(report, "combinations of the synthetic records"),
+    )
+    counts, rare = FILES["evaluation"]
+    number = synthetic.number_of_records
+    return {
+        counts: lambda path: combinations.write_aggregates(number, path, resources),
+        rare: combinations.write_rare,
+    }
 
-    def _path(self, reference: dict[str, str]) -> Path:
-        table, workspace = StoredTable(**reference), Workspace(_root(self.folder))
-        if not workspace.exists(table):
-            raise ParameterError(
-                f"Exporting needs the stored table {table.key}, which is gone. Delete {self.folder} and run "
-                "the configuration again: both are made anew."
-            )
-        return workspace.path(table)
+
+def _stored_path(folder: Path, reference: dict[str, str]) -> Path:
+    """Of a table that a stage's folder names; it is in the same workspace."""
+    # The root is that of sensitive/DATASET/RUN/stage: a dataset may have any name.
+    table, workspace = StoredTable(**reference), Workspace(folder.parents[3])
+    if not workspace.exists(table):
+        raise ParameterError(
+            f"Exporting needs the stored table {table.key}, which is gone. Delete {folder} and run "
+            "the configuration again: both are made anew."
+        )
+    return workspace.path(table)
 
 
 def _stage(place: Path, stage: str) -> Path | None:
@@ -150,11 +143,6 @@ def _stage(place: Path, stage: str) -> Path | None:
     runs = [place, *sorted((each for each in place.iterdir() if each.is_dir()), reverse=True)]
     folders = (run / stage for run in runs)
     return next((folder for folder in folders if (folder / _SOURCES).is_file()), None)
-
-
-def _root(folder: Path) -> Path:
-    """The workspace that a folder of ``sensitive/`` is in."""
-    return folder.parents[3]  # of sensitive/DATASET/RUN/stage: a dataset may have any name
 
 
 def _nothing(place: Path, missing: Sequence[str]) -> str:

@@ -8,7 +8,6 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
@@ -38,7 +37,7 @@ def hand_over(
         scope: where the ledger counts.
     """
     policies = kept_ledger().policy_changes(name.dataset, drawn.head)
-    facts = with_policies(account_facts(drawn.account, name, drawn.remaining_runs, scope), name, policies)
+    facts = account_facts(drawn.account, name, drawn.remaining_runs, scope, policies)
 
     def write(folder: Path) -> None:
         _copy(drawn.folder, folder / "measurement")
@@ -53,7 +52,15 @@ def _place(workspace: Workspace, dataset: str, vintage: str, digest: str) -> Pat
     return workspace.root / MEASUREMENT / dataset / f"{vintage}-{digest[:8]}"
 
 
-def account_facts(account: Account, name: ReleaseName, remaining_releases: int, scope: str) -> LedgerFacts:
+def account_facts(
+    account: Account,
+    name: ReleaseName,
+    remaining_releases: int,
+    scope: str,
+    changes: Sequence[PolicyChange] = (),
+) -> LedgerFacts:
+    """Args: scope: where the ledger counts. changes: of the policies on unchanged tables until then."""
+    own_policies = [change.policy for change in changes if change.digest == name.digest]
     return LedgerFacts(
         dataset=name.dataset,
         unit=account.unit,
@@ -72,14 +79,9 @@ def account_facts(account: Account, name: ReleaseName, remaining_releases: int, 
         stopped_runs=len(broken := [each.asked for each in account.stops if each.why == BROKEN]),
         stopping_contracts=len(set(broken)),
         unread_runs=len(account.stops) - len(broken),
+        policy=own_policies[-1] if own_policies else DRAW,
+        policies=tuple((change.policy, change.vintage) for change in changes),
     )
-
-
-def with_policies(facts: LedgerFacts, name: ReleaseName, changes: Sequence[PolicyChange]) -> LedgerFacts:
-    """The same with what was noted of unchanged tables until then."""
-    own = [change.policy for change in changes if change.digest == name.digest]
-    policies = tuple((change.policy, change.vintage) for change in changes)
-    return replace(facts, policy=own[-1] if own else DRAW, policies=policies)
 
 
 def _cap_facts(caps: Caps) -> CapFacts:

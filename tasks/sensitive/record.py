@@ -1,15 +1,18 @@
 """What is kept of a run in ``sensitive/``: its parameters, and which table each label was measured from."""
 
 import json
-from pathlib import Path
+from typing import Any
 
 from tasks.caching import as_plain
 from tasks.configuration.model import RunConfiguration
 from tasks.core.ledger.names import ReleaseName
+from tasks.leftovers import process_mark
 from tasks.plan.describe import RunFacts
 from tasks.progress import say
 from tasks.public.bundles.opening import configured_digest
-from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
+from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace, read_json
+
+_TABLES = "tables.json"
 
 
 def keep_configuration(run: RunWorkspace, configuration: RunConfiguration) -> None:
@@ -27,7 +30,7 @@ def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> No
         workspace: where it is kept.
         table_hash: its `fingerprint`.
     """
-    _record(workspace, name.dataset, _label(name.vintage, name.digest), table_hash)
+    add_to_record(workspace, name.dataset, _TABLES, {_label(name.vintage, name.digest): table_hash})
 
 
 def fingerprint(workspace: Workspace, table: StoredTable, made: StoredTable) -> str:
@@ -51,41 +54,38 @@ def compare_with_last(
     """
     label = _label(described.vintage, configured_digest(configuration, described.schema))
     now, is_kept = fingerprint(workspace, table, made), configuration.protection.is_drawn_once
-    before = _known(workspace, configuration.dataset).get(label)
+    before = read_record(workspace, configuration.dataset, _TABLES).get(label)
     if before is not None and not set(before.split()) & set(now.split()):
         say(_changed(described.vintage, is_kept=is_kept))
     if before is None or not is_kept:
-        _record(workspace, configuration.dataset, label, now)
+        add_to_record(workspace, configuration.dataset, _TABLES, {label: now})
 
 
 def _label(vintage: str, digest: str) -> str:
     return f"{vintage}-{digest[:8]}"
 
 
-def _place(workspace: Workspace, dataset: str) -> Path:
-    return workspace.sensitive / dataset / "tables.json"
+def read_record(workspace: Workspace, dataset: str, file: str) -> dict[str, Any]:
+    """What earlier runs noted of a dataset in a file of ``sensitive/``; nothing where it can't be read."""
+    try:
+        body: dict[str, Any] = read_json(workspace.sensitive / dataset / file)
+    except (OSError, ValueError):
+        return {}
+    return body
 
 
-def _record(workspace: Workspace, dataset: str, label: str, table_hash: str) -> None:
-    path = _place(workspace, dataset)
-    part = path.with_suffix(".part")
-    tables = _known(workspace, dataset) | {label: table_hash}
+def add_to_record(workspace: Workspace, dataset: str, file: str, entries: dict[str, Any]) -> None:
+    path = workspace.sensitive / dataset / file
+    part = path.with_name(f".{file}-{process_mark()}.part")
+    record = read_record(workspace, dataset, file) | entries
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(tables, indent=1, sort_keys=True), encoding="utf-8")
+        part.write_text(json.dumps(record, indent=1, sort_keys=True), encoding="utf-8")
         part.replace(path)
     except OSError as error:
         if error.errno in FULL:
             raise workspace.is_full() from None
         raise
-
-
-def _known(workspace: Workspace, dataset: str) -> dict[str, str]:
-    try:
-        body: dict[str, str] = json.loads(_place(workspace, dataset).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return body
 
 
 def _changed(vintage: str, *, is_kept: bool) -> str:

@@ -8,16 +8,12 @@ Compared are keyed hashes that never leave ``sensitive/``, with the last run of 
 
 A wider comparison, with any earlier table or with bytes that are not counted, would let the dates of releases
 tell more than the statement says of them.
-
-Until records were hashed one by one (`tasks.core.records.content`), their digest was another. So a run that
-looks for one of before finds none, and draws anew, once: it never skips a table that changed.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tasks.caching import as_plain
 from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
@@ -26,14 +22,16 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.metadata.errata import ERRATA
 from tasks.core.records.content import content_digest
 from tasks.core.stored_files import file_sha256, folder_sha256
-from tasks.leftovers import process_mark
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import declared_input
 from tasks.public.releases import MANIFEST, require_not_withdrawn
 from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.record import add_to_record, read_record
 from tasks.sensitive.table import open_records
 from tasks.step import step
-from tasks.storage import FULL, MEASUREMENT, SENSITIVE, StoredTable, Workspace
+from tasks.storage import MEASUREMENT, SENSITIVE, StoredTable, Workspace
+
+_RECORD = "unchanged.json"
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Wanted:
 
 def published_before(workspace: Workspace, dataset: str, wanted: Wanted, vintage: str) -> Unchanged | None:
     """What the last run of this series made of the same, where it is still there and was another vintage."""
-    found = _known(workspace, dataset).get(wanted.series)
+    found = read_record(workspace, dataset, _RECORD).get(wanted.series)
     if found is None or found["made_of"] != wanted.made_of or found["vintage"] == vintage:
         return None
     place = workspace.root / found["place"]
@@ -99,7 +97,7 @@ def keep_published(
 ) -> None:
     sha256 = _hash_of(workspace.root / made.key)
     entry = {"made_of": wanted.made_of, "vintage": vintage, "place": made.key, "sha256": sha256}
-    _keep(workspace, dataset, {wanted.series: entry})
+    add_to_record(workspace, dataset, _RECORD, {wanted.series: entry})
 
 
 def _hash_of(folder: Path) -> str:
@@ -120,7 +118,7 @@ def record_counted(
     table be skipped that nothing was released of.
     """
     entry = {"counted": _counted(workspace, records), "measurement": measurement_sha256}
-    _keep(workspace, name.dataset, {_label(name): entry})
+    add_to_record(workspace, name.dataset, _RECORD, {_label(name): entry})
 
 
 @step(SENSITIVE)
@@ -140,7 +138,7 @@ def find_drawn(workspace: Workspace, name: ReleaseName, records: StoredTable) ->
     last = drawn[-1]
     if _is_withdrawn(workspace, last.name):
         return None
-    known = _known(workspace, name.dataset).get(_label(last.name), {})
+    known = read_record(workspace, name.dataset, _RECORD).get(_label(last.name), {})
     wanted = {"counted": _counted(workspace, records), "measurement": last.measurement_sha256}
     return last.name.vintage if known == wanted else None
 
@@ -166,28 +164,3 @@ def _is_withdrawn(workspace: Workspace, name: ReleaseName) -> bool:
 
 def _label(name: ReleaseName) -> str:
     return f"{name.vintage}-{name.digest}"
-
-
-def _place(workspace: Workspace, dataset: str) -> Path:
-    return workspace.sensitive / dataset / "unchanged.json"
-
-
-def _known(workspace: Workspace, dataset: str) -> dict[str, dict[str, Any]]:
-    try:
-        body: dict[str, dict[str, Any]] = json.loads(_place(workspace, dataset).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return body
-
-
-def _keep(workspace: Workspace, dataset: str, entries: dict[str, dict[str, Any]]) -> None:
-    path = _place(workspace, dataset)
-    part = path.with_name(f".unchanged-{process_mark()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(_known(workspace, dataset) | entries, indent=1, sort_keys=True))
-        part.replace(path)
-    except OSError as error:
-        if error.errno in FULL:
-            raise workspace.is_full() from None
-        raise
