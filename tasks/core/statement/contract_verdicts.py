@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, time
 from math import sqrt
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
@@ -37,19 +37,6 @@ Verdict = Literal["enforced", "passed", "failed", "undecided"]
 _TEXT = sentences_of("all_protections")
 #: One-sided quantile of the normal distribution at one in a thousand.
 _STANDARD_ERRORS = 3.0902
-
-
-class ReleasedNumbers(Protocol):
-    """The released number of records and counts of one attribute."""
-
-    @property
-    def schema(self) -> Schema: ...
-
-    def enough_records(self, least: float) -> Verdict:
-        """Whether there are at least so many records."""
-
-    def few_empties(self, column: int, limit: float) -> Verdict:
-        """Whether at most a share ``limit`` (0..1) of the records has no value in a single-valued column."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +59,10 @@ class NoisyNumbers:
         return "passed" if self.measurement.number_of_records >= least - margin else "failed"
 
     def few_empties(self, column: int, limit: float) -> Verdict:
-        """By the noisy counts of the column's values; nobody counted one that another column decides."""
+        """Whether at most a share ``limit`` (0..1) of the records has no value in a single-valued column.
+
+        By the noisy counts of the column's values; nobody counted one that another column decides.
+        """
         if column >= len(self.schema.measured.columns):
             return "undecided"
         if column in self.measurement.never_empty:
@@ -122,23 +112,28 @@ class RoundedNumbers:
         return "passed" if present >= (1 - limit) * most_records else "undecided"
 
 
-@dataclass(frozen=True)
-class ReleasedResult:
-    """A rule's sentence, its declared column if it has one, and the verdict that may be published."""
-
-    rule: str
-    column: str | None
-    verdict: Verdict
+ReleasedNumbers = NoisyNumbers | RoundedNumbers
 
 
 def contract_json(
     contract: Contract, numbers: ReleasedNumbers, aggregates: Aggregates, *, strict: bool
 ) -> Json:
-    """The content of ``contract.json``; the arguments are those of `judge_released`."""
+    """The content of ``contract.json``, from what is released.
+
+    Args:
+        contract: the table's; only rules on columns of the release's schema are judged.
+        aggregates: the release's: whose values are judged.
+        strict: whether a broken rule would have stopped the run.
+    """
     if strict:
         return passed_json(contract, numbers.schema)
-    results = judge_released(contract, numbers, aggregates, strict=strict)
-    return _body(contract, [(result.rule, result.verdict) for result in results], strict=False)
+    values: dict[int | None, list[str]] = {}
+    for attribute in aggregates.attributes:
+        text = attribute.value if attribute.item is None else attribute.item
+        values.setdefault(attribute.column, []).append(text)
+    rules = rules_of(contract, numbers.schema)
+    verdicts = [(rule.sentence, _verdict(rule, values.get(rule.column_id, []), numbers)) for rule in rules]
+    return _body(contract, verdicts, strict=False)
 
 
 def passed_json(contract: Contract, schema: Schema) -> Json:
@@ -156,30 +151,6 @@ def _body(contract: Contract, verdicts: list[tuple[str, Verdict]], *, strict: bo
         "sentence": _TEXT.say(f"verdicts.{mode}"),
         "rules": [{"rule": rule, "verdict": verdict} for rule, verdict in verdicts],
     }
-
-
-def judge_released(
-    contract: Contract, numbers: ReleasedNumbers, aggregates: Aggregates, *, strict: bool
-) -> list[ReleasedResult]:
-    """Verdicts on the contract's rules, from what is released.
-
-    Args:
-        contract: the table's; only rules on columns of the release's schema are judged.
-        aggregates: the release's: whose values are judged.
-        strict: whether a broken rule would have stopped the run.
-    """
-    values: dict[int | None, list[str]] = {}
-    for attribute in aggregates.attributes:
-        text = attribute.value if attribute.item is None else attribute.item
-        values.setdefault(attribute.column, []).append(text)
-    return [
-        ReleasedResult(
-            rule.sentence,
-            rule.column,
-            "passed" if strict else _verdict(rule, values.get(rule.column_id, []), numbers),
-        )
-        for rule in rules_of(contract, numbers.schema)
-    ]
 
 
 def _verdict(rule: ContractRule, values: list[str], numbers: ReleasedNumbers) -> Verdict:

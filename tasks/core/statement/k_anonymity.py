@@ -89,7 +89,20 @@ class AnonymityFacts:
 
     @property
     def synthesis(self) -> SynthesisFacts:
-        return synthesis_of(self.synthesis_mode, self.hold_resolution, self.oversampling)
+        """What the mode's records are made from and keep (S4.1 to S4.4)."""
+        held, ratio = self.hold_resolution, self.oversampling[0] if self.oversampling else None
+        modes = {
+            "row_seeded": SynthesisFacts(True, False, True, True),
+            "unseeded": SynthesisFacts(True, False, True, False),
+            "value_seeded": SynthesisFacts(True, False, True, True, ratio),
+            "aggregate_seeded": SynthesisFacts(held, True, held, False),
+            "fitted": SynthesisFacts(False, True, False, False, only_reported=False),
+        }
+        if self.synthesis_mode not in modes:
+            raise InternalError(
+                f"A statement is of a known mode of synthesis; {self.synthesis_mode} is not one."
+            )
+        return modes[self.synthesis_mode]
 
     @property
     def held_length(self) -> int | None:
@@ -119,24 +132,6 @@ def _up_to(length: int) -> str:
     if length == 1:
         return _TEXT.say("lengths.one")
     return _TEXT.say("lengths.several", length=str(length))
-
-
-def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, int] | None) -> SynthesisFacts:
-    """What a mode's records are made from and keep (S4.1 to S4.4).
-
-    Raises:
-        InternalError: no mode of this name.
-    """
-    modes = {
-        "row_seeded": SynthesisFacts(True, False, True, True),
-        "unseeded": SynthesisFacts(True, False, True, False),
-        "value_seeded": SynthesisFacts(True, False, True, True, oversampling[0] if oversampling else None),
-        "aggregate_seeded": SynthesisFacts(hold_resolution, True, hold_resolution, False),
-        "fitted": SynthesisFacts(False, True, False, False, only_reported=False),
-    }
-    if mode not in modes:
-        raise InternalError(f"A statement is of a known mode of synthesis; {mode} is not one.")
-    return modes[mode]
 
 
 def counts_hold(facts: AnonymityFacts) -> list[str]:
@@ -323,11 +318,7 @@ class RoundedWords(PlainWords):
 
     def _reported(self) -> list[str]:
         count = self.statement["count"]
-        value, least, most = (
-            format_whole(count["value"]),
-            format_whole(count["least"]),
-            format_whole(count["most"]),
-        )
+        value, least, most = (format_whole(count[key]) for key in ("value", "least", "most"))
         if least == most:
             told = [self._text.say("reported.count_exact", count=value)]
         else:

@@ -15,7 +15,7 @@ from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.contract_verdicts import NoisyNumbers, RoundedNumbers, contract_json, judge_released
+from tasks.core.statement.contract_verdicts import NoisyNumbers, RoundedNumbers, contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tests.oracles.contracts import HEADER, contract_of
 from tests.oracles.workloads import draw, parameters
@@ -82,8 +82,8 @@ def verdicts(
 ) -> dict[str, str]:
     contract = contract_of()
     measurement, aggregates = release(contract, counts, records, accountant)
-    results = judge_released(contract, NoisyNumbers(measurement), aggregates, strict=strict)
-    return {item.rule: item.verdict for item in results}
+    rules = contract_json(contract, NoisyNumbers(measurement), aggregates, strict=strict)["rules"]
+    return {entry["rule"]: entry["verdict"] for entry in rules}
 
 
 def broken(counts: dict[str, dict[str, int]], records: int = 1000, accountant: str = "gdp") -> set[str]:
@@ -163,8 +163,10 @@ def test_a_drafted_list_is_judged_on_released_values() -> None:
         measurement = dataclasses.replace(measurement, schema=schema)
         attributes = tuple(Attribute("ward", value, 0) for value in ward)
         aggregates = Aggregates((), attributes, 22, (), ())
-        results = judge_released(contract, NoisyNumbers(measurement), aggregates, strict=False)
-        found = {item.rule: item.verdict for item in results}["ward: every value is one of those listed"]
+        rules = contract_json(contract, NoisyNumbers(measurement), aggregates, strict=False)["rules"]
+        found = {entry["rule"]: entry["verdict"] for entry in rules}[
+            "ward: every value is one of those listed"
+        ]
         assert found == ("passed" if passed else "failed")
 
 
@@ -177,8 +179,8 @@ def test_a_drafted_list_of_a_column_without_a_released_value_is_undecided() -> N
     contract = contract_of(columns)
     schema = build_schema(["person", "ward"], Declarations(), contract, cap_required=False)
     aggregates = Aggregates((), (), 20, (), ())
-    results = judge_released(contract, RoundedNumbers(schema, aggregates, 10), aggregates, strict=False)
-    assert {item.rule: item.verdict for item in results} == {
+    rules = contract_json(contract, RoundedNumbers(schema, aggregates, 10), aggregates, strict=False)["rules"]
+    assert {entry["rule"]: entry["verdict"] for entry in rules} == {
         "every record has a subject id": "enforced",
         "at least 3 records": "passed",
         "ward: every value is one of those listed": "undecided",
@@ -197,8 +199,8 @@ def rounded_verdicts(records: int, wards: dict[str, int], k: int = 10) -> dict[s
     ids = np.arange(len(wards), dtype=np.int32).reshape(-1, 1)
     counts = np.array(list(wards.values()), np.int64)
     aggregates = Aggregates(("ward",), attributes, records, (ids,), (counts,))
-    results = judge_released(contract, RoundedNumbers(schema, aggregates, k), aggregates, strict=False)
-    return {item.rule: item.verdict for item in results}
+    rules = contract_json(contract, RoundedNumbers(schema, aggregates, k), aggregates, strict=False)["rules"]
+    return {entry["rule"]: entry["verdict"] for entry in rules}
 
 
 @pytest.mark.parametrize(

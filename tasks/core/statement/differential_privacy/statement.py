@@ -22,7 +22,7 @@ from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.figures import format_whole
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import sentences_of
-from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
+from tasks.core.statement.column_totals import column_totals, to_look_at
 from tasks.core.statement.differential_privacy.draws import FittedDraw, LengthsDraw, StatedDraw
 from tasks.core.statement.differential_privacy.questions import answer_questionnaire
 from tasks.core.statement.plain_words import STATEMENT_FORMAT
@@ -151,8 +151,18 @@ def accounted_statement(
         InternalError: the noise does not carry the nominal charge (R9), or a key of the statement is
             not one that a release may hold (test P5).
     """
-    draw, choices = _draw_of(measurement), choices or RunChoices()
-    parts = draw.parts(ledger.unit)
+    choices = choices or RunChoices()
+    draw: StatedDraw
+    if isinstance(measurement, WorkloadMeasurement):
+        draw = FittedDraw(measurement)
+    else:
+        draw = LengthsDraw(measurement)
+    parts, parameters = draw.parts(ledger.unit), measurement.parameters
+    groups = None
+    if ledger.unit == "row":
+        first = FirstLength.of(measurement)
+        groups = group_guarantees(measurement.mu_squared, parameters.delta, first)
+    claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
     content: Json = {
         "format": STATEMENT_FORMAT,
         "private": measurement.private,
@@ -162,12 +172,13 @@ def accounted_statement(
         "population": ledger.population,
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
-        "attention": _attention(measurement, ledger, choices),
+        # What a reader must know before anything else.
+        "attention": cautions(claim) + cap_cautions(ledger.cap.epsilon, ledger.cap.delta),
         "guarantee": _guarantee(measurement, draw, ledger.unit) if measurement.private else None,
         "columns": draw.columns(_columns(measurement)),
         "prepared": preparation_paragraph(measurement.schema, filled=measurement.never_empty),
         "columns_to_look_at": to_look_at(measurement),
-        "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
+        "group_privacy": groups,
         "group_privacy_rule": _TEXT.say("claim.several_rows") if ledger.unit == "row" else None,
         "disclosed_uniques": _disclosed_uniques(measurement, parts["noisy_count"], ledger),
         "ledger": _ledger(ledger),
@@ -178,8 +189,7 @@ def accounted_statement(
         **parts,
         **({"drafted_from_table": True} if choices.drafted_from_table else {}),
         **_on_unchanged(ledger, choices),
-        **_stopped(ledger),
-        **_unread(ledger),
+        **_stopped_runs(ledger),
     }
     if choices.contract_sha256 and (held := constraints_json(measurement.schema, choices.contract_sha256)):
         content["constraints"] = held
@@ -187,12 +197,6 @@ def accounted_statement(
         content["questions"] = answer_questionnaire(content)
     check_released_json(content)
     return content
-
-
-def _draw_of(measurement: AnyMeasurement) -> StatedDraw:
-    if isinstance(measurement, WorkloadMeasurement):
-        return FittedDraw(measurement)
-    return LengthsDraw(measurement)
 
 
 def _guarantee(measurement: AnyMeasurement, draw: StatedDraw, unit: str) -> Json:
@@ -244,29 +248,24 @@ def _on_unchanged(ledger: LedgerFacts, choices: RunChoices) -> Json:
     return {"on_unchanged": {"policy": SKIP if skips else DRAW, "changes": changes, "sentence": sentence}}
 
 
-def _stopped(ledger: LedgerFacts) -> Json:
-    """How many runs a strict contract stopped before: exact answers about the table (R2)."""
-    runs, contracts = ledger.stopped_runs, ledger.stopping_contracts
-    if not runs:
-        return {}
-    counted = _TEXT.say("conditions.stopped_run")
-    if runs > 1:
-        counted = _TEXT.say(
-            "conditions.stopped_runs", runs=format_whole(runs), contracts=format_whole(contracts)
-        )
-    sentence = f"{counted} {_TEXT.say('conditions.stopped')}"
-    return {"stopped_by_contract": {"runs": runs, "contracts": contracts, "sentence": sentence}}
-
-
-def _unread(ledger: LedgerFacts) -> Json:
-    """How many runs before could not read the table: exact answers, too."""
-    runs = ledger.unread_runs
-    if not runs:
-        return {}
-    counted = _TEXT.say("conditions.unread_run")
-    if runs > 1:
-        counted = _TEXT.say("conditions.unread_runs", runs=format_whole(runs))
-    return {"stopped_unread": {"runs": runs, "sentence": f"{counted} {_TEXT.say('conditions.unread')}"}}
+def _stopped_runs(ledger: LedgerFacts) -> Json:
+    """How many runs a strict contract stopped before, or could not read the table: exact answers (R2)."""
+    stopped: Json = {}
+    if runs := ledger.stopped_runs:
+        contracts = ledger.stopping_contracts
+        counted = _TEXT.say("conditions.stopped_run")
+        if runs > 1:
+            known = {"runs": format_whole(runs), "contracts": format_whole(contracts)}
+            counted = _TEXT.say("conditions.stopped_runs", **known)
+        sentence = f"{counted} {_TEXT.say('conditions.stopped')}"
+        stopped["stopped_by_contract"] = {"runs": runs, "contracts": contracts, "sentence": sentence}
+    if runs := ledger.unread_runs:
+        counted = _TEXT.say("conditions.unread_run")
+        if runs > 1:
+            counted = _TEXT.say("conditions.unread_runs", runs=format_whole(runs))
+        sentence = f"{counted} {_TEXT.say('conditions.unread')}"
+        stopped["stopped_unread"] = {"runs": runs, "sentence": sentence}
+    return stopped
 
 
 def _side_channels(ledger: LedgerFacts, choices: RunChoices) -> str:
@@ -290,18 +289,6 @@ def _not_covered(ledger: LedgerFacts, choices: RunChoices) -> list[str]:
     ]
 
 
-def _attention(measurement: AnyMeasurement, ledger: LedgerFacts, choices: RunChoices) -> list[str]:
-    """What a reader must know before anything else."""
-    parameters = measurement.parameters
-    claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
-    return cautions(claim) + cap_cautions(ledger.cap.epsilon, ledger.cap.delta)
-
-
-def _group_privacy(measurement: AnyMeasurement) -> list[Json]:
-    first = FirstLength.of(measurement)
-    return group_guarantees(measurement.mu_squared, measurement.parameters.delta, first)
-
-
 def _attack(measurement: AnyMeasurement, false_alarm: float = 0.05) -> Json:
     """Power of the best test of whether one unit is in the table, at most, by the trade-off function.
 
@@ -315,18 +302,15 @@ def _attack(measurement: AnyMeasurement, false_alarm: float = 0.05) -> Json:
 
 
 def _columns(measurement: AnyMeasurement) -> list[Json]:
-    totals = {each.name: each for each in column_totals(measurement)}
+    """Each with the counts of its values added up, with the error bar of their noise."""
+    totals = {
+        total.name: {"value": total.total, "survivors": total.values, "half_width_95": total.half_width}
+        for total in column_totals(measurement)
+    }
     return [
-        column_json(column) | {"noisy_total": _total(totals.get(column.name))}
+        column_json(column) | {"noisy_total": totals.get(column.name)}
         for column in measurement.schema.columns
     ]
-
-
-def _total(found: ColumnTotal | None) -> Json | None:
-    """The counts of a column added up, with the error bar of their noise."""
-    if found is None:
-        return None
-    return {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
 
 
 def _disclosed_uniques(measurement: AnyMeasurement, count: Json, ledger: LedgerFacts) -> Json:
