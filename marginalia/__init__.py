@@ -34,14 +34,13 @@ from marginalia.errors import (
     guard_call,
     name_misspelt,
 )
-from marginalia.process import NO_TABLE, CallDisplay, ask
+from marginalia.process import CallDisplay, ask
 from marginalia.release import Evaluation, open_folder, records_file
 from marginalia.release import OpenedBlob as Blob
 from marginalia.release import OpenedRelease as Release
-from marginalia.tables import Like, read_released, restore_dtypes, to_parquet
 
 if TYPE_CHECKING:
-    from marginalia.tables import AnyTable
+    from marginalia.tables import AnyTable, TableForm
 
 __all__ = [
     "Blob",
@@ -115,31 +114,34 @@ def protect(
         ParameterError: the settings, or the table, can't be used as they are.
         MarginaliaError: anything else that stops it.
     """
-    named = {
-        "dataset": dataset,
-        "prefix": dataset,
-        "vintage": vintage,
-        "subject_id": subject_id,
-        "output_dir": str(output_dir),
-    }
-    named |= {} if contract is None else {"contract": str(contract)}
-    for name in ("dataset", "vintage"):
-        if not isinstance(named[name], str):
-            raise ParameterError(f"{name} must be a text, not {type(named[name]).__name__}.")
-    flat = named | _protection(epsilon, releases, k, settings)
-    table, like = to_parquet(df)
-    with CallDisplay() as shown:
-        made = ask({"do": "protect", "settings": flat}, table, shown)
-        folder = Path(made["release"])
-        records = _records(folder, like, made["names"], settings)
-        old = made["unchanged"]
+    from marginalia import tables
+
+    for name, label in (("dataset", dataset), ("vintage", vintage)):
+        if not isinstance(label, str):
+            raise ParameterError(f"{name} must be a text, not {type(label).__name__}.")
+    flat: dict[str, Any] = {"dataset": dataset, "prefix": dataset, "vintage": vintage}
+    flat |= {"subject_id": subject_id, "output_dir": str(output_dir)}
+    if contract is not None:
+        flat["contract"] = str(contract)
+    flat |= _protection(epsilon, releases, k, settings)
+    file, form = tables.to_parquet(df)
+    with CallDisplay() as display:
+        answer = ask({"do": "protect", "settings": flat}, display, file)
+        folder = Path(answer["release"])
+        records = tables.restore_dtypes(
+            tables.read_released(records_file(folder)),
+            form,
+            answer["names"],
+            settings.get("multi_value_columns"),
+        )
+        old = answer["unchanged"]
         done = "Released" if old is None else f"Nothing new was released: the table is that of vintage {old}"
-        shown.close(f"{done}: {folder}")
-    return Release(folder, records, tuple(shown.notes), None if contract is None else str(contract))
+        display.close(f"{done}: {folder}")
+    return Release(folder, records, tuple(display.notes), flat.get("contract"))
 
 
 #: Keys of a configuration that are arguments of `protect` by another name.
-_INSTEAD = {
+_ARGUMENTS_INSTEAD = {
     "sensitive_microdata_path": "The table is the first argument",
     "noise_epsilon": "The price of a release is given as epsilon",
     "reporting_resolution": "The least number of people is given as k",
@@ -150,44 +152,32 @@ _INSTEAD = {
 def _protection(
     epsilon: float | None, releases: int | None, k: int | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The keys of a configuration that these arguments of `protect` stand for, and the further ones.
-
-    Raises:
-        ParameterError: no protection is chosen, or two are.
-    """
-    mode = settings.get("synthesis_mode")
-    for key, given in _INSTEAD.items():
+    """The keys of a configuration that these arguments of `protect` stand for, and the further ones."""
+    is_syndiffix = settings.get("synthesis_mode") == "syndiffix"
+    for key, instead in _ARGUMENTS_INSTEAD.items():
         if key in settings:
-            raise ParameterError(f"{given}: leave {key} out.")
-    if releases is not None and (k is not None or mode == "syndiffix"):
+            raise ParameterError(f"{instead}: leave {key} out.")
+    if releases is not None and (k is not None or is_syndiffix):
         raise ParameterError("releases is about the budget of differential privacy: leave it out here.")
-    chosen = [epsilon is not None, k is not None, mode == "syndiffix"]
-    if sum(chosen) != 1 and not (sum(chosen) == 0 and "privacy" in settings):
+    number = (epsilon is not None) + (k is not None) + is_syndiffix
+    if number > 1 or (number == 0 and "privacy" not in settings):
         raise ParameterError(
             "A release needs one protection: give epsilon, such as epsilon=1, for differential privacy, "
             'or k, such as k=10, for k-anonymity, or synthesis_mode="syndiffix".'
             + name_misspelt(settings, ("epsilon", "k", "synthesis_mode"))
         )
-    flat: dict[str, Any] = {}
-    if mode != "syndiffix":  # where every 0 is a value
-        flat["sensitive_zeros"] = ["*"]
+    flat: dict[str, Any] = {} if is_syndiffix else {"sensitive_zeros": ["*"]}  # there every 0 is a value
     if "multi_value_columns" in settings:  # whose columns come out as they were
         flat["synthetic_forms"] = ["condensed"]
     if epsilon is not None:
         flat |= {"dp_aggregates": True, "noise_epsilon": epsilon}
     if k is not None:
         flat |= {"dp_aggregates": False, "reporting_resolution": k}
-    planned = {} if releases is None else {"releases": releases}
+    flat |= settings
     privacy = settings.get("privacy", {})
-    if planned and isinstance(privacy, Mapping):
-        return {**flat, **settings, "privacy": {**planned, **privacy}}
-    return {**flat, **settings}
-
-
-def _records(folder: Path, like: Like, names: Mapping[str, str], settings: Mapping[str, Any]) -> "AnyTable":
-    return restore_dtypes(
-        read_released(records_file(folder)), like, names, settings.get("multi_value_columns")
-    )
+    if releases is not None and isinstance(privacy, Mapping):
+        flat["privacy"] = {"releases": releases, **privacy}
+    return flat
 
 
 @guard_call
@@ -245,38 +235,70 @@ def syndiffix(
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix`` refuses.
     """
-    table, like = to_parquet(df)
-    further = {"clustering": clustering, **settings}
-    options = _of_syndiffix(ids, columns, dataset, date_formats, further, list(like.columns))
-    with CallDisplay() as shown, tempfile.TemporaryDirectory() as folder:
-        output = Path(folder, "synthetic.parquet")
-        ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
-        made = read_released(output)
-    found = {_bare(name): name for name in like.columns}
-    names = {name: found.get(_bare(name), name) for name in made.column_names}
-    return restore_dtypes(made, like.without(tuple(date_formats or ())), names)
+    from marginalia import tables
+
+    file, form = tables.to_parquet(df)
+    settings = {"clustering": clustering, **settings}
+    options = _syndiffix_options(ids, columns, dataset, date_formats, settings, form)
+    with CallDisplay() as display:
+        synthetic = _ask_for_table({"do": "syndiffix", "options": options}, display, file)
+    own_names = {_bare(name): name for name in form.columns}
+    names = {name: own_names.get(_bare(name), name) for name in synthetic.column_names}
+    return tables.restore_dtypes(synthetic, form.without(tuple(date_formats or ())), names)
 
 
-def _of_syndiffix(
+def _ask_for_table(request: dict[str, Any], display: CallDisplay, *files: memoryview) -> Any:
+    """The Arrow table that answers a request."""
+    from marginalia import tables
+
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "answer.parquet")
+        ask({**request, "output": str(output)}, display, *files)
+        return tables.read_released(output)
+
+
+def _syndiffix_options(
     ids: str | Sequence[str],
     columns: str | Sequence[str] | None,
     dataset: str | None,
     date_formats: Mapping[str, str | Sequence[str]] | None,
     settings: Mapping[str, Any],
-    header: Sequence[str],
+    form: "TableForm",
 ) -> dict[str, Any]:
     if "aidcolumns" in settings:
         raise ParameterError("The columns that say whose row it is are given as ids: leave aidcolumns out.")
-    asked = {
+    options: dict[str, Any] = {
         "aidcolumns": [ids] if isinstance(ids, str) else ids,
         "columns": [columns] if isinstance(columns, str) else columns,
         "dataset": dataset,
         "date_formats": dict(date_formats) if isinstance(date_formats, Mapping) else date_formats,
     }
-    options = {name: value for name, value in asked.items() if value is not None} | dict(settings)
-    if "value_safe_columns" in settings:
-        options["value_safe_columns"] = _named(settings["value_safe_columns"], asked, header)
+    id_names = {_bare(name) for name in options["aidcolumns"] if isinstance(name, str)}
+    synthesized = options["columns"] or [name for name in form.columns if _bare(name) not in id_names]
+    options = {name: value for name, value in options.items() if value is not None} | dict(settings)
+    safe = settings.get("value_safe_columns")
+    if isinstance(safe, str):
+        options["value_safe_columns"] = [safe]
+    elif isinstance(safe, list | tuple):
+        options["value_safe_columns"] = [_column_at(column, synthesized) for column in safe]
     return options
+
+
+def _column_at(column: Any, synthesized: Sequence[str]) -> Any:
+    """A column's name, also of its position among those that are synthesized."""
+    if not isinstance(column, int) or isinstance(column, bool):
+        return column
+    if not 0 <= column < len(synthesized):
+        raise ParameterError(
+            f"value_safe_columns must name columns, or count those that are synthesized from 0 to "
+            f"{len(synthesized) - 1}, but has {column}: name the column."
+        )
+    return synthesized[column]
+
+
+def _bare(name: str) -> str:
+    """A name without the blanks and quotes that the command takes off, in small letters."""
+    return name.strip(" \t\r\n'\"").lower()
 
 
 @guard_call
@@ -317,17 +339,15 @@ def build_blob(
     Raises:
         MarginaliaError: what the command ``marginalia syndiffix --blob`` refuses.
     """
-    table, like = to_parquet(df)
-    request = {
-        "do": "build_blob",
-        "options": _of_syndiffix(ids, columns, dataset, date_formats, settings, list(like.columns)),
-        "path": str(_path_of(path)),
-        "largest": largest,
-    }
+    from marginalia import tables
+
+    file, form = tables.to_parquet(df)
+    options = _syndiffix_options(ids, columns, dataset, date_formats, settings, form)
+    request = {"do": "build_blob", "options": options, "path": _path_of_file(path), "largest": largest}
     if largest is not None and (isinstance(largest, bool) or not isinstance(largest, int)):
         raise ParameterError(f"largest must be a whole number, not {type(largest).__name__}.")
-    with CallDisplay() as shown:
-        return Blob.of(ask(request, table, shown))
+    with CallDisplay() as display:
+        return Blob.of(ask(request, display, file))
 
 
 @guard_call
@@ -344,14 +364,14 @@ def open_blob(path: str | Path) -> Blob:
     Raises:
         InputError: there is none, or it is no blob.
     """
-    with CallDisplay() as shown:
-        return Blob.of(ask({"do": "open_blob", "path": str(_path_of(path))}, NO_TABLE, shown))
+    with CallDisplay() as display:
+        return Blob.of(ask({"do": "open_blob", "path": _path_of_file(path)}, display))
 
 
-def _path_of(path: object) -> Path:
+def _path_of_file(path: object) -> str:
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(f"path must be the path of a file, not {type(path).__name__}.")
-    return Path(path).expanduser().absolute()
+    return str(Path(path).expanduser().absolute())
 
 
 @guard_call
@@ -381,37 +401,13 @@ def stitch(left: "AnyTable", right: "AnyTable", *, shared: bool = True) -> "AnyT
             "shared must be True or False: the tables are stitched by all columns that both have, so leave a "
             "column out of one of them if it is not to count."
         )
-    (first, like), (second, further) = to_parquet(left), to_parquet(right)
+    from marginalia import tables
+
+    (first, form), (second, right_form) = tables.to_parquet(left), tables.to_parquet(right)
     request = {"do": "stitch", "left_bytes": len(first), "owner": "shared" if shared else "left"}
-    with CallDisplay() as shown, tempfile.TemporaryDirectory() as folder:
-        output = Path(folder, "stitched.parquet")
-        both = memoryview(b"".join((first, second)))
-        ask({**request, "output": str(output)}, both, shown)
-        made = read_released(output)
-    return restore_dtypes(made, like.beside(further), {})
-
-
-def _bare(name: str) -> str:
-    """A name without the blanks and quotes that the command takes off, in small letters."""
-    return name.strip(" \t\r\n'\"").lower()
-
-
-def _named(columns: object, asked: Mapping[str, Any], header: Sequence[str]) -> object:
-    """Columns by their names, where the reference also takes positions among those that are synthesized."""
-    if not isinstance(columns, list | tuple):
-        return [columns] if isinstance(columns, str) else columns
-    ids = {_bare(name) for name in asked["aidcolumns"] if isinstance(name, str)}
-    synthesized = asked["columns"] or [name for name in header if _bare(name) not in ids]
-    named = []
-    for column in columns:
-        is_place = isinstance(column, int) and not isinstance(column, bool)
-        if is_place and not 0 <= column < len(synthesized):
-            raise ParameterError(
-                f"value_safe_columns must name columns, or count those that are synthesized from 0 to "
-                f"{len(synthesized) - 1}, but has {column}: name the column."
-            )
-        named.append(synthesized[column] if is_place else column)
-    return named
+    with CallDisplay() as display:
+        stitched = _ask_for_table(request, display, first, second)
+    return tables.restore_dtypes(stitched, form.beside(right_form), {})
 
 
 @guard_call
@@ -450,19 +446,21 @@ def evaluate(
     request = {
         "do": "evaluate",
         "release": str(release.folder),
-        "output_dir": str(_workspace(release) if output_dir is None else output_dir),
+        "output_dir": str(_workspace_of(release) if output_dir is None else output_dir),
         "contract": release.contract if contract is None else str(contract),
         "target": target,
         "group": group,
     }
-    table, _ = to_parquet(df)
-    with CallDisplay() as shown:
-        made = ask(request, table, shown)
-        shown.close("Evaluated against the raw table. The figures are not to be shared.")
-    return Evaluation(Path(made["place"]))
+    from marginalia import tables
+
+    file, _ = tables.to_parquet(df)
+    with CallDisplay() as display:
+        answer = ask(request, display, file)
+        display.close("Evaluated against the raw table. The figures are not to be shared.")
+    return Evaluation(Path(answer["place"]))
 
 
-def _workspace(release: Release) -> Path:
+def _workspace_of(release: Release) -> Path:
     *_, root = release.folder.parents[:3]
     if (root / "sensitive").is_dir():
         return root

@@ -7,6 +7,7 @@ a ``tasks.py`` of its own, which Python would find first.
 import functools
 import importlib.util
 import inspect
+import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -16,17 +17,32 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _loaded(path: Path) -> ModuleType:
-    """A file of the checkout that imports nothing, as a module that no name on the path stands for."""
-    spec = importlib.util.spec_from_file_location(f"marginalia.{path.stem}", path)
+def _load_file(name: str) -> ModuleType:
+    """A file of the core that imports nothing, as a module that no name on the path stands for."""
+    path = ROOT / "tasks" / "core" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"marginalia.{name}", path)
     assert spec is not None and spec.loader is not None, "the checkout is whole"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for each in vars(module).values():
-        if isinstance(each, type) and each.__module__ == module.__name__:  # its own, not what it imports
-            each.__module__ = "marginalia"
+    for value in vars(module).values():
+        if isinstance(value, type) and value.__module__ == module.__name__:  # its own, not what it imports
+            value.__module__ = "marginalia"
     return module
 
+
+__all__ = [
+    "BudgetExhausted",
+    "ContractViolation",
+    "InputError",
+    "InternalError",
+    "LedgerError",
+    "MarginaliaError",
+    "MeasurementLost",
+    "ParameterError",
+    "ResourceLimit",
+    "StorageError",
+    "StoredTableMismatch",
+]
 
 if TYPE_CHECKING:
     from tasks.core import errors as causes
@@ -44,46 +60,25 @@ if TYPE_CHECKING:
         StoredTableMismatch,
     )
 else:
-    causes = _loaded(ROOT / "tasks" / "core" / "errors.py")
-    BudgetExhausted, ContractViolation = causes.BudgetExhausted, causes.ContractViolation
-    InputError, InternalError, LedgerError = causes.InputError, causes.InternalError, causes.LedgerError
-    MarginaliaError, MeasurementLost = causes.MarginaliaError, causes.MeasurementLost
-    ParameterError, ResourceLimit = causes.ParameterError, causes.ResourceLimit
-    StorageError, StoredTableMismatch = causes.StorageError, causes.StoredTableMismatch
-
-#: The project's own, which imports nothing either.
-_did_you_mean: Callable[[str, Iterable[str]], str] = _loaded(ROOT / "tasks/core/hints.py").did_you_mean
-
-__all__ = [
-    "BudgetExhausted",
-    "ContractViolation",
-    "InputError",
-    "InternalError",
-    "LedgerError",
-    "MarginaliaError",
-    "MeasurementLost",
-    "ParameterError",
-    "ResourceLimit",
-    "StorageError",
-    "StoredTableMismatch",
-]
+    causes = _load_file("errors")
+    globals().update({name: getattr(causes, name) for name in __all__})
 
 
 def error_of(kind: str, problems: list[str]) -> MarginaliaError:
-    """An error that another process described. Args: kind: its class. problems: its sentences."""
-    found: type[MarginaliaError] = getattr(causes, kind)
-    return found(problems) if issubclass(found, ParameterError) else found("\n".join(problems))
+    """An error that another process described by the name of its class and its sentences."""
+    cause: type[MarginaliaError] = getattr(causes, kind)
+    return cause(problems) if issubclass(cause, ParameterError) else cause("\n".join(problems))
 
 
 def name_misspelt(given: Iterable[str], known: Iterable[str]) -> str:
     """What of a call's names may be a slip, each in a sentence behind a blank; empty where nothing is.
 
-    >>> misspelt(["epsilom", "bins"], ["epsilon", "k"])
+    >>> name_misspelt(["epsilom", "bins"], ["epsilon", "k"])
     ' epsilom is no argument: did you mean epsilon?'
     """
-    names = list(known)
-    found = [(name, _did_you_mean(name, names)) for name in given]
-    return "".join(f" {name} is no argument: {meant}" for name, meant in found if meant)
+    did_you_mean, names = _load_file("hints").did_you_mean, list(known)
+    hints = ((name, did_you_mean(name, names)) for name in given)
+    return "".join(f" {name} is no argument: {hint}" for name, hint in hints if hint)
 
 
 _P = ParamSpec("_P")
@@ -116,7 +111,7 @@ def guard_call(function: Callable[_P, _R]) -> Callable[_P, _R]:
             except KeyboardInterrupt:
                 safe = KeyboardInterrupt("Make the same call again: what was done is kept.")
             except Exception as error:
-                safe = InternalError(_unforeseen(error))
+                safe = InternalError(_describe_unforeseen(error))
         del args, kwargs
         vars(safe).setdefault("owner_notes", ())
         safe.__cause__ = safe.__context__ = None
@@ -127,16 +122,12 @@ def guard_call(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return call
 
 
-def _unforeseen(error: Exception) -> str:
+def _describe_unforeseen(error: Exception) -> str:
     """What may be said of an error of another's: its kind and its place in the code."""
     if isinstance(error, MemoryError):
         return "The call needs more memory than there is: give fewer columns, or more memory."
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    at = (
-        "" if trace is None else f" in {Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno}"
-    )
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    at = f" in {Path(frame.f_code.co_filename).name}, line {line}"
     return (
         f"The call failed ({type(error).__name__}{at}). What the error says may hold cells of the table, so "
         "it is not shown. Please report this line."

@@ -32,7 +32,7 @@ _SHARE = re.compile(r"\s*(?P<what>.*?)\s+(?P<percent>\d{1,3})%\s*")
 
 
 class CallDisplay:
-    """One call's output, for as long as the call lasts: ``with Shown() as shown``.
+    """One call's output, for as long as the call lasts: ``with CallDisplay() as display``.
 
     Attributes:
         notes: lines that are for the person alone, such as where cells that were not counted are listed. An
@@ -41,7 +41,7 @@ class CallDisplay:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self._told: list[str] = []
+        self._sentences: list[str] = []
         self._rest, self._rewrites = "", False
         self._now = ""
         self._started = time.monotonic()
@@ -62,16 +62,16 @@ class CallDisplay:
             self.close()
 
     def tell(self, sentence: str) -> None:
-        self._told.append(sentence)
+        self._sentences.append(sentence)
         if self._display is None:
-            self._line(sentence)
+            self._write_line(sentence)
         self._show(at_once=True)
 
     def write(self, text: str) -> None:
         """Take what a terminal would get: lines, and one that is rewritten until another one comes."""
         for piece in _PIECES.split(self._rest + text):
             if piece == "\n":
-                self._take(self._rest)
+                self._take_note(self._rest)
             elif piece != _REWRITE:
                 self._rest = piece
             if piece in ("\n", _REWRITE):
@@ -91,15 +91,14 @@ class CallDisplay:
         elif self._handle is not None or self._display is None:
             self._show(at_once=True)
 
-    def _take(self, line: str) -> None:
+    def _take_note(self, line: str) -> None:
         """A line for the person alone: it is in no notebook, as these are saved and sent around."""
-        if not line:
-            return
-        self.notes.append(line)
-        if self._display is None:
-            self._line(line)
+        if line:
+            self.notes.append(line)
+            if self._display is None:
+                self._write_line(line)
 
-    def _line(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         clear = _REWRITE if sys.stderr.isatty() else ""
         sys.stderr.write(f"{clear}{text}\n")
         sys.stderr.flush()
@@ -118,27 +117,22 @@ class CallDisplay:
         if self._handle is None and not at_once and seconds < _QUIET_SECONDS:
             return
         self._shown_at = now
-        content = {"text/plain": self._as_text(seconds), "text/html": self._as_html(seconds)}
+        sentences, bars = list(self._sentences), [f"<div>{escape(line)}</div>" for line in self._sentences]
+        if not self._is_over:
+            sentences.append(f"{self._now.strip() or 'At work'} ({seconds} s)")
+            bars.append(_progress_bar(self._now, seconds))
+        content = {"text/plain": "\n".join(sentences), "text/html": "".join(bars)}
         if self._handle is None:
             self._handle = self._display(content, raw=True, display_id=True)
         else:
             self._handle.update(content, raw=True)
 
-    def _as_text(self, seconds: int) -> str:
-        now = f"{self._now.strip() or 'At work'} ({seconds} s)"
-        return "\n".join([*self._told, *([] if self._is_over else [now])])
 
-    def _as_html(self, seconds: int) -> str:
-        told = "".join(f"<div>{escape(sentence)}</div>" for sentence in self._told)
-        return told if self._is_over else told + _bar(self._now, seconds)
-
-
-def _bar(now: str, seconds: int) -> str:
-    share = _SHARE.fullmatch(now)
-    what = share["what"] if share else now.strip() or "At work"
-    value = f' max="100" value="{min(int(share["percent"]), 100)}"' if share else ""
-    percent = f", {share['percent']} %" if share else ""
-    label = escape(what)
+def _progress_bar(now: str, seconds: int) -> str:
+    label, value, percent = escape(now.strip() or "At work"), "", ""
+    if share := _SHARE.fullmatch(now):
+        label, percent = escape(share["what"]), f", {share['percent']} %"
+        value = f' max="100" value="{min(int(share["percent"]), 100)}"'
     return f'<div><progress{value} aria-label="{label}"></progress> {label}{percent} ({seconds} s)</div>'
 
 
@@ -160,27 +154,25 @@ _START = (
 )
 #: The most that is read of what is shown at once.
 _BYTES = 2**16
-#: In place of a table where none is handed over.
-NO_TABLE = memoryview(b"")
 #: How long one that has answered, or was interrupted, may take to end.
 _ENDING_SECONDS = 10
 #: How often a call that says nothing shows that it is at work.
 _TICK_SECONDS = 1.0
 
 
-def ask(request: dict[str, Any], table: memoryview, shown: CallDisplay) -> dict[str, Any]:
+def ask(request: dict[str, Any], display: CallDisplay, *files: memoryview) -> dict[str, Any]:
     """Ask, and wait for the answer.
 
     Args:
         request: ``do`` and what goes with it.
-        table: a Parquet file, or `NO_TABLE`.
-        shown: is given what there is to show.
+        display: is given what there is to show.
+        files: in Parquet, of the tables that the request is about; sent as one.
 
     Raises:
         MarginaliaError: what stopped it.
         KeyboardInterrupt: the person did, by the notebook's button or ctrl-C; or somebody ended it.
     """
-    text = json.dumps(request, default=_plain).encode()
+    text = json.dumps(request, default=_plain_setting).encode()
     child = subprocess.Popen(
         [_interpreter(), "-P", "-c", _START, str(ROOT)],
         stdin=subprocess.PIPE,
@@ -188,13 +180,13 @@ def ask(request: dict[str, Any], table: memoryview, shown: CallDisplay) -> dict[
         stderr=subprocess.PIPE,
         start_new_session=True,  # the notebook's button interrupts this process, which interrupts that one
     )
-    wire = _Wire(child, shown)
+    wire = _Wire(child, display)
     try:
-        wire.send(text, table)
+        wire.send(text, *files)
         last = wire.wait()
     finally:
         wire.close()
-    return _meant(last, child.returncode)
+    return _answer_in(last, child.returncode)
 
 
 def _interpreter() -> str:
@@ -203,7 +195,7 @@ def _interpreter() -> str:
     return str(own) if own.exists() else sys.executable
 
 
-def _plain(value: object) -> object:
+def _plain_setting(value: object) -> object:
     """What JSON has for a setting: a NumPy number, an array, a path, a set. Raises ParameterError.
 
     A column of a table is none: a message about a setting names it.
@@ -221,33 +213,31 @@ def _plain(value: object) -> object:
 
 
 class _Wire:
-    def __init__(self, child: "subprocess.Popen[bytes]", shown: CallDisplay) -> None:
-        self._child, self._shown = child, shown
+    def __init__(self, child: "subprocess.Popen[bytes]", display: CallDisplay) -> None:
+        assert child.stdin and child.stdout and child.stderr, "they are pipes"
+        self._child, self._display = child, display
+        self._stdin, self._streams = child.stdin, (child.stdout, child.stderr)
         self._last: dict[str, Any] = {}
         self._rest = b""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._selector = selectors.DefaultSelector()
-        for stream, take in ((child.stdout, self._messages), (child.stderr, self._screen)):
-            assert stream is not None, "they are pipes"
+        for stream, take in zip(self._streams, (self._take_messages, self._take_screen), strict=True):
             self._selector.register(stream, selectors.EVENT_READ, take)
 
-    def send(self, *parts: bytes | memoryview) -> None:
+    def send(self, text: bytes, *files: memoryview) -> None:
         """Send the request; one whose reader is gone says so by having no answer."""
-        stdin = self._child.stdin
-        assert stdin is not None, "it is a pipe"
-        try:
-            for part in parts:
-                stdin.write(struct.pack(">Q", len(part)))
-                stdin.write(part)
-            stdin.flush()
-        except BrokenPipeError:
-            return
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.write(struct.pack(">Q", len(text)) + text)
+            self._stdin.write(struct.pack(">Q", sum(map(len, files))))
+            for file in files:
+                self._stdin.write(file)
+            self._stdin.flush()
 
     def wait(self) -> dict[str, Any]:
         interrupted = False
         while True:
             try:
-                while self._step():
+                while self._take_ready():
                     pass
             except KeyboardInterrupt:
                 if interrupted:  # pressed again: nobody waits for it
@@ -257,50 +247,50 @@ class _Wire:
             else:
                 return self._last
 
-    def _step(self) -> bool:
+    def _take_ready(self) -> bool:
         """Take what is there; False when there are no more messages."""
         ready = self._selector.select(_TICK_SECONDS)
         if not ready:
-            self._shown.tick()
+            self._display.tick()
         for key, _ in ready:
             data = os.read(key.fd, _BYTES)
             if not data:
                 self._selector.unregister(key.fileobj)
             key.data(data)
-            if not data and key.fileobj is self._child.stdout:
+            if not data and key.fileobj is self._streams[0]:
                 return False
         return True
 
-    def _messages(self, data: bytes) -> None:
+    def _take_messages(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             message = json.loads(line)
             if "tell" in message:
-                self._shown.tell(message["tell"])
+                self._display.tell(message["tell"])
             else:
                 self._last = message
 
-    def _screen(self, data: bytes) -> None:
-        self._shown.write(self._decoder.decode(data))
+    def _take_screen(self, data: bytes) -> None:
+        self._display.write(self._decoder.decode(data))
 
     def close(self) -> None:
-        child = self._child
         with contextlib.suppress(BrokenPipeError):
-            child.stdin.close()  # type: ignore[union-attr]
+            self._stdin.close()
         try:
-            child.wait(_ENDING_SECONDS)
+            self._child.wait(_ENDING_SECONDS)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
-            child.kill()
-            child.wait()
-        for stream in (child.stdout, child.stderr):
-            stream.close()  # type: ignore[union-attr]
+            self._child.kill()
+            self._child.wait()
+        for stream in self._streams:
+            stream.close()
         self._selector.close()
 
 
-def _meant(last: dict[str, Any], code: int) -> dict[str, Any]:
+def _answer_in(last: dict[str, Any], code: int) -> dict[str, Any]:
+    """The answer in the last message, or the error that it tells of."""
     if "done" in last:
-        found: dict[str, Any] = last["done"]
-        return found
+        answer: dict[str, Any] = last["done"]
+        return answer
     if "failed" in last:
         failed = last["failed"]
         if failed["kind"] == "KeyboardInterrupt":

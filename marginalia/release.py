@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from marginalia.errors import ParameterError, StoredTableMismatch, guard_call
-from marginalia.process import NO_TABLE, CallDisplay, ask
-from marginalia.tables import as_typed, infer_dtypes, read_released
+from marginalia.process import CallDisplay, ask
 
 if TYPE_CHECKING:
     from marginalia.tables import AnyTable
@@ -39,8 +38,8 @@ class OpenedBlob:
     protects: str
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "OpenedBlob":
-        return cls(Path(told["path"]), tuple(told["columns"]), told["protects"])
+    def of(cls, answer: Mapping[str, Any]) -> "OpenedBlob":
+        return cls(Path(answer["path"]), tuple(answer["columns"]), answer["protects"])
 
     @guard_call
     def read(self, columns: str | Sequence[str] | None = None, *, target: str | None = None) -> "AnyTable":
@@ -54,14 +53,16 @@ class OpenedBlob:
             ParameterError: a column that the blob does not have.
             InputError: the file is gone, or no longer what it was.
         """
+        from marginalia import tables
+
         chosen = [columns] if isinstance(columns, str) else list(self.columns if columns is None else columns)
-        if not all(isinstance(each, str) for each in (*chosen, target or "")):
+        if not all(isinstance(name, str) for name in (*chosen, target or "")):
             raise ParameterError("columns must be a list of names of columns, and target one: give texts.")
-        with CallDisplay() as shown, tempfile.TemporaryDirectory() as folder:
-            output = str(Path(folder, "answer.parquet"))
+        with CallDisplay() as display, tempfile.TemporaryDirectory() as folder:
+            output = Path(folder, "answer.parquet")
             request = {"do": "read_blob", "path": str(self.path), "columns": chosen, "target": target}
-            ask({**request, "output": output}, NO_TABLE, shown)
-            return as_typed(read_released(Path(output)))
+            ask({**request, "output": str(output)}, display)
+            return tables.as_typed(tables.read_released(output))
 
 
 _MANIFEST, _ERRATA = "MANIFEST.json", "ERRATA.md"
@@ -70,8 +71,8 @@ _WITHDRAWN = re.compile(
     r"^## (?P<date>\S+): withdrawn\n\n(?P<text>[^\n]+)\n(?:\nReplaced by: (?P<other>[^\n]+)\n)?", re.MULTILINE
 )
 _REGIMES = {
-    "differential_privacy": "differential privacy",
-    "k_anonymity": "k-anonymity",
+    "differential_privacy": "differential privacy, epsilon {epsilon:g}, delta {delta:g}",
+    "k_anonymity": "k-anonymity, k = {resolution}",
     "syndiffix": "SynDiffix (not differentially private)",
 }
 
@@ -115,10 +116,12 @@ class OpenedRelease:
         Raises:
             ParameterError: it has none.
         """
-        name = next((each for each in self.files if each.endswith("_reportable_aggregates.tsv")), None)
-        if name is None:
-            raise ParameterError("A release of SynDiffix has no counts: count its records.")
-        return infer_dtypes(read_released(self.folder / name))
+        from marginalia import tables
+
+        for name in self.files:
+            if name.endswith("_reportable_aggregates.tsv"):
+                return tables.infer_dtypes(tables.read_released(self.folder / name))
+        raise ParameterError("A release of SynDiffix has no counts: count its records.")
 
     @property
     def page(self) -> Path | None:
@@ -129,12 +132,12 @@ class OpenedRelease:
     @property
     def files(self) -> tuple[str, ...]:
         """The names of its files."""
-        return tuple(str(each["file"]) for each in self._manifest["files"])
+        return tuple(_hashes_of(self.folder))
 
     @property
     def errata(self) -> str:
         """What was found wrong with it later; empty where nothing was."""
-        return _errata(self.folder)
+        return _errata_of(self.folder)
 
     @property
     def is_withdrawn(self) -> bool:
@@ -145,22 +148,13 @@ class OpenedRelease:
     def _manifest(self) -> dict[str, Any]:
         return _json_of(self.folder / _MANIFEST)
 
-    @property
-    def _protection(self) -> str:
-        regime = str(self.statement["regime"])
-        claim = self.statement["guarantee"]
-        strength = ""
-        if regime == "differential_privacy":
-            strength = f", epsilon {claim['epsilon']:g}, delta {claim['delta']:g}"
-        elif regime == "k_anonymity":
-            strength = f", k = {claim['resolution']}"
-        return f"{_REGIMES.get(regime, regime)}{strength}"
-
     def _facts(self) -> dict[str, str]:
+        regime = str(self.statement["regime"])
+        protection = _REGIMES.get(regime, regime).format(**self.statement["guarantee"])
         facts = {
             "Dataset": self.dataset,
             "Vintage": self.vintage,
-            "Protection": self._protection,
+            "Protection": protection,
             "Synthetic records": f"{len(self.records):,}",
             "Folder": str(self.folder),
         }
@@ -175,11 +169,11 @@ class OpenedRelease:
         rows = "".join(
             f"<tr><th>{key}</th><td>{escape(text)}</td></tr>" for key, text in self._facts().items()
         )
-        page = "" if self.page is None else f'<p><a href="{escape(_link(self.page))}">The page</a></p>'
+        page = "" if self.page is None else f'<p><a href="{escape(_link_to(self.page))}">The page</a></p>'
         return f"<table>{rows}</table>{page}"
 
 
-def _link(page: Path) -> str:
+def _link_to(page: Path) -> str:
     """From a notebook to a page: a browser opens none on disk from Jupyter, but one below the notebook."""
     here = Path.cwd()
     return quote(str(page.relative_to(here))) if page.is_relative_to(here) else page.as_uri()
@@ -214,16 +208,9 @@ class Evaluation:
 
 
 def open_folder(path: Path, *, withdrawn: bool) -> OpenedRelease:
-    """A release in a folder, each of whose files is what its manifest says.
+    """A release in a folder, each of whose files is as its manifest says (`marginalia.open_release`)."""
+    from marginalia import tables
 
-    Args:
-        path: the folder, ``latest``, or the dataset's, whose latest release is meant.
-        withdrawn: whether one that was withdrawn is opened, too.
-
-    Raises:
-        ParameterError: there is no release, or it was withdrawn.
-        StoredTableMismatch: a file is missing or was changed.
-    """
     folder = path.expanduser()
     if not (folder / _MANIFEST).is_file() and (folder / "latest" / _MANIFEST).is_file():
         folder = folder / "latest"
@@ -233,29 +220,39 @@ def open_folder(path: Path, *, withdrawn: bool) -> OpenedRelease:
             f"A release is a folder with a {_MANIFEST}, and {path} is none: give the folder of one, such as "
             "out/release/people/latest."
         )
-    _verify(folder)
-    gone = _WITHDRAWN.search(_errata(folder))
+    _require_whole(folder)
+    gone = _WITHDRAWN.search(_errata_of(folder))
     if gone is not None and not withdrawn:
         instead = f" Take {gone['other']} instead." if gone["other"] else ""
         raise ParameterError(
             f"The release {folder.name} was withdrawn on {gone['date']}: {gone['text'].rstrip('.')}.{instead}"
             " To look at it all the same, give withdrawn=True."
         )
-    return OpenedRelease(folder, infer_dtypes(read_released(records_file(folder))))
+    return OpenedRelease(folder, tables.infer_dtypes(tables.read_released(records_file(folder))))
 
 
-def _errata(folder: Path) -> str:
+def _errata_of(folder: Path) -> str:
     path = folder / _ERRATA
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _verify(folder: Path) -> None:
-    problems = []
+def _hashes_of(folder: Path) -> dict[str, str]:
+    """The hash of each file that a release's manifest lists."""
     try:
-        listed = {str(each["file"]): str(each["sha256"]) for each in _json_of(folder / _MANIFEST)["files"]}
+        listed = _json_of(folder / _MANIFEST)["files"]
+        return {str(entry["file"]): str(entry["sha256"]) for entry in listed}
     except (KeyError, TypeError):
         raise StoredTableMismatch(f"{_MANIFEST} must list the files of the release, and does not.") from None
-    for name, sha256 in listed.items():
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _require_whole(folder: Path) -> None:
+    problems = []
+    for name, sha256 in _hashes_of(folder).items():
         path = (folder / name).resolve()
         if not path.is_relative_to(folder) or not path.is_file():
             problems.append(f"{name} is missing.")
@@ -268,20 +265,14 @@ def _verify(folder: Path) -> None:
         )
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def records_file(folder: Path) -> Path:
     """The file of a release's synthetic records: in the form that has the table's own columns, where it is.
 
     Raises:
         ParameterError: it has none.
     """
-    names = [str(each["file"]) for each in _json_of(folder / _MANIFEST)["files"]]
     for ending in ("_condensed.tsv", ".parquet", ".tsv"):
-        for name in names:
+        for name in _hashes_of(folder):
             if name.endswith(f"_synthetic_microdata{ending}"):
                 return folder / name
     raise ParameterError("The release has no synthetic records: its run stopped before that stage.")

@@ -17,11 +17,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
+
 from marginalia.errors import ParameterError, StoredTableMismatch
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
     #: pyarrow has no types of its own that a checker reads.
     AnyTable = pd.DataFrame | Any
@@ -32,62 +36,60 @@ _MIXED = "cells:"
 #: Numbers of so many digits before or behind the point are told as the nearest float is.
 _MOST_DIGITS = 38
 _LONGEST_SPAN = datetime.timedelta(days=10**7)
+_ARROW_TYPES = {
+    "text": pa.string(),
+    "bool": pa.bool_(),
+    "int": pa.int64(),
+    "float": pa.float64(),
+    "moment": pa.timestamp("us"),
+    "instant": pa.timestamp("us", "UTC"),
+    "day": pa.date32(),
+    "time": pa.time64("us"),
+    "span": pa.duration("us"),
+    "bytes": pa.binary(),
+}
 
 
-def array_of_objects(objects: Sequence[Any]) -> "pa.Array":
+def objects_to_array(objects: Sequence[Any]) -> pa.Array:
     """The objects as an Arrow array; null where one is missing, or nested otherwise than in a list."""
-    import pyarrow as pa
-
     if set(map(type, objects)) <= {str, type(None)}:
         with suppress(UnicodeEncodeError):
             return pa.array(objects, None if all(value is None for value in objects) else pa.string())
-    return _array_of_cells([_cell(value) for value in objects])
+    return _cells_to_array([_kind_and_value(value) for value in objects])
 
 
-def values_of(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
+def array_to_objects(array: pa.Array | pa.ChunkedArray) -> list[Any]:
     """The objects of an Arrow array; None where one is missing, or Python has none for it."""
-
-    def value_of(scalar: "pa.Scalar") -> Any:
+    objects = []
+    for scalar in array:
         try:
-            return scalar.as_py()
+            objects.append(scalar.as_py())
         except (ValueError, OverflowError):
-            return None
-
-    try:
-        return array.to_pylist()  # type: ignore[no-any-return]
-    except (ValueError, OverflowError):
-        return [value_of(scalar) for scalar in array]
+            objects.append(None)
+    return objects
 
 
-def _array_of_cells(objects: list[tuple[str, Any]]) -> "pa.Array":
-    import pyarrow as pa
-
+def _cells_to_array(objects: list[tuple[str, Any]]) -> pa.Array:
     cells: dict[str, list[Any]] = {}
     for place, (kind, cell) in enumerate(objects):
         if cell is not None:
-            if kind not in cells:
-                cells[kind] = [None] * len(objects)
-            cells[kind][place] = cell
+            cells.setdefault(kind, [None] * len(objects))[place] = cell
     if not cells:
         return pa.nulls(len(objects))
     if len(cells) == 1:
         [(kind, held)] = cells.items()
         if kind != "number":
-            return _array(kind, held)
-        try:
+            return _kind_to_array(kind, held)
+        with suppress(pa.ArrowInvalid):  # no type has digits for all
             return pa.array(held)
-        except pa.ArrowInvalid:  # no type has digits for all
-            pass
-    arrays = [_array(kind, held) for kind, held in cells.items()]
+    arrays = [_kind_to_array(kind, held) for kind, held in cells.items()]
     return pa.StructArray.from_arrays(arrays, [f"{_MIXED}{kind}" for kind in cells])
 
 
-def _array(kind: str, cells: list[Any]) -> "pa.Array":
-    import pyarrow as pa
-
+def _kind_to_array(kind: str, cells: list[Any]) -> pa.Array:
     if kind == "list":
-        kinds = [_cell(item) for cell in cells if cell is not None for item in cell]
-        items = _array_of_cells([("text", None) if kind == "list" else (kind, item) for kind, item in kinds])
+        kinds = [_kind_and_value(item) for cell in cells if cell is not None for item in cell]
+        items = _cells_to_array([("text", None) if kind == "list" else (kind, item) for kind, item in kinds])
         starts, start = [], 0
         for cell in cells:
             starts.append(None if cell is None else start)
@@ -95,36 +97,24 @@ def _array(kind: str, cells: list[Any]) -> "pa.Array":
         return pa.LargeListArray.from_arrays(pa.array([*starts, start], pa.int64()), items)
     if kind == "number":
         return pa.array([None if cell is None else f"{cell:f}" for cell in cells], pa.string())
-    types = {
-        "text": pa.string(),
-        "bool": pa.bool_(),
-        "int": pa.int64(),
-        "float": pa.float64(),
-        "moment": pa.timestamp("us"),
-        "instant": pa.timestamp("us", "UTC"),
-        "day": pa.date32(),
-        "time": pa.time64("us"),
-        "span": pa.duration("us"),
-        "bytes": pa.binary(),
-    }
-    return pa.array(cells, types[kind])
+    return pa.array(cells, _ARROW_TYPES[kind])
 
 
-def _cell(value: Any) -> tuple[str, Any]:
+def _kind_and_value(value: Any) -> tuple[str, Any]:
     try:
         make = _KINDS.get(type(value))
         if make is None:
-            make = next((made for kind, made in _KINDS.items() if isinstance(value, kind)), _other)
+            make = next((made for kind, made in _KINDS.items() if isinstance(value, kind)), _other_value)
         return make(value)
     except Exception:  # whatever its own code does, or a time that no type holds
         return "text", None
 
 
-def _text(value: str) -> tuple[str, Any]:
+def _text_value(value: str) -> tuple[str, Any]:
     return "text", str.__str__(value).encode("utf-8", "replace").decode()
 
 
-def _integer(value: int) -> tuple[str, Any]:
+def _integer_value(value: int) -> tuple[str, Any]:
     value = int(value)
     if -(2**63) <= value < 2**63:
         return "int", value
@@ -134,19 +124,19 @@ def _integer(value: int) -> tuple[str, Any]:
         return "float", math.inf if value > 0 else -math.inf
 
 
-def _float(value: float) -> tuple[str, Any]:
+def _float_value(value: float) -> tuple[str, Any]:
     return "float", None if value != value else float(value)
 
 
-def _decimal(value: decimal.Decimal) -> tuple[str, Any]:
+def _decimal_value(value: decimal.Decimal) -> tuple[str, Any]:
     value = decimal.Decimal(value)  # without what a class of its own does
     if value.is_nan():
         return "number", None
     digits = max(value.adjusted() + 1, -value.as_tuple().exponent) if value.is_finite() else math.inf  # type: ignore[operator]
-    return ("number", value) if digits <= _MOST_DIGITS else _float(float(value))
+    return ("number", value) if digits <= _MOST_DIGITS else _float_value(float(value))
 
 
-def _moment(value: datetime.datetime) -> tuple[str, Any]:
+def _moment_value(value: datetime.datetime) -> tuple[str, Any]:
     if value != value:  # NaT
         return "moment", None
     if hasattr(value, "to_pydatetime"):
@@ -156,7 +146,7 @@ def _moment(value: datetime.datetime) -> tuple[str, Any]:
     return "instant", value.astimezone(datetime.UTC)
 
 
-def _span(value: datetime.timedelta) -> tuple[str, Any]:
+def _span_value(value: datetime.timedelta) -> tuple[str, Any]:
     if value != value:
         return "span", None
     if hasattr(value, "to_pytimedelta"):
@@ -165,15 +155,15 @@ def _span(value: datetime.timedelta) -> tuple[str, Any]:
 
 
 _KINDS: dict[type, Callable[[Any], tuple[str, Any]]] = {
-    str: _text,
+    str: _text_value,
     bool: lambda value: ("bool", value),
-    int: _integer,
-    float: _float,
-    decimal.Decimal: _decimal,
-    datetime.datetime: _moment,
+    int: _integer_value,
+    float: _float_value,
+    decimal.Decimal: _decimal_value,
+    datetime.datetime: _moment_value,
     datetime.date: lambda value: ("day", value),
     datetime.time: lambda value: ("time", value.replace(tzinfo=None)),
-    datetime.timedelta: _span,
+    datetime.timedelta: _span_value,
     bytes: lambda value: ("bytes", value),
     bytearray: lambda value: ("bytes", bytes(value)),
     list: lambda value: ("list", list(value)),
@@ -185,7 +175,7 @@ _KINDS: dict[type, Callable[[Any], tuple[str, Any]]] = {
 }
 
 
-def _other(value: Any) -> tuple[str, Any]:
+def _other_value(value: Any) -> tuple[str, Any]:
     """Of numpy and pandas; of anything else its text."""
     import numpy as np
 
@@ -193,31 +183,31 @@ def _other(value: Any) -> tuple[str, Any]:
     if (pandas is not None and (value is pandas.NA or value is pandas.NaT)) or value is np.ma.masked:
         return "text", None
     if isinstance(value, np.ndarray):
-        return ("list", list(value)) if value.ndim else _cell(value[()])
+        return ("list", list(value)) if value.ndim else _kind_and_value(value[()])
     if pandas is not None and isinstance(value, pandas.Series | pandas.Index):
         return "list", list(value)
     if pandas is not None and isinstance(value, np.datetime64 | np.timedelta64):
         made = pandas.Timestamp if isinstance(value, np.datetime64) else pandas.Timedelta
-        return _cell(made(value))
+        return _kind_and_value(made(value))
     if pandas is not None and isinstance(value, pandas.Interval):
-        return _interval(value)
+        return _interval_value(value)
     if isinstance(value, np.bool_):
         return "bool", bool(value)
     if isinstance(value, np.integer):
-        return _integer(int(value))
+        return _integer_value(int(value))
     if isinstance(value, np.floating):
-        return _float(float(value))
+        return _float_value(float(value))
     if isinstance(value, np.complexfloating | complex) and not value.imag:
-        return _float(float(value.real))
-    return _text(str(value))
+        return _float_value(float(value.real))
+    return _text_value(str(value))
 
 
-def _interval(value: "pd.Interval[Any]") -> tuple[str, Any]:
+def _interval_value(value: "pd.Interval[Any]") -> tuple[str, Any]:
     ends = [
         int(end) if isinstance(end, float) and end.is_integer() else end for end in (value.left, value.right)
     ]
     left, right = "[" if value.closed_left else "(", "]" if value.closed_right else ")"
-    return _text(f"{left}{ends[0]}, {ends[1]}{right}")
+    return _text_value(f"{left}{ends[0]}, {ends[1]}{right}")
 
 
 #: How released texts write what they reserve (S1.3).
@@ -231,7 +221,7 @@ _WHOLE = r"^-?(?:0|[1-9]\d{0,17})$"
 
 
 @dataclass(frozen=True)
-class Like:
+class TableForm:
     """What a table looks like, without any of its values but the order of its categories.
 
     Attributes:
@@ -240,28 +230,28 @@ class Like:
         orders: of each column of categories these, in their order.
     """
 
-    columns: dict[str, "pa.Field"]
+    columns: dict[str, pa.Field]
     dtypes: dict[str, Any] | None
     orders: dict[str, list[Any]]
 
-    def beside(self, other: "Like") -> "Like":
+    def beside(self, other: "TableForm") -> "TableForm":
         """The same with the other's further columns, where both are of one kind; others come as found."""
         if self.dtypes is None or other.dtypes is None:
             return replace(self, columns={**(other.columns if self.dtypes is None else {}), **self.columns})
-        return Like(
+        return TableForm(
             {**other.columns, **self.columns},
             {**other.dtypes, **self.dtypes},
             {**other.orders, **self.orders},
         )
 
-    def without(self, names: Collection[str]) -> "Like":
+    def without(self, names: Collection[str]) -> "TableForm":
         """The same, but that columns of these names come out as they are found."""
         known = {name.strip().casefold() for name in names}
         kept = {name: field for name, field in self.columns.items() if name.strip().casefold() not in known}
         return replace(self, columns=kept)
 
 
-def to_parquet(table: "AnyTable") -> tuple[memoryview, Like]:
+def to_parquet(table: Any) -> tuple[memoryview, TableForm]:
     """A table as a Parquet file in memory, and what it looks like.
 
     Args:
@@ -271,11 +261,11 @@ def to_parquet(table: "AnyTable") -> tuple[memoryview, Like]:
     Raises:
         ParameterError: it is none, or has a column that Parquet can't hold; columns are named by position.
     """
-    import pyarrow as pa
-
-    frame = _as_frame(_framed(table))
-    arrow = _arrow_of_frame(frame) if frame is not None else _arrow_of(_framed(table))
-    like = Like(
+    table = table.to_frame() if hasattr(table, "to_frame") else table
+    pandas = sys.modules.get("pandas")  # nobody has a DataFrame who never loaded it
+    frame: pd.DataFrame | None = table if pandas is not None and isinstance(table, pandas.DataFrame) else None
+    arrow = _arrow_of(table) if frame is None else _arrow_of_frame(frame)
+    like = TableForm(
         columns={field.name: field for field in arrow.schema},
         dtypes=None if frame is None else dict(zip(frame.columns, frame.dtypes, strict=True)),
         orders={
@@ -284,27 +274,22 @@ def to_parquet(table: "AnyTable") -> tuple[memoryview, Like]:
             if pa.types.is_dictionary(field.type)
         },
     )
-    return _written(arrow.replace_schema_metadata(None)), like
+    return _write_parquet(arrow.replace_schema_metadata(None)), like
 
 
-def _written(arrow: "pa.Table") -> memoryview:
-    import pyarrow as pa
-
-    if (file := _parquet(arrow)) is not None:
+def _write_parquet(arrow: pa.Table) -> memoryview:
+    if (file := _try_parquet(arrow)) is not None:
         return file
     columns = {name: arrow[name] for name in arrow.column_names}
     for name, column in columns.items():
-        if _parquet(pa.table({name: column})) is None:
-            columns[name] = array_of_objects(values_of(column))
-    if (file := _parquet(pa.table(columns))) is None:
+        if _try_parquet(pa.table({name: column})) is None:
+            columns[name] = objects_to_array(array_to_objects(column))
+    if (file := _try_parquet(pa.table(columns))) is None:
         raise ParameterError("The table holds a column that Parquet can't hold: convert it.")
     return file
 
 
-def _parquet(arrow: "pa.Table") -> memoryview | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def _try_parquet(arrow: pa.Table) -> memoryview | None:
     file = io.BytesIO()
     with suppress(pa.ArrowException, TypeError, ValueError):
         pq.write_table(arrow, file)
@@ -312,19 +297,7 @@ def _parquet(arrow: "pa.Table") -> memoryview | None:
     return None
 
 
-def _framed(table: Any) -> object:
-    return table.to_frame() if hasattr(table, "to_frame") else table
-
-
-def _as_frame(table: object) -> "pd.DataFrame | None":
-    """The table where it is a DataFrame of pandas, which nobody has who never loaded it."""
-    pandas = sys.modules.get("pandas")
-    return table if pandas is not None and isinstance(table, pandas.DataFrame) else None
-
-
-def _arrow_of(table: object) -> "pa.Table":
-    import pyarrow as pa
-
+def _arrow_of(table: object) -> pa.Table:
     arrow = table if isinstance(table, pa.Table) else None
     if arrow is None and (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
         with suppress(pa.ArrowException, TypeError, ValueError):
@@ -338,14 +311,12 @@ def _arrow_of(table: object) -> "pa.Table":
     return arrow
 
 
-def _arrow_of_frame(frame: "pd.DataFrame") -> "pa.Table":
-    import pyarrow as pa
-
+def _arrow_of_frame(frame: "pd.DataFrame") -> pa.Table:
     _require_names(list(frame.columns))
     return pa.table({name: _arrow_of_series(frame[name]) for name in frame.columns})
 
 
-def _of_columns(places: list[int], of: int, problem: str) -> list[str]:
+def _column_problems(places: list[int], of: int, problem: str) -> list[str]:
     """What is wrong with columns, a line each; of many or nearly all one line, which does not count them.
 
     A table that lies on its side has a column for each person. Args: of: so many columns the table has.
@@ -358,20 +329,19 @@ def _of_columns(places: list[int], of: int, problem: str) -> list[str]:
     ]
 
 
-def _arrow_of_series(series: "pd.Series[Any]") -> "pa.Array":
+def _arrow_of_series(series: "pd.Series[Any]") -> pa.Array:
     import pandas as pd
-    import pyarrow as pa
 
     if isinstance(series.dtype, pd.SparseDtype):
         series = series.astype(series.dtype.subtype)
-    if isinstance(series.dtype, pd.CategoricalDtype) and _is_worded(series.dtype.categories.dtype):
-        series = series.cat.rename_categories(_words(series.dtype.categories))
+    if isinstance(series.dtype, pd.CategoricalDtype) and _becomes_text(series.dtype.categories.dtype):
+        series = series.cat.rename_categories(_category_texts(series.dtype.categories))
     array: pa.Array | None = None
-    if not (_holds_objects(series.dtype) or _is_worded(series.dtype)):
+    if not (_holds_objects(series.dtype) or _becomes_text(series.dtype)):
         with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
             array = pa.Array.from_pandas(series)
     if array is None:
-        array = array_of_objects(series.astype(object).tolist())
+        array = objects_to_array(series.astype(object).tolist())
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
@@ -386,14 +356,14 @@ def _holds_objects(dtype: Any) -> bool:
     return bool(pd.api.types.is_object_dtype(categories.dtype)) and not texts
 
 
-def _is_worded(dtype: Any) -> bool:
+def _becomes_text(dtype: Any) -> bool:
     import pandas as pd
 
     return isinstance(dtype, pd.IntervalDtype | pd.PeriodDtype)
 
 
-def _words(categories: "pd.Index[Any]") -> list[str]:
-    return array_of_objects(list(categories)).to_pylist()  # type: ignore[no-any-return]
+def _category_texts(categories: "pd.Index[Any]") -> list[str]:
+    return objects_to_array(list(categories)).to_pylist()  # type: ignore[no-any-return]
 
 
 def _require_names(names: Sequence[object]) -> None:
@@ -401,36 +371,31 @@ def _require_names(names: Sequence[object]) -> None:
     unnamed = [place for place, name in enumerate(names, start=1) if not isinstance(name, str)]
     first: dict[object, int] = {}
     repeated = [place for place, name in enumerate(names, start=1) if first.setdefault(name, place) != place]
-    problems = _of_columns(
+    problems = _column_problems(
         unnamed,
         len(names),
         "must have a text as its name: rename it, or make all names texts by df.columns = "
         "df.columns.map(str).",
     )
-    problems += _of_columns(repeated, len(names), "has the name of a column before it: rename one.")
+    problems += _column_problems(repeated, len(names), "has the name of a column before it: rename one.")
     if not names:
         problems.append("The table must have columns, and has none.")
     if problems:
         raise ParameterError(problems)
 
 
-def _categories(column: "pa.ChunkedArray") -> list[Any]:
-    found: dict[Any, None] = {}
-    for chunk in column.chunks:
-        found.update(dict.fromkeys(values_of(chunk.dictionary)))
-    return list(found)
+def _categories(column: pa.ChunkedArray) -> list[Any]:
+    return list(
+        dict.fromkeys(value for chunk in column.chunks for value in array_to_objects(chunk.dictionary))
+    )
 
 
-def read_released(path: Path) -> "pa.Table":
+def read_released(path: Path) -> pa.Table:
     """A released file of records: Parquet, or tab-separated texts, whose empty cells are null.
 
     Raises:
         StoredTableMismatch: it can't be read as one.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    from pyarrow import csv
-
     try:
         if path.suffix == ".parquet":
             return pq.read_table(path)
@@ -446,7 +411,7 @@ def read_released(path: Path) -> "pa.Table":
 
 
 def restore_dtypes(
-    made: "pa.Table", like: Like, names: Mapping[str, str], delimiters: Mapping[str, str] | None = None
+    made: pa.Table, like: TableForm, names: Mapping[str, str], delimiters: Mapping[str, str] | None = None
 ) -> "AnyTable":
     """A released table with the dtypes of the one that it was made from.
 
@@ -456,16 +421,14 @@ def restore_dtypes(
         names: of its columns, by the released spelling.
         delimiters: between the items of columns of several.
     """
-    import pyarrow as pa
-
     columns: dict[str, Any] = {}
     dtypes: dict[str, Any] = {}
     for released in made.column_names:
         name = names.get(released, released)
         field = like.columns.get(name)
-        column = _plain(made[released])
+        column = _unescape(made[released])
         if field is None:
-            columns[name] = _as_found(column)
+            columns[name] = _infer_type(column)
             continue
         columns[name] = _cast(column, field.type, like.orders.get(name), (delimiters or {}).get(name))
         if like.dtypes is not None and columns[name].type == field.type:
@@ -473,22 +436,20 @@ def restore_dtypes(
     return pa.table(columns) if like.dtypes is None else _frame(columns, dtypes)
 
 
-def infer_dtypes(made: "pa.Table") -> "AnyTable":
+def infer_dtypes(made: pa.Table) -> "AnyTable":
     """A released table whose origin nobody here knows: a DataFrame where there is pandas, else Arrow.
 
     Texts become numbers or truth values only where nothing is lost: ``01`` stays a text.
     """
-    return _known_or_arrow({name: _as_found(_plain(made[name])) for name in made.column_names})
+    return _frame_or_arrow({name: _infer_type(_unescape(made[name])) for name in made.column_names})
 
 
-def as_typed(made: "pa.Table") -> "AnyTable":
+def as_typed(made: pa.Table) -> "AnyTable":
     """The same of one whose columns have types of their own: texts stay texts."""
-    return _known_or_arrow({name: made[name] for name in made.column_names})
+    return _frame_or_arrow({name: made[name] for name in made.column_names})
 
 
-def _known_or_arrow(columns: Mapping[str, "pa.ChunkedArray"]) -> "AnyTable":
-    import pyarrow as pa
-
+def _frame_or_arrow(columns: Mapping[str, pa.ChunkedArray]) -> "AnyTable":
     try:
         import pandas  # noqa: F401
     except ImportError:
@@ -496,10 +457,7 @@ def _known_or_arrow(columns: Mapping[str, "pa.ChunkedArray"]) -> "AnyTable":
     return _frame(columns, {})
 
 
-def _plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _unescape(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_string(column.type):
         return column
     for written, meant in _RESERVED:
@@ -508,26 +466,23 @@ def _plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
 
 
 def _cast(
-    column: "pa.ChunkedArray", kind: "pa.DataType", order: list[Any] | None, delimiter: str | None
-) -> "pa.ChunkedArray":
+    column: pa.ChunkedArray, kind: pa.DataType, order: list[Any] | None, delimiter: str | None
+) -> pa.ChunkedArray:
     """A column as a type; as bins, or as what it is, where its values are none of that type's."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_dictionary(kind):
         inner = _cast(column, kind.value_type, None, None)
         if inner.type != kind.value_type or order is None:
             return inner
-        return _ordered(inner, order, kind)
+        return _as_categories(inner, order, kind)
     if delimiter is not None and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         items = pc.split_pattern(column, delimiter)
         with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return items.cast(kind)
         return items
-    if pa.types.is_string(column.type) and _is_binary(kind):
-        return _bytes(column).cast(kind)
+    if pa.types.is_string(column.type) and (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        return _parse_bytes(column).cast(kind)
     if pa.types.is_string(column.type) and pa.types.is_duration(kind):
-        return _spans(column, kind)
+        return _parse_durations(column, kind)
     if pa.types.is_null(kind) and column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))])
     try:
@@ -535,50 +490,37 @@ def _cast(
             column = pc.binary_join_element_wise("1970-01-01", column, " ").cast(pa.timestamp("us"))
         return column.cast(kind, safe=not pa.types.is_floating(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return _binned(column)
+        return _as_ordered_bins(column)
 
 
-def _is_binary(kind: "pa.DataType") -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
-
-
-def _bytes(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+def _parse_bytes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Bytes from their texts, in which those that are no plain letter are escaped."""
-    import pyarrow as pa
-
-    def meant(text: str) -> bytes:
-        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text).encode("latin-1", "replace")
-
-    return pa.chunked_array(
-        [pa.array([None if t is None else meant(t) for t in column.to_pylist()], pa.binary())]
-    )
+    cells: list[bytes | None] = []
+    for text in column.to_pylist():
+        plain = text and _ESCAPED.sub(lambda escaped: chr(int(escaped[1], 16)), text)
+        cells.append(plain if plain is None else plain.encode("latin-1", "replace"))
+    return pa.chunked_array([pa.array(cells, pa.binary())])
 
 
-def _spans(column: "pa.ChunkedArray", kind: "pa.DataType") -> "pa.ChunkedArray":
+def _parse_durations(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """Durations from their texts, as hours, minutes and seconds; as texts where one is something else."""
-    import pyarrow as pa
+    microseconds: list[int | None] = []
+    for text in column.to_pylist():
+        span = None if text is None else _SPAN.fullmatch(text)
+        if span is not None:
+            sign, hours, minutes, seconds, fraction = span.groups()
+            total = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 10**6
+            total += int((fraction or "").ljust(6, "0"))
+            microseconds.append(-total if sign else total)
+        elif text is None:
+            microseconds.append(None)
+        else:
+            return _as_ordered_bins(column)
+    durations = pa.array(microseconds, pa.int64()).view(pa.duration("us"))
+    return pa.chunked_array([durations.cast(kind, safe=False)])
 
-    found = [None if text is None else _SPAN.fullmatch(text) for text in column.to_pylist()]
-    if any(match is None and text is not None for match, text in zip(found, column.to_pylist(), strict=True)):
-        return _binned(column)
-    micro = [None if match is None else _microseconds(match) for match in found]
-    return pa.chunked_array([pa.array(micro, pa.int64()).view(pa.duration("us")).cast(kind, safe=False)])
 
-
-def _microseconds(span: re.Match[str]) -> int:
-    sign, hours, minutes, seconds, fraction = span.groups()
-    total = (int(hours) * 3600 + int(minutes) * 60 + int(seconds)) * 10**6 + int(
-        (fraction or "").ljust(6, "0")
-    )
-    return -total if sign else total
-
-
-def _ordered(column: "pa.ChunkedArray", order: list[Any], kind: "pa.DataType") -> "pa.ChunkedArray":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _as_categories(column: pa.ChunkedArray, order: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
     held = set(pc.unique(column).drop_null().to_pylist())
     known = [value for value in order if value in held]
     known += sorted(held - set(known))  # spelled otherwise, such as without blanks around
@@ -588,10 +530,7 @@ def _ordered(column: "pa.ChunkedArray", order: list[Any], kind: "pa.DataType") -
     return pa.chunked_array(chunks, pa.dictionary(kind.index_type, kind.value_type, kind.ordered))
 
 
-def _binned(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _as_ordered_bins(column: pa.ChunkedArray) -> pa.ChunkedArray:
     held = pc.unique(column).drop_null().to_pylist() if pa.types.is_string(column.type) else []
     matches = {label: _BIN.match(label) for label in held}
     if not held or not all(matches.values()):
@@ -602,13 +541,10 @@ def _binned(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
         return (float(below or above or inner), -1 if below else 1 if above else 0)
 
     ordered = sorted(held, key=place)
-    return _ordered(column, ordered, pa.dictionary(pa.int32(), pa.string(), ordered=True))
+    return _as_categories(column, ordered, pa.dictionary(pa.int32(), pa.string(), ordered=True))
 
 
-def _as_found(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _infer_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_string(column.type):
         return column
     held = pc.unique(column).drop_null()
@@ -621,14 +557,14 @@ def _as_found(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
     try:
         numbers = held.cast(pa.float64())
     except pa.ArrowInvalid:
-        return _binned(column)
+        return _as_ordered_bins(column)
     is_same = [
         repr(number) == text for number, text in zip(numbers.to_pylist(), held.to_pylist(), strict=True)
     ]
     return column.cast(pa.float64()) if all(is_same) else column
 
 
-def _frame(columns: Mapping[str, "pa.ChunkedArray"], dtypes: Mapping[str, Any]) -> "pd.DataFrame":
+def _frame(columns: Mapping[str, pa.ChunkedArray], dtypes: Mapping[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.DataFrame({name: _series(column, dtypes.get(name)) for name, column in columns.items()})
@@ -640,19 +576,21 @@ _NULLABLE = {"bool": "boolean"} | {
 }
 
 
-def _series(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
+def _series(column: pa.ChunkedArray, dtype: Any) -> "pd.Series[Any]":
     import pandas as pd
-    import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
-        return _categorical(column, dtype)
+        return _category_series(column, dtype)
     if dtype is None:
         nullable = _NULLABLE.get(str(column.type))
         return pd.Series(column.to_pandas(), dtype=nullable)
     if pd.api.types.is_object_dtype(dtype):
         return pd.Series(column.to_pylist(), dtype=object)
-    if _is_worded(dtype):
-        return _worded(column.to_pandas(), dtype)
+    if _becomes_text(dtype):
+        texts = column.to_pandas()
+        with suppress(TypeError, ValueError):
+            return texts.astype(dtype)  # type: ignore[no-any-return]
+        return texts  # type: ignore[no-any-return]
     if column.null_count:
         dtype = pd.api.types.pandas_dtype(_NULLABLE.get(str(dtype), dtype))
     if hasattr(dtype, "__from_arrow__"):
@@ -660,22 +598,14 @@ def _series(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
     return column.to_pandas().astype(dtype)  # type: ignore[no-any-return]
 
 
-def _worded(texts: "pd.Series[Any]", dtype: Any) -> "pd.Series[Any]":
-    try:
-        return texts.astype(dtype)
-    except (TypeError, ValueError):
-        return texts
-
-
-def _categorical(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
+def _category_series(column: pa.ChunkedArray, dtype: Any) -> "pd.Series[Any]":
     import pandas as pd
 
-    column = column.unify_dictionaries()
-    found = pd.Series(column.to_pandas())
+    series = pd.Series(column.unify_dictionaries().to_pandas())
     if not isinstance(dtype, pd.CategoricalDtype):
-        return found
+        return series
     categories = dtype.categories
-    known = dict(zip(_words(categories), categories, strict=True)) if _is_worded(categories.dtype) else {}
-    values = [known.get(each, each) for each in found.cat.categories]
-    with_dtype = pd.Index(values, dtype=None if known else categories.dtype)
-    return found.cat.rename_categories(with_dtype)
+    if not _becomes_text(categories.dtype):
+        return series.cat.rename_categories(pd.Index(list(series.cat.categories), dtype=categories.dtype))
+    by_text = dict(zip(_category_texts(categories), categories, strict=True))
+    return series.cat.rename_categories(pd.Index([by_text.get(text, text) for text in series.cat.categories]))

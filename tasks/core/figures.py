@@ -32,7 +32,7 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
 def format_up(value: float, digits: int = 3) -> str:
     """``value`` to ``digits`` significant digits, never less than it: for losses and error bars.
 
-    >>> up(1.0001), down(1.0009), up(1e-6)
+    >>> format_up(1.0001), format_down(1.0009), format_up(1e-6)
     ('1.01', '1', '10⁻⁶')
     """
     return _rounded(value, digits, ROUND_CEILING)
@@ -44,7 +44,7 @@ def format_down(value: float, digits: int = 3) -> str:
 
 
 def plain_up(value: float | Decimal, digits: int = 6) -> str:
-    """The same as `up`, written as a program reads it: costs, caps and what was spent, side by side.
+    """The same as `format_up`, written as a program reads it: costs, caps and what was spent, side by side.
 
     One rounding for all of them: whatever is no more than another is never shown as more.
     """
@@ -53,7 +53,7 @@ def plain_up(value: float | Decimal, digits: int = 6) -> str:
 
 
 def plain_down(value: float | Decimal, digits: int = 6) -> str:
-    """The same as `down`, written as a program reads it: for what remains."""
+    """The same as `format_down`, written as a program reads it: for what remains."""
     short = Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(float(value))))
     return f"{float(short):.{digits}g}"
 
@@ -66,7 +66,7 @@ def format_near(value: float, digits: int = 3) -> str:
 def format_whole(value: int) -> str:
     """A whole number with commas between thousands and a true minus sign.
 
-    >>> whole(-1832)
+    >>> format_whole(-1832)
     '−1,832'
     """
     return f"{value:,}".replace("-", _MINUS)

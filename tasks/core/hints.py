@@ -26,7 +26,7 @@ def show_path(path: Path) -> str:
 def list_some(names: Sequence[str], most: int = 5) -> str:
     """Names in quotes, up to so many, and how many more there are.
 
-    >>> some_of(["age", "sex", "town"], most=2)
+    >>> list_some(["age", "sex", "town"], most=2)
     "'age', 'sex' and 1 more"
     """
     shown = ", ".join(map(repr, names[:most]))

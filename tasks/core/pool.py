@@ -75,7 +75,7 @@ def map_on_threads(
 ) -> Iterator[_Done]:
     """What each unit gives, in order, on so many threads (0: on all cores).
 
-    >>> list(mapped(len, ["three", "of", "us"], 2))
+    >>> list(map_on_threads(len, ["three", "of", "us"], 2))
     [5, 2, 2]
 
     Args:

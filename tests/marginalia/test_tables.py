@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marginalia
-from marginalia.tables import array_of_objects, infer_dtypes, restore_dtypes, to_parquet
+from marginalia.tables import objects_to_array, infer_dtypes, restore_dtypes, to_parquet
 from tasks.core.records.columns import bin_labels
 from tasks.core.records.value_texts import text_of_values
 from tasks.core.tables.column_names import output_spelling
@@ -322,8 +322,8 @@ _MISSING: list[Any] = [
 
 def test_each_object_has_the_text_that_it_has_alone_and_what_has_none_is_missing() -> None:
     held = [*_OBJECTS, *_MISSING]
-    texts = text_of_values(_DUCKDB, array_of_objects(held)).to_pylist()
-    alone = [text_of_values(_DUCKDB, array_of_objects([each])).to_pylist()[0] for each in held]
+    texts = text_of_values(_DUCKDB, objects_to_array(held)).to_pylist()
+    alone = [text_of_values(_DUCKDB, objects_to_array([each])).to_pylist()[0] for each in held]
     assert texts == alone
     assert [text is None for text in texts] == [
         each in range(len(_OBJECTS), len(held)) for each in range(len(held))
@@ -332,7 +332,7 @@ def test_each_object_has_the_text_that_it_has_alone_and_what_has_none_is_missing
 
 @pytest.mark.parametrize("held", [[_ITSELF], [_DEEP, ["a"]], [["a", [1], np.ma.masked, (2,)]]])
 def test_of_an_item_that_is_a_list_nothing_is_read(held: list[Any]) -> None:
-    array = array_of_objects(held)
+    array = objects_to_array(held)
     items = text_of_values(_DUCKDB, array.flatten()).to_pylist()
     assert [item for item in items if item] == ["a"] * ("a" in items)
     assert to_parquet(pd.DataFrame({"x": held}))[0]
@@ -375,7 +375,7 @@ _NUMBERS = st.integers(-(10**37), 10**37) | st.floats(allow_nan=False) | st.floa
 def test_a_number_has_one_text_in_all_types_that_hold_it_and_is_read_back_as_it_was(
     numbers: list[Any],
 ) -> None:
-    texts = text_of_values(_DUCKDB, array_of_objects(numbers)).to_pylist()
+    texts = text_of_values(_DUCKDB, objects_to_array(numbers)).to_pylist()
     for number, text in zip(numbers, texts, strict=True):
         holding = [pa.float16(), pa.float32(), pa.float64(), pa.int64(), pa.uint64(), pa.decimal128(38, 0)]
         whole = number == number and abs(number) < 10**37 and number == int(number)
