@@ -24,8 +24,7 @@ from tasks.batch.group import (
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow, log_unexpected
-from tasks.messages import tell, tell_log
-from tasks.progress import say
+from tasks.messages import say, tell, tell_log
 from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 

@@ -23,9 +23,9 @@ from tasks.core.tables.column_names import matching_name
 from tasks.engine import current_engine, engine_of
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow
-from tasks.late_input import announce_if_late
-from tasks.messages import tell
+from tasks.messages import say, tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
+from tasks.plan.input_file import announce_if_late
 from tasks.plan.resources import query_resources
 from tasks.plan.syndiffix import (
     NOTES,
@@ -35,7 +35,6 @@ from tasks.plan.syndiffix import (
     synthesized_table,
     weaker_protection_notes,
 )
-from tasks.progress import say
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date

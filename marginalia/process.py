@@ -25,7 +25,7 @@ from marginalia.errors import ROOT, InternalError, MarginaliaError, ParameterErr
 _REWRITTEN_SECONDS = 0.2
 #: A call that takes less than this shows no progress.
 _QUIET_SECONDS = 1.0
-#: How a terminal's line is begun anew (`tasks.progress`).
+#: How a terminal's line is begun anew (`tasks.messages`).
 _REWRITE = "\r\033[K"
 _PIECES = re.compile(f"(\n|{re.escape(_REWRITE)})")
 _SHARE = re.compile(r"\s*(?P<what>.*?)\s+(?P<percent>\d{1,3})%\s*")

@@ -35,8 +35,7 @@ from tasks.caching import content_key, skip_if_known
 from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import MarginaliaError
 from tasks.failures import guard_step
-from tasks.messages import LOGGER, TerminalHandler, tell_log
-from tasks.progress import QUIET_SECONDS, Progress
+from tasks.messages import LOGGER, QUIET_SECONDS, Progress, TerminalHandler, tell_log
 from tasks.storage import SENSITIVE, HoldsResults, Reference, RunWorkspace, StoredTable, Workspace
 
 _PREFECT = ("prefect.flow_runs", "prefect.task_runs")

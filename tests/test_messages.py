@@ -5,8 +5,7 @@ import logging
 import pytest
 
 from tasks.core.errors import InputError
-from tasks.messages import LOGGER, fail, tell, tell_log
-from tasks.progress import say
+from tasks.messages import LOGGER, fail, say, tell, tell_log
 from tasks.step import RunLogHandler, WithoutTraceback, carry_messages
 
 

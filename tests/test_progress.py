@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.progress import Progress
+from tasks.messages import Progress
 
 Told = list[tuple[float, str, float]]
 

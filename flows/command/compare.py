@@ -16,7 +16,7 @@ from tasks.core.metadata.methods import protection_line
 from tasks.core.navigation.over_time import DatedRelease, History, render_over_time, write_over_time_tsv
 from tasks.core.navigation.run_figures import public_settings, read_run
 from tasks.core.statement.syndiffix import SYNDIFFIX_REGIME
-from tasks.progress import say
+from tasks.messages import say
 from tasks.public.releases import all_releases
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, vintage_in_name
 

@@ -34,7 +34,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.overrides import without_secrets
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import BudgetExhausted, LateInput, ParameterError
-from tasks.progress import say
+from tasks.messages import say
 from tasks.request import FOLDER
 from tasks.storage import Workspace
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from tasks.core.errors import ParameterError, StorageError
 from tasks.core.hints import show_path
 from tasks.core.metadata.errata import ERRATA, Erratum, Kind, read_errata, status_of, today
-from tasks.progress import say
+from tasks.messages import say
 from tasks.public.releases import COPIES, LATEST, MANIFEST, add_erratum, releases_of
 from tasks.storage import vintage_in_name
 

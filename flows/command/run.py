@@ -24,7 +24,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.failures import log_unexpected
-from tasks.progress import Progress, say
+from tasks.messages import Progress, say
 from tasks.public.releases import page_file
 from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace

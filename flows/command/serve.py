@@ -18,7 +18,7 @@ from flows.command import server
 from flows.command.server import Process, started
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.core.ledger.place import VARIABLE, ledger_place
-from tasks.progress import say
+from tasks.messages import say
 
 #: How often a worker asks for runs: one that is due starts within so many seconds.
 QUERY_SECONDS = 2

@@ -14,9 +14,9 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.ledger.ledger import Admission
-from tasks.late_input import announce_if_late
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, tell_notes
+from tasks.plan.input_file import announce_if_late
 from tasks.plan.resources import query_resources
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tasks.configuration.flat_file import from_flat, read_json, unknown
+from tasks.configuration.flat_file import from_flat, read_json, unknown_key
 from tasks.configuration.model import Label, RunConfiguration
 from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.contracts.odcs import load_contract
@@ -85,7 +85,7 @@ def read_batch(path: Path, changes: Mapping[str, Any] | None = None) -> Batch:
             f"A batch file must hold runs, but {path} is the configuration of one run: give it to "
             "marginalia run."
         )
-    problems = [unknown(key, _PARTS) for key in body if key not in _PARTS]
+    problems = [unknown_key(key, _PARTS) for key in body if key not in _PARTS]
     stages = _stages(body.get("execute"), problems)
     base = body.get("base_config", {})
     if not isinstance(base, dict):
@@ -147,7 +147,7 @@ def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:
     if not isinstance(execute, dict):
         problems.append(f"execute must be an object of the stages {', '.join(STAGES)}, each true or false.")
         return ()
-    found = [unknown(key, STAGES, "execute.") for key in execute if key not in STAGES]
+    found = [unknown_key(key, STAGES, "execute.") for key in execute if key not in STAGES]
     found += [
         f"execute.{key} must be true or false, not {json.dumps(v)}."
         for key, v in execute.items()

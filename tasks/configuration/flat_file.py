@@ -55,7 +55,7 @@ _NESTED: dict[tuple[str, ...], tuple[type[BaseModel], ...]] = {
 }
 
 
-def _places(section: str = "") -> dict[str, tuple[str, ...]]:
+def _places_of_keys(section: str = "") -> dict[str, tuple[str, ...]]:
     return {
         key: (*place, field)
         for place, kinds in _NESTED.items()
@@ -66,9 +66,9 @@ def _places(section: str = "") -> dict[str, tuple[str, ...]]:
 
 
 #: Flat key -> place in the model. `privacy` has keys of its own below.
-PLACES = _places() | {"synthesis_mode": ("synthesis", "mode")}
+PLACES = _places_of_keys() | {"synthesis_mode": ("synthesis", "mode")}
 #: Keys of the `privacy` section -> place in the model.
-PRIVACY_PLACES = _places("privacy")
+PRIVACY_PLACES = _places_of_keys("privacy")
 #: Read by `tasks.configuration.flat_file` itself.
 SECTIONS = ("dp_aggregates", "privacy", "syndiffix")
 
@@ -110,44 +110,40 @@ _WORDS = {
 }
 
 
-def error_sentences(error: ValidationError, privacy: Collection[str] = ()) -> list[str]:
+def _sentences_of(error: ValidationError, privacy: Collection[str]) -> list[str]:
     """Pydantic's findings under the names that the file uses, with what was given where that is short.
 
     Args:
         privacy: the keys of the file's section `privacy`.
     """
-    found = []
-    for detail in _of_the_member_meant(error.errors(include_url=False)):
-        place, names = _place(detail), _names(detail, privacy)
-        name = next(
-            (names[place[:n]] for n in range(len(place), 0, -1) if place[:n] in names), ".".join(place)
-        )
-        instead = _instead(detail, name, place in names)
+    sentences = []
+    for detail in _meant_details(error.errors(include_url=False)):
+        place, names = _place_of(detail), _names_of_places(detail, privacy)
+        known = [n for n in range(len(place), 0, -1) if place[:n] in names]
+        name = names[place[: known[0]]] if known else ".".join(place)
+        given, is_listed = _given_instead(detail, name, place in names), place[:2] in _COLUMN_LISTS
         if detail["type"] == "missing" and place == ("protection", "epsilon"):
-            found.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
+            sentences.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
         elif detail["type"] == "missing" and isinstance(detail["loc"][-1], int):
-            found.append(f"{name} must be a list of more items than it has.")
+            sentences.append(f"{name} must be a list of more items than it has.")
         elif detail["type"] == "missing":
-            place = tuple(part for part in place if not part.isdigit())
-            inner = next((place[n:] for n in range(len(place), 0, -1) if place[:n] in names), ())
-            found.append(f"{'.'.join((name, *inner))} is required.")
-        elif place[:2] in _COLUMN_LISTS and detail["type"] == "literal_error":
-            found.append(f"{name} {_words(detail)} or a list of lists of columns{instead}.")
-        elif place[:2] in _COLUMN_LISTS and detail["type"] == "tuple_type":
-            found.append(f"{name} must be a list of lists of columns{instead}.")
-        elif place[:2] in _COLUMN_LISTS and detail["type"] == "too_long":
-            found.append(f"{name}: each list must have at most {detail['ctx']['max_length']} item(s).")
+            inner = [part for part in place[known[0] :] if not part.isdigit()] if known else []
+            sentences.append(f"{'.'.join((name, *inner))} is required.")
+        elif is_listed and detail["type"] == "literal_error":
+            sentences.append(f"{name} {_requirement(detail)} or a list of lists of columns{given}.")
+        elif is_listed and detail["type"] == "tuple_type":
+            sentences.append(f"{name} must be a list of lists of columns{given}.")
+        elif is_listed and detail["type"] == "too_long":
+            sentences.append(f"{name}: each list must have at most {detail['ctx']['max_length']} item(s).")
         else:
-            words = f"{_words(detail)}{instead}"
-            found.append(_sentence(name, words if words.endswith("?") else f"{words}."))
-    return list(dict.fromkeys(found))
+            words = f"{_requirement(detail)}{given}"
+            words = words if words.endswith("?") else f"{words}."
+            separator = " " if words.startswith("must") else ": "
+            sentences.append(f"{name}{separator}{words}" if name else words)
+    return list(dict.fromkeys(sentences))
 
 
-def _sentence(name: str, words: str) -> str:
-    return f"{name}{' ' if words.startswith('must') else ': '}{words}" if name else words
-
-
-def _instead(detail: ErrorDetails, name: str, is_whole: bool) -> str:
+def _given_instead(detail: ErrorDetails, name: str, is_whole: bool) -> str:
     """What was given, in a few words; nothing of a seed, which may be a secret, or of texts in a value."""
     given = detail["input"]
     if "seed" in name or detail["type"] in ("value_error", "string_too_short"):
@@ -158,49 +154,45 @@ def _instead(detail: ErrorDetails, name: str, is_whole: bool) -> str:
         return f", not {given!r}" if len(given) <= _LONGEST_SHOWN else ", not a text of so many characters"
     kind = "object" if isinstance(given, dict) else "list" if isinstance(given, list | tuple) else ""
     article = "an" if kind == "object" else "a"
-    return f", not {article} {kind}" if kind and kind not in _words(detail) else ""
+    return f", not {article} {kind}" if kind and kind not in _requirement(detail) else ""
 
 
-def _names(detail: ErrorDetails, privacy: Collection[str]) -> dict[tuple[str, ...], str]:
+def _names_of_places(detail: ErrorDetails, privacy: Collection[str]) -> dict[tuple[str, ...], str]:
     mode = next((part for part in detail["loc"] if part in MODES), None)
     others = keys_of_other_modes(str(mode)) if mode else frozenset[str]()
     names = {place: key for key, place in PLACES.items() if key not in others}
-    names |= {
-        place: f"privacy.{key}"
-        for key, place in PRIVACY_PLACES.items()
-        if key in privacy or place not in names
-    }
+    for key, place in PRIVACY_PLACES.items():
+        if key in privacy or place not in names:
+            names[place] = f"privacy.{key}"
     return names | {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
 
 
-def _place(detail: ErrorDetails) -> tuple[str, ...]:
+def _place_of(detail: ErrorDetails) -> tuple[str, ...]:
     parts = map(str, detail["loc"])
     return tuple(p for p in parts if not (p in _TAGS or p[:1].isupper() or "[" in p))
 
 
-def _of_the_member_meant(details: list[ErrorDetails]) -> list[ErrorDetails]:
+def _meant_details(details: list[ErrorDetails]) -> list[ErrorDetails]:
     """A key that takes words or a structure is judged as what was given, not as both."""
 
     def is_worded(detail: ErrorDetails) -> bool:
         return any(str(part).startswith("literal[") for part in detail["loc"])
 
-    words = {_place(d) for d in details if is_worded(d) and isinstance(d["input"], str)}
+    words = {_place_of(d) for d in details if is_worded(d) and isinstance(d["input"], str)}
     return [
         detail
         for detail in details
-        if (isinstance(detail["input"], str) if is_worded(detail) else _place(detail) not in words)
+        if (isinstance(detail["input"], str) if is_worded(detail) else _place_of(detail) not in words)
     ]
 
 
-def _words(detail: ErrorDetails) -> str:
+def _requirement(detail: ErrorDetails) -> str:
     if detail["type"] in _WORDS:
-        return _WORDS[detail["type"]].format(**_plain(detail.get("ctx", {})))
+        context = detail.get("ctx", {})
+        figures = {key: f"{v:g}" if isinstance(v, float) else v for key, v in context.items()}
+        return _WORDS[detail["type"]].format(**figures)
     message = detail["msg"].removeprefix("Value error, ")
     return message[:1].lower() + message[1:]
-
-
-def _plain(context: dict[str, Any]) -> dict[str, Any]:
-    return {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
 
 
 #: What makes no sense under SynDiffix, and why.
@@ -221,10 +213,11 @@ REFUSED_BY_SYNDIFFIX: dict[str, str] = (
     }
 )
 
-FoundKeys = dict[tuple[str, ...], Any]
+#: What a file gives, by its place in the model.
+GivenValues = dict[tuple[str, ...], Any]
 
 
-def section_problems(flat: Mapping[str, Any]) -> list[str]:
+def _section_problems(flat: Mapping[str, Any]) -> list[str]:
     """What is wrong with a file's section whatever the mode: its form, its keys, a mode that is left open."""
     if SYNDIFFIX not in flat:
         return []
@@ -234,8 +227,7 @@ def section_problems(flat: Mapping[str, Any]) -> list[str]:
     problems = []
     for key in section:
         if key not in SECTION_KEYS:
-            meant = did_you_mean(key, SECTION_KEYS, lambda name: f"{SYNDIFFIX}.{name}")
-            problems.append(f"{SYNDIFFIX}.{key} is not a key of the configuration: {meant or 'remove it.'}")
+            problems.append(unknown_key(key, SECTION_KEYS, f"{SYNDIFFIX}."))
     if "synthesis_mode" not in flat:
         problems.append(
             "synthesis_mode must be given where there is a section syndiffix: give syndiffix, which is not "
@@ -244,7 +236,7 @@ def section_problems(flat: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def refused_keys(flat: Mapping[str, Any]) -> list[str]:
+def _refused_by_syndiffix(flat: Mapping[str, Any]) -> list[str]:
     """Keys that SynDiffix can't be given; such as would protect otherwise are never passed over."""
     problems = []
     if flat.get("dp_aggregates") is True:
@@ -252,13 +244,16 @@ def refused_keys(flat: Mapping[str, Any]) -> list[str]:
             "dp_aggregates must be false, or left out, where synthesis_mode is syndiffix: SynDiffix is not "
             "differentially private."
         )
-    for key in flat:
-        if key in REFUSED_BY_SYNDIFFIX and _says_something(flat[key]):
+    for key, value in flat.items():
+        # An empty list or object, or -1, is SDS's way to say nothing.
+        if key in REFUSED_BY_SYNDIFFIX and value not in ({}, [], -1):
             problems.append(
                 f"{key} can't be used where synthesis_mode is syndiffix: it {REFUSED_BY_SYNDIFFIX[key]}. "
                 "Remove the key."
             )
-    if flat.get("contract_mode") == "repair" or _mode_of(flat.get("contract")) == "repair":
+    contract = flat.get("contract")
+    mode = contract.get("mode") if isinstance(contract, dict) else None
+    if "repair" in (flat.get("contract_mode"), mode):
         problems.append(
             "contract_mode must be strict where synthesis_mode is syndiffix: SynDiffix takes cells as "
             "they are and repairs none."
@@ -266,37 +261,30 @@ def refused_keys(flat: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _says_something(value: Any) -> bool:
-    """Whether a key's value is more than SDS's way to say nothing: an empty list or object, or -1."""
-    return value not in ({}, [], -1)
-
-
-def _mode_of(contract: Any) -> Any:
-    return contract.get("mode") if isinstance(contract, dict) else None
-
-
-def apply_section(section: Any, given: FoundKeys) -> list[str]:
+def _apply_section(section: Any, given: GivenValues) -> list[str]:
     """Put a section into the model's places beside what is given; return what is wrong with its parts."""
-    for place in [place for place in given if place[:1] in (("protection",),)]:
+    refused = {PLACES.get(key) for key in REFUSED_BY_SYNDIFFIX}  # the model need not judge them as well
+    for place in [place for place in given if place[0] == "protection" or place in refused]:
         del given[place]
-    _drop_refused(given)
-    section = dict(section) if isinstance(section, dict) else {}
+    section = section if isinstance(section, dict) else {}
     section = {key: value for key, value in section.items() if key in SECTION_KEYS and value is not None}
     problems = _take_columns(section, given)
-    _take_ids(given)
-    problems += _unread_settings(section)
+    ids = given.get(("input", "subject_id"))
+    if isinstance(ids, list) and ids:  # each says in its own way whose row it is
+        given["input", "subject_id"], given["protection", "further_ids"] = ids[0], ids[1:]
+    clustering = section.get("clustering", "default")
+    unread = set() if clustering_problem(clustering) else unread_keys(way_of(clustering))
     for key, value in section.items():
         given["protection", key] = value
+        if key in unread:
+            problems.append(
+                f"syndiffix.{key} has no effect where syndiffix.clustering is {way_of(clustering)}: remove "
+                "it, or choose another clustering."
+            )
     return problems
 
 
-def _drop_refused(given: FoundKeys) -> None:
-    """Refused keys are told of once; the model need not judge their values as well."""
-    for key in REFUSED_BY_SYNDIFFIX:
-        given.pop(PLACES.get(key, ()), None)
-
-
-def _take_columns(section: dict[str, Any], given: FoundKeys) -> list[str]:
+def _take_columns(section: dict[str, Any], given: GivenValues) -> list[str]:
     """``columns``, as columns to use and their types.
 
     Each is ``name``, ``name:letter``, or ``{"name": ...}`` of a header that has a colon and no type.
@@ -304,7 +292,11 @@ def _take_columns(section: dict[str, Any], given: FoundKeys) -> list[str]:
     items = section.pop("columns", None)
     if items is None:
         return []
-    if not isinstance(items, list) or not all(isinstance(item, str) or _is_name(item) for item in items):
+
+    def is_column(item: Any) -> bool:
+        return isinstance(item["name"] if isinstance(item, dict) and list(item) == ["name"] else item, str)
+
+    if not isinstance(items, list) or not all(map(is_column, items)):
         return [
             'syndiffix.columns must be a list of texts such as "age:i" or "town", or of {"name": "a:b"} '
             "where a name has a colon and its type is to be inferred."
@@ -320,31 +312,6 @@ def _take_columns(section: dict[str, Any], given: FoundKeys) -> list[str]:
     given["input", "use_columns"] = [column.name for column in columns]
     given["protection", "types"] = {column.name: column.letter for column in columns if column.letter}
     return problems
-
-
-def _is_name(item: Any) -> bool:
-    return isinstance(item, dict) and list(item) == ["name"] and isinstance(item["name"], str)
-
-
-def _take_ids(given: FoundKeys) -> None:
-    """``subject_id`` as one column, or a list of them: each says in its own way whose row it is."""
-    ids = given.get(("input", "subject_id"))
-    if isinstance(ids, list) and ids:
-        given["input", "subject_id"] = ids[0]
-        given["protection", "further_ids"] = ids[1:]
-
-
-def _unread_settings(section: dict[str, Any]) -> list[str]:
-    chosen = section.get("clustering", "default")
-    if clustering_problem(chosen):
-        return []  # the model says so
-    way = way_of(chosen)
-    return [
-        f"syndiffix.{key} has no effect where syndiffix.clustering is {way}: remove it, or choose another "
-        "clustering."
-        for key in section
-        if key in unread_keys(way)
-    ]
 
 
 #: Keys of SDS that are not taken, and what to do.
@@ -373,21 +340,20 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         ParameterError: all problems found, one sentence each.
     """
     flat = {key: value for key, value in flat.items() if value is not None}
-    choice = _choice(flat)
+    choice = _choose(flat)
     problems = _unknown_keys(flat) + choice.problems
-    nested, clashes = _nested(flat, choice)
+    nested, clashes = _nest(flat, choice)
     problems += clashes
     try:
         # As JSON, so that a text is no number and true is no 1.
-        configuration = RunConfiguration.model_validate_json(json.dumps(_whole(nested)), strict=True)
+        configuration = RunConfiguration.model_validate_json(json.dumps(_as_integers(nested)), strict=True)
     except ValidationError as error:
         # A missing epsilon says nothing new where the regime is not settled.
         known = ("noise_epsilon (or",) if choice.problems else ()
-        found = [
-            text for text in error_sentences(error, _privacy_section(flat)) if not text.startswith(known)
-        ]
-        raise ParameterError(list(dict.fromkeys(problems + found))) from None
-    problems += configuration.impossible({*flat, *_privacy_section(flat)})
+        sentences = _sentences_of(error, _privacy_section(flat))
+        problems += [text for text in sentences if not text.startswith(known)]
+        raise ParameterError(list(dict.fromkeys(problems))) from None
+    problems += configuration.protection.impossible(configuration, {*flat, *_privacy_section(flat)})
     if problems:
         raise ParameterError(problems)
     return configuration
@@ -406,7 +372,7 @@ def read_json(path: Path) -> dict[str, Any]:
         )
     problem, body, file, is_table = "", None, f"The configuration file {show_path(path)}", False
     try:
-        body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_no_duplicates)
+        body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_duplicates)
         json.dumps(body, ensure_ascii=False).encode()
     except FileNotFoundError:
         raise ParameterError(no_such_file("The configuration file", path)) from None
@@ -430,17 +396,17 @@ def read_json(path: Path) -> dict[str, Any]:
         raise ParameterError(f"{file} {problem}.")
     if not isinstance(body, dict):
         raise ParameterError(
-            f"{file} must hold one JSON object, and holds {_kind(body)}: put {{ and }} around it."
+            f"{file} must hold one JSON object, and holds {_JSON_KINDS[type(body)]}: put {{ and }} around it."
         )
     return body
 
 
-def _kind(value: object) -> str:
-    names = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
-    return names.get(type(value), "null")
+_JSON_KINDS = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"} | {
+    type(None): "null"
+}
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
@@ -448,7 +414,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def unknown(key: str, known: Collection[str], section: str = "") -> str:
+def unknown_key(key: str, known: Collection[str], section: str = "") -> str:
     if key in _NOT_DONE:
         return f"{section}{key} is not a key of the configuration: {_NOT_DONE[key]}"
     meant = did_you_mean(key, known, lambda name: section + name)
@@ -457,12 +423,12 @@ def unknown(key: str, known: Collection[str], section: str = "") -> str:
 
 def _unknown_keys(flat: dict[str, Any]) -> list[str]:
     known = [*PLACES, *SECTIONS]
-    problems = [unknown(key, known) for key in flat if key not in known]
-    problems += section_problems(flat)
+    problems = [unknown_key(key, known) for key in flat if key not in known]
+    problems += _section_problems(flat)
     if not isinstance(flat.get("privacy", {}), dict):
         return [*problems, 'privacy must be an object of its own keys, such as {"epsilon": 1}.']
-    inner = _privacy_section(flat)
-    return problems + [unknown(key, PRIVACY_PLACES, "privacy.") for key in inner if key not in PRIVACY_PLACES]
+    inner = [key for key in _privacy_section(flat) if key not in PRIVACY_PLACES]
+    return problems + [unknown_key(key, PRIVACY_PLACES, "privacy.") for key in inner]
 
 
 def _privacy_section(flat: dict[str, Any]) -> dict[str, Any]:
@@ -485,12 +451,12 @@ class _Choice:
     problems: list[str]
 
 
-def _choice(flat: dict[str, Any]) -> _Choice:
+def _choose(flat: dict[str, Any]) -> _Choice:
     given = flat.get("synthesis_mode")
     # SDS's files name no protection: dp_aggregates tells two apart, and SynDiffix is named as a mode.
     if isinstance(given, str) and given.lower() == SYNDIFFIX:
-        return _Choice(SynDiffix, SYNDIFFIX, refused_keys(flat))
-    protection, problems = _protection(flat)
+        return _Choice(SynDiffix, SYNDIFFIX, _refused_by_syndiffix(flat))
+    protection, problems = _choose_protection(flat)
     if given is None and isinstance(flat.get(SYNDIFFIX), dict) and protection is KAnonymity:
         return _Choice(SynDiffix, SYNDIFFIX, problems)  # that the mode must be given is told by itself
     given = given or protection.modes[0]
@@ -502,34 +468,34 @@ def _choice(flat: dict[str, Any]) -> _Choice:
         modes = ", ".join(MODES)
         problems.append(f"synthesis_mode must be one of {modes}{f': {meant}' if meant else '.'}")
     holds = flat.get("aggregate_seeded_hold_resolution") is True
-    problems += [f"{said}." for said in protection.refused(mode, holds=holds)]
+    problems += [f"{refusal}." for refusal in protection.refusals(mode, holds=holds)]
     mode = mode if mode in protection.modes else "aggregate_seeded"
     return _Choice(protection, mode, problems)
 
 
-def _protection(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], list[str]]:
+def _choose_protection(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], list[str]]:
     """Differential privacy where the file asks for it; SDS's default is k-anonymity."""
     private_keys = [key for key in flat if key in PRIVATE_KEYS]
-    named: dict[bool, type[ProtectionSettings]] = {True: DifferentialPrivacy, False: KAnonymity}
+    by_answer: dict[bool, type[ProtectionSettings]] = {True: DifferentialPrivacy, False: KAnonymity}
     given = flat.get("dp_aggregates")
     if isinstance(given, bool):
-        return named[given], []
+        return by_answer[given], []
     if given is not None:
-        return named[bool(private_keys)], ["dp_aggregates must be true or false."]
+        return by_answer[bool(private_keys)], ["dp_aggregates must be true or false."]
     if "privacy" in flat or not private_keys:
-        return named["privacy" in flat], []
+        return by_answer["privacy" in flat], []
     return DifferentialPrivacy, [
         f"dp_aggregates must say which protection is meant, as {', '.join(private_keys)} belongs to "
         "differential privacy: give true for differential privacy, or false for k-anonymity."
     ]
 
 
-def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list[str]]:
+def _nest(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list[str]]:
     elsewhere = keys_of_other_modes(choice.mode) | choice.protection.unread
     used = {key: value for key, value in flat.items() if key not in elsewhere}
-    given, problems = _given(used)
+    given, problems = _given_values(used)
     if choice.protection is SynDiffix:  # whose section says in its own keys what others say of the input
-        problems += apply_section(flat.get(SYNDIFFIX, {}), given)
+        problems += _apply_section(flat.get(SYNDIFFIX, {}), given)
     nested: dict[str, Any] = {"protection": {}, "synthesis": {}}
     for place, value in given.items():
         inner = nested
@@ -539,13 +505,16 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
     nested["protection"]["regime"] = choice.protection.model_fields["regime"].default
     nested["synthesis"]["mode"] = choice.mode
     problems += _apply_defaults(nested, choice)
-    without_effect = elsewhere | _without_effect(flat, nested, choice)
+    without_effect = elsewhere | choice.protection.without_effect(nested["protection"], choice.mode)
+    without_effect |= {"cache_max_size"}
+    without_effect |= set() if "oversampling_ratio" in flat else {"oversampling_tries"}
+    without_effect |= set() if "contract" in flat else {"contract_mode"}
     nested["unused_keys"] = [key for key in flat if key in without_effect]
     return nested, problems
 
 
-def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]:
-    given: dict[tuple[str, ...], Any] = {}
+def _given_values(flat: dict[str, Any]) -> tuple[GivenValues, list[str]]:
+    given: GivenValues = {}
     problems = []
     for section, places, label in (
         (flat, PLACES, ""),
@@ -558,23 +527,19 @@ def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]
             if place in given and given[place] != value:
                 problems.append(f"{label}{key} and its other spelling are both given and differ; keep one.")
             given[place] = value
-    problems += _population(given)
+    cap = given.get(("protection", "cap"))
+    if isinstance(cap, dict) and "population" in cap:
+        given["protection", "cap"] = {key: value for key, value in cap.items() if key != "population"}
+        if given.setdefault(("protection", "population"), cap["population"]) != cap["population"]:
+            problems.append(
+                "privacy.population and privacy.cap.population are both given and differ; keep one."
+            )
     thresholds = given.pop(("protection", "thresholds"), None)
     if thresholds is not None and any(place[:2] == ("protection", "thresholds") for place in given):
         problems.append("privacy.thresholds and noise_threshold_type/values are both given; keep one.")
     elif thresholds is not None:
         given["protection", "thresholds"] = thresholds
     return given, problems
-
-
-def _population(given: dict[tuple[str, ...], Any]) -> list[str]:
-    cap = given.get(("protection", "cap"))
-    if not isinstance(cap, dict) or "population" not in cap:
-        return []
-    given["protection", "cap"] = {key: value for key, value in cap.items() if key != "population"}
-    if given.setdefault(("protection", "population"), cap["population"]) != cap["population"]:
-        return ["privacy.population and privacy.cap.population are both given and differ; keep one."]
-    return []
 
 
 def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
@@ -585,12 +550,13 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     limit = table.get("record_limit")
     if isinstance(limit, int) and limit <= 0:
         del table["record_limit"]
-    if "delimiter" not in table and _is_tab_separated(table.get("path")):
-        table["delimiter"] = "\t"
+    path = table.get("path")
+    if isinstance(path, str) and re.search(r"\.(tsv|tab)(\.gz|\.zst)?$", path, re.IGNORECASE):
+        table.setdefault("delimiter", "\t")
     resolution = nested.get("reporting_resolution")
     if isinstance(resolution, int | float) and resolution > LARGEST_RESOLUTION:
         nested["reporting_resolution"] = LARGEST_RESOLUTION
-    table["encoding"] = _encoding(table.get("encoding", "utf-8"))
+    table["encoding"] = _codec_name(table.get("encoding", "utf-8"))
     problems = []
     if isinstance(table.get("contract"), dict):
         parts = dict(table["contract"])
@@ -609,32 +575,19 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     return problems
 
 
-def _whole(value: Any) -> Any:
+def _as_integers(value: Any) -> Any:
     """The same with whole numbers where a writer made 3.0 of 3."""
     if isinstance(value, dict):
-        return {key: _whole(each) for key, each in value.items()}
+        return {key: _as_integers(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_whole(each) for each in value]
+        return [_as_integers(inner) for inner in value]
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
-def _is_tab_separated(path: Any) -> bool:
-    return isinstance(path, str) and bool(re.search(r"\.(tsv|tab)(\.gz|\.zst)?$", path, re.IGNORECASE))
-
-
-def _encoding(given: Any) -> Any:
+def _codec_name(encoding: Any) -> Any:
     try:
-        known = codecs.lookup(given).name if isinstance(given, str) else ""
+        name = codecs.lookup(encoding).name if isinstance(encoding, str) else ""
     except (LookupError, ValueError):
-        known = ""
+        name = ""
     same = {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}
-    return same.get(known, known) or given
-
-
-def _without_effect(flat: dict[str, Any], nested: dict[str, Any], choice: _Choice) -> set[str]:
-    keys = {"cache_max_size"} | choice.protection.without_effect(nested["protection"], choice.mode)
-    if "oversampling_ratio" not in flat:
-        keys.add("oversampling_tries")
-    if "contract" not in flat:
-        keys.add("contract_mode")
-    return keys
+    return same.get(name, name) or encoding

@@ -20,7 +20,6 @@ from pydantic import (
 
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.configuration.protections.k_anonymity import KAnonymity
-from tasks.configuration.protections.settings import Asked
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.sections import KEEPS_NAME, NO_KEY, NOT_ASKED, Key, Model, OptionalUtility, tabs
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
@@ -35,17 +34,6 @@ from tasks.core.unit_words import names_people, names_subjects
 LOGS: Final = "logs"
 #: How the names of the folders of batches begin.
 BATCHES: Final = "batch-"
-
-
-def is_shared(name: str) -> bool:
-    """Whether a folder of that name would be one of them, on a disk that keeps case or not.
-
-    >>> is_shared("Logs"), is_shared("batch-2"), is_shared("batches")
-    (True, True, False)
-    """
-    return name.casefold() == LOGS or name.casefold().startswith(BATCHES)
-
-
 _SCHEDULERS = ("tls://", "tcp://")
 #: Where work is done: no release says it.
 OF_A_CLUSTER = ("engine", "dask_address", "workers", "partitions", "shared_storage")
@@ -105,13 +93,6 @@ class Resources(Model):
             raise ValueError(f"{given[0]} is for engine: dask; add that, or take it out")
         return self
 
-    @property
-    def of_the_machine(self) -> "Resources":
-        """The same without a cluster: no release names one."""
-        return Resources(
-            **{name: getattr(self, name) for name in type(self).model_fields if name not in OF_A_CLUSTER}
-        )
-
 
 Protection = Annotated[
     DifferentialPrivacy | KAnonymity | SynDiffix,
@@ -120,7 +101,7 @@ Protection = Annotated[
 
 #: By the name that each has in a nested configuration, and in a release.
 REGIMES: tuple[str, ...] = tuple(
-    each.model_fields["regime"].default for each in get_args(get_args(Protection)[0])
+    kind.model_fields["regime"].default for kind in get_args(get_args(Protection)[0])
 )
 
 
@@ -155,7 +136,7 @@ DecimalMarks = Annotated[dict[str, Decimal], BeforeValidator(_by_column)]
 ThousandsMarks = Annotated[dict[str, Thousands], BeforeValidator(_by_column)]
 
 
-def _as_words(value: object) -> object:
+def _words_by_column(value: object) -> object:
     """A list alone stands for every column, and a text for a list of it alone."""
     by_column = {EVERY_COLUMN: value} if isinstance(value, str | list) else value
     if not isinstance(by_column, dict):
@@ -164,7 +145,7 @@ def _as_words(value: object) -> object:
     return {name: tuple(words) if isinstance(words, list) else words for name, words in given.items()}
 
 
-def _as_texts(value: object) -> object:
+def _cuts_as_texts(value: object) -> object:
     if not isinstance(value, dict):
         return value
     whole = {name: cut for name, cut in value.items() if isinstance(cut, int) and not isinstance(cut, bool)}
@@ -173,7 +154,7 @@ def _as_texts(value: object) -> object:
 
 NonEmpty = Annotated[str, Field(min_length=1)]
 WordsByColumn = Annotated[
-    dict[str, Annotated[tuple[NonEmpty, ...], Field(min_length=1)]], BeforeValidator(_as_words)
+    dict[str, Annotated[tuple[NonEmpty, ...], Field(min_length=1)]], BeforeValidator(_words_by_column)
 ]
 
 
@@ -249,7 +230,7 @@ class Input(Model):
         {}, description="Words that stand for a missing value, by column; '*' stands for all others."
     )
     date_formats: WordsByColumn = Field({}, description="How dates are written, by column.")
-    cut: Annotated[dict[str, NonEmpty], BeforeValidator(_as_texts)] = Field(
+    cut: Annotated[dict[str, NonEmpty], BeforeValidator(_cuts_as_texts)] = Field(
         {},
         description="What is left of cells, by column: year, month, day or hour of a date, 'age on "
         "2026-01-01', or a number of characters.",
@@ -272,14 +253,14 @@ class Input(Model):
         return self.model_dump(mode="json", exclude=aside)
 
 
-def _word(value: str) -> str:
+def _require_word(value: str) -> str:
     if not value.isprintable() or len(value) > _LONGEST_WORD or value != value.strip():
         raise ValueError(f"must be a word or a few, such as visit, of at most {_LONGEST_WORD} characters")
     return value
 
 
 _LONGEST_WORD = 40
-UnitWord = Annotated[str, AfterValidator(_word)]
+UnitWord = Annotated[str, AfterValidator(_require_word)]
 
 
 class Report(Model):
@@ -380,7 +361,8 @@ class RunConfiguration(Model):
     @field_validator("dataset")
     @classmethod
     def _folder_of_its_own(cls, value: str) -> str:
-        if is_shared(value):
+        # Also on a disk that keeps no case.
+        if value.casefold() == LOGS or value.casefold().startswith(BATCHES):
             raise ValueError(
                 f"must not be {LOGS!r} or begin with {BATCHES!r}: sensitive/ has folders of these names for "
                 "what is of no single dataset, and purges them with any; give another name"
@@ -434,8 +416,8 @@ class RunConfiguration(Model):
     @model_validator(mode="after")
     def _mode_is_possible(self) -> "RunConfiguration":
         holds = isinstance(self.synthesis, AggregateSeeded) and self.synthesis.hold_resolution
-        for said in self.protection.refused(self.synthesis.mode, holds=holds):
-            raise ValueError(said)
+        for refusal in self.protection.refusals(self.synthesis.mode, holds=holds):
+            raise ValueError(refusal)
         return self
 
     @property
@@ -463,41 +445,24 @@ class RunConfiguration(Model):
 
     @property
     def privacy(self) -> DifferentialPrivacy:
-        """The claim and the budget.
-
-        Raises:
-            InternalError: the release is not differentially private.
-        """
+        """The claim and the budget. Raises InternalError under another regime."""
         if not isinstance(self.protection, DifferentialPrivacy):
             raise InternalError("Only differential privacy has a claim and a budget.")
         return self.protection
 
     @property
     def syndiffix(self) -> SynDiffix:
-        """SynDiffix's settings.
-
-        Raises:
-            InternalError: it is of another regime.
-        """
+        """SynDiffix's settings. Raises InternalError under another regime."""
         if not isinstance(self.protection, SynDiffix):
             raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
         return self.protection
 
     @property
     def fitted(self) -> Fitted:
-        """How records are fitted.
-
-        Raises:
-            InternalError: the mode is another one.
-        """
+        """How records are fitted. Raises InternalError in another mode."""
         if not isinstance(self.synthesis, Fitted):
             raise InternalError("Only fitted synthesis has a workload.")
         return self.synthesis
-
-    def impossible(self, keys: set[str]) -> list[str]:
-        """Combinations of keys that can't be meant. Args: keys: of the file, those of `privacy` too."""
-        limit, length, resolution = self.input.record_limit, self.reporting_length, self.reporting_resolution
-        return self.protection.impossible(Asked(length, resolution, limit, self.is_fitted, keys))
 
     @property
     def draws_workload(self) -> bool:
@@ -518,6 +483,6 @@ class RunConfiguration(Model):
     def as_released(self) -> "RunConfiguration":
         """The same without what no released file depends on: where things lie and are done, or measured."""
         table = self.input.model_copy(update={"path": "?"})
-        machine = self.resources.of_the_machine
+        machine = Resources(**{name: value for name, value in self.resources if name not in OF_A_CLUSTER})
         aside = {"input": table, "output_dir": "?", "evaluate_utility": None, "resources": machine}
         return self.without_raw_seed().model_copy(update=aside)

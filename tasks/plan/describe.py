@@ -24,12 +24,11 @@ from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
 from tasks.ledger_place import user_ledger_place
-from tasks.messages import tell
+from tasks.messages import say, tell
 from tasks.plan.input_file import hold_open, input_file, path_pattern, require_arrived
 from tasks.plan.protections import DrawingPlan, ProtectionPlan, RoundingPlan, TreesPlan, vintage_of
 from tasks.plan.resources import cluster_notes, require_engine, require_records_fit
 from tasks.plan.syndiffix import Selection
-from tasks.progress import say
 from tasks.storage import Workspace
 
 #: All protections' plans, by the name of the regime: another one is a file beside theirs, and a line here.
@@ -127,8 +126,7 @@ def describe(
     notes = (
         *plan.notes(configuration, schema, contract, vintage),
         *header_notes(source),
-        *_zero_notes(contract),
-        *_constraint_notes(contract, held),
+        *_contract_notes(contract, held),
         *_open_derivation_notes(schema),
         *_mark_notes(configuration, source),
         *plan.notes_on_numbers(schema, contract),
@@ -163,10 +161,10 @@ def has_committed(configuration: RunConfiguration) -> bool:
     ledger = open_ledger(user_ledger_place())
     if not ledger.is_registered(configuration.dataset):
         return False
-    wanted = configuration.vintage
-    reservations = ledger.account(configuration.dataset).reservations
     return any(
-        each.phase in ("commit", "drawing") and wanted in (None, each.name.vintage) for each in reservations
+        reservation.phase in ("commit", "drawing")
+        and configuration.vintage in (None, reservation.name.vintage)
+        for reservation in ledger.account(configuration.dataset).reservations
     )
 
 
@@ -250,24 +248,23 @@ def _is_column(text: str, columns: Collection[str], schema: Schema) -> bool:
     )
 
 
-def _zero_notes(contract: Contract | None) -> tuple[str, ...]:
-    columns = contract.columns if contract else ()
-    named = [column.name for column in columns if column.bins and column.zero_is_value is False]
-    if not named:
-        return ()
-    return (
-        f"zeroIsValue has no effect on {', '.join(map(repr, named))}: in a column with bins 0 is a number. "
-        "Where 0 stands for a missing number, make those cells empty.",
-    )
-
-
-def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, ...]:
-    if contract is None or not contract.has_constraints or schema.constraints:
-        return ()
-    return (
-        "The contract says what holds between columns (structuralZeros and the like). "
-        "Only records of synthesis_mode fitted keep to it; here it has no effect.",
-    )
+def _contract_notes(contract: Contract | None, held: Schema) -> list[str]:
+    """What the contract says without an effect. Args: held: the schema that records hold."""
+    if contract is None:
+        return []
+    notes = []
+    named = [column.name for column in contract.columns if column.bins and column.zero_is_value is False]
+    if named:
+        notes.append(
+            f"zeroIsValue has no effect on {', '.join(map(repr, named))}: in a column with bins 0 is a "
+            "number. Where 0 stands for a missing number, make those cells empty."
+        )
+    if contract.has_constraints and not held.constraints:
+        notes.append(
+            "The contract says what holds between columns (structuralZeros and the like). "
+            "Only records of synthesis_mode fitted keep to it; here it has no effect."
+        )
+    return notes
 
 
 def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:

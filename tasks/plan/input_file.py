@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from glob import escape
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,6 +18,7 @@ from tasks.core.errors import InputError, LateInput, ParameterError
 from tasks.core.hints import no_such_file, show_path
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.places import Storage, remote_url
+from tasks.events import announce
 from tasks.plan.protections import vintage_of
 
 #: What stands for the vintage in ``sensitive_microdata_path``.
@@ -25,14 +26,9 @@ VINTAGE = "{vintage}"
 _LABEL: TypeAdapter[str] = TypeAdapter(Label)
 
 
-def names_vintage(configuration: RunConfiguration) -> bool:
-    """Whether each vintage has a file of its own."""
-    return VINTAGE in configuration.input.path
-
-
 def path_pattern(configuration: RunConfiguration) -> Path | None:
     """The path as it is configured, where it names the vintage: that of the files of all vintages."""
-    return Path(configuration.input.path) if names_vintage(configuration) else None
+    return Path(configuration.input.path) if VINTAGE in configuration.input.path else None
 
 
 def input_path(configuration: RunConfiguration, scheduled: str | None = None) -> str:
@@ -103,14 +99,25 @@ def require_arrived(configuration: RunConfiguration, source: InputFile, schedule
             f"{no_such_file('The input file', path)} Of what stands in braces, only {VINTAGE} is replaced by "
             f"something; {', '.join(others)} is not."
         )
-    if names_vintage(configuration) or scheduled is not None:
+    if VINTAGE in configuration.input.path or scheduled is not None:
         vintage = vintage_of(configuration, scheduled)
         place = remote_url(path) or show_path(path)
         raise LateInput(
             f"The input of vintage {vintage!r} must be at {place}, but it is not there yet."
-            f"{_without_folder(path)} Nothing was read, drawn or charged. Put the file there and run the "
+            f"{_missing_folder(path)} Nothing was read, drawn or charged. Put the file there and run the "
             f'same vintage again ("vintage": "{vintage}"): it names the same release.'
         )
+
+
+@contextmanager
+def announce_if_late(configuration: RunConfiguration, scheduled: str | None) -> Iterator[None]:
+    """Emit ``marginalia.input.late`` where what is done within finds the input late."""
+    try:
+        yield
+    except LateInput:
+        file = PurePath(configuration.input.path).name  # as configured: folders are nobody else's business
+        announce("input.late", configuration.dataset, vintage=vintage_of(configuration, scheduled), file=file)
+        raise
 
 
 def _is_there(path: Path) -> bool:
@@ -125,7 +132,7 @@ def _is_there(path: Path) -> bool:
         return True
 
 
-def _without_folder(path: Path) -> str:
+def _missing_folder(path: Path) -> str:
     if remote_url(path) is not None or _is_there(path.parent):
         return ""
     return f" Its folder {path.parent} is not there either: see whether a share must be mounted."

@@ -176,34 +176,28 @@ class RoundingPlan(ProtectionPlan):
 
 
 def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
-    notes = _resolution_notes(configuration.reporting_resolution)
-    synthesis = configuration.synthesis
-    seed = synthesis.random_seed
-    if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
-        notes.append(_SEED_IS_SHORT)
-    if schema.subject_id:
-        return notes
-    return [
-        *notes,
-        "No subject_id is given, so rows are counted. Where one person has several rows, a group of "
-        f"{configuration.reporting_resolution} rows (reporting_resolution) can be that person alone: give "
-        "subject_id unless every row is another person.",
-    ]
-
-
-def _resolution_notes(resolution: int) -> list[str]:
+    notes, resolution, synthesis = [], configuration.reporting_resolution, configuration.synthesis
     if resolution == 1:
-        return [
+        notes.append(
             "ATTENTION: reporting_resolution is 1, which is no protection at all: every combination is "
             "reported with its true count, also that of a single person. Give the least number of people who "
             "must share what is reported, such as 10."
-        ]
+        )
     if resolution >= LARGEST_RESOLUTION:
-        return [
+        notes.append(
             "ATTENTION: reporting_resolution is above the number of records of any table, so nothing can be "
             f"reported. The run takes it as {LARGEST_RESOLUTION}. Give a smaller one, such as 10."
-        ]
-    return []
+        )
+    seed = synthesis.random_seed
+    if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
+        notes.append(_SEED_IS_SHORT)
+    if not schema.subject_id:
+        notes.append(
+            "No subject_id is given, so rows are counted. Where one person has several rows, a group of "
+            f"{resolution} rows (reporting_resolution) can be that person alone: give subject_id unless "
+            "every row is another person."
+        )
+    return notes
 
 
 class TreesPlan(ProtectionPlan):

@@ -36,10 +36,9 @@ def free_memory_mb() -> int:
         for line in meminfo.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 free = int(line.split()[1]) * 1024
-    for root, used in (("memory.max", "memory.current"),):
-        limit = Path("/sys/fs/cgroup") / root
-        if limit.exists() and (text := limit.read_text().strip()) != "max":
-            free = min(free, int(text) - int((limit.parent / used).read_text()))
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.exists() and (text := limit.read_text().strip()) != "max":
+        free = min(free, int(text) - int((limit.parent / "memory.current").read_text()))
     return max(free, 0) // 2**20
 
 

@@ -18,7 +18,7 @@ from tasks.core.ledger.dataset_notes import BROKEN
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
-from tasks.progress import say
+from tasks.messages import say
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.read import SensitiveTable, require_unchanged
 from tasks.step import step

@@ -21,10 +21,9 @@ from tasks.core.ledger.drawing import WAITING_FOR_THE_DRAW, ReleaseMeasurement, 
 from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.tables import PublicTable
-from tasks.messages import tell
+from tasks.messages import Progress, say, tell
 from tasks.plan.describe import RunFacts
 from tasks.plan.resources import require_draw_fits
-from tasks.progress import Progress, say
 from tasks.public.bundles.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
 from tasks.public.bundles.opening import configured_digest
 from tasks.sensitive.hand_over import hand_over, recorded_heads

@@ -18,7 +18,7 @@ from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.source import RemoteFile, changed_meanwhile
 from tasks.engine import current_engine, note_parts
-from tasks.progress import say
+from tasks.messages import say
 from tasks.step import Output, step
 from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
 

@@ -7,8 +7,8 @@ from tasks.caching import as_plain
 from tasks.configuration.model import RunConfiguration
 from tasks.core.ledger.names import ReleaseName
 from tasks.leftovers import process_mark
+from tasks.messages import say
 from tasks.plan.describe import RunFacts
-from tasks.progress import say
 from tasks.public.bundles.opening import configured_digest
 from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace, read_json
 

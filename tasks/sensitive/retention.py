@@ -27,8 +27,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.ledger.salts import require_apart
 from tasks.engine import forget_parts
 from tasks.ledger_place import user_ledger_place
-from tasks.messages import tell_log
-from tasks.progress import say
+from tasks.messages import say, tell_log
 from tasks.storage import SENSITIVE, Workspace
 
 _DAY_SECONDS = 24 * 3600

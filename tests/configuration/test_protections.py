@@ -40,8 +40,8 @@ def test_every_mode_can_be_had_and_no_protection_takes_an_unknown_one() -> None:
 @pytest.mark.parametrize("protection", PROTECTIONS, ids=lambda each: each.__name__)
 def test_a_mode_is_refused_exactly_where_it_is_not_possible(protection: type[ProtectionSettings]) -> None:
     for mode in MODES:
-        assert bool(protection.refused(mode, holds=False)) == (mode not in protection.modes)
-    assert not protection.refused("no such mode", holds=False)
+        assert bool(protection.refusals(mode, holds=False)) == (mode not in protection.modes)
+    assert not protection.refusals("no such mode", holds=False)
 
 
 def test_at_most_a_dozen_branches_on_the_regime_are_left() -> None:

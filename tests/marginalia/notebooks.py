@@ -1,11 +1,19 @@
-"""Notebooks as Jupyter executes them, and a table of people that holds a token nobody may see."""
+"""Notebooks as Jupyter executes them, calls as they are refused, and a table with a token nobody may see."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import numpy as np
 import pandas as pd
+import pytest
 from nbclient import NotebookClient
+
+from flows.command.notebook.process import handler_of
+from flows.command.notebook.words import in_notebook
+from marginalia.tables import to_parquet
+from tasks.core.errors import MarginaliaError
 
 #: Of one person, in several columns; it may be in no error, no output and no release.
 TOKEN = "tell-nobody-8f1c"
@@ -48,3 +56,11 @@ def executed(notebook: nbformat.NotebookNode, folder: Path, *, allow_errors: boo
 def shown(notebook: nbformat.NotebookNode) -> list[str]:
     """What each code cell shows, as text: all of its outputs, whatever they are."""
     return [str(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def refusal(request: dict[str, Any], *tables: Any) -> str:
+    """What the process of a call says of a request that it refuses, asked in this one: none is started."""
+    sent = json.loads(json.dumps(request))
+    with pytest.raises(MarginaliaError) as refused:
+        handler_of(sent.pop("do"))(sent, b"".join(to_parquet(table)[0] for table in tables))
+    return in_notebook(str(refused.value))

@@ -21,7 +21,7 @@ import marginalia
 from flows.command import main as command
 from tests.flows import pipeline
 from tests.flows.processes import ROOT, phases
-from tests.marginalia.notebooks import TOKEN, people
+from tests.marginalia.notebooks import TOKEN, people, refusal
 
 ASKED: dict[str, Any] = {
     "dataset": "people",
@@ -118,8 +118,9 @@ def test_an_evaluation_stays_in_sensitive_and_shows_no_figure_by_itself(world: W
     assert evaluation.figures["rows"]["synthetic"] == len(world.release.records)
     assert "must stay on this machine" in evaluation.summary
     assert "not to be shared" in repr(evaluation) and not re.search(r"0\.\d", repr(evaluation))
-    with pytest.raises(marginalia.ParameterError, match=r"target.*'tall'"):
-        marginalia.evaluate(world.table, world.release, target="tall")
+    asked = {"release": str(world.release.folder), "output_dir": str(world.folder), "contract": None}
+    said = refusal({"do": "evaluate", **asked, "target": "tall", "group": None}, world.table)
+    assert re.search("target.*'tall'", said)
 
 
 @pytest.mark.server
@@ -243,13 +244,14 @@ def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
     assert command.main(["syndiffix", path, *more]) == 0
     assert pq.read_table(output).to_pylist() == pa.Table.from_pandas(made).to_pylist()
     # Another name for the same columns is another salt, and refused as the command refuses it.
-    with pytest.raises(marginalia.ParameterError, match="share one salt"):
-        marginalia.syndiffix(table, ids=["person"], dataset="others")
-    with pytest.raises(marginalia.ParameterError, match=r"low_treshold.*low_threshold"):
-        marginalia.syndiffix(table, ids=["person"], low_treshold=4)
-    for wrong in ("joined=%Y", {"joined": 4}):
-        with pytest.raises(marginalia.ParameterError, match="date_formats= must hold texts by column"):
-            marginalia.syndiffix(table, date_formats=wrong)  # type: ignore[arg-type]
+    for options, words in (
+        ({"dataset": "others"}, "share one salt"),
+        ({"low_treshold": 4}, "did you mean 'low_threshold'"),
+        ({"date_formats": "joined=%Y"}, "date_formats= must hold texts by column"),
+        ({"date_formats": {"joined": 4}}, "date_formats= must hold texts by column"),
+    ):
+        asked = {"do": "syndiffix", "options": {"aidcolumns": ["person"], **options}, "output": "none"}
+        assert words in refusal(asked, table)
     # Names come back as they were, and a position is that of a column to synthesize.
     renamed = table.rename(columns={"age": " age ", "sex": "'sex'"}).drop(columns="joined")
     safe = marginalia.syndiffix(renamed, ids=["person"], value_safe_columns=[0, "smoker"])
@@ -289,11 +291,9 @@ def test_what_can_t_be_meant_is_refused_before_anything_starts(asked: dict[str, 
 def test_of_a_list_made_from_the_table_an_error_names_the_place_alone(
     asked: dict[str, Any], tmp_path: Path, own_ledger: Path
 ) -> None:
-    settings = {"dataset": "d", "vintage": "v", "subject_id": "person", "k": 10, "output_dir": tmp_path}
-    table = people(60)[["person", "age", "sex"]]
-    with pytest.raises(marginalia.ParameterError, match=r"'sex': a list|at place 2") as refused:
-        marginalia.protect(table, **settings, **asked)
-    assert TOKEN not in str(refused.value)
+    settings = {"dataset": "d", "vintage": "v", "subject_id": "person", "output_dir": str(tmp_path)}
+    said = refusal({"do": "protect", "settings": settings | asked}, people(60)[["person", "age", "sex"]])
+    assert re.search("'sex': a list|at place 2", said) and TOKEN not in said
 
 
 WAITS = f"""

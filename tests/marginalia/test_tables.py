@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import marginalia
-from marginalia.tables import objects_to_array, infer_dtypes, restore_dtypes, to_parquet
+from marginalia.tables import infer_dtypes, objects_to_array, restore_dtypes, to_parquet
 from tasks.core.records.columns import bin_labels
 from tasks.core.records.value_texts import text_of_values
 from tasks.core.tables.column_names import output_spelling

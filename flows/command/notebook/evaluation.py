@@ -25,9 +25,9 @@ from tasks.core.stored_files import file_sha256
 from tasks.core.syndiffix.bins import public_edges
 from tasks.core.syndiffix.reading import read_table
 from tasks.core.synthesis.assembly import read_released_records
+from tasks.messages import Progress
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.resources import query_resources
-from tasks.progress import Progress
 from tasks.sensitive.read import EncodingRules
 from tasks.storage import SENSITIVE, RunWorkspace, Workspace
 

@@ -25,9 +25,8 @@ from flows.command.run import quieten
 from tasks.core import errors
 from tasks.core.errors import InputError, InternalError, MarginaliaError, ParameterError
 from tasks.failures import describe_unforeseen
-from tasks.messages import LOGGER, TerminalHandler
+from tasks.messages import LOGGER, TerminalHandler, say
 from tasks.process_exit import hide_what_follows_exit
-from tasks.progress import say
 
 
 class _Screen(io.TextIOWrapper):
@@ -70,7 +69,7 @@ def _answer(requests: BinaryIO) -> dict[str, Any]:
     try:
         request, table = json.loads(_read(requests)), _read(requests)
         threading.Thread(target=_watch, args=(requests,), daemon=True).start()
-        return {"done": _answering(request.pop("do"))(request, table)}
+        return {"done": handler_of(request.pop("do"))(request, table)}
     except MarginaliaError as error:
         if isinstance(error, InputError) and error.operator_detail:
             say(error.operator_detail)
@@ -81,7 +80,7 @@ def _answer(requests: BinaryIO) -> dict[str, Any]:
         return {"failed": _described(InternalError(describe_unforeseen(error)))}
 
 
-def _answering(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
+def handler_of(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
     """What answers a request; loaded when it is asked for, as each needs other things of what is slow."""
     if what == "evaluate":
         from flows.command.notebook.evaluation import evaluate_release

@@ -52,7 +52,7 @@ from tasks.core.tables.header import Headers, InputFile, find_dialect, header_no
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.writing import is_stream, place, require_ending, write_delimited, write_table
 from tasks.failures import describe_unforeseen
-from tasks.messages import tell
+from tasks.messages import Progress, say, tell
 from tasks.plan.syndiffix import (
     NOTES,
     inferred_type_notes,
@@ -60,7 +60,6 @@ from tasks.plan.syndiffix import (
     missing_id_notes,
     weaker_protection_notes,
 )
-from tasks.progress import Progress, say
 from tasks.request import STAGES
 from tasks.sensitive.ledger import dataset_salt
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE

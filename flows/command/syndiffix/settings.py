@@ -24,7 +24,7 @@ from tasks.core.syndiffix.clusters import (
 from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, MlClustering, unread_keys
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import DECIMALS, EVERY_COLUMN, THOUSANDS, canonical_thousands
-from tasks.progress import say
+from tasks.messages import say
 
 #: Ways to ask for clusters, each with those that it excludes; the reference puts its own in no order.
 _EXCLUDED = {

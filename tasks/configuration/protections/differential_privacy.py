@@ -1,11 +1,11 @@
 """Differential privacy: what a configuration says of it."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat
 
-from tasks.configuration.protections.settings import Asked, ProtectionSettings
+from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.sections import NO_KEY, Key, Model, PositiveNumber, keys_of
 from tasks.configuration.synthesis import FITTED, MODES
 from tasks.core.dp.parameters import (
@@ -17,6 +17,9 @@ from tasks.core.dp.parameters import (
     ReleaseThresholds,
     ThresholdName,
 )
+
+if TYPE_CHECKING:
+    from tasks.configuration.model import RunConfiguration
 
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 
@@ -145,7 +148,7 @@ class DifferentialPrivacy(ProtectionSettings):
     is_silent: ClassVar[bool] = True
 
     @classmethod
-    def refused(cls, mode: str, *, holds: bool) -> list[str]:
+    def refusals(cls, mode: str, *, holds: bool) -> list[str]:
         """What reads the raw records."""
         found = []
         if mode in MODES and mode not in cls.modes:
@@ -175,50 +178,47 @@ class DifferentialPrivacy(ProtectionSettings):
         keys = of_percentile if given.get("contribution", "schema") == "schema" else set()
         return frozenset(keys | LENGTH_KEYS if mode == FITTED else keys)
 
-    def impossible(self, asked: Asked) -> list[str]:
+    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
         """By what is drawn: tables that records are fitted to, or every combination up to a length."""
-        return _of_fitted(self, asked.keys) if asked.is_fitted else _of_lengths(self, asked)
+        return self._impossible_fitted(keys) if run.is_fitted else self._impossible_by_lengths(run)
 
+    def _impossible_fitted(self, keys: set[str]) -> list[str]:
+        """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
+        chosen = {
+            "privacy.accountant zcdp": self.accountant != "gdp",
+            f"privacy.contribution {self.contribution}": self.contribution != "schema"
+            and self.accountant == "gdp",
+            "delta_factor": self.delta_factor is not None,
+            "privacy.thresholds": "thresholds" in keys,
+        }
+        return [
+            f"{key} can't be used with synthesis_mode fitted (the default): leave it out, or write "
+            '"synthesis_mode": "aggregate_seeded".'
+            for key, is_chosen in chosen.items()
+            if is_chosen
+        ]
 
-def _of_fitted(protection: DifferentialPrivacy, given: set[str]) -> list[str]:
-    """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
-    chosen = {
-        "privacy.accountant zcdp": protection.accountant != "gdp",
-        f"privacy.contribution {protection.contribution}": protection.contribution != "schema"
-        and protection.accountant == "gdp",
-        "delta_factor": protection.delta_factor is not None,
-        "privacy.thresholds": "thresholds" in given,
-    }
-    return [
-        f"{key} can't be used with synthesis_mode fitted (the default): leave it out, or write "
-        '"synthesis_mode": "aggregate_seeded".'
-        for key, is_chosen in chosen.items()
-        if is_chosen
-    ]
-
-
-def _of_lengths(protection: DifferentialPrivacy, asked: Asked) -> list[str]:
-    problems, length = [], asked.length
-    if isinstance(protection.sigma_proportions, tuple) and length != -1:
-        numbers = len(protection.sigma_proportions)
-        if numbers != length:
+    def _impossible_by_lengths(self, run: "RunConfiguration") -> list[str]:
+        problems, length = [], run.reporting_length
+        if isinstance(self.sigma_proportions, tuple) and length not in (-1, len(self.sigma_proportions)):
             problems.append(
-                f"sigma_proportions must have one number for each length ({length}); it has {numbers}."
+                f"sigma_proportions must have one number for each length ({length}); it has "
+                f"{len(self.sigma_proportions)}."
             )
-    if isinstance(protection.thresholds, Thresholds):
-        problems += _of_thresholds(protection.thresholds, length)
-    if protection.contribution == "percentile" and protection.accountant != "zcdp":
-        problems.append(
-            "privacy.contribution percentile needs privacy.accountant zcdp; use profile under gdp."
-        )
-    if protection.contribution == "profile" and protection.accountant != "gdp":
-        problems.append(
-            "privacy.contribution profile needs privacy.accountant gdp; use percentile under zcdp."
-        )
-    return problems
+        if isinstance(self.thresholds, Thresholds):
+            problems += _threshold_problems(self.thresholds, length)
+        for contribution, accountant, instead in (
+            ("percentile", "zcdp", "use profile under gdp"),
+            ("profile", "gdp", "use percentile under zcdp"),
+        ):
+            if self.contribution == contribution and self.accountant != accountant:
+                problems.append(
+                    f"privacy.contribution {contribution} needs privacy.accountant {accountant}; {instead}."
+                )
+        return problems
 
 
-def _of_thresholds(thresholds: Thresholds, length: int) -> list[str]:
+def _threshold_problems(thresholds: Thresholds, length: int) -> list[str]:
     problems = []
     for key, value in thresholds.values.items():
         if key > length != -1:

@@ -1,12 +1,15 @@
 """k-anonymity: what a configuration says of it."""
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import ConfigDict
 
 from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
-from tasks.configuration.protections.settings import Asked, ProtectionSettings
+from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MEASURING_KEYS, MODE_KEYS
+
+if TYPE_CHECKING:
+    from tasks.configuration.model import RunConfiguration
 
 
 class KAnonymity(ProtectionSettings):
@@ -19,9 +22,9 @@ class KAnonymity(ProtectionSettings):
     modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
 
-    def impossible(self, asked: Asked) -> list[str]:
+    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
         """Fewer records than any count that is reported."""
-        limit, resolution = asked.record_limit, asked.resolution
+        limit, resolution = run.input.record_limit, run.reporting_resolution
         if limit is None or limit >= resolution:
             return []
         return [

@@ -1,29 +1,13 @@
 """What every protection's settings answer, as public facts that need neither table nor ledger."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from tasks.configuration.sections import Model
 from tasks.configuration.synthesis import MODES
 
-
-@dataclass(frozen=True)
-class Asked:
-    """What a run asks for beside its protection, as far as a protection may refuse it.
-
-    Attributes:
-        length: the reporting length, -1 for all.
-        record_limit: the most rows that are taken; None: all.
-        is_fitted: whether records are fitted to protected counts.
-        keys: of the file, those of `privacy` too.
-    """
-
-    length: int
-    resolution: int
-    record_limit: int | None
-    is_fitted: bool
-    keys: set[str]
+if TYPE_CHECKING:
+    from tasks.configuration.model import RunConfiguration
 
 
 class ProtectionSettings(Model):
@@ -54,7 +38,7 @@ class ProtectionSettings(Model):
         return ()
 
     @classmethod
-    def refused(cls, mode: str, *, holds: bool) -> list[str]:
+    def refusals(cls, mode: str, *, holds: bool) -> list[str]:
         """Why a mode of synthesis can't be had with it, if it can't.
 
         Args:
@@ -74,6 +58,11 @@ class ProtectionSettings(Model):
         """Keys of the flat file that have no effect beside these settings."""
         return frozenset()
 
-    def impossible(self, asked: Asked) -> list[str]:
-        """Combinations of keys that can't be meant. Args: asked: what is valid by itself."""
+    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
+        """Combinations of keys that can't be meant.
+
+        Args:
+            run: whose protection this is; each key is valid by itself.
+            keys: of its file, those of `privacy` too.
+        """
         return []

@@ -4,14 +4,15 @@ Its settings are the core's own: each is declared in `tasks.core.syndiffix.setti
 range and meaning, and is a field here.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, create_model
 
 from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
-from tasks.configuration.protections.settings import Asked, ProtectionSettings
+from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MEASURING_KEYS, SYNDIFFIX
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clustering, clustering_problem, respell_columns
@@ -35,16 +36,13 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def _in_range(setting: Setting) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if problem := setting.problem(value):
-            raise ValueError(problem.removesuffix("."))
-        return value
-
-    return check
+def _require_in_range(setting: Setting, value: Any) -> Any:
+    if problem := setting.problem(value):
+        raise ValueError(problem.removesuffix("."))
+    return value
 
 
-def _clustering(value: Any) -> Any:
+def _require_clustering(value: Any) -> Any:
     if problem := clustering_problem(value):
         raise ValueError(problem)
     return respell_columns(value, str)  # as tuples: a strict model takes no lists from here on
@@ -54,7 +52,7 @@ def _field(setting: Setting) -> tuple[Any, Any]:
     limits = (
         {"minimum": setting.least, "maximum": setting.most} if setting.kind in ("whole", "number") else {}
     )
-    return Annotated[_TYPES[setting.kind], AfterValidator(_in_range(setting))], Field(
+    return Annotated[_TYPES[setting.kind], AfterValidator(partial(_require_in_range, setting))], Field(
         setting.default,
         description=f"{setting.meaning[0].upper()}{setting.meaning[1:]}.",
         json_schema_extra={name: limit for name, limit in limits.items() if isfinite(limit)},
@@ -62,6 +60,7 @@ def _field(setting: Setting) -> tuple[Any, Any]:
 
 
 if TYPE_CHECKING:  # the fields are made when the program runs
+    from tasks.configuration.model import RunConfiguration
 
     class _Settings(ProtectionSettings):
         def __getattr__(self, name: str) -> Any: ...
@@ -80,7 +79,7 @@ class SynDiffix(_Settings):
     regime: Literal["syndiffix"] = "syndiffix"
     further_ids: tuple[str, ...] = Field((), description="Id columns beside subject_id.")
     types: dict[str, TypeLetter] = Field({}, description="Declared types by column; others are inferred.")
-    clustering: Annotated[Clustering, BeforeValidator(_clustering)] = Field(
+    clustering: Annotated[Clustering, BeforeValidator(_require_clustering)] = Field(
         "default",
         description="Which columns are synthesized together: default, one (all), none (each alone), "
         '{"target": column}, or lists of columns.',
@@ -98,7 +97,7 @@ class SynDiffix(_Settings):
     def id_columns(self) -> tuple[str, ...]:
         return self.further_ids
 
-    def impossible(self, asked: Asked) -> list[str]:
+    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
         """What the core refuses of the way of clustering."""
         try:
             clustering_of(dict(self))
@@ -118,20 +117,21 @@ class SynDiffix(_Settings):
         return SynDiffixParameters.of(dict(self), salt)
 
     def for_trees(self, columns: Collection[str]) -> "SynDiffix":
-        return self._only(_OF_TREES, columns)
+        """What the trees of some columns depend on."""
+        return self._restricted(_TREE_SETTINGS, columns)
 
     def for_clusters(self, columns: Collection[str]) -> "SynDiffix":
         """What the clusters of some columns depend on."""
-        return self._only(_OF_TREES | _OF_CLUSTERS, columns)
+        return self._restricted(_TREE_SETTINGS | _CLUSTER_SETTINGS, columns)
 
-    def _only(self, names: frozenset[str], columns: Collection[str]) -> "SynDiffix":
+    def _restricted(self, names: frozenset[str], columns: Collection[str]) -> "SynDiffix":
         safe = tuple(name for name in self.value_safe_columns if name in columns)
         kept: dict[str, Any] = {name: getattr(self, name) for name in names}
         return SynDiffix(**kept | {"value_safe_columns": tuple(sorted(safe))})
 
 
-_OF_CLUSTERS = frozenset({"clustering"}).union(*CLUSTERING_KEYS.values())
-_OF_TREES = frozenset(SETTINGS) - _OF_CLUSTERS - {"value_safe_columns"}
+_CLUSTER_SETTINGS = frozenset({"clustering"}).union(*CLUSTERING_KEYS.values())
+_TREE_SETTINGS = frozenset(SETTINGS) - _CLUSTER_SETTINGS - {"value_safe_columns"}
 
 #: Keys of the ``syndiffix`` section: the model's, and ``columns``, which `flat_file` takes apart.
 SECTION_KEYS = frozenset(SynDiffix.model_fields) - {"regime", "further_ids", "types"} | {"columns"}

@@ -21,9 +21,9 @@ from tasks.core.syndiffix.synthesizer import tables_per_question
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
 from tasks.engine import current_engine
+from tasks.messages import say
 from tasks.plan.describe import RunFacts
 from tasks.plan.syndiffix import missing_id_notes
-from tasks.progress import say
 from tasks.sensitive.evaluate import owner_naming, store_owner_page
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.sensitive.read import DROPPED, SensitiveTable
