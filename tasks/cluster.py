@@ -154,7 +154,8 @@ class Cluster(Workers):
         try:
             for place, part in enumerate(parts, start=1):
                 # Answers that nobody has taken yet lie in the workers' memory: so few parts are ahead.
-                if len(waiting) >= self._most_ahead():
+                most = max(_LEAST_AHEAD, _AHEAD_OF_A_WORKER * self._safely(self._number_of_workers))
+                if len(waiting) >= most:
                     yield self._result(waiting.popleft())
                 sent = _Sent(work, part, is_worker_ours=not self._address)
                 waiting.append(self._safely(partial(self._given_out, _task(name, place), sent)))
@@ -167,9 +168,6 @@ class Cluster(Workers):
 
     def _given_out(self, task: Task[Any, Any], sent: _Sent) -> _Given:
         return _Given(task, sent, self._opened().submit(task, {"sent": sent}))
-
-    def _most_ahead(self) -> int:
-        return max(_LEAST_AHEAD, _AHEAD_OF_A_WORKER * self._safely(self._number_of_workers))
 
     def _result(self, given: _Given) -> Any:
         found = self._safely(partial(self._taken, given))

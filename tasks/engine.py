@@ -144,7 +144,7 @@ def engine_of(configuration: "RunConfiguration") -> Iterator[None]:
     if asked.engine != "dask":
         yield
         return
-    with _cluster(asked) as workers:
+    with _open_cluster(asked) as workers:
         token = _OPEN.set(Engine(workers, asked.partitions, asked.shared_storage or ""))
         try:
             yield
@@ -152,7 +152,7 @@ def engine_of(configuration: "RunConfiguration") -> Iterator[None]:
             _OPEN.reset(token)
 
 
-def _cluster(asked: "Resources") -> "Cluster":
+def _open_cluster(asked: "Resources") -> "Cluster":
     try:
         from tasks.cluster import Cluster
     except ImportError:

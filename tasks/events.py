@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 Figure = str | int | float | bool | None
 
 
-def resource_of(dataset: str) -> str:
-    return f"marginalia.dataset.{dataset}"
-
-
 def announce(event: str, dataset: str, **figures: Figure) -> None:
     """Tell the server of this run that something happened to a dataset.
 
@@ -38,7 +34,10 @@ def announce(event: str, dataset: str, **figures: Figure) -> None:
         if in_a_run and PREFECT_API_URL.value():
             emit_event(
                 event=f"marginalia.{event}",
-                resource={"prefect.resource.id": resource_of(dataset), "prefect.resource.name": dataset},
+                resource={
+                    "prefect.resource.id": f"marginalia.dataset.{dataset}",
+                    "prefect.resource.name": dataset,
+                },
                 payload={"dataset": dataset, **figures},
             )
 

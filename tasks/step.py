@@ -51,7 +51,7 @@ class RunLogHandler(APILogHandler):
 
 
 #: How Prefect's own lines tell an exception: a library's text may carry a cell, and ours stands by itself.
-_SAID_AGAIN = re.compile(r"^(Task run failed with exception|Encountered exception during execution): ")
+_REPEATED = re.compile(r"^(Task run failed with exception|Encountered exception during execution): ")
 
 
 class WithoutTraceback(logging.Filter):
@@ -66,7 +66,7 @@ class WithoutTraceback(logging.Filter):
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
         record.exc_info = record.exc_text = record.stack_info = None
         # `fail`, and of a step the line on its final state, say the same.
-        is_told = _SAID_AGAIN.match(str(record.msg)) or isinstance(error, MarginaliaError)
+        is_told = _REPEATED.match(str(record.msg)) or isinstance(error, MarginaliaError)
         if not is_told and error is not None:
             record.msg = f"{record.msg} ({type(error).__name__})"
         return not is_told
@@ -87,14 +87,7 @@ def carry_messages() -> None:
             logger.addFilter(WithoutTraceback())
 
 
-def step_number() -> int:
-    context = FlowRunContext.get()
-    run = context.flow_run.id if context is not None and context.flow_run is not None else None
-    _begun[run] += 1
-    return _begun[run]
-
-
-_begun: Counter[UUID | None] = Counter()
+_steps_begun: Counter[UUID | None] = Counter()
 carry_messages()
 
 
@@ -147,7 +140,7 @@ _T = TypeVar("_T")
 # shows the other, and a person can read the graph. The lineage names all that each file was made from.
 
 #: Of each result of a step, by the object itself: the results that it was made from.
-_before: "WeakKeyDictionary[Any, frozenset[Any]]" = WeakKeyDictionary()
+_origins: "WeakKeyDictionary[Any, frozenset[Any]]" = WeakKeyDictionary()
 
 
 def as_lookup(value: _T) -> _T:
@@ -162,7 +155,7 @@ def results_in(values: Iterable[Any]) -> list[Any]:
 
 def edges_from(given: list[Any]) -> list[Any]:
     """Those that no other one was made from. Args: given: results of steps."""
-    return [each for each in given if not any(each in _before[other] for other in given)]
+    return [each for each in given if not any(each in _origins[other] for other in given)]
 
 
 def without_edges(value: Any) -> Any:
@@ -173,7 +166,7 @@ def without_edges(value: Any) -> Any:
 def record_origins(result: Any, given: list[Any]) -> None:
     """Note what a result was made from. Args: result: of a step. given: results of others."""
     if isinstance(result, Reference):
-        _before[result] = frozenset(given).union(*(_before[each] for each in given))
+        _origins[result] = frozenset(given).union(*(_origins[each] for each in given))
 
 
 def _results(value: Any) -> Iterator[Any]:
@@ -186,7 +179,7 @@ def _results(value: Any) -> Iterator[Any]:
         yield from _results(list(value.values()))
     elif isinstance(value, HoldsResults):
         yield from _results(list(vars(value).values()))
-    elif isinstance(value, Reference) and value in _before:
+    elif isinstance(value, Reference) and value in _origins:
         yield value
 
 
@@ -260,14 +253,17 @@ class RunStep(Generic[_W, _P, _R]):
         )
 
     def __call__(self, run: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        tell_log(f"Step {step_number()} begins: {self.name}.")
+        context = FlowRunContext.get()
+        flow_run = context.flow_run.id if context is not None and context.flow_run is not None else None
+        _steps_begun[flow_run] += 1
+        tell_log(f"Step {_steps_begun[flow_run]} begins: {self.name}.")
         task = self._task
         if self._traits.cached:
             assert isinstance(run, RunWorkspace), "what is cached lies in a run's folder"
             task = skip_if_known(task, self.zone, run)
         given = results_in([*args, *kwargs.values()])
-        told: dict[str, Any] = {name: without_edges(value) for name, value in kwargs.items()}
-        result: _R = task(run, *map(without_edges, args), wait_for=edges_from(given), **told)
+        named: dict[str, Any] = {name: without_edges(value) for name, value in kwargs.items()}
+        result: _R = task(run, *map(without_edges, args), wait_for=edges_from(given), **named)
         record_origins(result, given)
         return result
 

@@ -51,18 +51,16 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
                 described = describe(run)
                 planned.setdefault(release_name(run, described), (run, described, charge_of_run(described)))
         if planned:
-            sentences.append(_charged(ledger, dataset, planned, len(own)))
+            sentences.append(_describe_charge(ledger, dataset, planned, len(own)))
         planned_all |= planned
-    _require_one_budget(ledger, planned_all)
+    ledger.require_one_budget(
+        *(
+            (registration(run, described, charge), public_table(described))
+            for name, (run, described, charge) in planned_all.items()
+            if _is_new(ledger, name, charge)
+        )
+    )
     return sentences
-
-
-def _require_one_budget(ledger: Ledger, planned: _Planned) -> None:
-    new = [each for name, each in planned.items() if _is_new(ledger, name, each[2])]
-    entered = [
-        (registration(run, described, charge), public_table(described)) for run, described, charge in new
-    ]
-    ledger.require_one_budget(*entered)
 
 
 def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
@@ -70,19 +68,15 @@ def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
     for run in runs:
         if run.protection.is_salted:
             with contextlib.suppress(ParameterError):  # as above
-                described = describe(run)
-                tables.append(
-                    (
-                        run.dataset,
-                        synthesized_table(described.source, described.synthesized, described.pattern),
-                    )
-                )
+                facts = describe(run)
+                table = synthesized_table(facts.source, facts.synthesized, facts.pattern)
+                tables.append((run.dataset, table))
     if tables:
         kept_ledger()
         require_one_salt(user_ledger_place(), *tables)
 
 
-def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:
+def _describe_charge(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:
     spent, caps = _standing(ledger, dataset, planned)
     new = [charge for name, (_, _, charge) in planned.items() if _is_new(ledger, name, charge)]
     after = spent
@@ -107,12 +101,12 @@ def _standing(ledger: Ledger, dataset: str, planned: _Planned) -> tuple[Spent, C
     """What is spent, and the caps: those in force, else those that the first run would register."""
     run, described, charge = next(iter(planned.values()))
     if ledger.is_registered(dataset):
-        for each, its, _ in planned.values():
-            require_unit(ledger, each, its)
+        for other, facts, _ in planned.values():
+            require_unit(ledger, other, facts)
         account = ledger.account(dataset)
         return account.spent, account.caps
-    entered = registration(run, described, charge)
-    caps = caps_of(entered.epsilon_cap, entered.delta_cap, entered.threshold_delta_cap)
+    planned_caps = registration(run, described, charge)
+    caps = caps_of(planned_caps.epsilon_cap, planned_caps.delta_cap, planned_caps.threshold_delta_cap)
     return Spent(Decimal(0), Decimal(1)), caps
 
 

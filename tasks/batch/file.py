@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from tasks.configuration.flat_file import from_flat, read_json, unknown_key
-from tasks.configuration.model import Label, RunConfiguration
+from tasks.configuration.model import RunConfiguration, is_label
 from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.errors import ParameterError
@@ -23,9 +21,8 @@ from tasks.plan.input_file import input_file, require_arrived
 from tasks.request import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
-_LABEL: TypeAdapter[str] = TypeAdapter(Label)
 #: A run's label, and what is wrong with it.
-_Found = tuple[str, list[str]]
+_RunProblems = tuple[str, list[str]]
 _SAFE = "must be a safe name of a folder (letters, digits, spaces, '.', '_' and '-')"
 
 
@@ -107,32 +104,29 @@ def require_inputs(batch: Batch) -> None:
     Raises:
         ParameterError: all of them, with group and name of the run in front, or once where every run has it.
     """
-    found = [(run.label, _refused(run.configuration)) for run in batch.runs]
-    problems = problems_by_run(found)
+    problems = problems_by_run([(run.label, _input_problems(run.configuration)) for run in batch.runs])
     if problems:
         raise ParameterError(problems)
 
 
-def _refused(configuration: RunConfiguration) -> list[str]:
-    problems = list(_unreadable(configuration))
+def _input_problems(configuration: RunConfiguration) -> list[str]:
+    """What is wrong with a run's table and contract, or else with all that is public of it."""
+
+    def require_header() -> None:
+        source = input_file(configuration)
+        require_arrived(configuration, source, None)
+        _ = source.headers
+
+    def require_contract() -> None:
+        if configuration.input.contract is not None:
+            load_contract(Path(configuration.input.contract))
+
+    problems = [*_problems_of(require_header), *_problems_of(require_contract)]
+    problems = problems or _problems_of(lambda: describe(configuration))
     return [] if problems and has_committed(configuration) else problems
 
 
-def _unreadable(configuration: RunConfiguration) -> Iterator[str]:
-    contract = configuration.input.contract
-    found = [*_problems(lambda: _header(configuration))]
-    if contract is not None:
-        found += _problems(lambda: load_contract(Path(contract)))
-    yield from found or _problems(lambda: describe(configuration))
-
-
-def _header(configuration: RunConfiguration) -> object:
-    source = input_file(configuration)
-    require_arrived(configuration, source, None)
-    return source.headers
-
-
-def _problems(read: Callable[[], object]) -> list[str]:
+def _problems_of(read: Callable[[], object]) -> list[str]:
     try:
         read()
     except ParameterError as error:
@@ -147,19 +141,19 @@ def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:
     if not isinstance(execute, dict):
         problems.append(f"execute must be an object of the stages {', '.join(STAGES)}, each true or false.")
         return ()
-    found = [unknown_key(key, STAGES, "execute.") for key in execute if key not in STAGES]
-    found += [
-        f"execute.{key} must be true or false, not {json.dumps(v)}."
-        for key, v in execute.items()
-        if not isinstance(v, bool)
+    before = len(problems)
+    problems += [unknown_key(key, STAGES, "execute.") for key in execute if key not in STAGES]
+    problems += [
+        f"execute.{key} must be true or false, not {json.dumps(answer)}."
+        for key, answer in execute.items()
+        if not isinstance(answer, bool)
     ]
     stages = tuple(stage for stage in STAGES if execute.get(stage) is True)
-    if not stages and not found:
-        found.append(
+    if not stages and len(problems) == before:
+        problems.append(
             "execute must set at least one stage to true, but sets none: set one, or remove "
             "execute to run all."
         )
-    problems += found
     return stages
 
 
@@ -169,9 +163,9 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
         problems.append('runs must be an object of groups, each a list of runs: {"group": [{"name": "a"}]}.')
         return
     folders: dict[str, str] = {}
-    found: list[_Found] = []
+    found: list[_RunProblems] = []
     for group, listed in groups.items():
-        if not _is_label(group):
+        if not is_label(group):
             problems.append(f"runs: the group {group!r} {_SAFE}.")
         elif folders.setdefault(group.lower(), group) != group:
             problems.append(
@@ -188,14 +182,16 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
     problems += problems_by_run(found)
 
 
-def problems_by_run(found: list[_Found]) -> list[str]:
+def problems_by_run(found: list[_RunProblems]) -> list[str]:
     """What is wrong with the runs, each under its label, and what is wrong with all of them once."""
     shared = [text for text in found[0][1] if all(text in texts for _, texts in found)] if found[1:] else []
     each = [f"{run}: {text}" for run, texts in found for text in texts if text not in shared]
     return [f"base_config, in every run: {text}" for text in shared] + each
 
 
-def _run(group: str, index: int, entry: object, base: dict[str, Any], noted: list[_Found]) -> BatchRun | None:
+def _run(
+    group: str, index: int, entry: object, base: dict[str, Any], noted: list[_RunProblems]
+) -> BatchRun | None:
     """One run; None where it is skipped or can't be made. What is wrong with it is noted under its label."""
     if not isinstance(entry, dict):
         noted.append((f"{group}/{index}", ["must be an object with a name and the keys that differ."]))
@@ -206,7 +202,7 @@ def _run(group: str, index: int, entry: object, base: dict[str, Any], noted: lis
     name = entry.get("name")
     label = f"{group}/{name}" if isinstance(name, str) and name else f"{group}/{index}"
     found = [] if isinstance(skip, bool) else [f"skip must be true or false, not {json.dumps(skip)}."]
-    if not isinstance(name, str) or not _is_label(name):
+    if not isinstance(name, str) or not is_label(name):
         found.append(f"name {_SAFE}.")
     differing = {key: value for key, value in entry.items() if key not in ("name", "skip")}
     if "output_dir" in differing and differing.pop("output_dir") != base.get("output_dir"):
@@ -228,11 +224,3 @@ def _placed(problem: str, base: dict[str, Any], differing: dict[str, Any]) -> st
     if key not in base or key in differing or SYNDIFFIX not in problem:
         return problem
     return f"{problem} It is in base_config: put it into the runs that use it, or set it to null in this one."
-
-
-def _is_label(name: str) -> bool:
-    try:
-        _LABEL.validate_python(name)
-    except ValidationError:
-        return False
-    return True

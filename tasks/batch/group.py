@@ -51,9 +51,8 @@ class Failed:
 
     @property
     def kind(self) -> str:
-        return {2: "configuration or input", 3: "budget", 4: "contract", 5: "late input"}.get(
-            self.exit_code, "another error"
-        )
+        kinds = {2: "configuration or input", 3: "budget", 4: "contract", 5: "late input"}
+        return kinds.get(self.exit_code, "another error")
 
     @property
     def lines(self) -> list[str]:
@@ -69,12 +68,8 @@ def require_free_names(batch: Batch) -> None:
     """
     taken = {SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE} & {run.group for run in batch.runs}
     if taken:
-        raise ParameterError(
-            [
-                f"A group must not be called {name!r}, as a folder of output_dir is: rename it."
-                for name in taken
-            ]
-        )
+        rule = "A group must not be called {!r}, as a folder of output_dir is: rename it."
+        raise ParameterError([rule.format(name) for name in taken])
 
 
 def link_run(workspace: Workspace, run: Finished) -> None:

@@ -155,7 +155,9 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         InternalError: the configuration is of another mode or regime.
     """
     protection, synthesis = configuration.privacy, configuration.fitted
-    _require_claim(protection)
+    check_claim(protection.epsilon, protection.delta)
+    if problems := refusals(protection.epsilon, protection.delta):
+        raise ParameterError(problems)
     _require_not_decided(synthesis, schema)
     schema = schema.measured
     tables = _tables(synthesis, schema)
@@ -163,14 +165,16 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     steps = default_steps(all_declared=schema.all_declared, columns=len(schema.columns), tables=number)
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
         steps = tuple(step for step in steps if not step.longer.lengths)
-    named, places = synthesis.target, _places(schema)
-    target = None if named is None else _place(named, schema, places, "target")
+    target = None if synthesis.target is None else _column_number(synthesis.target, schema, "target")
     if synthesis.workload == "pairs+target":
         if target is None:
             raise ParameterError(
                 "workload pairs+target needs the target: name the column whose prediction matters."
             )
-        steps = tuple(_holding(step, target) for step in steps)
+        steps = tuple(
+            replace(step, longer=replace(step.longer, holding=target)) if step.longer.lengths else step
+            for step in steps
+        )
     steps = tuple(_with_count_share(step, protection.number_of_records_proportion) for step in steps)
     parameters = WorkloadParameters(
         epsilon=protection.epsilon,
@@ -205,25 +209,13 @@ def _require_not_decided(synthesis: Fitted, schema: Schema) -> None:
     """Refuse to measure a column that the contract says others decide (W22): nothing is spent on it."""
     decided = {matching_name(column.name) for column in schema.columns[len(schema.measured.columns) :]}
     sets = synthesis.workload if isinstance(synthesis.workload, tuple) else ()
-    for name in [
-        *(name for names in sets for name in names),
-        *([synthesis.target] if synthesis.target else []),
-    ]:
+    target = [synthesis.target] if synthesis.target else []
+    for name in [*(name for names in sets for name in names), *target]:
         if matching_name(name) in decided:
             raise ParameterError(
                 f"workload and target can't name {name!r}: the contract says which column decides it, so "
                 "it is not measured. Name that column."
             )
-
-
-def _require_claim(protection: DifferentialPrivacy) -> None:
-    check_claim(protection.epsilon, protection.delta)
-    if problems := refusals(protection.epsilon, protection.delta):
-        raise ParameterError(problems)
-
-
-def _holding(step: Step, target: int) -> Step:
-    return replace(step, longer=replace(step.longer, holding=target)) if step.longer.lengths else step
 
 
 def _with_count_share(step: Step, proportion: float | None) -> Step:
@@ -242,31 +234,26 @@ def _tables(synthesis: Fitted, schema: Schema) -> tuple[ColumnNumbers, ...] | No
         return None
     if not isinstance(synthesis.workload, tuple):
         return tuple(schema.combinations(2))
-    places = _places(schema)
-    found = {_columns(names, schema, places) for names in synthesis.workload}
-    return tuple(sorted(found, key=lambda columns: (len(columns), columns)))
+    sets = {_numbers_of_set(names, schema) for names in synthesis.workload}
+    return tuple(sorted(sets, key=lambda columns: (len(columns), columns)))
 
 
-def _columns(names: Sequence[str], schema: Schema, places: Mapping[str, int]) -> ColumnNumbers:
-    found = tuple(sorted(_place(name, schema, places, "workload") for name in names))
-    for place in set(found):
-        if found.count(place) > 1 and not schema.columns[place].is_multi_valued:
-            name = schema.columns[place].name
+def _numbers_of_set(names: Sequence[str], schema: Schema) -> ColumnNumbers:
+    columns = tuple(sorted(_column_number(name, schema, "workload") for name in names))
+    for number in set(columns):
+        if columns.count(number) > 1 and not schema.columns[number].is_multi_valued:
+            name = schema.columns[number].name
             raise ParameterError(
                 f"workload: {name!r} stands twice in one set; a record holds one of its values: name it once."
             )
-    return found
+    return columns
 
 
-def _places(schema: Schema) -> dict[str, int]:
-    return {matching_name(column.name): place for place, column in enumerate(schema.columns)}
-
-
-def _place(name: str, schema: Schema, places: Mapping[str, int], key: str) -> int:
-    place = places.get(matching_name(name))
-    if place is None:
+def _column_number(name: str, schema: Schema, key: str) -> int:
+    names = [matching_name(column.name) for column in schema.columns]
+    if matching_name(name) not in names:
         meant = did_you_mean(name, [column.name for column in schema.columns])
         raise ParameterError(
             f"{key} must name columns that are used, and {name!r} is not one: {meant or 'correct it.'}"
         )
-    return place
+    return names.index(matching_name(name))

@@ -79,8 +79,7 @@ class Model(BaseModel):
 
     def in_full(self) -> dict[str, Any]:
         """Every field as JSON, those with their defaults too: what a name is made of outlives a default."""
-        found: dict[str, Any] = to_jsonable_python(dict(self))
-        return found
+        return dict(to_jsonable_python(dict(self)))
 
 
 def _is_tag(field: FieldInfo) -> bool:

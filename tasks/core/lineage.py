@@ -58,7 +58,9 @@ class Lineage:
         declared = (CONFIGURATION, CONTRACT) if has_contract else (CONFIGURATION,)
         nodes = [LineageNode(TABLE, "sensitive"), *(LineageNode(name, "public") for name in declared)]
         nodes.append(LineageNode(MEASUREMENT, "measurement", (TABLE, *declared), measurement))
-        nodes += [_of_file(entry) for entry in manifest["files"]]
+        for entry in manifest["files"]:
+            facts = {key: entry[key] for key in _FACTS if key in entry}
+            nodes.append(LineageNode(entry["file"], "release", tuple(entry["parents"]), facts))
         return cls(manifest["dataset"], manifest["vintage"], tuple(_in_order(nodes)))
 
     @classmethod
@@ -129,11 +131,6 @@ def parents_present(name: str, wanted: Mapping[str, Sequence[str]], present: Map
         elif parent in wanted:
             found += parents_present(parent, wanted, present)
     return list(dict.fromkeys(found))
-
-
-def _of_file(entry: Json) -> LineageNode:
-    facts = {key: entry[key] for key in _FACTS if key in entry}
-    return LineageNode(entry["file"], "release", tuple(entry["parents"]), facts)
 
 
 def _in_order(nodes: list[LineageNode]) -> list[LineageNode]:

@@ -11,9 +11,7 @@ from contextvars import ContextVar
 from glob import escape
 from pathlib import Path, PurePath
 
-from pydantic import TypeAdapter, ValidationError
-
-from tasks.configuration.model import UNDATED, Label, RunConfiguration
+from tasks.configuration.model import UNDATED, RunConfiguration, is_label
 from tasks.core.errors import InputError, LateInput, ParameterError
 from tasks.core.hints import no_such_file, show_path
 from tasks.core.tables.header import InputFile
@@ -23,7 +21,6 @@ from tasks.plan.protections import vintage_of
 
 #: What stands for the vintage in ``sensitive_microdata_path``.
 VINTAGE = "{vintage}"
-_LABEL: TypeAdapter[str] = TypeAdapter(Label)
 
 
 def path_pattern(configuration: RunConfiguration) -> Path | None:
@@ -174,11 +171,4 @@ def _vintages_there(pattern: Path) -> list[str]:
     again = "\\1".join(map(re.escape, parts[1:]))
     named = re.compile(f"{re.escape(parts[0])}([^/]+){again}")
     labels = [match[1] for path in paths if (match := named.fullmatch(path))]
-    return list(filter(_is_label, labels))
-
-
-def _is_label(text: str) -> bool:
-    try:
-        return _LABEL.validate_python(text) != UNDATED
-    except ValidationError:
-        return False
+    return [label for label in labels if label != UNDATED and is_label(label)]
