@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -79,8 +79,10 @@ class PartStore:
             write(folder)
             digest = folder_sha256(folder)
             for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-                self._upload(f"{key}/{path.relative_to(folder).as_posix()}", path)
-            self._write(f"{key}/{_WHOLE}", digest.encode())
+                name = self._key(f"{key}/{path.relative_to(folder).as_posix()}")
+                self._write(partial(self._storage.system.put_file, str(path), name))
+            whole = self._key(f"{key}/{_WHOLE}")
+            self._write(partial(self._storage.system.pipe_file, whole, digest.encode()))
         return StoredPart(self, key, digest)
 
     def _put_folder(self, folder: Path, write: Callable[[Path], object]) -> str:
@@ -155,18 +157,9 @@ class PartStore:
                 continue
             target = folder / relative
             target.parent.mkdir(parents=True, exist_ok=True)
-            self._get(str(name), target)
+            self._done("be read", partial(self._storage.system.get_file, str(name), str(target)))
 
-    def _get(self, name: str, target: Path) -> None:
-        self._done("be read", lambda: self._storage.system.get_file(name, str(target)))
-
-    def _upload(self, key: str, path: Path) -> None:
-        self._written(key, lambda: self._storage.system.put_file(str(path), self._key(key)))
-
-    def _write(self, key: str, content: bytes) -> None:
-        self._written(key, lambda: self._storage.system.pipe_file(self._key(key), content))
-
-    def _written(self, key: str, work: Callable[[], object]) -> None:
+    def _write(self, work: Callable[[], object]) -> None:
         try:
             self._done("be written", work)
         except FileNotFoundError:

@@ -126,9 +126,6 @@ class CellReading:
             np.array(unread, np.bool_),
         )
 
-    def read_array(self, connection: duckdb.DuckDBPyConnection, texts: pa.Array) -> pa.Array:
-        return pa.array(self.read(connection, texts.to_pylist()).texts, pa.large_string())
-
     def _bare(self, text: str, words: Set[str]) -> str:
         """Without what stands around it; empty for one of the words, which may hold it, too."""
         text = text.strip()

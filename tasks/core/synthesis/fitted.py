@@ -31,7 +31,6 @@ from tasks.core.fitting.fit import Fit, fit, fit_in_shards
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
 from tasks.core.fitting.sharded_search import read_shard_cells
-from tasks.core.fitting.targets import Target
 from tasks.core.parts.shards import RecordShard, ShardPlace, record_shards
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
@@ -181,7 +180,6 @@ class FittedRecords:
 
     records: SyntheticRecords
     cells: Ids
-    targets: tuple[Target, ...]
 
     def write(self, folder: Path) -> None:
         self.records.write(folder)
@@ -247,7 +245,7 @@ def publish_fitted(measurement: WorkloadMeasurement, fitted: Fit) -> FittedRecor
     )
     held = table >= 0
     records = order_records(headers, attributes, held.sum(axis=1).astype(np.int32), table[held])
-    return FittedRecords(records, fitted_cells, fitted.targets)
+    return FittedRecords(records, fitted_cells)
 
 
 #: The share of the work that is the fit.

@@ -19,7 +19,7 @@ import math
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from typing import Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ from tasks.core.arrays import StageDone
 from tasks.core.errors import InputError
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.header import InputFile, damaged_archive, undecodable
-from tasks.core.tables.source import TextBytes
+from tasks.core.tables.source import ReadableBytes, TextBytes
 from tasks.core.tables.texts import is_list, is_text
 
 #: Bytes that are parsed at once: the longest record of a delimited file.
@@ -249,7 +249,7 @@ def _delimited(
     used = [names[index] for index in wanted]
     last_line = "\n" + source.delimiter.join([token] * width) + "\n"
     doubled = source.escape == source.quote
-    with _bracketed(source.text(), last_line.encode(), progress) as stream:
+    with closing(_with_last_line(source.text(), last_line.encode(), progress)) as stream:
         reader = pa_csv.open_csv(
             stream,
             read_options=pa_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False),
@@ -308,36 +308,19 @@ def _row(batch: pa.RecordBatch, index: int) -> list[str]:
     return [str(column[index].as_py()) for column in batch.columns]
 
 
-class _Bracketed:
+def _with_last_line(text: TextBytes, last_line: bytes, progress: StageDone) -> pa.PythonFile:
     """The bytes of a text and then one more line, as the parser's input."""
+    rest = last_line
 
-    closed = False
-
-    def __init__(self, text: TextBytes, last_line: bytes, progress: StageDone) -> None:
-        self._text, self._rest, self._progress = text, last_line, progress
-
-    def read(self, size: int = -1) -> bytes:
-        """Up to `size` bytes; empty at the end."""
-        data = self._text.read(size)
-        self._progress("reading", self._text.share)
+    def read(size: int) -> bytes:
+        nonlocal rest
+        data = text.read(size)
+        progress("reading", text.share)
         if not data:
-            data, self._rest = self._rest, b""
+            data, rest = rest, b""
         return data
 
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        self.closed = True
-
-
-@contextmanager
-def _bracketed(text: TextBytes, last_line: bytes, progress: StageDone) -> Iterator[pa.PythonFile]:
-    stream = pa.PythonFile(_Bracketed(text, last_line, progress), mode="r")
-    try:
-        yield stream
-    finally:
-        stream.close()
+    return pa.PythonFile(ReadableBytes(read), mode="r")
 
 
 #: By what a number of rows is known.

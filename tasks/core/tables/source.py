@@ -220,7 +220,7 @@ class TextBytes:
 
 def _transcoded(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[int], bytes]:
     """The same text in UTF-8, at most so many bytes at once."""
-    stream = io.BufferedReader(_Readable(read))
+    stream = io.BufferedReader(ReadableBytes(read))
     name = _byte_order(stream.peek(2)[:2]) if encoding == "utf-16" else encoding
     text = io.TextIOWrapper(stream, encoding=name, newline="")
 
@@ -237,12 +237,15 @@ def _byte_order(start: bytes) -> str:
     return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
 
 
-class _Readable(io.RawIOBase):
-    """A function that reads, as a stream."""
+class ReadableBytes(io.RawIOBase):
+    """A function that reads, as a stream; it gives fewer bytes than it is asked for only at the end."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         super().__init__()
         self._read_bytes = read
+
+    def read(self, size: int = -1) -> bytes:
+        return self._read_bytes(size)
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer)
@@ -257,7 +260,7 @@ class _Readable(io.RawIOBase):
 def text_lines(stream: TextBytes) -> io.TextIOWrapper:
     """The same bytes as text whose line ends are kept; what is no UTF-8 is escaped."""
     return io.TextIOWrapper(
-        io.BufferedReader(_Readable(stream.read), buffer_size=2**16),
+        io.BufferedReader(ReadableBytes(stream.read), buffer_size=2**16),
         encoding="utf-8",
         errors="surrogateescape",
         newline="",
@@ -305,9 +308,8 @@ class RemoteFile(OpenedFile):
         return int(self._facts["size"]) if self._descriptor < 0 else super().size
 
     def sha256(self) -> str:
-        if self._descriptor < 0:
-            self.fetch(None)
-        return hashlib.file_digest(io.BufferedReader(self.reader()), "sha256").hexdigest()
+        self.fetch(None)
+        return super().sha256()
 
     def bytes_at(self, place: int, size: int) -> bytes:
         """Up to `size` bytes from a place on; once it is fetched, from its copy."""
@@ -326,7 +328,7 @@ class RemoteFile(OpenedFile):
             return self._storage.done(what, work)
         except FileNotFoundError:
             pass
-        raise _changed()
+        raise changed_meanwhile()
 
     def fetch(self, folder: Path | None) -> None:
         """Copy it into a file that has no name.
@@ -344,12 +346,5 @@ class RemoteFile(OpenedFile):
                     copy.write(block)
             copy.flush()
             if copy.tell() != self.size or self._look() != self._facts:
-                raise _changed()
+                raise changed_meanwhile()
             self._descriptor = os.dup(copy.fileno())
-
-
-def _changed() -> InputError:
-    return InputError(
-        "The input must not change while a run reads it, but it was changed meanwhile. Run again when "
-        "nothing writes to it."
-    )

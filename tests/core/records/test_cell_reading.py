@@ -16,7 +16,6 @@ from tasks.core.contracts.rules import violations
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
-from tasks.core.queries import connect
 from tasks.core.records.cell_reading import AS_IT_STANDS, CUTS, CellReading
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.dropped import DroppedCells
@@ -62,6 +61,13 @@ def test_what_nothing_is_declared_of_stays_as_it_is() -> None:
             ["2020-04-03"] * 2,
         ),
         (CellReading(date_formats=("%d.%m.%Y %H:%M",)), ["3.4.2020 07:30"], ["2020-04-03 07:30:00"]),
+        # A word for a missing value may hold what is taken off, and a flag alone is empty.
+        (
+            CellReading(strip="bcepn", missing=("n/a", ":")),
+            ["12.3 b", "5e", "N/A", ": c", "c", "7"],
+            ["12.3", "5", "", "", "", "7"],
+        ),
+        (CellReading(cut="month"), [], []),
     ],
 )
 def test_cells_are_read_as_declared(reading: CellReading, texts: list[str], wanted: list[str]) -> None:
@@ -217,15 +223,3 @@ def test_the_statement_says_how_cells_are_read() -> None:
         "In 'postcode' a cell stands for its first 2 characters.",
     ):
         assert said in words
-
-
-def test_reading_needs_no_cells_and_no_connection_of_its_own() -> None:
-    with connect() as connection:
-        assert CellReading(cut="month").read(connection, []).texts == []
-
-
-def test_a_word_for_a_missing_value_may_hold_what_is_taken_off_and_a_flag_alone_is_empty() -> None:
-    reading = CellReading(strip="bcepn", missing=("n/a", ":"))
-    with connect() as connection:
-        read = reading.read(connection, ["12.3 b", "5e", "N/A", ": c", "c", "7"])
-    assert read.texts == ["12.3", "5", "", "", "", "7"]

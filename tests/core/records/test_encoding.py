@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.core.errors import InputError, InternalError
+from tasks.core.errors import InternalError
 from tasks.core.queries import QueryResources
 from tasks.core.records.cells import bin_codes, code_texts
 from tasks.core.records.coded import read_coded_records
@@ -65,57 +65,11 @@ def test_t4_columns_of_zeros_hold_nothing(tmp_path):
     assert held(table(tmp_path, text, columns_of("A,F,G,D"))) == [["a1", "", "", "d1"], ["a2", "", "", "d2"]]
 
 
-def test_t10_multi_values_and_reserved_characters(tmp_path):
-    text = 'a,B:x;y\n"b;a ;;0; a","  v:1;w "\n,0\n0,0 \n'
-    records = table(
-        tmp_path, text, [Column("a", delimiter=";", max_items=0), Column("B<colon>x<semicolon>y")]
-    )
-    assert held(records) == [["a+b", "v<colon>1<semicolon>w"], ["", ""], ["", ""]]
-    assert records.slot_columns == (0, 0, 1)
-
-
-def test_t10_sensitive_zeros_and_joining_back(tmp_path):
-    def encoded(zero_in_items):
-        columns = [
-            Column("a", delimiter=";", max_items=0, zero_is_value=zero_in_items),
-            Column("B", zero_is_value=True),
-        ]
-        return table(tmp_path, "a,B\nb;a;0,0\n,0\nc,0.0\n", columns)
-
-    assert held(encoded(True)) == [["0+a+b", "0"], ["", "0"], ["c", "0.0"]]
-    back = decode(encoded(False)).to_pylist()
-    assert back == [{"a": "a;b", "B": "0"}, {"a": None, "B": "0"}, {"a": "c", "B": "0.0"}]
-
-
 def test_t10_columns_are_matched_in_any_case_and_ids_are_never_attributes(tmp_path):
     records = table(tmp_path, "A,B,C,Id\n1,2,3,x\n", [Column("A"), Column("C")], subject="id")
     assert decode(records).to_pylist() == [{"A": "1", "C": "3"}]
     with pytest.raises(InternalError, match="never as an attribute"):
         table(tmp_path, "A,Id\n1,x\n", [Column("A"), Column("Id")], subject="ID")
-
-
-def test_t10_rows_of_a_subject_become_one_record(tmp_path):
-    text = 'id,A,B\n1,x,\n1,"",p\n1,0,p\n'
-    for options in (TOTAL, STRICT):
-        assert held(table(tmp_path, text, columns_of("A,B"), "id", options)) == [["x", "p"]]
-
-
-def test_t10_of_different_rows_of_a_subject_one_stands(tmp_path):
-    text = "id,A,B\ns1,x,p\ns1,y,p\ns2,x,q\n"
-    for options in (TOTAL, STRICT):
-        records = held(table(tmp_path, text, columns_of("A,B"), "id", options))
-        assert records[0] in (["x", "p"], ["y", "p"])
-        assert records[1] == ["x", "q"]
-
-
-def test_t10_a_missing_id_is_an_error_or_drops_the_row(tmp_path):
-    text = "id,A\n s ,x\n  ,y\nS,x\n"
-    with pytest.raises(InputError, match="Every row must have a subject id") as raised:
-        table(tmp_path, text, columns_of("A"), "id", STRICT)
-    assert raised.value.operator_detail == "row 3, counting the header as row 1"
-    records = table(tmp_path, text, columns_of("A"), "id")
-    assert held(records) == [["x"]]
-    assert records.values == (("x",),)
 
 
 def test_t10_record_limit_counts_raw_rows_before_joining(tmp_path):
@@ -125,31 +79,6 @@ def test_t10_record_limit_counts_raw_rows_before_joining(tmp_path):
         table(
             tmp_path, "A\nx\n", columns_of("A"), None, EncodingOptions(total=True, key=b"k", record_limit=2)
         )
-
-
-def test_t10_what_counts_as_zero(tmp_path):
-    cells = ["00", "-0", "0.0", "False", "nan", "NA", "0", " 0"]
-    found = held(table(tmp_path, "A\n" + "\n".join(cells) + "\n", columns_of("A")))
-    assert [record[0] for record in found] == ["00", "-0", "0.0", "False", "nan", "NA", "", ""]
-
-
-def test_subjects_keep_the_order_of_the_file(tmp_path):
-    text = "id,A\n10,a\n9,b\n10,a\n2,c\n9,b\n"
-    assert held(table(tmp_path, text, columns_of("A"), "id")) == [["a"], ["b"], ["c"]]
-
-
-def test_declared_values_are_coded_in_declared_order(tmp_path):
-    column = Column("A", domain=("z", "b", "a"))
-    records = table(tmp_path, "A\na\nz\nelse\n\nb\n", [column])
-    assert records.values == (("z", "b", "a"),)
-    assert records.slots[0].tolist() == [3, 1, 0, 2]
-
-
-def test_values_outside_go_to_the_declared_other(tmp_path):
-    records = table(
-        tmp_path, "A,B\na,x\nq,x\n,x\n", [Column("A", domain=("a", "rest"), other="rest"), Column("B")]
-    )
-    assert records.slots[0].tolist() == [1, 2, 0]
 
 
 def test_open_values_are_in_code_point_order(tmp_path):
@@ -205,22 +134,6 @@ def test_rule_2_every_table_of_the_schema_has_records(tmp_path):
                 len(codes) == records.number_of_records == len(records.tags) for codes in records.slots
             )
     assert table(tmp_path, "A\n", [Column("A")]).number_of_records == 0
-
-
-def test_one_column_of_missing_values_is_a_table(tmp_path):
-    assert held(table(tmp_path, 'A\n""\n""\n', [Column("A")])) == [[""], [""]]
-
-
-def test_no_record_is_refused_where_nothing_is_repaired(tmp_path):
-    with pytest.raises(InputError, match="at least one record"):
-        table(tmp_path, "A\n", [Column("A")], options=STRICT)
-
-
-def test_rule_12_caps_act_after_the_join(tmp_path):
-    column = Column("A", delimiter=";", max_items=2)
-    records = table(tmp_path, "id,A\ns,a;b\ns,c;d\nt,a\n", [column], "id")
-    assert [len(record[0].split("+")) for record in held(records)] == [2, 1]
-    assert len(records.slots) == 2
 
 
 def test_c7_what_a_cap_took_is_no_candidate(tmp_path):

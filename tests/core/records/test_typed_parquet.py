@@ -70,14 +70,6 @@ def test_values_are_text_as_duckdb_casts_them(tmp_path, name):
     assert sorted(records.values[0]) == sorted({value for value in expected if value})
 
 
-def test_booleans_nan_and_whole_numbers(tmp_path):
-    columns = {name: TYPED[name] for name in ("bool", "double", "int8")}
-    records = decode(encoded(tmp_path, columns, *map(Column, columns)))
-    assert records["bool"].to_pylist() == ["true", "false", None, "true"]
-    assert records["double"].to_pylist() == ["1", None, "inf", "1e-07"]
-    assert records["int8"].to_pylist() == ["1", "-1", None, None]
-
-
 def test_dates_have_the_declared_format(tmp_path):
     columns = {"date": TYPED["date"], "micros": TYPED["micros"]}
     described = [Column("date", value_format="%Y"), Column("micros", value_format="%H h")]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.synthesis.index import build_index, scale_up
 from tasks.core.synthesis.index_kernels import MISSING, longer_combination
 from tests.oracles.aggregate_seeded import aggregates_of, closed, dictionary
@@ -91,25 +91,6 @@ def _pair(ids, counts, headers=("A", "B")):
     return Aggregates(
         headers, attributes, 3, (singles, np.array(ids, np.int32)), (np.array([3, 3, 3]), np.array(counts))
     )
-
-
-@pytest.mark.parametrize(
-    "aggregates",
-    [
-        _pair([[2, 0]], [1]),
-        _pair([[0, 1]], [1]),
-        _pair([[0, 3]], [1]),
-        _pair([[1, 2], [0, 2]], [1, 1]),
-        _pair([[0, 2]], [-1]),
-        _pair([[0, 2]], [1], headers=("A",)),
-        _pair([[0, 2]], [1], headers=("A", "B", "A")),
-        _pair([[0, 2]], [1, 2]),
-    ],
-    ids=["descending", "one header", "unknown", "disorder", "negative", "no header", "twice", "lengths"],
-)
-def test_aggregates_that_break_their_promise_are_refused(aggregates):
-    with pytest.raises(InternalError):
-        build_index(aggregates)
 
 
 def test_counts_beyond_2_to_the_53_are_refused():

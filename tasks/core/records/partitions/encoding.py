@@ -31,13 +31,17 @@ from tasks.core.records.joining import Joining, contents_of, join_records, norma
 from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.partitions.blocks import (
     ROW,
+    PieceReader,
     TableBlock,
+    Values,
     blocks_in_place,
     copy_blocks,
+    read_values,
     state_of,
     without_open_file,
+    write_piece,
+    write_texts,
 )
-from tasks.core.records.partitions.pieces import PieceReader, Values, read_values, write_piece, write_texts
 from tasks.core.records.rulebook import repair_records
 from tasks.core.records.table import RecordTable
 from tasks.core.tables.batches import row_number
