@@ -122,7 +122,7 @@ def _is_there(path: Path) -> bool:
     url = remote_url(path)
     if url is not None:
         storage = Storage(url)
-        return storage.done("be looked at", lambda: bool(storage.system.exists(storage.key(url))))
+        return storage.attempt("be looked at", lambda: bool(storage.system.exists(storage.key(url))))
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -161,7 +161,7 @@ def _vintages_there(pattern: Path) -> list[str]:
     if url is not None:
         storage = Storage(url)
         parts = storage.key(url).split(VINTAGE)
-        paths = storage.done(
+        paths = storage.attempt(
             "be listed", lambda: [str(path) for path in storage.system.glob("*".join(parts))]
         )
     else:

@@ -110,7 +110,7 @@ def _write_what_is_said(storage: Storage, folder: Path, home: str) -> None:
     if newest is not None and told != f"{newest}\n".encode():
         _write(storage, url, f"{newest}\n".encode())
     elif newest is None and told is not None:
-        storage.done("be written", lambda: storage.system.rm_file(storage.key(url)))
+        storage.attempt("be written", lambda: storage.system.rm_file(storage.key(url)))
 
 
 def _standing(releases: Path) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _another(place: str) -> StorageError:
 def _content(storage: Storage, url: str) -> bytes | None:
     """Of an object; None where there is none."""
     try:
-        found: bytes = storage.done("be read", lambda: storage.system.cat_file(storage.key(url)))
+        found: bytes = storage.attempt("be read", lambda: storage.system.cat_file(storage.key(url)))
     except FileNotFoundError:
         return None
     return found
@@ -144,7 +144,7 @@ def _content(storage: Storage, url: str) -> bytes | None:
 
 def _write(storage: Storage, url: str, content: bytes) -> None:
     try:
-        storage.done("be written", lambda: storage.system.pipe_file(storage.key(url), content))
+        storage.attempt("be written", lambda: storage.system.pipe_file(storage.key(url), content))
     except FileNotFoundError:
         pass
     else:

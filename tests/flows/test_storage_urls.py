@@ -98,7 +98,7 @@ def test_only_the_code_of_what_storage_says_is_told() -> None:
         raise PermissionError("zqxkeyid77") from ClientError(answer, "HeadObject")
 
     with pytest.raises(StorageError, match=r"\(InvalidAccessKeyId\)") as raised:
-        Storage("memory://closed/people.csv").done("be read", refused)
+        Storage("memory://closed/people.csv").attempt("be read", refused)
     assert "zqx" not in str(raised.value)
 
 

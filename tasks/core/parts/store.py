@@ -91,7 +91,7 @@ class PartStore:
         try:
             write(part)
             digest = folder_sha256(part)
-            _replace(part, folder)
+            _move_into_place(part, folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)
         return digest
@@ -105,11 +105,11 @@ class PartStore:
             StorageError: the storage refuses, or does not answer.
         """
         if not self.is_remote:
-            yield _verified(Path(self.root) / key, sha256, key)
+            yield _require_unchanged(Path(self.root) / key, sha256, key)
             return
         with tempfile.TemporaryDirectory(dir=self.own_scratch) as scratch:
             self._fetch(key, Path(scratch))
-            yield _verified(Path(scratch), sha256, key)
+            yield _require_unchanged(Path(scratch), sha256, key)
 
     def below(self, key: str) -> "PartStore":
         return PartStore(f"{self.root.rstrip('/')}/{key}", self.scratch)
@@ -131,7 +131,7 @@ class PartStore:
     def _digest(self, key: str) -> str | None:
         whole = self._key(f"{key}/{_WHOLE}")
         try:
-            return bytes(self._done("be read", lambda: self._storage.system.cat_file(whole))).decode()
+            return bytes(self._attempt("be read", lambda: self._storage.system.cat_file(whole))).decode()
         except FileNotFoundError:
             return None
 
@@ -141,14 +141,14 @@ class PartStore:
             shutil.rmtree(Path(self.root) / key, ignore_errors=True)
             return
         try:
-            self._done("be cleared", lambda: self._storage.system.rm(self._key(key), recursive=True))
+            self._attempt("be cleared", lambda: self._storage.system.rm(self._key(key), recursive=True))
         except FileNotFoundError:
             return
 
     def _fetch(self, key: str, folder: Path) -> None:
         home = self._key(key)
         try:
-            names = self._done("be listed", lambda: self._storage.system.find(home))
+            names = self._attempt("be listed", lambda: self._storage.system.find(home))
         except FileNotFoundError:
             names = []
         for name in names:
@@ -157,11 +157,11 @@ class PartStore:
                 continue
             target = folder / relative
             target.parent.mkdir(parents=True, exist_ok=True)
-            self._done("be read", partial(self._storage.system.get_file, str(name), str(target)))
+            self._attempt("be read", partial(self._storage.system.get_file, str(name), str(target)))
 
     def _write(self, work: Callable[[], object]) -> None:
         try:
-            self._done("be written", work)
+            self._attempt("be written", work)
         except FileNotFoundError:
             pass
         else:
@@ -173,14 +173,14 @@ class PartStore:
     def _key(self, key: str) -> str:
         return self._storage.key(f"{self.root.rstrip('/')}/{key}")
 
-    def _done(self, what: str, work: Callable[[], R]) -> R:
-        """As `Storage.done`, tried again where the storage refuses: it may have too much to do."""
+    def _attempt(self, what: str, work: Callable[[], R]) -> R:
+        """As `Storage.attempt`, tried again where the storage refuses: it may have too much to do."""
         for seconds in _SECONDS_BETWEEN_TRIES:
             try:
-                return self._storage.done(what, work)
+                return self._storage.attempt(what, work)
             except StorageError:
                 time.sleep(seconds)
-        return self._storage.done(what, work)
+        return self._storage.attempt(what, work)
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ class StoredPart:
             yield folder
 
 
-def _verified(folder: Path, sha256: str, key: str) -> Path:
+def _require_unchanged(folder: Path, sha256: str, key: str) -> Path:
     if not folder.is_dir() or folder_sha256(folder) != sha256:
         raise StoredTableMismatch(
             f"A part of the table that the run keeps under {key} is gone, or was changed after it was "
@@ -212,7 +212,7 @@ def _verified(folder: Path, sha256: str, key: str) -> Path:
     return folder
 
 
-def _replace(part: Path, folder: Path) -> None:
+def _move_into_place(part: Path, folder: Path) -> None:
     """Give a finished folder its name; another one of that name goes, for it holds the same or is stale."""
     for _ in range(100):
         try:

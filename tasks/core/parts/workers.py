@@ -62,7 +62,7 @@ def total(workers: Workers, name: str, work: Callable[[P], Counts], parts: Seque
     >>> total(InProcess(), "count", lambda town: [np.array([len(town)])], ["Lyon", "Lille"])
     [array([9])]
     """
-    return _added(each_group(workers, name, partial(_of_group, work), parts))
+    return _add_up(each_group(workers, name, partial(_count_group, work), parts))
 
 
 def each_group(
@@ -93,11 +93,11 @@ def each_group(
         raise InternalError("Each group of parts must be answered once.")
 
 
-def _of_group(work: Callable[[P], Counts], group: Sequence[P]) -> Counts:
-    return _added(map(work, group))
+def _count_group(work: Callable[[P], Counts], group: Sequence[P]) -> Counts:
+    return _add_up(map(work, group))
 
 
-def _added(answers: Iterator[Counts]) -> Counts:
+def _add_up(answers: Iterator[Counts]) -> Counts:
     sums = [counts.copy() for counts in next(answers)]
     for counts in answers:
         for sum_, one in zip(sums, counts, strict=True):

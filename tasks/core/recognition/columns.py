@@ -23,7 +23,7 @@ from tasks.core.recognition.edges import (
     PERCENTS,
     TENTHS,
     Edges,
-    chosen_edges,
+    choose_edges,
     linear_edges,
     with_limits,
 )
@@ -95,25 +95,25 @@ class Context:
 
 def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
     if not cells.filled:
-        return _left_out(cells, "empty", "no cell holds anything")
+        return _leave_out(cells, "empty", "no cell holds anything")
     whole = _without_empty_fractions(cells)
     if whole is not cells:
         found = recognise_column(whole, context)
         if found.treatment.bins is None:  # with bins it is read as numbers, as they are written
             return _read_as_whole(found)
-    words = _missing(cells)
+    words = _find_missing_words(cells)
     bare = cells.where(~words)
     if bare.filled < FEW:
-        beside = f" but {_shown(cells, words)}" if words.any() else ""
-        return _left_out(cells, "empty", f"hardly a cell holds anything{beside}")
+        beside = f" but {_quote_some(cells, words)}" if words.any() else ""
+        return _leave_out(cells, "empty", f"hardly a cell holds anything{beside}")
     if bare.usual == 1:
-        return _constant(bare)
-    found = _with_spellings(next(filter(None, (kind(bare, context) for kind in _KINDS))), bare, context)
+        return _recognise_constant(bare)
+    found = _doubt_spellings(next(filter(None, (kind(bare, context) for kind in _KINDS))), bare, context)
     often = words & (cells.held >= cells.margin)
     if not often.any() or not found.treatment.is_used:
         return found
     known = tuple(sorted({*found.treatment.reading.missing, *cells.chosen(often)}))
-    reason = f"{found.reason}; {_shown(cells, often)} stand for missing values"
+    reason = f"{found.reason}; {_quote_some(cells, often)} stand for missing values"
     return replace(found, treatment=found.treatment.with_missing(known), reason=reason)
 
 
@@ -136,10 +136,10 @@ def _read_as_whole(found: Recognised) -> Recognised:
     return replace(found, treatment=replace(treatment, reading=replace(treatment.reading, cut=WHOLE)))
 
 
-def _missing(cells: SeenColumn) -> Flags:
+def _find_missing_words(cells: SeenColumn) -> Flags:
     """Words for missing values; not those that are codes of a list all other values are in."""
     words = flags(cells.texts, is_missing_word)
-    if words.any() and _public_list(cells) is not None:
+    if words.any() and _find_public_list(cells) is not None:
         return np.zeros(cells.distinct, np.bool_)
     among = flags(cells.texts, lambda text: is_missing_word(text, among_numbers=True))
     others = cells.where(~among)
@@ -147,7 +147,7 @@ def _missing(cells: SeenColumn) -> Flags:
     return among if are_numbers else words
 
 
-def _constant(cells: SeenColumn) -> Recognised:
+def _recognise_constant(cells: SeenColumn) -> Recognised:
     """A column of one value: kept where it is short and stands in some cells only, as a cross in a form."""
     usual = cells.texts[int(np.argmax(cells.held))]
     is_in_some = cells.rows >= _FEWEST_ROWS and cells.filled >= FEW <= cells.rows - cells.filled
@@ -155,12 +155,12 @@ def _constant(cells: SeenColumn) -> Recognised:
         share = _percent(cells.filled / cells.rows)
         reason = f"{share} of the cells hold {_example(cells)}, the others nothing"
         return Recognised(cells.name, "a mark, or nothing", reason, Treatment())
-    return _left_out(
+    return _leave_out(
         cells, "one value", f"hardly a cell that isn't empty holds anything but {_example(cells)}"
     )
 
 
-def _with_spellings(found: Recognised, cells: SeenColumn, context: Context) -> Recognised:
+def _doubt_spellings(found: Recognised, cells: SeenColumn, context: Context) -> Recognised:
     """The column with a hint where values of an open list differ in case only: each counts by itself."""
     treatment = found.treatment
     if not treatment.is_used or not treatment.is_open or found.doubt:
@@ -176,12 +176,12 @@ def _with_spellings(found: Recognised, cells: SeenColumn, context: Context) -> R
     return replace(found, doubt=f"values differ in case only ({shown}{more}), {_EACH_BY_ITSELF}")
 
 
-def _name_of_person(cells: SeenColumn, context: Context) -> Recognised | None:
-    return _left_out(cells, "names a person", "its name says so") if names_a_person(cells.name) else None
+def _recognise_name_of_person(cells: SeenColumn, context: Context) -> Recognised | None:
+    return _leave_out(cells, "names a person", "its name says so") if names_a_person(cells.name) else None
 
 
-def _listed(cells: SeenColumn, context: Context) -> Recognised | None:
-    found = _public_list(cells)
+def _recognise_public_list(cells: SeenColumn, context: Context) -> Recognised | None:
+    found = _find_public_list(cells)
     if found is None:
         return None
     name, values, is_closed = found
@@ -193,7 +193,7 @@ def _listed(cells: SeenColumn, context: Context) -> Recognised | None:
     return Recognised(cells.name, "boolean" if is_boolean else name, reason, treatment, doubt)
 
 
-def _public_list(cells: SeenColumn) -> tuple[str, tuple[str, ...], bool] | None:
+def _find_public_list(cells: SeenColumn) -> tuple[str, tuple[str, ...], bool] | None:
     """The shortest public list that holds all texts but those of a few cells, in one spelling; or None.
 
     Its name, all its values, and whether a release may count each of them, also those that no row holds. It
@@ -208,7 +208,7 @@ def _public_list(cells: SeenColumn) -> tuple[str, tuple[str, ...], bool] | None:
             for spelling in (str, str.lower, str.upper, str.capitalize)
         ]
         if name == _BOOLEANS:
-            spelled.append(_as_spelled(cells, spelled))
+            spelled.append(_booleans_as_spelled(cells, spelled))
         for values in spelled:
             held = cells.among(values)
             if cells.is_few(~held):
@@ -217,7 +217,7 @@ def _public_list(cells: SeenColumn) -> tuple[str, tuple[str, ...], bool] | None:
     return None
 
 
-def _as_spelled(cells: SeenColumn, spelled: list[tuple[str, ...]]) -> tuple[str, ...]:
+def _booleans_as_spelled(cells: SeenColumn, spelled: list[tuple[str, ...]]) -> tuple[str, ...]:
     often = {*cells.chosen(cells.held >= cells.margin)}
     found = [[way for way in ways if way in often] or ways[:1] for ways in zip(*spelled, strict=True)]
     return tuple(dict.fromkeys(way for ways in found for way in ways))
@@ -234,7 +234,7 @@ def _public_lists() -> list[tuple[str, tuple[str, ...], bool]]:
     return sorted(found, key=lambda known: len(known[1]))
 
 
-def _id_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_id_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
     """Ids that their name tells: of people, however often each stands, and of things where there are many."""
     likely = subject_likeness(cells.name)
     if likely == NONE or cells.usual <= (_MOST_CODES if likely == OF_SOMETHING else _MOST_LISTED_WHOLE):
@@ -243,10 +243,10 @@ def _id_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
         return None  # numbers under a word for somebody count them, unless other columns follow from them
     if meanings(cells.name) & {"postcode", "code", "money", "share", "age", "date", "birth"}:
         return None
-    return _left_out(cells, "id", f"its name says so, and it holds {cells.distinct:,} different texts")
+    return _leave_out(cells, "id", f"its name says so, and it holds {cells.distinct:,} different texts")
 
 
-def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_dates(cells: SeenColumn, context: Context) -> Recognised | None:
     found = date_column(cells, day_first=context.day_first)
     if found is None:
         return None
@@ -256,15 +256,15 @@ def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
             "dates of birth whose years of two digits don't say the century; where nobody was born before "
             f"1969, say --column {cells.name!r}=age:{found.formats[0]}"
         )
-        return _left_out(cells, "date of birth", why)
+        return _leave_out(cells, "date of birth", why)
     cut, why = proposed_cut(found, is_birth=is_birth, today=context.today)
     reason = f"{why}, written {found.written}, such as {_example(cells.where(found.readable))}"
     if not found.readable.all():
-        reason += f"; beside them words such as {_shown(cells, ~found.readable)}, which count as empty"
-    return dates_treated(cells, found, cut, reason)
+        reason += f"; beside them words such as {_quote_some(cells, ~found.readable)}, which count as empty"
+    return treat_dates(cells, found, cut, reason)
 
 
-def dates_treated(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -> Recognised:
+def treat_dates(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -> Recognised:
     treatment = Treatment(reading=CellReading(date_formats=found.formats, cut=cut))
     kind = "time" if found.is_time else "moment" if found.has_time or found.has_zone else "date"
     if cut.startswith("age"):
@@ -275,7 +275,7 @@ def dates_treated(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -
     return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
-def _unread_amounts(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_unread_amounts(cells: SeenColumn, context: Context) -> Recognised | None:
     unread = cells.matching(_UNREAD_MINUS)
     if cells.is_few(unread):
         return None
@@ -283,10 +283,10 @@ def _unread_amounts(cells: SeenColumn, context: Context) -> Recognised | None:
     if rest.filled and number_column(context.connection, rest, comma=context.comma) is None:
         return None
     reason = f"amounts whose minus can't be read, such as {_example(cells.where(unread))}: write them as -1.5"
-    return _left_out(cells, "money", reason)
+    return _leave_out(cells, "money", reason)
 
 
-def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     found = number_column(context.connection, cells, comma=context.comma)
     said = meanings(cells.name)
     if found is None or "contact" in said or ("postcode" in said and found.whole):
@@ -294,7 +294,9 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     if not cells.is_few(leading_zeros(cells)):
         return None
     if _is_serial(cells, found) and not said & {"money", "age", "year"}:
-        return _left_out(cells, "number of a row", f"each of {cells.distinct} cells has its own whole number")
+        return _leave_out(
+            cells, "number of a row", f"each of {cells.distinct} cells has its own whole number"
+        )
     is_code, is_word = code_numbers(cells, found.numbers), np.isnan(found.numbers)
     real = np.isfinite(found.numbers) & ~is_code
     kind, edges, reason = _kind_of_numbers(cells, found, real)
@@ -308,12 +310,12 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
         reason += f"; {', '.join(missing)} stand for missing values, far from all other numbers"
     most = _MOST_LISTED_WHOLE if found.whole else _MOST_LISTED
     most = _MOST_CATEGORIES if found.whole and "category" in said else most
-    if _usual_numbers(cells, found.numbers, real) <= most and kind != "age" and not found.strip:
+    if _count_usual_numbers(cells, found.numbers, real) <= most and kind != "age" and not found.strip:
         return Recognised(cells.name, f"{kind}, few values", reason, Treatment(reading=reading))
     treatment = Treatment(reading=reading, bins=edges, number_format=found.format)
     if not cells.is_few(is_word):
         treatment = replace(treatment, other=NOT_A_NUMBER)
-        reason += f"; beside them words such as {_shown(cells, is_word)}"
+        reason += f"; beside them words such as {_quote_some(cells, is_word)}"
     doubt = found.doubt
     if found.whole and "money" not in said:
         is_named = "date" in said or bool(word_set("header", "event") & {*header_words(cells.name)})
@@ -322,7 +324,7 @@ def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
-def _usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: Flags) -> int:
+def _count_usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: Flags) -> int:
     """How many different numbers the column has, without the rarest: 1 and 1.0 are the same."""
     _, place = np.unique(numbers[real], return_inverse=True)
     return usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), FEW)
@@ -339,7 +341,7 @@ def _kind_of_numbers(cells: SeenColumn, found: NumberColumn, real: Flags) -> tup
         return "age", bands, f"its name says age, and it is {span}"
     if found.whole and _YEARS[0] <= low and high <= _YEARS[1] and said & {"year", "birth"}:
         return "year", linear_edges(low, high), f"its name says year, and it is {span}"
-    edges = chosen_edges(numbers, held, whole=found.whole, few=cells.margin)
+    edges = choose_edges(numbers, held, whole=found.whole, few=cells.margin)
     fitting = [grid for grid in (TENTHS, PERCENTS) if low >= 0 and grid[-1] / 4 < high <= grid[-1]]
     if "%" in found.strip:
         return "share", PERCENTS if PERCENTS in fitting else edges, "percent signs"
@@ -363,34 +365,38 @@ def _is_serial(cells: SeenColumn, found: NumberColumn) -> bool:
 
 def _are_codes(cells: SeenColumn, found: NumberColumn, real: Flags) -> bool:
     """Whether whole numbers are codes: the name says so, and many have the same number of digits."""
-    counted = np.bincount(_lengths(cells)[real], weights=cells.held[real]).astype(np.int64)
+    counted = np.bincount(_text_lengths(cells)[real], weights=cells.held[real]).astype(np.int64)
     are_two = usual_number(counted, cells.margin) <= 2 and counted[:2].sum() < cells.margin
     is_named = "code" in meanings(cells.name)
     return found.whole and is_named and are_two and cells.is_few(real & (found.numbers < 0))
 
 
-def _made_id(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_made_id(cells: SeenColumn, context: Context) -> Recognised | None:
     """Ids that nobody chose by hand, however often each stands, such as pseudonyms and accounts."""
     looks = cells.matching(_PROGRAMMED) & cells.matching(r".*[0-9].*")
     if cells.usual <= _HARDLY_ANY or cells.share(looks) < _TELLS_APART:
         return None
     reason = f"{cells.distinct:,} different texts such as only a program makes, like {_example(cells)}"
-    return _left_out(cells, "id", reason)
+    return _leave_out(cells, "id", reason)
 
 
-def _items(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_items(cells: SeenColumn, context: Context) -> Recognised | None:
     if "list<" in cells.kind:  # it can't be read as a single value
-        found = [_split(cells, "|", "", least=0.0)]
+        found = [_recognise_items_at(cells, "|", "", least=0.0)]
     else:
         strip = _AROUND_ITEMS if cells.share(cells.matching(_BRACKETS)) >= 0.9 else ""
-        found = [_split(cells, delimiter, strip, least=_LEAST_SEVERAL) for delimiter in _DELIMITERS]
+        found = [
+            _recognise_items_at(cells, delimiter, strip, least=_LEAST_SEVERAL) for delimiter in _DELIMITERS
+        ]
     likely = [each for each in found if each is not None]
     if likely:
         return max(likely, key=lambda each: each[0])[1]
-    return _left_out(cells, "lists", "most of its items stand once") if "list<" in cells.kind else None
+    return _leave_out(cells, "lists", "most of its items stand once") if "list<" in cells.kind else None
 
 
-def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> tuple[float, Recognised] | None:
+def _recognise_items_at(
+    cells: SeenColumn, delimiter: str, strip: str, *, least: float
+) -> tuple[float, Recognised] | None:
     several = flags(cells.texts, lambda text: len(list(filter(str.strip, text.split(delimiter)))) > 1)
     share = cells.share(several)
     if share < least or (cells.is_few(several) and least):
@@ -423,34 +429,34 @@ def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> tu
     return share, Recognised(cells.name, "several items", reason, treatment)
 
 
-def _text_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_text_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
     said = meanings(cells.name)
     if cells.usual <= _HARDLY_ANY:
         return None
     if said & {"name", "contact", "text"}:
         kind = "names a person" if said & {"name", "contact"} else "free text"
-        return _left_out(cells, kind, "its name says so, and it holds many different texts")
+        return _leave_out(cells, kind, "its name says so, and it holds many different texts")
     if cells.share(cells.matching(r"[^@\s]+@[^@\s]+\.[^@\s]+")) > 0.5:
-        return _left_out(cells, "names a person", "most cells are mail addresses")
+        return _leave_out(cells, "names a person", "most cells are mail addresses")
     return None
 
 
-def _codes(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_codes(cells: SeenColumn, context: Context) -> Recognised | None:
     said = meanings(cells.name)
     looks = cells.matching(r"[0-9A-Za-z][0-9A-Za-z .\-/]{0,14}") & cells.matching(r".*[0-9].*")
     if cells.share(looks) < 0.9:
         return None
     is_post, is_named = "postcode" in said, bool(said & {"postcode", "code"})
-    if _tells_apart(cells) and not is_named:
+    if _nearly_all_differ(cells) and not is_named:
         return None
-    lengths = _lengths(cells)
+    lengths = _text_lengths(cells)
     usual = int(np.median(np.repeat(lengths, np.minimum(cells.held, 100))))
     has_zeros = not cells.is_few(leading_zeros(cells))
     if not (is_named or has_zeros or float((lengths == usual).mean()) > 0.8):
         return None
     if cells.usual <= _HARDLY_ANY and not is_post:
         return Recognised(cells.name, "code", f"codes such as {_example(cells)}", Treatment())
-    length = _prefix(cells, longest=2 if is_post else max(1, usual - 1))
+    length = _longest_prefix(cells, longest=2 if is_post else max(1, usual - 1))
     if not length:
         return None
     why = "its name says so" if is_named else "leading zeros" if has_zeros else "short texts of one shape"
@@ -459,7 +465,7 @@ def _codes(cells: SeenColumn, context: Context) -> Recognised | None:
     return Recognised(cells.name, "postcode" if is_post else "code", reason, treatment)
 
 
-def _prefix(cells: SeenColumn, *, longest: int) -> int:
+def _longest_prefix(cells: SeenColumn, *, longest: int) -> int:
     """The most characters that leave few different beginnings; 0: even one leaves too many."""
     for length in range(longest, 0, -1):
         if cells.mapped(lambda texts: [text[:length] for text in texts]).usual <= _MOST_CODES:  # noqa: B023
@@ -467,59 +473,59 @@ def _prefix(cells: SeenColumn, *, longest: int) -> int:
     return 0
 
 
-def _free_text(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_free_text(cells: SeenColumn, context: Context) -> Recognised | None:
     held = np.minimum(cells.held, 100)
     words = float(np.average([len(text.split()) for text in cells.texts], weights=held))
-    is_long = words > _FREE_WORDS or float(np.average(_lengths(cells), weights=held)) > _FREE_LENGTH
+    is_long = words > _FREE_WORDS or float(np.average(_text_lengths(cells), weights=held)) > _FREE_LENGTH
     differs = cells.distinct / cells.filled
     if not is_long or differs <= _MOSTLY_DIFFERENT or cells.distinct <= _RARE:
         return None
-    return _left_out(cells, "free text", f"words a cell: {words:.0f}; different ones: {_percent(differs)}")
+    return _leave_out(cells, "free text", f"words a cell: {words:.0f}; different ones: {_percent(differs)}")
 
 
-def _ids(cells: SeenColumn, context: Context) -> Recognised | None:
-    if _tells_apart(cells):
+def _recognise_ids(cells: SeenColumn, context: Context) -> Recognised | None:
+    if _nearly_all_differ(cells):
         share = cells.distinct / cells.filled
-        return _left_out(cells, "id", f"{_percent(share)} of the cells are different")
+        return _leave_out(cells, "id", f"{_percent(share)} of the cells are different")
     share = cells.share(cells.held < _RARE)
     if cells.rows < _FEWEST_ROWS or share <= _MOSTLY_RARE or cells.usual <= _HARDLY_ANY:
         return None
     reason = f"{_percent(share)} of the cells hold a text that fewer than {_RARE} cells have"
-    return _left_out(cells, "rare texts", reason)
+    return _leave_out(cells, "rare texts", reason)
 
 
-def _tells_apart(cells: SeenColumn) -> bool:
+def _nearly_all_differ(cells: SeenColumn) -> bool:
     return cells.rows >= _FEWEST_ROWS and cells.distinct >= _TELLS_APART * cells.filled
 
 
-def _text(cells: SeenColumn, context: Context) -> Recognised | None:
+def _recognise_text(cells: SeenColumn, context: Context) -> Recognised | None:
     reason = f"{cells.distinct} different texts, such as {_example(cells)}"
     return Recognised(cells.name, "text", reason, Treatment())
 
 
 #: In the order in which they are asked.
 _KINDS: tuple[Callable[[SeenColumn, Context], Recognised | None], ...] = (
-    _name_of_person,
-    _listed,
-    _id_by_name,
-    _dates,
-    _unread_amounts,
-    _numbers,
-    _made_id,
-    _items,
-    _text_by_name,
-    _codes,
-    _free_text,
-    _ids,
-    _text,
+    _recognise_name_of_person,
+    _recognise_public_list,
+    _recognise_id_by_name,
+    _recognise_dates,
+    _recognise_unread_amounts,
+    _recognise_numbers,
+    _recognise_made_id,
+    _recognise_items,
+    _recognise_text_by_name,
+    _recognise_codes,
+    _recognise_free_text,
+    _recognise_ids,
+    _recognise_text,
 )
 
 
-def _left_out(cells: SeenColumn, kind: str, reason: str) -> Recognised:
+def _leave_out(cells: SeenColumn, kind: str, reason: str) -> Recognised:
     return Recognised(cells.name, kind, reason, Treatment(is_used=False))
 
 
-def _lengths(cells: SeenColumn) -> np.ndarray:
+def _text_lengths(cells: SeenColumn) -> np.ndarray:
     return np.array([len(text) for text in cells.texts])
 
 
@@ -528,7 +534,7 @@ def _example(cells: SeenColumn) -> str:
     return repr(text if len(text) <= _FREE_LENGTH else text[:_FREE_LENGTH] + "...")
 
 
-def _shown(cells: SeenColumn, chosen: Flags) -> str:
+def _quote_some(cells: SeenColumn, chosen: Flags) -> str:
     texts = list(map(repr, cells.chosen(chosen)))
     return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
 

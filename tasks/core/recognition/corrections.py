@@ -10,9 +10,9 @@ import numpy as np
 
 from tasks.core.errors import ParameterError
 from tasks.core.recognition.cells import SeenColumn
-from tasks.core.recognition.columns import Context, dates_treated, recognise_column
+from tasks.core.recognition.columns import Context, recognise_column, treat_dates
 from tasks.core.recognition.dates import date_column
-from tasks.core.recognition.edges import AGE_BANDS, Edges, chosen_edges, with_limits
+from tasks.core.recognition.edges import AGE_BANDS, Edges, choose_edges, with_limits
 from tasks.core.recognition.init_answers import Correction
 from tasks.core.recognition.numbers import NumberColumn, number_column
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised, Treatment
@@ -48,17 +48,17 @@ def correct_column(found: Recognised, said: Correction, cells: SeenColumn, conte
     elif word == "text":
         treatment = kept
     elif word == "missing":
-        return _with_missing(found, _parted(detail), cells, context)
+        return _correct_missing(found, _split_list(detail), cells, context)
     elif word == "values":
-        _require(domain_problems(_parted(detail)), said)
-        treatment = replace(kept, domain=_parted(detail), other=OTHER)
+        _refuse_problems(domain_problems(_split_list(detail)), said)
+        treatment = replace(kept, domain=_split_list(detail), other=OTHER)
     elif word == "items":
-        _require([] if detail else ["give the delimiter, such as items:;"], said)
+        _refuse_problems([] if detail else ["give the delimiter, such as items:;"], said)
         strip = treatment.reading.strip if treatment.delimiter else ""
         treatment = replace(kept, delimiter=detail, reading=replace(kept.reading, strip=strip))
     elif word == "prefix":
         is_length = detail.isdigit() and 0 < int(detail) < 10_000
-        _require([] if is_length else ["give how many characters to keep, such as prefix:3"], said)
+        _refuse_problems([] if is_length else ["give how many characters to keep, such as prefix:3"], said)
         treatment = replace(kept, reading=replace(kept.reading, cut=str(int(detail))))
     else:
         bare = cells.read(context.connection, kept.reading)
@@ -66,9 +66,9 @@ def correct_column(found: Recognised, said: Correction, cells: SeenColumn, conte
         if bare.filled and word in ("bins", "age"):
             numbers = number_column(context.connection, bare, comma=context.comma)
         if word == "bins" or (word == "age" and numbers is not None and not detail):
-            treatment = _binned(said, bare, kept, numbers)
+            treatment = _correct_bins(said, bare, kept, numbers)
         else:
-            treatment = _dated(said, bare, kept, context)
+            treatment = _correct_dates(said, bare, kept, context)
     return Recognised(found.name, _KINDS[word], "you say so", treatment, is_said=True)
 
 
@@ -83,7 +83,7 @@ def without_missing(
     return replace(found, treatment=found.treatment.with_missing(known))
 
 
-def _with_missing(
+def _correct_missing(
     found: Recognised, words: tuple[str, ...], cells: SeenColumn, context: Context
 ) -> Recognised:
     if words:
@@ -94,18 +94,20 @@ def _with_missing(
     return replace(found, reason=reason, treatment=replace(treatment, is_used=True))
 
 
-def _parted(detail: str) -> tuple[str, ...]:
+def _split_list(detail: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, detail.split(","))))
 
 
-def _require(problems: list[str], said: Correction) -> None:
+def _refuse_problems(problems: list[str], said: Correction) -> None:
     if problems:
         raise ParameterError([f"{said.column}={said.word}: {problem}" for problem in problems])
 
 
-def _binned(said: Correction, cells: SeenColumn, kept: Treatment, found: NumberColumn | None) -> Treatment:
+def _correct_bins(
+    said: Correction, cells: SeenColumn, kept: Treatment, found: NumberColumn | None
+) -> Treatment:
     if found is None:
-        edges = _said_edges(said)
+        edges = _parse_edges(said)
         if not edges:
             raise ParameterError(
                 f"{said.column}={said.word}: its cells are no numbers, so there are no edges to propose. "
@@ -114,9 +116,9 @@ def _binned(said: Correction, cells: SeenColumn, kept: Treatment, found: NumberC
         return replace(kept, bins=edges, other=NOT_A_NUMBER)
     real = np.isfinite(found.numbers)
     numbers, held = found.numbers[real], cells.held[real]
-    edges = _said_edges(said)
+    edges = _parse_edges(said)
     if not edges:
-        edges = chosen_edges(numbers, held, whole=found.whole, few=cells.margin)
+        edges = choose_edges(numbers, held, whole=found.whole, few=cells.margin)
         if said.word == "age":
             edges = AGE_BANDS
         if any(found.limits):
@@ -126,7 +128,7 @@ def _binned(said: Correction, cells: SeenColumn, kept: Treatment, found: NumberC
     return replace(kept, bins=edges, number_format=found.format, reading=reading, other=other)
 
 
-def _said_edges(said: Correction) -> Edges:
+def _parse_edges(said: Correction) -> Edges:
     if not said.detail:
         return ()
     try:
@@ -135,21 +137,21 @@ def _said_edges(said: Correction) -> Edges:
         raise ParameterError(
             f"{said.column}={said.word}:{said.detail}: edges must be numbers, such as bins:0,18,65."
         ) from None
-    _require(bin_problems(edges), said)
+    _refuse_problems(bin_problems(edges), said)
     return edges
 
 
-def _dated(said: Correction, cells: SeenColumn, kept: Treatment, context: Context) -> Treatment:
+def _correct_dates(said: Correction, cells: SeenColumn, kept: Treatment, context: Context) -> Treatment:
     format_, day = said.detail, f"{context.today.year}-01-01"
     if said.word == "age" and format_ and "%" not in format_:
         try:
             format_, day = "", date.fromisoformat(format_).isoformat()
         except ValueError:
-            _require([f"ages are of a day such as 2026-01-01, and {format_!r} is none"], said)
+            _refuse_problems([f"ages are of a day such as 2026-01-01, and {format_!r} is none"], said)
     cut = f"age on {day}" if said.word == "age" else said.word
     if format_:
         reading = replace(kept.reading, date_formats=(format_,), cut=cut)
-        _require(reading.problems, said)
+        _refuse_problems(reading.problems, said)
         return replace(kept, reading=reading, bins=AGE_BANDS if said.word == "age" else None)
     found = date_column(cells, day_first=context.day_first) if cells.filled else None
     if found is None:
@@ -157,4 +159,4 @@ def _dated(said: Correction, cells: SeenColumn, kept: Treatment, context: Contex
             f"{said.column}={said.word}: its cells were not recognised as dates. Say how they are written, "
             f"such as {said.word}:%d.%m.%Y, or give another word."
         )
-    return dates_treated(cells, found, cut, "").treatment.with_missing(kept.reading.missing)
+    return treat_dates(cells, found, cut, "").treatment.with_missing(kept.reading.missing)

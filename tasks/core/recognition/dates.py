@@ -73,13 +73,13 @@ def date_column(cells: SeenColumn, *, day_first: bool = True) -> DateColumn | No
         return None
     formats: tuple[str, ...] = ()
     swapped = False
-    moments = _moments(cells.array, formats)
-    if not _are_enough(cells, _readable(moments, formats)):
-        formats, swapped = _formats(cells.where(looks), day_first=day_first)
-        moments = _moments(cells.array, formats)
-        if not formats or not _are_enough(cells, _readable(moments, formats)):
+    moments = _parse_moments(cells.array, formats)
+    if not _are_enough(cells, _readable_dates(moments, formats)):
+        formats, swapped = _find_formats(cells.where(looks), day_first=day_first)
+        moments = _parse_moments(cells.array, formats)
+        if not formats or not _are_enough(cells, _readable_dates(moments, formats)):
             return None
-    readable = _readable(moments, formats)
+    readable = _readable_dates(moments, formats)
     order = np.sort(np.repeat(moments[readable], cells.held[readable]))
     beyond = min(cells.margin, len(order) // 4)
     first, last = (date.fromisoformat(str(order[end])[:10]) for end in (beyond, len(order) - 1 - beyond))
@@ -105,18 +105,18 @@ def _are_times(formats: tuple[str, ...]) -> bool:
     return bool(formats) and not any("%Y" in each or "%y" in each for each in formats)
 
 
-def _moments(texts: pa.Array, formats: tuple[str, ...]) -> np.ndarray:
+def _parse_moments(texts: pa.Array, formats: tuple[str, ...]) -> np.ndarray:
     return np.asarray(written_moments(texts, formats).to_numpy(zero_copy_only=False), "datetime64[us]")
 
 
-def _readable(moments: np.ndarray, formats: tuple[str, ...]) -> Flags:
+def _readable_dates(moments: np.ndarray, formats: tuple[str, ...]) -> Flags:
     years = moments.astype("datetime64[Y]")
     is_possible = (years >= _FIRST_YEAR) & (years <= _LAST_YEAR)
     found: Flags = ~np.isnat(moments) & (is_possible | _are_times(formats))
     return found
 
 
-def _formats(cells: SeenColumn, *, day_first: bool) -> tuple[tuple[str, ...], bool]:
+def _find_formats(cells: SeenColumn, *, day_first: bool) -> tuple[tuple[str, ...], bool]:
     """The formats that read most, one after the other; and whether hardly a cell tells days from months."""
     step = max(1, cells.distinct // _SAMPLE)
     texts, held, few = cells.texts[::step], cells.held[::step], max(1, cells.margin // step)
@@ -128,21 +128,21 @@ def _formats(cells: SeenColumn, *, day_first: bool) -> tuple[tuple[str, ...], bo
     if not any(map(_NAMED.search, texts)):
         known = [each for each in known if "%b" not in each]
     array = pa.array(texts, pa.string())
-    read = {each: _readable(_moments(array, (each,)), (each,)) for each in known}
+    read = {each: _readable_dates(_parse_moments(array, (each,)), (each,)) for each in known}
 
     def is_preferred(format_: str) -> bool:
-        return _swap(format_) == format_ or format_.startswith("%d") == day_first
+        return _swap_day_and_month(format_) == format_ or format_.startswith("%d") == day_first
 
     chosen: list[str] = []
     left, swapped = np.ones(len(texts), np.bool_), False
     for _ in range(_MOST_FORMATS):
         rows = {each: int(held[of_each & left].sum()) for each, of_each in read.items()}
         for each in chosen:
-            rows.pop(_swap(each), None)
+            rows.pop(_swap_day_and_month(each), None)
         best = max(rows, key=lambda each: (rows[each], is_preferred(each)), default="")
         if not best or rows[best] < few:
             break
-        other = _swap(best)
+        other = _swap_day_and_month(best)
         if other != best and other in rows and rows[best] - rows[other] < few:
             swapped = True
             best = best if is_preferred(best) else other
@@ -151,7 +151,7 @@ def _formats(cells: SeenColumn, *, day_first: bool) -> tuple[tuple[str, ...], bo
     return tuple(chosen), swapped
 
 
-def _swap(format_: str) -> str:
+def _swap_day_and_month(format_: str) -> str:
     """The same with day and month in the other order, where they stand in digits and without points."""
     return re.sub(r"^(%[dm])([/-])(%[dm])", r"\3\2\1", format_)
 

@@ -110,18 +110,18 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
         return Dialect(plain, {"form": "Parquet, which names and types its own columns"})
     if plain.opened.size == 0:
         raise InputError(f"The input must hold a header and records, but {path} is empty: write it anew.")
-    encoding, why_encoding = _encoding(plain) if said.encoding is None else (said.encoding, "you say so")
+    encoding, why_encoding = _find_encoding(plain) if said.encoding is None else (said.encoding, "you say so")
     source = plain.read_as(encoding=encoding)
     reasons = {"encoding": f"{encoding}: {why_encoding}"}
     text = source.text()
     start = text.read(_SNIFFED_BYTES).decode("utf-8", errors="replace")
     is_whole = len(start.encode()) < _SNIFFED_BYTES
-    quote = said.quote or _quote(start)
+    quote = said.quote or _find_quote(start)
     known = said.delimiter or text.separator
-    delimiter, escape, read = _delimiter_and_escape(start, quote, known, said.escape, is_whole=is_whole)
+    delimiter, escape, read = _find_delimiter_and_escape(start, quote, known, said.escape, is_whole=is_whole)
     for_excel = len(text.separator)  # its line is one of those above the table, where there are others
     given = said.skip_lines
-    above = _above(read) if given is None else given - min(for_excel, abs(given))
+    above = _count_title_lines(read) if given is None else given - min(for_excel, abs(given))
     lines = [record for record in read if record.line >= above] or [_Record(0, [""])]
     records = [record.cells for record in lines]
     reasons["delimiter"] = f"{_DELIMITERS.get(delimiter, repr(delimiter))}: " + (
@@ -143,7 +143,7 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
     first = read_first_line(records) if said.has_header is None else FirstLine(said.has_header, "you say so")
     names = () if first.is_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
     reasons["header"] = f"{'the first line' if first.is_header else 'none'}: {first.why}"
-    if first.is_header and len(lines) > 1 and (names := _told_apart(records[0])):
+    if first.is_header and len(lines) > 1 and (names := _number_equal_names(records[0])):
         above = lines[1].line  # the names are declared in place of their line
         reasons["names"] = f"some were the same but for case and blanks: they are now {', '.join(names)}"
     found = source.read_as(
@@ -156,10 +156,10 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
     return Dialect(found, reasons, first.doubt, tuple(records[0]))
 
 
-def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
+def _number_equal_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of columns of which some were the same, with numbers behind those; none if none were.
 
-    >>> _told_apart(["Sex", "sex", "sex_2"]), _told_apart(["sex", "", ""])
+    >>> _number_equal_names(["Sex", "sex", "sex_2"]), _number_equal_names(["sex", "", ""])
     (('Sex', 'sex_3', 'sex_2'), ())
     """
     bare = [bare_name(name) for name in names]
@@ -178,7 +178,7 @@ def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _encoding(plain: InputFile) -> tuple[Encoding, str]:
+def _find_encoding(plain: InputFile) -> tuple[Encoding, str]:
     start = plain.opened.bytes_at(0, 4)
     if not plain.compression and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16", "the file begins with its mark"
@@ -202,7 +202,7 @@ def _encoding(plain: InputFile) -> tuple[Encoding, str]:
     return "cp1252", "it is not utf-8, and every byte is a letter or sign in the encoding of Windows"
 
 
-def _quote(start: str) -> str:
+def _find_quote(start: str) -> str:
     double = len(re.findall(r'(?m)(?:^|[,;\t|])"', start))
     single = len(re.findall(r"(?m)(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|]|\r?$)", start))
     return "'" if single > 5 and single > 5 * double else '"'
@@ -220,7 +220,7 @@ class _Record:
         return sum(bool(cell.strip()) for cell in self.cells)
 
 
-def _above(records: Sequence[_Record]) -> int:
+def _count_title_lines(records: Sequence[_Record]) -> int:
     """How many lines stand above the table, as a title does: nearly empty ones, and a header below them."""
     usual = _usual_width(records)
     most = usual * _TITLE_SHARE
@@ -236,7 +236,7 @@ def _usual_width(records: Sequence[_Record]) -> int:
     return Counter(len(record.cells) for record in records).most_common(1)[0][0]
 
 
-def _delimiter_and_escape(
+def _find_delimiter_and_escape(
     start: str, quote: str, delimiter: str, escape: str | None, *, is_whole: bool
 ) -> tuple[str, str, list[_Record]]:
     """What splits the first records into the same number of cells, the most; and these records.
@@ -246,7 +246,7 @@ def _delimiter_and_escape(
     best, most = (delimiter or ",", escape or quote, [_Record(0, [""])]), 0.0
     signs = [escape] if escape else _possible_escapes(start, quote)
     for one, sign in itertools.product([delimiter] if delimiter else _DELIMITERS, signs):
-        records = _records(start, quote, one, sign, is_whole=is_whole)
+        records = _read_records(start, quote, one, sign, is_whole=is_whole)
         if not records:
             continue
         usual = _usual_width(records)
@@ -269,7 +269,7 @@ def _possible_escapes(start: str, quote: str) -> list[str]:
     return [quote, "\\"] if f"\\{quote}" in start else [quote]
 
 
-def _records(start: str, quote: str, delimiter: str, escape: str, *, is_whole: bool) -> list[_Record]:
+def _read_records(start: str, quote: str, delimiter: str, escape: str, *, is_whole: bool) -> list[_Record]:
     """The first records that aren't blank, up to one whose quote is left open: reading the table tells it."""
     records: list[_Record] = []
     line = 0
@@ -310,12 +310,12 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
         _Column([record[place].strip() for record in rest if place < len(record)])
         for place in range(len(first))
     ]
-    found = _told_of(first, columns)
+    found = _weigh_cells(first, columns)
     against = [what for _, what in found if what]
     if _is_record(found, columns, len(rest)):
         return FirstLine(False, "its cells are like those below it")
     above_texts = [cell for cell, column in zip(first, columns, strict=True) if cell and not column.are_data]
-    named = sum(map(_could_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
+    named = sum(map(_has_shape_of_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
     unlike = sum(weight > 0 for weight, _ in found)
     is_told = unlike > 1 or any(map(is_header, first))  # an odd word alone may be a record's
     wanted = sum(_UNLIKE_A_VALUE if what == _STANDS_BELOW else _UNLIKE_EACH for what in against)
@@ -328,7 +328,7 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
         and unlike >= wanted
     ):
         return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
-    doubt = _doubt(found)
+    doubt = _describe_doubt(found)
     return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
 
 
@@ -363,22 +363,24 @@ class _Column:
 
     def is_unlike(self, cell: str) -> bool:
         lengths = [len(other) for other in self.held]
-        return not min(lengths) <= len(cell) <= max(lengths) or _form(cell) not in map(_form, self.held)
+        return not min(lengths) <= len(cell) <= max(lengths) or _letter_form(cell) not in map(
+            _letter_form, self.held
+        )
 
     def is_coded_as(self, cell: str) -> bool:
         """Whether most texts below it have its form, such as P0017."""
-        form = _form(cell)
-        alike = sum(held for other, held in self.held.items() if _form(other) == form)
+        form = _letter_form(cell)
+        alike = sum(held for other, held in self.held.items() if _letter_form(other) == form)
         return "0" in form and 2 * alike > self.rows
 
 
 #: By how much a cell speaks for names, and what of it is like a record's; empty: nothing.
-_Told = tuple[float, str]
+_CellWeight = tuple[float, str]
 
 
-def _told_of(first: Sequence[str], columns: Sequence[_Column]) -> list[_Told]:
+def _weigh_cells(first: Sequence[str], columns: Sequence[_Column]) -> list[_CellWeight]:
     years = _years_that_count_up(first, columns)
-    found: list[_Told] = []
+    found: list[_CellWeight] = []
     for place, (cell, column) in enumerate(zip(first, columns, strict=True)):
         if cell and cell in first[:place]:  # names may differ in case alone
             found.append((_LIKE_A_RECORD, "recurs in the line"))
@@ -387,11 +389,11 @@ def _told_of(first: Sequence[str], columns: Sequence[_Column]) -> list[_Told]:
         elif not cell:  # the first may number rows
             found.append((0.0, "is empty" if place and column.held else ""))
         else:
-            found.append(_told_of_cell(cell, column))
+            found.append(_weigh_cell(cell, column))
     return found
 
 
-def _told_of_cell(cell: str, column: _Column) -> _Told:
+def _weigh_cell(cell: str, column: _Column) -> _CellWeight:
     is_known = is_header(cell)
     shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
     if "@" in cell:
@@ -414,7 +416,7 @@ def _told_of_cell(cell: str, column: _Column) -> _Told:
     return (unlike + listed if column.rows >= _FEW else min(unlike, 0.0)) + shape, ""
 
 
-def _is_record(found: Sequence[_Told], columns: Sequence[_Column], rows: int) -> bool:
+def _is_record(found: Sequence[_CellWeight], columns: Sequence[_Column], rows: int) -> bool:
     """Whether cells fit their columns: all of numbers and dates and half of all; or all texts."""
     of_data = [weight for (weight, _), column in zip(found, columns, strict=True) if column.are_data]
     alike = sum(bool(what) for _, what in found)
@@ -425,7 +427,7 @@ def _is_record(found: Sequence[_Told], columns: Sequence[_Column], rows: int) ->
     return rows >= _LEAST_RECORDS and alike == len(found)
 
 
-def _doubt(found: Sequence[_Told]) -> str:
+def _describe_doubt(found: Sequence[_CellWeight]) -> str:
     places: dict[str, list[int]] = {}
     for place, (_, what) in enumerate(found, start=1):
         if what:
@@ -449,7 +451,7 @@ def _years_that_count_up(first: Sequence[str], columns: Sequence[_Column]) -> se
 
 
 @cache
-def _form(cell: str) -> str:
+def _letter_form(cell: str) -> str:
     """The form of a cell: each run of digits as 0, of letters as a, A or Aa."""
 
     def case(word: re.Match[str]) -> str:
@@ -470,7 +472,7 @@ def is_header(text: str) -> bool:
     return is_known or _JOINED.fullmatch(text.strip()) is not None
 
 
-def _could_name(cell: str) -> bool:
+def _has_shape_of_name(cell: str) -> bool:
     is_word = _NAME.fullmatch(cell) is not None
     return is_word or is_header(cell) or any(map(is_known_in_headers, header_words(cell)))
 

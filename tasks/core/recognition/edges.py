@@ -47,7 +47,7 @@ def linear_edges(low: float, high: float) -> Edges:
     step = next(factor * power for factor in (1, 2, 5, 10) if span / (factor * power) <= 10)
     first, last = math.floor(low / step), math.ceil(high / step)
     digits = max(0, -math.floor(math.log10(step)) + 1)
-    return _plain([round(place * step, digits) for place in range(first, max(last, first + 1) + 1)])
+    return _tidy_edges([round(place * step, digits) for place in range(first, max(last, first + 1) + 1)])
 
 
 def growing_edges(low: float, high: float) -> Edges:
@@ -59,13 +59,13 @@ def growing_edges(low: float, high: float) -> Edges:
     (-100, -10, 0, 0.1, 1, 10, 100, 1000, 10000)
     """
     if low >= 0:
-        return _steps(max(low, high * 1e-9), high)
+        return _growing_from_zero(max(low, high * 1e-9), high)
     reach = max(abs(low), abs(high))
     below, above = _decades(reach / 100, abs(low)), _decades(reach / 5000, max(high, reach / 5000))
-    return _plain([*(-edge for edge in reversed(below)), 0, *above])
+    return _tidy_edges([*(-edge for edge in reversed(below)), 0, *above])
 
 
-def _steps(low: float, high: float) -> Edges:
+def _growing_from_zero(low: float, high: float) -> Edges:
     """From 0 over round numbers from about `low` on to what reaches `high`."""
     if high <= 0:
         return (0, 1)
@@ -75,8 +75,8 @@ def _steps(low: float, high: float) -> Edges:
         kept = [factor * power for power in powers for factor in factors if factor * power > low * 0.45]
         end = next((place for place, edge in enumerate(kept) if edge >= high), len(kept) - 1)
         if end + 2 <= _MOST_EDGES:
-            return _plain([0, *kept[: end + 1]])
-    return _plain([0, *kept[max(0, end + 2 - _MOST_EDGES) : end + 1]])
+            return _tidy_edges([0, *kept[: end + 1]])
+    return _tidy_edges([0, *kept[max(0, end + 2 - _MOST_EDGES) : end + 1]])
 
 
 def _decades(low: float, high: float) -> Edges:
@@ -84,31 +84,35 @@ def _decades(low: float, high: float) -> Edges:
     return tuple(10.0**power for power in range(first, max(last, first) + 1))
 
 
-def chosen_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) -> Edges:
+def choose_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) -> Edges:
     """Edges for finite numbers: an even grid, or one that grows where an even bin would hold nearly all.
 
     Args: held: how many cells hold each. few: so few cells beyond an end don't move it.
     """
     zeros = held[numbers == 0].sum() / held.sum()
-    edges = _without_zeros(numbers, held, whole=whole, few=few)
+    edges = _edges_of_nonzero(numbers, held, whole=whole, few=few)
     if zeros < _MANY_ZEROS or held[numbers < 0].sum() >= few or edges[0] != 0:
         return edges
     least = 1.0 if whole else 10.0 ** math.floor(math.log10(edges[1]) - 1)  # so that 0 has a bin of its own
-    return _plain([0, least, *edges[1:]])
+    return _tidy_edges([0, least, *edges[1:]])
 
 
-def _without_zeros(numbers: Floats, held: Integers, *, whole: bool, few: int) -> Edges:
+def _edges_of_nonzero(numbers: Floats, held: Integers, *, whole: bool, few: int) -> Edges:
     """The first that parts the numbers well: an even grid, one that grows, an even one of the middle."""
-    low, high = _covered(*usual_ends(numbers, held, few))
+    low, high = _round_range(*usual_ends(numbers, held, few))
     positive = numbers > 0
-    least = usual_ends(numbers[positive], held[positive], _tail(held[positive]))[0] if positive.any() else 0.0
+    least = (
+        usual_ends(numbers[positive], held[positive], _tail_size(held[positive]))[0]
+        if positive.any()
+        else 0.0
+    )
     grown = growing_edges(least if low >= 0 else low, high)
     if whole:
         grown = tuple(dict.fromkeys(edge for edge in grown if edge == int(edge)))
     choice = [
         linear_edges(low, high),
         grown,
-        linear_edges(*_covered(*usual_ends(numbers, held, max(few, _tail(held))))),
+        linear_edges(*_round_range(*usual_ends(numbers, held, max(few, _tail_size(held))))),
     ]
     possible = [edges for edges in choice if len(edges) > 2 and not bin_problems(edges)] or choice[:1]
     if abs(high) > _FAR:
@@ -116,9 +120,9 @@ def _without_zeros(numbers: Floats, held: Integers, *, whole: bool, few: int) ->
     # A single number that most cells hold can't be parted.
     commonest = float(held[numbers != 0].max(initial=0) / max(held[numbers != 0].sum(), 1))
     for edges, most in zip(choice, _FULL, strict=True):
-        if edges in possible and fullest(edges, numbers, held) <= max(most, commonest + _BESIDE):
+        if edges in possible and fullest_share(edges, numbers, held) <= max(most, commonest + _BESIDE):
             return edges
-    return min(possible, key=lambda edges: fullest(edges, numbers, held))
+    return min(possible, key=lambda edges: fullest_share(edges, numbers, held))
 
 
 def with_limits(edges: Edges, limits: Limits, numbers: Floats, held: Integers, few: int) -> Edges:
@@ -133,10 +137,10 @@ def with_limits(edges: Edges, limits: Limits, numbers: Floats, held: Integers, f
         found = [edge for edge in found if edge <= max(above)]
     if below and held[numbers < min(below)].sum() < few:
         found = [edge for edge in found if edge >= min(below) or edge == edges[0] == 0]
-    return _plain(found) if len(found) > 1 else edges
+    return _tidy_edges(found) if len(found) > 1 else edges
 
 
-def fullest(edges: Sequence[float], numbers: Floats, held: Integers) -> float:
+def fullest_share(edges: Sequence[float], numbers: Floats, held: Integers) -> float:
     """The share of cells in the fullest bin, those of zeros apart, which no edges can part."""
     rest = numbers != 0
     places = np.searchsorted(np.asarray(edges), numbers[rest], side="right")
@@ -144,14 +148,14 @@ def fullest(edges: Sequence[float], numbers: Floats, held: Integers) -> float:
     return float(counted.max() / max(held[rest].sum(), 1))
 
 
-def _tail(held: Integers) -> int:
+def _tail_size(held: Integers) -> int:
     return max(1, int(_TAIL * held.sum()))
 
 
-def _covered(low: float, high: float) -> tuple[float, float]:
+def _round_range(low: float, high: float) -> tuple[float, float]:
     """A range from and to coarse round numbers, which no single row moves; from 0 where that is near.
 
-    >>> _covered(3, 87), _covered(1004, 1893), _covered(1992, 2024)
+    >>> _round_range(3, 87), _round_range(1004, 1893), _round_range(1992, 2024)
     ((0.0, 100.0), (1000.0, 2000.0), (1990.0, 2030.0))
     """
     low = 0.0 if 0 < low < 0.2 * high else low
@@ -162,7 +166,7 @@ def _covered(low: float, high: float) -> tuple[float, float]:
     return unit * math.floor(low / unit), unit * math.ceil(high / unit)
 
 
-def _plain(edges: Sequence[float]) -> Edges:
+def _tidy_edges(edges: Sequence[float]) -> Edges:
     rounded = [float(f"{edge:.12g}") for edge in edges]
     kept = [rounded[0], *(high for low, high in pairwise(rounded) if high > low)]
     if bin_problems(tuple(kept)):

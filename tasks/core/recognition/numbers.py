@@ -62,7 +62,7 @@ _CODE_NUMBER = re.compile(r"(?:9{2,}|9+[6-8]|8{2,}|7{2,}|-(?:[1-9]|9+[6-9]|8{2,}
 #: Of a code that lies close to the numbers: how often it stands, beside the middle one of them.
 _TIMES_AS_OFTEN, _GAP = 5, 3
 #: A number without what stands around it, and that.
-_Parted = tuple[str, tuple[str, ...]]
+_PartedNumber = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ def number_column(
 ) -> NumberColumn | None:
     """The column as numbers; None where too few cells are. Args: comma: others have decimal commas."""
     parted = [part_number(text) for text in cells.texts]
-    strip, is_money = _marks_around(cells, parted)
+    strip, is_money = _find_marks_around(cells, parted)
     texts = [
         number if set("".join(around)) <= {*strip, " "} else text
         for text, (number, around) in zip(cells.texts, parted, strict=True)
     ]
-    chosen, share = _chosen_format(cells, texts, comma=comma)
+    chosen, share = _choose_format(cells, texts, comma=comma)
     array = pa.array(texts, pa.string())
     numbers = numbers_of_texts(connection, without_limits(array).to_pylist(), chosen)
     finite, sides = np.isfinite(numbers), sides_of_limits(array)
@@ -118,7 +118,7 @@ def number_column(
     return NumberColumn(chosen, strip, is_money, numbers, limits, is_whole, doubt)
 
 
-def part_number(text: str) -> _Parted:
+def part_number(text: str) -> _PartedNumber:
     """A number without what stands around it, and that; any other text as it is.
 
     >>> part_number("€ 12.50"), part_number("9.7†"), part_number("12.3 degrees"), part_number("12 or 13")
@@ -130,7 +130,7 @@ def part_number(text: str) -> _Parted:
     return match["number"].strip(), tuple(filter(None, (match["before"], match["behind"])))
 
 
-def _marks_around(cells: SeenColumn, parted: Sequence[_Parted]) -> tuple[str, bool]:
+def _find_marks_around(cells: SeenColumn, parted: Sequence[_PartedNumber]) -> tuple[str, bool]:
     rows: Counter[str] = Counter()
     for (_, marks), held in zip(parted, cells.held.tolist(), strict=True):
         for mark in marks:
@@ -143,7 +143,7 @@ def _marks_around(cells: SeenColumn, parted: Sequence[_Parted]) -> tuple[str, bo
     return "".join(dict.fromkeys(found)), bool(money)
 
 
-def _flags_or_unit(cells: SeenColumn, parted: Sequence[_Parted], words: list[str]) -> str:
+def _flags_or_unit(cells: SeenColumn, parted: Sequence[_PartedNumber], words: list[str]) -> str:
     """The characters of flags, all of a kind where one is seen, or of the one unit; of several units none.
 
     Flags stand behind some numbers and not behind others: a letter behind each is part of a code.
@@ -165,7 +165,7 @@ def _has_bookkeeping(cells: SeenColumn, texts: Sequence[str]) -> bool:
     return not cells.is_few(flags(texts, _BELOW_ZERO.fullmatch))
 
 
-def _chosen_format(cells: SeenColumn, texts: Sequence[str], *, comma: bool) -> tuple[NumberFormat, float]:
+def _choose_format(cells: SeenColumn, texts: Sequence[str], *, comma: bool) -> tuple[NumberFormat, float]:
     """The first format that reads more than a few cells more than those before it, and the share it reads."""
     chosen, most = PLAIN, -1.0
     negative = BOOKKEEPING if _has_bookkeeping(cells, texts) else ""

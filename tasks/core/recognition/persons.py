@@ -71,11 +71,11 @@ class Candidate:
 
 def candidates(columns: Sequence[SeenColumn]) -> list[Candidate]:
     """All columns that may be the person's id, the likeliest first; a household behind who lives in it."""
-    found = [each for cells in columns if (each := _candidate(cells, columns)) is not None]
+    found = [each for cells in columns if (each := _judge_candidate(cells, columns)) is not None]
     return sorted(found, key=lambda each: (not each.is_proposed, names_household(each.name), -each.likely))
 
 
-def _candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | None:
+def _judge_candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | None:
     named = subject_likeness(cells.name)
     if cells.distinct < _FEWEST or cells.filled < _FILLED * cells.rows or not _may_be_ids(cells, named):
         return None
@@ -83,8 +83,8 @@ def _candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candidate | 
     is_made = cells.share(cells.matching(_MADE)) > _FILLED and (
         cells.share(cells.matching(".*[A-Fa-f].*")) > _SOME_LETTERS
     )
-    fixed = _fixed(cells, columns) if repeated >= FEW else []
-    if not _speaks(cells, named, is_made=is_made, fixed=len(fixed)):
+    fixed = _columns_fixed_within(cells, columns) if repeated >= FEW else []
+    if not _is_likely_enough(cells, named, is_made=is_made, fixed=len(fixed)):
         return None
     likely, reason = _BY_NAME[named]
     likely += 1.0 * (named == SOMEBODY and repeated == 0)
@@ -107,23 +107,23 @@ def _may_be_ids(cells: SeenColumn, named: int) -> bool:
     if cells.share(numbers & ~whole) > 1 - _FILLED:
         return False
     if named == WHOSE and cells.share(whole) > _FILLED:
-        return not _begins_anew(cells, whole)
+        return not _restarts_in_groups(cells, whole)
     if named >= SOMEBODY or cells.share(whole) < _FILLED:
         return True
     # Given out one after the other, and not counted or measured.
     return _has_one_length(cells, whole) or _is_even(cells, whole)
 
 
-def _begins_anew(cells: SeenColumn, whole: Flags) -> bool:
+def _restarts_in_groups(cells: SeenColumn, whole: Flags) -> bool:
     """Whether few numbers count from one in each family, so that each is rarer than the one before."""
     if cells.distinct > _FEWEST_UNNAMED:
         return False
-    numbers, held = _in_order(cells, whole)
+    numbers, held = _sort_numbers(cells, whole)
     falls = float((np.diff(held) <= 0).mean())
     return bool(numbers[0] <= 1 and held[0] > 1.5 * held[-1] and falls > 1 - _SELDOM_RISES)
 
 
-def _in_order(cells: SeenColumn, whole: Flags) -> tuple[Floats, Integers]:
+def _sort_numbers(cells: SeenColumn, whole: Flags) -> tuple[Floats, Integers]:
     places = np.flatnonzero(whole)
     numbers: Floats = np.array([float(cells.texts[place].replace(",", ".")) for place in places])
     order = np.argsort(numbers)
@@ -138,7 +138,7 @@ def _has_one_length(cells: SeenColumn, whole: Flags) -> bool:
 
 def _is_even(cells: SeenColumn, whole: Flags) -> bool:
     """Whether numbers run evenly from the lowest to the highest with few gaps, as a register's do."""
-    numbers, held = _in_order(cells, whole)
+    numbers, held = _sort_numbers(cells, whole)
     span = max(numbers[-1] - numbers[0], 1.0)
     if span > _MOST_GAPS * cells.distinct or held.max() > _MOST_GAPS * 2 * held.mean():
         return False
@@ -146,7 +146,7 @@ def _is_even(cells: SeenColumn, whole: Flags) -> bool:
     return bool(np.abs(risen - even).max() < _UNEVEN + held.max() / held.sum())
 
 
-def _speaks(cells: SeenColumn, named: int, *, is_made: bool, fixed: int) -> bool:
+def _is_likely_enough(cells: SeenColumn, named: int, *, is_made: bool, fixed: int) -> bool:
     each = cells.filled / cells.distinct
     if named >= SOME_ID:
         return named == WHOSE or fixed > 0 or each <= _MOST_ROWS_EACH
@@ -162,13 +162,13 @@ def _speaks(cells: SeenColumn, named: int, *, is_made: bool, fixed: int) -> bool
     return fixed > 1 and cells.share(cells.matching(_NUMBERED)) > _FILLED
 
 
-def _fixed(cells: SeenColumn, columns: Sequence[SeenColumn]) -> list[str]:
+def _columns_fixed_within(cells: SeenColumn, columns: Sequence[SeenColumn]) -> list[str]:
     """Other columns that hardly ever differ between rows of one value; none where all others are so.
 
     Each is compared with how often it would differ by chance: what nearly always is the same says nothing,
     nor does another name for the same value.
     """
-    rows = _rows_of_some(cells)
+    rows = _sample_rows_of_values(cells)
     codes = cells.codes[rows]
     fixed, is_any_varied = [], False
     for other in columns:
@@ -193,7 +193,7 @@ def _fixed(cells: SeenColumn, columns: Sequence[SeenColumn]) -> list[str]:
     return fixed if is_any_varied else []
 
 
-def _rows_of_some(cells: SeenColumn) -> Flags:
+def _sample_rows_of_values(cells: SeenColumn) -> Flags:
     """All rows of as many values as `_MOST_LOOKED_AT` rows hold, whole values alone."""
     order = np.random.default_rng(0).permutation(cells.distinct)
     chosen = np.zeros(cells.distinct + 1, np.bool_)

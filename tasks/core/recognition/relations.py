@@ -101,7 +101,7 @@ def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised])
     treatments = {each.name: each.treatment for each in used if each.treatment.delimiter is None}
     with connect() as connection:
         cells = [
-            _as_released(each, treatments[each.name], connection)
+            _map_to_released(each, treatments[each.name], connection)
             for each in columns
             if each.name in treatments and each.rows >= _LEAST_ROWS
         ]
@@ -119,11 +119,11 @@ def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised])
             for names, value in choices
         ),
         *dependencies,
-        *_in_one_direction(_implications(cells, known)),
+        *_keep_one_direction(_implications(cells, known)),
     ]
 
 
-def _as_released(
+def _map_to_released(
     cells: SeenColumn, treatment: Treatment, connection: duckdb.DuckDBPyConnection
 ) -> SeenColumn:
     column = treatment.column(cells.name)
@@ -135,7 +135,7 @@ def _as_released(
     return cells.mapped(released)
 
 
-def _strays(rows: int) -> int:
+def _most_strays(rows: int) -> int:
     return min(FEW - 1, rows // 100)
 
 
@@ -147,7 +147,7 @@ def _empty_together(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
             continue
         is_empty = cells.codes < 0
         for group in groups:
-            if ((group[0].codes < 0) != is_empty).sum() <= _strays(cells.rows):
+            if ((group[0].codes < 0) != is_empty).sum() <= _most_strays(cells.rows):
                 group.append(cells)
                 break
         else:
@@ -167,18 +167,18 @@ def _choices(
             for name, domain in pairs.items()
             if value in domain
         }
-        while found := next(_covering(holding), None):
+        while found := next(_columns_that_cover(holding), None):
             yield found, value
             holding = {name: holds for name, holds in holding.items() if name not in found}
 
 
-def _covering(holding: dict[str, Flags]) -> Iterator[tuple[str, ...]]:
+def _columns_that_cover(holding: dict[str, Flags]) -> Iterator[tuple[str, ...]]:
     """Columns that no row holds two of, and each row one: neighbours first, then any in the file's order."""
     names = list(holding)
     for ends_at_overlap in (True, False):
         for first in range(len(names)):
             group, covered = [names[first]], holding[names[first]].copy()
-            strays = _strays(len(covered))
+            strays = _most_strays(len(covered))
             for name in names[first + 1 :]:
                 if (covered & holding[name]).sum() > strays:
                     if ends_at_overlap:
@@ -198,8 +198,8 @@ def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
         source, decided = cells[source_name], cells[name]
         if is_same or source.usual > _MOST_PAIRS or source.distinct * decided.distinct > _MOST_CELLS:
             continue
-        table = _table(source, decided)[:-1]
-        if (table[:, :-1].sum(axis=1) - table[:, :-1].max(axis=1)).sum() > _strays(source.rows):
+        table = _count_pairs(source, decided)[:-1]
+        if (table[:, :-1].sum(axis=1) - table[:, :-1].max(axis=1)).sum() > _most_strays(source.rows):
             continue
         common = {
             source.texts[place]: decided.texts[row[:-1].argmax()] if row[:-1].max() > row[-1] else ""
@@ -217,10 +217,10 @@ def _implications(columns: Sequence[SeenColumn], known: set[frozenset[str]]) -> 
     for source in compared:
         for decided in compared if source.usual <= _MOST_VALUES else ():
             if source is not decided and frozenset((source.name, decided.name)) not in known:
-                yield from _implied(source, decided)
+                yield from _find_implications_between(source, decided)
 
 
-def _in_one_direction(found: Iterable[Relation]) -> list[Relation]:
+def _keep_one_direction(found: Iterable[Relation]) -> list[Relation]:
     kept: dict[frozenset[str], list[Relation]] = {}
     for each in found:
         of_pair = kept.setdefault(frozenset((each.column, each.source)), [])
@@ -231,25 +231,27 @@ def _in_one_direction(found: Iterable[Relation]) -> list[Relation]:
     return [each for of_pair in kept.values() for each in of_pair]
 
 
-def _implied(source: SeenColumn, decided: SeenColumn) -> Iterator[Relation]:
-    table = _table(source, decided)
+def _find_implications_between(source: SeenColumn, decided: SeenColumn) -> Iterator[Relation]:
+    table = _count_pairs(source, decided)
     places: dict[int, list[int]] = {}
     for place, row in enumerate(table[:-1]):
         if row.sum() >= source.margin:
             most = int(row.argmax())
-            if row.sum() - row[most] <= _strays(int(row.sum())):
+            if row.sum() - row[most] <= _most_strays(int(row.sum())):
                 places.setdefault(most, []).append(place)
     for most, deciding in places.items():
         elsewhere = np.delete(table, deciding, axis=0)
         share = elsewhere[:, most].sum() / elsewhere.sum() if elsewhere.any() else 1.0
         if share < _VARIES and share ** int(table[deciding].sum()) <= _BY_CHANCE:
             values = tuple(source.texts[place] for place in deciding)
-            yield _implication(
+            yield _implication_relation(
                 source, decided, values, "" if most == decided.distinct else decided.texts[most]
             )
 
 
-def _implication(source: SeenColumn, decided: SeenColumn, values: tuple[str, ...], text: str) -> Relation:
+def _implication_relation(
+    source: SeenColumn, decided: SeenColumn, values: tuple[str, ...], text: str
+) -> Relation:
     where: dict[str, object] = {source.name: list(values)}
     declared = [("structuralZeros", where | {decided.name: {"not": [text] if text else []}})]
     if text and decided.filled < decided.rows:
@@ -259,7 +261,7 @@ def _implication(source: SeenColumn, decided: SeenColumn, values: tuple[str, ...
     return Relation(words, tuple(declared), decided.name, source.name, values)
 
 
-def _table(source: SeenColumn, decided: SeenColumn) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def _count_pairs(source: SeenColumn, decided: SeenColumn) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     """How many rows hold each pair of texts; the last row and the last column are of empty cells."""
     width = decided.distinct + 1
     rows = np.where(source.codes < 0, source.distinct, source.codes)[:_MOST_ROWS]

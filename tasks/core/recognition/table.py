@@ -161,8 +161,8 @@ def recognise_table(
         comma = any(has_decimal_comma(each) for each in cells)
         context = Context(connection, comma, _is_day_first(cells, dialect.source), today or date.today())
         whose = candidates(cells)
-        columns = [_not_of_a_person(recognise_column(each, context), whose) for each in cells]
-        columns = _with_codes_of_siblings(columns, cells, context)
+        columns = [_leave_out_ids(recognise_column(each, context), whose) for each in cells]
+        columns = _share_missing_codes(columns, cells, context)
         columns = [
             with_promises(column, each, connection) for column, each in zip(columns, cells, strict=True)
         ]
@@ -174,9 +174,9 @@ def recognise_table(
     follows = columns_that_follow(single)
     return RecognisedTable(
         source=dialect.source,
-        reasons=dialect.reasons | _nameless(dialect.source),
+        reasons=dialect.reasons | _describe_nameless_columns(dialect.source),
         columns=tuple(
-            _with_source(column, *follows[column.name]) if column.name in follows else column
+            _mark_dependent(column, *follows[column.name]) if column.name in follows else column
             for column in columns
         ),
         candidates=tuple(whose),
@@ -189,7 +189,7 @@ def recognise_table(
     )
 
 
-def _not_of_a_person(column: Recognised, whose: Sequence[Candidate]) -> Recognised:
+def _leave_out_ids(column: Recognised, whose: Sequence[Candidate]) -> Recognised:
     """What says whose row it is is left out, and so are numbers that may: binned they say nothing."""
     found = next((each for each in whose if each.name == column.name), None)
     if found is None or not column.treatment.is_used:
@@ -199,7 +199,7 @@ def _not_of_a_person(column: Recognised, whose: Sequence[Candidate]) -> Recognis
     return Recognised(column.name, "id", found.reason, Treatment(is_used=False))
 
 
-def _with_codes_of_siblings(
+def _share_missing_codes(
     columns: Sequence[Recognised], cells: Sequence[SeenColumn], context: Context
 ) -> list[Recognised]:
     """Numbers with the same answers have the same codes for a missing value, however few cells hold one.
@@ -230,13 +230,13 @@ def _with_codes_of_siblings(
     return found
 
 
-def _nameless(source: InputFile) -> dict[str, str]:
+def _describe_nameless_columns(source: InputFile) -> dict[str, str]:
     places = [str(place) for place, name in enumerate(source.headers.names, start=1) if not name]
     which = "column" if len(places) == 1 else "columns"
     return {"nameless": f"{which} {', '.join(places)} left out: no name"} if places else {}
 
 
-def _with_source(column: Recognised, source: str, is_same: bool) -> Recognised:
+def _mark_dependent(column: Recognised, source: str, is_same: bool) -> Recognised:
     """A column that says the same as another is left out; of one that follows the reason says so."""
     if not is_same:
         return replace(column, reason=f"{column.reason}; follows from {source}")
@@ -280,9 +280,11 @@ def lost_columns(table: RecognisedTable, subject: str | None, least: float) -> l
     found = []
     for column in table.used(subject):
         if column.treatment.is_open:
-            share, is_empty = _lost(column, table.cells_of(column), least_rows)
+            share, is_empty = _share_lost(column, table.cells_of(column), least_rows)
             if share > _MOSTLY:
-                found.append(LostColumn(column.name, is_empty, _coarser(table, column, least_rows)))
+                found.append(
+                    LostColumn(column.name, is_empty, _find_coarser_reading(table, column, least_rows))
+                )
     return found
 
 
@@ -290,7 +292,7 @@ def number_of_records(table: RecognisedTable, subject: str | None) -> int:
     return table.rows if subject is None else table.cells_of(table.column(subject)).distinct
 
 
-def _lost(column: Recognised, cells: SeenColumn, least_rows: float) -> tuple[float, bool]:
+def _share_lost(column: Recognised, cells: SeenColumn, least_rows: float) -> tuple[float, bool]:
     with connect() as connection:
         read = cells.read(connection, column.treatment.reading)
     counted: Counter[str] = Counter()
@@ -303,20 +305,20 @@ def _lost(column: Recognised, cells: SeenColumn, least_rows: float) -> tuple[flo
     return lost / counted.total(), lost == counted.total()
 
 
-def _coarser(table: RecognisedTable, column: Recognised, least_rows: float) -> str:
+def _find_coarser_reading(table: RecognisedTable, column: Recognised, least_rows: float) -> str:
     cells = table.cells_of(column)
-    for word in _coarser_words(column, cells):
+    for word in _coarser_readings(column, cells):
         name, _, detail = word.partition(":")
         try:
             changed = table.corrected([Correction(column.name, name, detail)]).column(column.name)
         except ParameterError:  # it can't be read so
             continue
-        if not changed.treatment.is_open or _lost(changed, cells, least_rows)[0] <= _MOSTLY:
+        if not changed.treatment.is_open or _share_lost(changed, cells, least_rows)[0] <= _MOSTLY:
             return word
     return ""
 
 
-def _coarser_words(column: Recognised, cells: SeenColumn) -> Iterator[str]:
+def _coarser_readings(column: Recognised, cells: SeenColumn) -> Iterator[str]:
     reading = column.treatment.reading
     if reading.holds_dates:
         yield from _COARSER_DATES.get(reading.cut, ())

@@ -67,15 +67,15 @@ def meanings(name: str) -> set[str]:
     ({'money'}, set(), set(), {'share'})
     """
     words = [re.sub(r"\d+$", "", word) for word in header_words(name)]
-    found = {meaning for meaning in read_words("words.toml")["meaning"] if _any_means(words, meaning)}
+    found = {meaning for meaning in read_words("words.toml")["meaning"] if _any_word_means(words, meaning)}
     logs = [
         word[len(log) :] for word in words for log in word_list("header", "logarithm") if word.startswith(log)
     ]
-    is_made_of_money = bool(word_set("header", "made_of_money") & {*words}) or _any_means(logs, "money")
+    is_made_of_money = bool(word_set("header", "made_of_money") & {*words}) or _any_word_means(logs, "money")
     return found - {"money"} if "share" in found or is_made_of_money else found
 
 
-def _any_means(words: list[str], meaning: str) -> bool:
+def _any_word_means(words: list[str], meaning: str) -> bool:
     known = word_set("meaning", meaning)
     long = tuple(word for word in known if len(word) >= _LONG)
     return any(word in known or word.startswith(long) or word.endswith(long) for word in words)
@@ -107,10 +107,10 @@ def subject_likeness(name: str) -> int:
     if (
         word_set("subject", "own_id") & {whole, *words}
         or whole in alone
-        or (alone & held and _says_id(words))
+        or (alone & held and _words_say_id(words))
     ):
         return WHOSE
-    if any(map(_is_who, words)) and _says_id(words):
+    if any(map(_is_who, words)) and _words_say_id(words):
         return NONE if word_set("subject", "counted") & held else WHOSE
     if whole in ids or (ids & held and held <= word_set("subject", "id", "beside_id")):
         return SOME_ID
@@ -131,7 +131,7 @@ def names_household(name: str) -> bool:
 
 def _is_who(word: str) -> bool:
     is_begun = word.startswith(word_list("subject", "who"))
-    return is_begun or word in word_set("subject", "who_short") or _is_joined(word)
+    return is_begun or word in word_set("subject", "who_short") or _joins_who_and_id(word)
 
 
 def _is_somebody(word: str) -> bool:
@@ -143,14 +143,14 @@ def _is_somebody(word: str) -> bool:
     )
 
 
-def _says_id(words: list[str]) -> bool:
+def _words_say_id(words: list[str]) -> bool:
     """Whether a word says id, or some number of whoever stands last: no number of customers' calls."""
     numbers = word_set("subject", "number")
     is_number = words[-1] in numbers or (numbers & {*words} and _is_who(words[-1]))
-    return bool(is_number or word_set("subject", "id") & {*words} or any(map(_is_joined, words)))
+    return bool(is_number or word_set("subject", "id") & {*words} or any(map(_joins_who_and_id, words)))
 
 
-def _is_joined(word: str) -> bool:
+def _joins_who_and_id(word: str) -> bool:
     """Whether a word joins both, as German does and as haste does: kundennummer, patnr, householdid."""
     return any(
         word.endswith(end) and _is_who(word.removesuffix(end)) for end in word_list("subject", "id_ending")

@@ -116,9 +116,9 @@ class CellCollector:
             return RawColumn(
                 pa.array([], pa.large_string()), np.zeros(0, np.bool_), (), np.zeros(0, np.int64)
             )
-        merged = pa.concat_arrays([_widened(dictionary) for dictionary in self._dictionaries])
+        merged = pa.concat_arrays([_widen_offsets(dictionary) for dictionary in self._dictionaries])
         used_entries = np.concatenate([used[:-1] for used in self._used])
-        distinct, entries = _distinct(merged)
+        distinct, entries = _find_distinct(merged)
         used = np.zeros(len(distinct), dtype=np.bool_)
         used[entries[used_entries]] = True
         cells = distinct if is_list(distinct.type) else self._texts(distinct)
@@ -172,12 +172,12 @@ def numbers_of_texts(
     return np.where(below | above, beyond, numbers)
 
 
-def _widened(values: pa.Array) -> pa.Array:
+def _widen_offsets(values: pa.Array) -> pa.Array:
     """Text with 64-bit offsets, so that distinct cells may exceed 2 GB; anything else as it is."""
     return values.cast(pa.large_string()) if pa.types.is_string(values.type) else values
 
 
-def _distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
+def _find_distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
     if not is_list(values.type):
         encoded = values.dictionary_encode()
         return encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
@@ -216,14 +216,14 @@ def code_texts(
     """
     read = column.reading.read(connection, texts)
     held = [present(text, column) for text in read.texts]
-    rules = _rules_against(held, column.forbidden)
+    rules = _find_broken_rules(held, column.forbidden)
     values = ["" if rule else value for value, rule in zip(held, rules.tolist(), strict=True)]
     if column.bins is not None:
         numbers = numbers_of_texts(connection, values, column.number_format)
-        domain, codes = _binned(values, numbers, column)
+        domain, codes = _code_bins(values, numbers, column)
         not_listed = np.where(np.isnan(numbers), NOT_A_NUMBER, OUTSIDE)
     else:
-        domain, codes = _listed(values, column)
+        domain, codes = _code_listed(values, column)
         not_listed = np.full(len(texts), OUTSIDE)
     reasons = np.zeros(len(texts), np.uint8)
     is_lost = (codes == 0) & np.array([value != "" for value in held], dtype=np.bool_)
@@ -233,7 +233,7 @@ def code_texts(
     return CodedTexts(domain, codes, reasons)
 
 
-def _listed(values: list[str], column: Column) -> tuple[tuple[str, ...], HalfWords]:
+def _code_listed(values: list[str], column: Column) -> tuple[tuple[str, ...], HalfWords]:
     """The values of a column without bins, and a code for each text."""
     domain = (
         column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
@@ -252,7 +252,7 @@ def present(text: str | None, column: Column) -> str:
     return "" if value == "0" and not column.keeps_zero else value
 
 
-def _rules_against(values: list[str], forbidden: tuple[str, ...]) -> Bytes:
+def _find_broken_rules(values: list[str], forbidden: tuple[str, ...]) -> Bytes:
     """Of each value the rule, as a place in `REASONS`, of which a pattern is found in it; 0: of none.
 
     The patterns are RE2's, as Arrow and DuckDB have it. Of two rules the one about identifiers is told.
@@ -290,7 +290,7 @@ def bin_codes(
     return codes.astype(np.uint32)
 
 
-def _binned(values: list[str], numbers: Floats, column: Column) -> tuple[tuple[str, ...], HalfWords]:
+def _code_bins(values: list[str], numbers: Floats, column: Column) -> tuple[tuple[str, ...], HalfWords]:
     """The labels of bins, and the codes of texts that are numbers (NaN: it is none, and outside)."""
     labels = column.known_values or ()
     codes = bin_codes(numbers, column.bins or (), column.minimum, column.maximum)
@@ -355,11 +355,11 @@ def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnec
         cells=raw.coded(cells, len(number) - 1),
         starts=np.cumsum([0, *map(len, number)], dtype=np.int64),
         items=np.array([item for items in number for item in items], dtype=kind),
-        dropped=_dropped(raw, [{place[item] for item in cell} for cell in split], coded.reasons),
+        dropped=_count_dropped_items(raw, [{place[item] for item in cell} for cell in split], coded.reasons),
     )
 
 
-def _dropped(raw: RawColumn, pieces: list[set[int]], reasons: Bytes) -> Integers:
+def _count_dropped_items(raw: RawColumn, pieces: list[set[int]], reasons: Bytes) -> Integers:
     """Items that are absent, by reason. Args: pieces: of each distinct cell, places in ``reasons``."""
     found = np.zeros(len(REASONS), np.int64)
     if reasons.any():
@@ -432,16 +432,16 @@ def code_rows(
 
     ``positions`` and ``subject`` are places in the file, by which its batches name their columns.
     """
-    raw = _gathered(batches, columns, positions, subject, connection)
+    raw = _gather_columns(batches, columns, positions, subject, connection)
     ids = raw.pop() if subject is not None else None
     number = (ids or raw[0]).number_of_rows if (ids or raw) else 0
     coded = []
     for column in columns:  # the texts of one column go before the next is coded
-        coded.append(_coded(raw.pop(0), column, connection))
+        coded.append(_code_column(raw.pop(0), column, connection))
     return CodedRows(ids, tuple(coded), number)
 
 
-def _gathered(
+def _gather_columns(
     batches: Iterable[pa.RecordBatch],
     columns: Sequence[Column],
     positions: Sequence[int],
@@ -461,7 +461,7 @@ def _gathered(
     return raw
 
 
-def _coded(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> CodedColumn:
+def _code_column(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> CodedColumn:
     if column.is_multi_valued:
         return code_items(raw, column, connection)
     texts = [text if used else None for text, used in zip(raw.cells.to_pylist(), raw.used, strict=True)]

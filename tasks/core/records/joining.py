@@ -87,7 +87,7 @@ def group_by_subject(
             "leave subject_id out.",
             operator_detail=row_number(int(missing[0])),
         )
-    rows, starts, of_record = _grouped(subjects, len(encoded.dictionary))
+    rows, starts, of_record = _group_by_first_row(subjects, len(encoded.dictionary))
     identities = choices.of_texts("subject", encoded.dictionary)[of_record - 1]
     return Records(rows, starts, identities)
 
@@ -102,7 +102,7 @@ def normalised_ids(cells: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
 
 
-def _grouped(subjects: Codes, number_of_subjects: int) -> tuple[Integers, Integers, Integers]:
+def _group_by_first_row(subjects: Codes, number_of_subjects: int) -> tuple[Integers, Integers, Integers]:
     """Rows by subject, their starts, and each record's subject, in order of first occurrence."""
     number_of_rows = len(subjects)
     first = np.full(number_of_subjects + 1, number_of_rows, dtype=np.int64)

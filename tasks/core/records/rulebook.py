@@ -196,7 +196,7 @@ class Rulebook:
         """Which records break a constraint. Args: slots: (n, slots), codes."""
         found = np.zeros(len(slots), np.bool_)
         for rule in self.rules:
-            held = [list(self._held(column, slots)) for column in rule.columns]
+            held = [list(self._codes_in_column(column, slots)) for column in rule.columns]
             for codes in itertools.product(*held):
                 found |= rule.breaks(codes)
         return found
@@ -208,7 +208,7 @@ class Rulebook:
             return slots
         involved = [slot for column in self._involved for slot in self._coding.slots[column]]
         kinds, kind = np.unique(slots[rows][:, involved], axis=0, return_inverse=True)
-        mended = np.array([self._mended(one, involved) for one in kinds], slots.dtype)
+        mended = np.array([self._mend_row(one, involved) for one in kinds], slots.dtype)
         result = slots.copy()
         result[rows[:, None], involved] = mended[kind.ravel()]
         return result
@@ -231,7 +231,7 @@ class Rulebook:
         """Whether some record can hold this code; open columns may hold any of theirs in it."""
         together = next((group for group in self._groups if column in group), (column,))
         row: CodedRow = {column: ((code,) if code != self._coding.absent[column] else ())}
-        return self._possible(together, row, self._every)
+        return self._extend_row(together, row, self._all_choices)
 
     @cached_property
     def resorts(self) -> dict[int, CodedRow] | None:
@@ -239,7 +239,7 @@ class Rulebook:
         found: dict[int, CodedRow] = {}
         for group in self._groups:
             row: CodedRow = {}
-            if not self._possible(group, row, self._sure):
+            if not self._extend_row(group, row, self._public_choices):
                 return None
             found |= dict.fromkeys(group, row)
         return found
@@ -256,7 +256,7 @@ class Rulebook:
             groups = [group for group in groups if not group & joined] + [joined]
         return [tuple(sorted(group)) for group in groups]
 
-    def _possible(
+    def _extend_row(
         self, group: Sequence[int], row: CodedRow, choices: Callable[[int], Iterator[tuple[int, ...]]]
     ) -> bool:
         """Extend a row over a group of columns so that nothing is broken, in place; False if none can be."""
@@ -269,22 +269,22 @@ class Rulebook:
         column = left[0]
         for codes in choices(column):  # one after the other, and back where nothing fits the rest
             row[column] = codes
-            if self._possible(group, row, choices):
+            if self._extend_row(group, row, choices):
                 return True
             for later in left:
                 row.pop(later, None)
         return False
 
-    def _sure(self, column: int) -> Iterator[tuple[int, ...]]:
+    def _public_choices(self, column: int) -> Iterator[tuple[int, ...]]:
         """What a column may hold by public facts alone: of an open one that is absence."""
-        return iter([()]) if self._schema.columns[column].is_open else self._every(column)
+        return iter([()]) if self._schema.columns[column].is_open else self._all_choices(column)
 
-    def _every(self, column: int) -> Iterator[tuple[int, ...]]:
+    def _all_choices(self, column: int) -> Iterator[tuple[int, ...]]:
         yield ()
         absent = self._coding.absent[column]
         yield from ((code,) for code in range(len(self._coding.texts[column])) if code != absent)
 
-    def _held(self, column: int, slots: Ids) -> Iterator[Integers]:
+    def _codes_in_column(self, column: int, slots: Ids) -> Iterator[Integers]:
         """The codes that records hold in a column, slot by slot; an empty one beside others is no code."""
         places, absent = self._coding.slots[column], self._coding.absent[column]
         if len(places) == 1:
@@ -298,7 +298,7 @@ class Rulebook:
             counts = (codes[:, place] != absent) | (is_empty & (place == 0))
             yield np.where(counts, codes[:, place], len(self._coding.texts[column]))
 
-    def _mended(self, codes: Ids, involved: Sequence[int]) -> list[int]:
+    def _mend_row(self, codes: Ids, involved: Sequence[int]) -> list[int]:
         at = dict(zip(involved, codes.tolist(), strict=True))
         row: CodedRow = {}
         for column in self._involved:
@@ -306,16 +306,16 @@ class Rulebook:
             row[column] = tuple(at[slot] for slot in self._coding.slots[column] if at[slot] != absent)
         for rule in self.rules:
             if self._is_broken(rule, row):
-                self._mend(rule, row)
+                self._mend_rule(rule, row)
         for column in self._involved:
             slots, absent = self._coding.slots[column], self._coding.absent[column]
             at |= itertools.zip_longest(slots, sorted(row[column]), fillvalue=absent)
         return [at[slot] for slot in involved]
 
-    def _mend(self, rule: CodeRule, row: CodedRow) -> None:
+    def _mend_rule(self, rule: CodeRule, row: CodedRow) -> None:
         """Change a row that breaks a rule so that it keeps it and breaks none that it kept."""
         last = rule.columns[-1]
-        for codes in self._instead(rule, row):
+        for codes in self._repair_choices(rule, row):
             changed = row | {last: codes}
             if not self._any_broken(changed, (last,)):
                 row.update(changed)
@@ -327,7 +327,7 @@ class Rulebook:
             changed = row | self.resorts[last]
         row.update(changed)
 
-    def _instead(self, rule: CodeRule, row: CodedRow) -> Iterator[tuple[int, ...]]:
+    def _repair_choices(self, rule: CodeRule, row: CodedRow) -> Iterator[tuple[int, ...]]:
         """What the last column may become: of several items those that break nothing are kept."""
         last = rule.columns[-1]
         if len(self._coding.slots[last]) > 1:
@@ -376,7 +376,7 @@ class Rulebook:
                 broken = broken & array[of_column]
             return np.asarray(broken)
 
-        return CodeRule(columns, self._instead_of(last, repair), breaks)
+        return CodeRule(columns, self._repair_codes(last, repair), breaks)
 
     def _ordering(self, ordering: Ordering) -> CodeRule:
         """A rule on the lowest that one value may stand for against the highest of the other."""
@@ -401,7 +401,7 @@ class Rulebook:
 
         columns = (self._base(lower), self._base(higher))
         return CodeRule(
-            columns[::-1] if turned else columns, self._instead_of(ordering.later, ordering.repair), breaks
+            columns[::-1] if turned else columns, self._repair_codes(ordering.later, ordering.repair), breaks
         )
 
     def _ends(self, column: int, ordering: Ordering) -> Callable[[str], Ends]:
@@ -436,7 +436,7 @@ class Rulebook:
             return of_base
         return derivation.text(self._text(derivation.decided_by, of_base))
 
-    def _instead_of(self, column: int, repair: str | None) -> tuple[int, ...]:
+    def _repair_codes(self, column: int, repair: str | None) -> tuple[int, ...]:
         """Codes of the repair value and of `other`; none for a column that another one decides."""
         if column in self._bases:
             return ()
@@ -462,11 +462,11 @@ def repair_records(
     held = np.array(records.slots, np.int32).reshape(len(records.slots), records.number_of_records).T
     repaired = book.repaired(held)
     if report_dropped is not None:
-        _tell(records, held, repaired, report_dropped)
-    return _with_derived_columns(_coded(records, repaired), schema, instead)
+        _report_repairs(records, held, repaired, report_dropped)
+    return _with_derived_columns(_replace_slots(records, repaired), schema, instead)
 
 
-def _tell(records: CodedRecords, held: Ids, repaired: Ids, report_dropped: ReportDropped) -> None:
+def _report_repairs(records: CodedRecords, held: Ids, repaired: Ids, report_dropped: ReportDropped) -> None:
     """Tell how many values and items of each column are no more."""
     places = np.asarray(records.slot_columns)
     for column, about in enumerate(records.schema.columns):
@@ -476,7 +476,7 @@ def _tell(records: CodedRecords, held: Ids, repaired: Ids, report_dropped: Repor
             report_dropped(DroppedCells(about.name, BROKE_A_CONSTRAINT, int(gone.sum())))
 
 
-def _coded(records: CodedRecords, slots: Ids) -> CodedRecords:
+def _replace_slots(records: CodedRecords, slots: Ids) -> CodedRecords:
     """The records with codes in slots: items ascend and fill the first ones."""
     places = np.asarray(records.slot_columns)
     found: list[Codes] = []

@@ -121,18 +121,18 @@ class RecordTable:
         return self.workers.each(name, partial(_work_on_part, work=work), self.parts)
 
     def whole(self) -> CodedRecords:
-        return self.only or _joined(list(map(_read_part, self.parts)))
+        return self.only or _join_parts(list(map(_read_part, self.parts)))
 
     def at(self, places: Integers) -> CodedRecords:
         """The records at some places of the whole table, ascending: few enough for one process."""
         if self.only is not None:
-            return _rows_at(self.only, places)
-        sizes = list(self.workers.each("sizes", _size_of, self.parts))
+            return _select_rows(self.only, places)
+        sizes = list(self.workers.each("sizes", _read_size, self.parts))
         ends = np.cumsum(sizes)
         cuts = np.split(places, np.searchsorted(places, ends[:-1]))
         own = [cut - (end - size) for cut, end, size in zip(cuts, ends, sizes, strict=True)]
         jobs = list(zip(self.parts, own, strict=True))
-        return _joined(list(self.workers.each("rows", _read_rows, jobs)))
+        return _join_parts(list(self.workers.each("rows", _read_rows, jobs)))
 
 
 def is_parted(folder: Path) -> bool:
@@ -154,7 +154,7 @@ def _indexed_parts(body: dict[str, Any]) -> list[StoredPart]:
     return [StoredPart(PartStore(root), key, sha256) for root, key, sha256 in body["parts"]]
 
 
-def _size_of(part: StoredPart) -> int:
+def _read_size(part: StoredPart) -> int:
     with part.folder() as folder:
         return read_coded_facts(folder).number_of_records
 
@@ -170,16 +170,16 @@ def _work_on_part(part: StoredPart, work: Callable[[CodedRecords], R]) -> R:
 
 def _read_rows(job: tuple[StoredPart, Integers]) -> CodedRecords:
     part, places = job
-    return _rows_at(_read_part(part), places)
+    return _select_rows(_read_part(part), places)
 
 
-def _rows_at(records: CodedRecords, places: Integers) -> CodedRecords:
+def _select_rows(records: CodedRecords, places: Integers) -> CodedRecords:
     tags = None if records.tags is None else records.tags[places]
     slots = tuple(codes[places] for codes in records.slots)
     return replace(records, slots=slots, number_of_records=len(places), tags=tags)
 
 
-def _joined(parts: Sequence[CodedRecords]) -> CodedRecords:
+def _join_parts(parts: Sequence[CodedRecords]) -> CodedRecords:
     tags = [part.tags for part in parts if part.tags is not None]
     return replace(
         parts[0],

@@ -55,7 +55,7 @@ def text_of_values(
     """
     kind = values.type
     if is_mixed(kind):
-        return _text_of_mixed(connection, values, value_format, number_format)
+        return _texts_of_mixed(connection, values, value_format, number_format)
     if pa.types.is_dictionary(kind):
         texts = text_of_values(connection, values.dictionary, value_format, number_format)
         return texts.take(values.indices)
@@ -66,15 +66,15 @@ def text_of_values(
         return pa.nulls(len(values), pa.large_string())
     if pa.types.is_floating(kind):
         floats = values.cast(pa.float64())
-        return _marked(query_over(connection, "records/text_of_floats", floats, {}), number_format)
+        return _with_decimal_mark(query_over(connection, "records/text_of_floats", floats, {}), number_format)
     if pa.types.is_decimal(kind):
         plain = [None if value is None else f"{value:f}" for value in values.to_pylist()]
-        return _marked(_without_zeros(pa.array(plain, pa.large_string())), number_format)
+        return _with_decimal_mark(_without_zeros(pa.array(plain, pa.large_string())), number_format)
     if _is_binary(kind):
         return query_over(connection, "records/text_of_bytes", values.cast(pa.large_binary()), {}).cast(
             pa.large_string()
         )
-    return _text_of_times(connection, values, value_format)
+    return _texts_of_times(connection, values, value_format)
 
 
 def _is_binary(kind: pa.DataType) -> bool:
@@ -82,7 +82,7 @@ def _is_binary(kind: pa.DataType) -> bool:
     return any(check(kind) for check in (*is_of, pa.types.is_binary_view))
 
 
-def _text_of_mixed(
+def _texts_of_mixed(
     connection: duckdb.DuckDBPyConnection,
     values: pa.Array,
     value_format: str | None,
@@ -92,7 +92,7 @@ def _text_of_mixed(
     for field, cells in zip(values.type.fields, values.flatten(), strict=True):
         found = text_of_values(connection, cells, value_format, number_format)
         if field.name == _NUMBERS:
-            found = _marked(_without_zeros(found), number_format)
+            found = _with_decimal_mark(_without_zeros(found), number_format)
         texts = pc.coalesce(texts, found)
     return texts
 
@@ -107,11 +107,11 @@ def _without_zeros(numbers: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(pc.utf8_rtrim(found, "."), "^-0$", "0")
 
 
-def _marked(numbers: pa.Array, number_format: NumberFormat) -> pa.Array:
+def _with_decimal_mark(numbers: pa.Array, number_format: NumberFormat) -> pa.Array:
     return pc.replace_substring(numbers.cast(pa.large_string()), ".", number_format.decimal)
 
 
-def _text_of_times(
+def _texts_of_times(
     connection: duckdb.DuckDBPyConnection, values: pa.Array, value_format: str | None
 ) -> pa.Array:
     """The text of a date, time, moment or duration; or of what else DuckDB writes: truth values, integers."""

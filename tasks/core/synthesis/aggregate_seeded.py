@@ -128,7 +128,7 @@ def draw_aggregate_seeded(
     check_totals(index, aggregates)
     # What all attributes leave over is in the first shards: rare ones that belong together stay together.
     number = shards_with_something(index, number_of_shards(parameters, threads))
-    holders = held_index(held, aggregates)
+    holders = index_held_rows(held, aggregates)
     shards = [shard_of(index, parameters, seed, shard, number, holders) for shard in range(number)]
     report = progress or (lambda share: None)
     run_jobs(
@@ -175,21 +175,21 @@ def shard_of(
         index=index,
         percentage=parameters.weight_selection_percentile,
         synthetic_counts=parameters.use_synthetic_counts,
-        available=_part(index.counts[: len(index.header_of)], shard, number),
+        available=_deal_out(index.counts[: len(index.header_of)], shard, number),
         seed=seed,
         number=shard,
-        held=held_to(*held),
-        target=None if target is None else int(_part(np.array([target]), shard, number)[0]),
+        held=hold_to_rows(*held),
+        target=None if target is None else int(_deal_out(np.array([target]), shard, number)[0]),
     )
 
 
-def _part(amounts: Integers, shard: int, number: int) -> Integers:
+def _deal_out(amounts: Integers, shard: int, number: int) -> Integers:
     """A shard's part of amounts that are dealt out evenly from shard 0 on."""
     part: Integers = amounts // number + (shard < amounts % number)
     return part
 
 
-def held_index(rows: FrequentRows | None, aggregates: Aggregates) -> tuple[BlockIndex, int]:
+def index_held_rows(rows: FrequentRows | None, aggregates: Aggregates) -> tuple[BlockIndex, int]:
     """The index of the raw records that records are held to, and the resolution; 0 where there are none.
 
     Raises:
@@ -202,7 +202,7 @@ def held_index(rows: FrequentRows | None, aggregates: Aggregates) -> tuple[Block
     return build_block_index(block_cells(rows), np.append(rows.counts, 0), rows.resolution), rows.resolution
 
 
-def held_to(index: BlockIndex, resolution: int) -> Holders:
+def hold_to_rows(index: BlockIndex, resolution: int) -> Holders:
     rows = len(index.cells)
     few = min(_FEW, rows // _ROWS_A_COUNT + _FEW_OF_ANY)
     # What was accepted is never taken back: a set may be narrowed to any number of rows.
@@ -314,7 +314,7 @@ class Shard:
     seed: int
     number: int
     target: int | None = None
-    held: Holders = field(default_factory=lambda: held_to(_NO_ROWS, 0))
+    held: Holders = field(default_factory=lambda: hold_to_rows(_NO_ROWS, 0))
     done: float = 0.0
     slices: list[DrawnRecords] = field(default_factory=list)
     _records: int = 0

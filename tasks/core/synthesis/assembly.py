@@ -36,7 +36,7 @@ def order_records(
     More filled records first, and those equally filled by their cells as text in header order, an empty
     cell before any other.
     """
-    rank_of, attribute_of = _ranks(headers, attributes)
+    rank_of, attribute_of = _rank_attributes(headers, attributes)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
     ranks = rank_of[attribute_ids]
     sort_within(offsets, ranks)
@@ -53,7 +53,7 @@ def order_records(
     return SyntheticRecords(headers=headers, attributes=attributes, offsets=new_offsets, attribute_ids=ids)
 
 
-def _ranks(headers: tuple[str, ...], attributes: tuple[Attribute, ...]) -> tuple[Ids, Ids]:
+def _rank_attributes(headers: tuple[str, ...], attributes: tuple[Attribute, ...]) -> tuple[Ids, Ids]:
     """Rank of each attribute, and the attribute of each rank.
 
     Later headers rank lower, and within a header values rank by code point. Where two records of equal
@@ -80,13 +80,13 @@ def write_wide_tsv(records: AnySynthetic, path: Path) -> None:
     with path.open("wb") as file:
         only = len(records.headers) == 1
         file.write(("\t".join(quoted(h, alone=only) for h in records.headers) + "\n").encode())
-        for cells in chunks(records, texts):
+        for cells in cells_in_chunks(records, texts):
             columns = [pc.fill_null(texts.take(pa.array(ids, mask=ids < 0)), empty) for ids in cells]
             for line in as_lines(columns) if columns else [b"\n" * cells.shape[1]]:
                 file.write(line)
 
 
-def chunks(records: AnySynthetic, texts: pa.Array) -> Iterator[Ids]:
+def cells_in_chunks(records: AnySynthetic, texts: pa.Array) -> Iterator[Ids]:
     """Cells (headers, records) of a bounded number of records at a time: attribute ids, -1 for empty."""
     header_of = header_places(records.headers, records.attributes)
     longest = np.zeros(max(len(records.headers), 1), np.int64)
@@ -129,7 +129,7 @@ def _long_columns(records: SyntheticRecords, first_record: int) -> Iterator[list
     holder = np.repeat(np.arange(records.number_of_records), np.diff(records.offsets))
     for start in range(0, len(holder), _VALUES_AT_ONCE):
         # A piece may begin or end within a record: ids ascend by text, so order its values by header here.
-        first, last = _whole_records(records, holder, start)
+        first, last = _bounds_of_whole_records(records, holder, start)
         ids = records.attribute_ids[first:last]
         owner = holder[first:last]
         order = np.lexsort((places[ids], owner))
@@ -140,7 +140,9 @@ def _long_columns(records: SyntheticRecords, first_record: int) -> Iterator[list
         ]
 
 
-def _whole_records(records: SyntheticRecords, holder: npt.NDArray[np.int64], start: int) -> tuple[int, int]:
+def _bounds_of_whole_records(
+    records: SyntheticRecords, holder: npt.NDArray[np.int64], start: int
+) -> tuple[int, int]:
     bounds = records.offsets
     first = int(bounds[np.searchsorted(bounds, start)])
     end = min(start + _VALUES_AT_ONCE, len(holder))
@@ -157,7 +159,7 @@ def write_condensed_tsv(records: AnySynthetic, schema: Schema, path: Path, empty
             file.write(b"\n" * records.number_of_records)
             return
         for columns in _condensed_columns(records, schema):
-            filled = [_quoted(pc.fill_null(column, empty), alone=alone) for column in columns]
+            filled = [_quote_cells(pc.fill_null(column, empty), alone=alone) for column in columns]
             for line in as_lines(filled):
                 file.write(line)
 
@@ -165,16 +167,16 @@ def write_condensed_tsv(records: AnySynthetic, schema: Schema, path: Path, empty
 def _condensed_columns(records: AnySynthetic, schema: Schema) -> Iterator[list[pa.Array]]:
     column_of = {attribute.header: attribute.column for attribute in records.attributes}
     texts = pa.array([a.value if a.item is None else a.item for a in records.attributes], pa.string())
-    for cells in chunks(records, texts):
+    for cells in cells_in_chunks(records, texts):
         columns = []
         for index, column in enumerate(schema.columns):
             own = [row for row, header in enumerate(records.headers) if column_of.get(header) == index]
             parts = [texts.take(pa.array(cells[row], mask=cells[row] < 0)) for row in own]
-            columns.append(_joined(parts, column.delimiter or "", cells.shape[1]))
+            columns.append(_join_items(parts, column.delimiter or "", cells.shape[1]))
         yield columns
 
 
-def _joined(parts: list[pa.Array], delimiter: str, size: int) -> pa.Array:
+def _join_items(parts: list[pa.Array], delimiter: str, size: int) -> pa.Array:
     joined = pa.nulls(size, pa.string())
     for part in parts:
         # Not null_handling="skip": with it Arrow leaves out the cells that are null everywhere.
@@ -183,7 +185,7 @@ def _joined(parts: list[pa.Array], delimiter: str, size: int) -> pa.Array:
     return joined
 
 
-def _quoted(cells: pa.Array, *, alone: bool) -> pa.Array:
+def _quote_cells(cells: pa.Array, *, alone: bool) -> pa.Array:
     """Cells as they are written; see `quoted`."""
     coded = cells.dictionary_encode()
     texts = pa.array([quoted(text, alone=alone) for text in coded.dictionary.to_pylist()], pa.string())
@@ -208,7 +210,7 @@ def read_released_records(path: Path, schema: Schema) -> SyntheticRecords:
     attributes: list[Attribute] = []
     cells: list[Ids] = []
     for header in table.column_names:
-        column, item = _meant(header, schema.columns)
+        column, item = _find_column(header, schema.columns)
         coded = pc.dictionary_encode(table[header].combine_chunks())
         first = len(attributes)
         attributes += [Attribute(header, value, column, item) for value in coded.dictionary.to_pylist()]
@@ -236,7 +238,7 @@ def _read_texts(path: Path) -> pa.Table:
     raise StoredTableMismatch(f"{path} must be a table of released records, but can't be read as one.")
 
 
-def _meant(header: str, columns: Sequence[Column]) -> tuple[int, str | None]:
+def _find_column(header: str, columns: Sequence[Column]) -> tuple[int, str | None]:
     for place, column in enumerate(columns):
         if not column.is_multi_valued and header == column.name:
             return place, None

@@ -69,13 +69,13 @@ class _Estimator:
 
     def plus(self, other: "_Estimator") -> "_Estimator":
         return _Estimator(
-            _added(self.residuals, other.residuals),
-            _added(self.drawn, other.drawn),
-            _added(self.people, other.people),
+            _add_weights(self.residuals, other.residuals),
+            _add_weights(self.drawn, other.drawn),
+            _add_weights(self.people, other.people),
         )
 
 
-def _added(one: Mapping[Places, float], other: Mapping[Places, float]) -> Mapping[Places, float]:
+def _add_weights(one: Mapping[Places, float], other: Mapping[Places, float]) -> Mapping[Places, float]:
     return {place: one.get(place, 0.0) + other.get(place, 0.0) for place in {**one, **other}}
 
 
@@ -194,7 +194,7 @@ class _Combinations:
         Chance is itself estimated, from a count that may be too low: the ends are those of the score
         interval, on the side where they are further.
         """
-        z, variance = _exceeded(tail), self._variance(each)
+        z, variance = _normal_quantile(tail), self._variance(each)
         if self._share == 1:
             return z * sqrt(variance)
         chance = np.zeros(len(self._codes))
@@ -207,7 +207,7 @@ class _Combinations:
 
 
 @cache
-def _exceeded(tail: float) -> float:
+def _normal_quantile(tail: float) -> float:
     return NormalDist().inv_cdf(1 - tail)
 
 
@@ -242,7 +242,7 @@ class _Ranges:
         columns = self._columns[ids].reshape(number, length)
         order = np.argsort(columns, axis=1, kind="stable")  # attributes are in the order of their text
         codes = np.take_along_axis(self._codes[ids].reshape(number, length), order, axis=1)
-        for chosen, rows in _groups(np.take_along_axis(columns, order, axis=1)):
+        for chosen, rows in _group_by_columns(np.take_along_axis(columns, order, axis=1)):
             if chosen in self._drawn:
                 noisy[rows] = np.rint(self._drawn[chosen][tuple(codes[rows].T)]).astype(np.int64)
             found = self._tables.of_columns(chosen, codes[rows])
@@ -253,7 +253,7 @@ class _Ranges:
         return Ranges(noisy, estimate, at_least, np.maximum(np.ceil(high - _HAIR), at_least).astype(np.int64))
 
 
-def _groups(columns: Integers) -> Sequence[tuple[ColumnNumbers, Integers]]:
+def _group_by_columns(columns: Integers) -> Sequence[tuple[ColumnNumbers, Integers]]:
     """The rows of each different list of columns; a list ascending, as tables have it."""
     if not len(columns):
         return []

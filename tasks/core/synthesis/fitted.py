@@ -92,10 +92,13 @@ def unreleased_values(
 _LEFT_BY_NOISE = 0.05
 
 
-def untold_groups(measurement: WorkloadMeasurement, residuals: Residuals) -> list[ImpossibleCells]:
+def indistinguishable_groups(measurement: WorkloadMeasurement, residuals: Residuals) -> list[ImpossibleCells]:
     """For each column with such a group its cells that no record may be in."""
     columns = measurement.schema.measured.columns
-    groups = [list(_groups(column, cells)) for column, cells in zip(columns, measurement.cells, strict=True)]
+    groups = [
+        list(_undeclared_groups(column, cells))
+        for column, cells in zip(columns, measurement.cells, strict=True)
+    ]
     number = sum(map(len, groups))
     errors = NormalDist().inv_cdf(1 - _LEFT_BY_NOISE / max(1, number))
     found = []
@@ -110,7 +113,7 @@ def untold_groups(measurement: WorkloadMeasurement, residuals: Residuals) -> lis
     return found
 
 
-def _groups(column: Column, cells: ColumnCells) -> Iterator[int]:
+def _undeclared_groups(column: Column, cells: ColumnCells) -> Iterator[int]:
     if cells.absent is not None and not column.required:
         yield cells.absent
     if not column.is_open:
@@ -137,7 +140,7 @@ def empty_others(measurement: WorkloadMeasurement, records: Ids) -> Ids:
             own[own == cells.other] = domain.empty(column)
     if not measurement.schema.constraints:
         return written
-    book = Rulebook(measurement.schema, _settled(measurement))
+    book = Rulebook(measurement.schema, _coding_without_other(measurement))
     broken = np.flatnonzero(book.broken(written))
     written[broken] = book.repaired(written[broken])
     return written
@@ -158,7 +161,7 @@ def add_derived_columns(measurement: WorkloadMeasurement, written: Ids) -> Ids:
     return written
 
 
-def _settled(measurement: WorkloadMeasurement) -> Coding:
+def _coding_without_other(measurement: WorkloadMeasurement) -> Coding:
     """What cells stand for once no `other` is left."""
     coding, cells = coding_of_cells(measurement.cells, measurement.schema), measurement.cells
     texts = tuple(
@@ -223,7 +226,7 @@ def domain_to_fit(measurement: WorkloadMeasurement, residuals: Residuals | None 
         if found.is_replaced
         for cells in [measurement.cells[found.column]]
     ]
-    untold = untold_groups(measurement, residuals)
+    untold = indistinguishable_groups(measurement, residuals)
     return replace(domain, impossible=(*domain.impossible, *replaced, *untold))
 
 

@@ -144,24 +144,24 @@ class ConstrainedHeaders:
                 continue  # left to the repair
             reported = mask[tuple(slice(column.absent + 1) for column in about)]
             if not items:
-                yield _cells([column.headers[0] for column in about], reported)
+                yield _impossible_cells([column.headers[0] for column in about], reported)
                 continue
             (item,) = items
             for code, header in enumerate(about[item].headers):
                 headers = [column.headers[0] for column in about]
                 headers[item] = header
                 holds = np.take(reported, [code], axis=item)
-                yield _cells(headers, np.concatenate([holds, np.zeros_like(holds)], axis=item))
+                yield _impossible_cells(headers, np.concatenate([holds, np.zeros_like(holds)], axis=item))
 
     def _by_derivations(self) -> Iterator[ImpossibleCells]:
         for found in self._held.schema.derivations:
             other, own = self._columns[found.decided_by], self._columns[found.column]
             if math.prod((other.absent + 1, own.absent + 1)) > MOST_CELLS_OF_A_MASK:
                 continue
-            codes = _follows(found, other, own)[: other.absent + 1]
+            codes = _derived_codes(found, other, own)[: other.absent + 1]
             allowed = np.where(codes < own.absent, codes, own.absent)
             mask = np.arange(own.absent + 1)[None, :] != allowed[:, None]
-            yield _cells([other.headers[0], own.headers[0]], mask)
+            yield _impossible_cells([other.headers[0], own.headers[0]], mask)
 
     def published(
         self, records: Ids, unreported: Sequence[Attribute] | None = None
@@ -212,7 +212,7 @@ class ConstrainedHeaders:
         own = [coded[:, places.start : places.stop] for places in self._coding.slots]
         for found in self._held.schema.derivations:
             column, other = self._columns[found.column], self._columns[found.decided_by]
-            own.append(_follows(found, other, column)[own[found.decided_by]].astype(np.int32))
+            own.append(_derived_codes(found, other, column)[own[found.decided_by]].astype(np.int32))
         return own
 
     def _unreported_in(self, own: Sequence[Ids]) -> list[Attribute]:
@@ -237,13 +237,13 @@ class ConstrainedHeaders:
         return np.where(records[:, column.headers] == 0, codes, np.int32(column.absent))
 
 
-def _cells(headers: Sequence[int], mask: npt.NDArray[np.bool_]) -> ImpossibleCells:
+def _impossible_cells(headers: Sequence[int], mask: npt.NDArray[np.bool_]) -> ImpossibleCells:
     """Impossible cells of headers in any order."""
     order = np.argsort(headers)
     return ImpossibleCells(tuple(sorted(headers)), np.ascontiguousarray(np.transpose(mask, order)))
 
 
-def _follows(derivation: Derivation, other: _Column, own: _Column) -> npt.NDArray[np.int64]:
+def _derived_codes(derivation: Derivation, other: _Column, own: _Column) -> npt.NDArray[np.int64]:
     codes = {text: code for code, text in enumerate(own.texts)}
     return np.array([codes[derivation.text(text)] for text in other.texts], np.int64)
 
@@ -353,12 +353,12 @@ class ReportedTables:
         weight = 1 / self.variance
         held = {header: float(margin[:-1].sum()) for header, margin in enumerate(self.margins)}
         kept = sorted(sorted(held, key=lambda header: -held[header])[:_MOST_HEADERS])
-        reported = self._by_columns(2)
+        reported = self._reported_by_columns(2)
         found = []
         for pair in combinations(kept, 2):
             one, other = pair
             implied = np.outer(self.margins[one], self.margins[other]) / self.records
-            counts = self._filled(implied, reported.get(pair))
+            counts = self._fill_missing(implied, reported.get(pair))
             found.append(Target(pair, self._with_margins(counts, pair) * scale, weight))
         return found
 
@@ -368,12 +368,12 @@ class ReportedTables:
         for length in range(3, min(4, self._aggregates.reporting_length) + 1):
             reported = {
                 columns: cells
-                for columns, cells in self._by_columns(length).items()
+                for columns, cells in self._reported_by_columns(length).items()
                 if np.prod([float(self.domain.sizes[header]) for header in columns]) <= _MOST_CELLS
             }
             for (columns, cells), counts in zip(reported.items(), counted(list(reported)), strict=True):
                 held = counts / max(scale, 1e-9)
-                target = self._filled(held.astype(np.float64), cells)
+                target = self._fill_missing(held.astype(np.float64), cells)
                 beyond = np.abs(target - held) - 2 * self._deviation
                 score = float(np.maximum(beyond, 0).sum())
                 if score > 0:
@@ -381,7 +381,7 @@ class ReportedTables:
         scored.sort(key=lambda each: (-each[0], each[1].columns))
         return [target for _, target in scored[:_MOST_LONGER]]
 
-    def _by_columns(self, length: int) -> dict[ColumnNumbers, tuple[Integers, Floats]]:
+    def _reported_by_columns(self, length: int) -> dict[ColumnNumbers, tuple[Integers, Floats]]:
         """The reported cells of each set of headers: codes (n, length) and counts."""
         if self._aggregates.reporting_length < length:
             return {}
@@ -401,7 +401,7 @@ class ReportedTables:
             )
         }
 
-    def _filled(self, implied: Floats, cells: tuple[Integers, Floats] | None) -> Floats:
+    def _fill_missing(self, implied: Floats, cells: tuple[Integers, Floats] | None) -> Floats:
         """Reported cells as reported, cells without absent values as implied but below the threshold."""
         found = implied.copy()
         values = tuple(slice(0, -1) for _ in implied.shape)

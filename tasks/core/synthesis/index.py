@@ -86,7 +86,7 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Co
         first_number = base + len(levels[-1])
         kept_counts = scale_up(level, scale_factor)
         present = (kept_counts > 0) & (counts[ids] > 0).all(axis=1)
-        rows = _with_level(rows, ids, present, (base, len(levels[-1]), first_number))
+        rows = _add_level(rows, ids, present, (base, len(levels[-1]), first_number))
         levels.append(kept_counts)
         base = first_number
     return CombinationIndex(
@@ -98,7 +98,7 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Co
     )
 
 
-def _with_level(
+def _add_level(
     rows: CombinationRows,
     ids: Ids,
     present: Flags,

@@ -70,7 +70,7 @@ class SyntheticRecords:
         is_taken = np.zeros(self.number_of_records, np.bool_)
         is_taken[places] = True
         offsets = np.concatenate([[0], np.cumsum(lengths[is_taken])]).astype(np.int64)
-        ids = _as_read(self.attribute_ids[np.repeat(is_taken, lengths)])
+        ids = _as_if_read(self.attribute_ids[np.repeat(is_taken, lengths)])
         return SyntheticRecords(self.headers, self.attributes, offsets, ids)
 
     def write(self, folder: Path) -> None:
@@ -135,10 +135,10 @@ class StoredRecords:
             own = places[np.searchsorted(places, first) : np.searchsorted(places, end)]
             taken.append(part.at(own - first))
             first = end
-        return _joined(taken)
+        return _join_parts(taken)
 
     def whole(self) -> SyntheticRecords:
-        return _joined(list(self.parts()))
+        return _join_parts(list(self.parts()))
 
 
 #: Records that are read a part at a time, wherever they are.
@@ -163,7 +163,7 @@ def read_synthetic_records(folder: Path) -> SyntheticRecords:
     return open_synthetic_records(folder).whole()
 
 
-def _joined(parts: Sequence[SyntheticRecords]) -> SyntheticRecords:
+def _join_parts(parts: Sequence[SyntheticRecords]) -> SyntheticRecords:
     if len(parts) == 1:
         return parts[0]
     ends = np.cumsum([0, *(len(part.attribute_ids) for part in parts)])
@@ -172,11 +172,11 @@ def _joined(parts: Sequence[SyntheticRecords]) -> SyntheticRecords:
         parts[0].headers,
         parts[0].attributes,
         np.concatenate([*offsets, ends[-1:]]),
-        _as_read(np.concatenate([part.attribute_ids for part in parts])),
+        _as_if_read(np.concatenate([part.attribute_ids for part in parts])),
     )
 
 
-def _as_read(ids: Ids) -> Ids:
+def _as_if_read(ids: Ids) -> Ids:
     """As where they are read from a file: kernels are compiled for that."""
     ids.flags.writeable = False
     return ids

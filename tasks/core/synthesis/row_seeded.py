@@ -72,7 +72,7 @@ def draw_row_seeded(
     """
     report = progress or (lambda share: None)
     table = table_of(rows)
-    grown = _grown(rows, table, seed, threads, lambda share: report(_SHARE_OF_ROWS * share))
+    grown = _grow_records(rows, table, seed, threads, lambda share: report(_SHARE_OF_ROWS * share))
     uses = np.bincount(grown.attribute_ids, minlength=len(rows.attributes))
     missing = rows.counts // rows.resolution * rows.resolution - uses
     added = Consolidation(table, np.maximum(missing, 0), seed).run(
@@ -85,16 +85,18 @@ def draw_row_seeded(
     return synthetic
 
 
-def _grown(rows: FrequentRows, table: TableTree, seed: int, threads: int, report: ShareDone) -> DrawnRecords:
+def _grow_records(
+    rows: FrequentRows, table: TableTree, seed: int, threads: int, report: ShareDone
+) -> DrawnRecords:
     """A record out of each row that is begun with; of the others, empty ones."""
     number = rows.number_of_records
     drafts = drafts_of(table.root.cells, number, stream("rows", seed)[0], 0)
-    begun = np.delete(np.arange(number, dtype=np.int32), _left_out(rows, seed))
+    begun = np.delete(np.arange(number, dtype=np.int32), _choose_left_out_rows(rows, seed))
     GrowingBatch(table, drafts).run(begun, threads, report)
     return drawn_of(drafts)
 
 
-def _left_out(rows: FrequentRows, seed: int) -> Ids:
+def _choose_left_out_rows(rows: FrequentRows, seed: int) -> Ids:
     """Numbers of the rows that are not begun with: n modulo the resolution.
 
     One after the other, the row with the fewest attributes that are not beyond their rounded counts; the

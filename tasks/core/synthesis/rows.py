@@ -87,13 +87,13 @@ def common_rows(records: CodedRecords, resolution: int) -> FrequentRows:
         attributes=attributes,
         ids=ids,
         slots_of=slots_of.astype(np.int32),
-        column_of=_exclusive(attributes, len(records.values)),
+        column_of=_exclusion_numbers(attributes, len(records.values)),
         counts=attribute_counts,
         resolution=resolution,
     )
 
 
-def _exclusive(attributes: tuple[Attribute, ...], number_of_columns: int) -> Ids:
+def _exclusion_numbers(attributes: tuple[Attribute, ...], number_of_columns: int) -> Ids:
     """The column of a value; for each item a number beyond those of the columns."""
     return np.array(
         [

@@ -109,9 +109,9 @@ def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) ->
         sentence, row, batch = "", None, None
         try:
             batch = next(batches, None)
-            batch = None if batch is None else _composed(batch)
+            batch = None if batch is None else _normalise_batch(batch)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            sentence, row = _sentence(source, error), _ROW_NUMBER.match(str(error))
+            sentence, row = _public_sentence(source, error), _ROW_NUMBER.match(str(error))
         if sentence:
             # Outside the handler, so that not even the error's context keeps the cell.
             detail = f"row {row[1]}{_numbering(source)}" if row else ""
@@ -147,33 +147,33 @@ def _number_of_ragged(source: InputFile) -> int:
     return found
 
 
-def _composed(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _normalise_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same with each text in Unicode's form NFC: one word is one value, however its marks are stored.
 
     A column's type is the same in all batches: its own, or large lists where it is of views of lists.
     """
-    columns = [_composed_cells(column) for column in batch.columns]
+    columns = [_normalise_cells(column) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-def _composed_cells(cells: pa.Array) -> pa.Array:
+def _normalise_cells(cells: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(cells.type):
-        composed = _composed_cells(cells.dictionary)
+        composed = _normalise_cells(cells.dictionary)
         if composed is cells.dictionary:
             return cells
         return composed.take(cells.indices).dictionary_encode().cast(cells.type)
     if pa.types.is_struct(cells.type):
         fields = cells.flatten()
-        composed = list(map(_composed_cells, fields))
+        composed = list(map(_normalise_cells, fields))
         if all(one is other for one, other in zip(composed, fields, strict=True)):
             return cells
         return pa.StructArray.from_arrays(composed, fields=list(cells.type), mask=cells.is_null())
     if is_list(cells.type):
         items = cells.flatten()
-        composed = _composed_cells(items)
+        composed = _normalise_cells(items)
         if pa.types.is_list_view(cells.type) or pa.types.is_large_list_view(cells.type):
-            return _lists_of(composed, cells)  # nothing casts to these
-        return cells if composed is items else _lists_of(composed, cells).cast(cells.type)
+            return _rebuild_lists(composed, cells)  # nothing casts to these
+        return cells if composed is items else _rebuild_lists(composed, cells).cast(cells.type)
     if not is_text(cells.type):
         return cells
     texts = cells.cast(pa.large_string()) if pa.types.is_string_view(cells.type) else cells  # has no kernel
@@ -185,13 +185,13 @@ def _composed_cells(cells: pa.Array) -> pa.Array:
         return cells  # no text in UTF-8: whoever reads it says so
 
 
-def _lists_of(items: pa.Array, like: pa.Array) -> pa.Array:
+def _rebuild_lists(items: pa.Array, like: pa.Array) -> pa.Array:
     lengths = like.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
     return pa.LargeListArray.from_arrays(offsets, items, mask=like.is_null())
 
 
-def _sentence(source: InputFile, error: Exception) -> str:
+def _public_sentence(source: InputFile, error: Exception) -> str:
     """What is publicly said of a reader's failure: it is a fact about the file as a whole."""
     if source.is_parquet:
         return _NOT_PARQUET
@@ -356,21 +356,23 @@ def holds_no_record(source: InputFile) -> bool:
     """
     if source.is_parquet:
         return number_of_rows(source)[0] == 0
-    start, is_whole, _ = _beginning(source)
-    return is_whole and _rows(start, source) <= (0 if source.header else 1)
+    start, is_whole, _ = _read_beginning(source)
+    return is_whole and _count_rows(start, source) <= (0 if source.header else 1)
 
 
 def _rows_by_lines(source: InputFile) -> int:
-    start, is_whole, share = _beginning(source)
-    lines = _lines(start)
-    rows = _rows(start, source)
+    start, is_whole, share = _read_beginning(source)
+    lines = _count_lines(start)
+    rows = _count_rows(start, source)
     if not is_whole:
-        density = lines / max(share * source.opened.size, 1) if source.compression else _density(source)
+        density = (
+            lines / max(share * source.opened.size, 1) if source.compression else _sample_line_density(source)
+        )
         rows = round(rows / max(lines, 1) * density * source.opened.size)
     return max(rows - (0 if source.header else 1), 0)
 
 
-def _beginning(source: InputFile) -> tuple[bytes, bool, float]:
+def _read_beginning(source: InputFile) -> tuple[bytes, bool, float]:
     """The first bytes of a text, whether they are all of it, and the share of the file that was read."""
     text, problem = source.text(), ""
     try:
@@ -383,28 +385,28 @@ def _beginning(source: InputFile) -> tuple[bytes, bool, float]:
     raise InputError(problem)
 
 
-def _density(source: InputFile) -> float:
+def _sample_line_density(source: InputFile) -> float:
     opened = source.opened
     step = max((opened.size - _BYTES) // (_STRETCHES - 1), 1) & ~1  # UTF-16 is aligned to two bytes
     found = read = 0
     for number in range(_STRETCHES):
         data = opened.bytes_at(number * step, _BYTES)
-        found, read = found + _lines(data.replace(b"\0", b"")), read + len(data)
+        found, read = found + _count_lines(data.replace(b"\0", b"")), read + len(data)
     return found / max(read, 1)
 
 
-def _lines(data: bytes) -> int:
+def _count_lines(data: bytes) -> int:
     """Ends of lines that are not blank; the last line may lack its own."""
     ends = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").strip(b"\n")
     return _BLANK.sub(b"\n", ends).count(b"\n") + bool(ends)
 
 
-def _rows(data: bytes, source: InputFile) -> int:
+def _count_rows(data: bytes, source: InputFile) -> int:
     """The same without those within quotes."""
     quote = source.quote.encode()
     if quote not in data:
-        return _lines(data)
+        return _count_lines(data)
     # Pieces between quotes are in turn outside and inside: one,"two\nlines",three. A doubled quote leaves an
     # empty piece outside. The joining letter keeps a line that is one quoted cell from being blank.
     outside = data.split(quote)[::2]
-    return _lines(b"q".join(outside))
+    return _count_lines(b"q".join(outside))

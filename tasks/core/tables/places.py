@@ -102,12 +102,12 @@ class Storage:
             )
         if protocol == "memory":
             options = {}
-        self.system = self.done("be opened", lambda: kind(**options | (_S3 if protocol == "s3" else {})))
+        self.system = self.attempt("be opened", lambda: kind(**options | (_S3 if protocol == "s3" else {})))
 
     def key(self, url: str) -> str:
         return str(self.system._strip_protocol(url))
 
-    def done(self, what: str, work: Callable[[], R]) -> R:
+    def attempt(self, what: str, work: Callable[[], R]) -> R:
         """What some work on the storage returns.
 
         Raises:
@@ -120,7 +120,7 @@ class Storage:
             missing = True
             why = ""
         except Exception as error:
-            missing, why = False, _reason(error)
+            missing, why = False, _error_code(error)
         if missing:
             raise FileNotFoundError(self.url)
         raise StorageError(
@@ -129,7 +129,7 @@ class Storage:
         )
 
 
-def _reason(error: BaseException) -> str:
+def _error_code(error: BaseException) -> str:
     """The storage's own code for an error, or what kind of error it is: never its text."""
     each: BaseException | None = error
     while each is not None:

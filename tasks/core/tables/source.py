@@ -182,7 +182,7 @@ class TextBytes:
         #: What Excel's line says, as soon as it was read; empty without one.
         self.separator = ""
         if encoding != "utf-8":
-            self._read = _transcoded(source.read, encoding)
+            self._read = _transcode(source.read, encoding)
 
     @property
     def share(self) -> float:
@@ -195,16 +195,16 @@ class TextBytes:
         while lacking > 0 and (data := self._read(lacking)):
             if self._is_first:
                 self._is_first = False
-                data = self._without_marks(data.removeprefix(_MARK))
+                data = self._drop_separator_line(data.removeprefix(_MARK))
             if self._skip_lines:
-                data = self._below(data)
+                data = self._skip_lines_of(data)
             parts.append(data)
             lacking -= len(data)
         whole = b"".join(parts)
         self._rest = whole[size:]  # of a character that did not fit
         return whole[:size]
 
-    def _without_marks(self, data: bytes) -> bytes:
+    def _drop_separator_line(self, data: bytes) -> bytes:
         """The first block without Excel's line, where that is no line that is left out anyway."""
         told = _SEPARATOR.match(data)
         if told is None:
@@ -212,13 +212,13 @@ class TextBytes:
         self.separator = told[1].decode("ascii")
         return data if self._skip_lines else data[told.end() :]
 
-    def _below(self, data: bytes) -> bytes:
+    def _skip_lines_of(self, data: bytes) -> bytes:
         *above, rest = data.split(b"\n", self._skip_lines)
         self._skip_lines -= len(above)
         return b"" if self._skip_lines else rest
 
 
-def _transcoded(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[int], bytes]:
+def _transcode(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[int], bytes]:
     """The same text in UTF-8, at most so many bytes at once."""
     stream = io.BufferedReader(ReadableBytes(read))
     name = _byte_order(stream.peek(2)[:2]) if encoding == "utf-16" else encoding
@@ -293,7 +293,7 @@ class RemoteFile(OpenedFile):
 
     def _look(self) -> dict[str, Any]:
         try:
-            info = self._storage.done("be looked at", lambda: self._storage.system.info(self._key))
+            info = self._storage.attempt("be looked at", lambda: self._storage.system.info(self._key))
         except FileNotFoundError:
             info = None
         if info is None:
@@ -325,7 +325,7 @@ class RemoteFile(OpenedFile):
 
     def _read(self, what: str, work: Callable[[], R]) -> R:
         try:
-            return self._storage.done(what, work)
+            return self._storage.attempt(what, work)
         except FileNotFoundError:
             pass
         raise changed_meanwhile()
@@ -335,7 +335,7 @@ class RemoteFile(OpenedFile):
 
         Raises:
             InputError: it was replaced meanwhile.
-            ResourceLimit, StorageError: see `Storage.done`.
+            ResourceLimit, StorageError: see `Storage.attempt`.
         """
         if self._descriptor >= 0:
             return

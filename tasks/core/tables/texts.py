@@ -88,21 +88,21 @@ def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.A
     >>> parse_inferred(pa.array(["34", "", "7"])).to_pylist(), parse_inferred(pa.array(["01067"])).to_pylist()
     ([34, None, 7], ['01067'])
     """
-    given = _where(pc.greater(pc.binary_length(texts), 0), texts)
+    given = _null_unless(pc.greater(pc.binary_length(texts), 0), texts)
     trimmed = pc.utf8_trim_whitespace(given)
     if given.null_count == len(given):
         return given
     lower = pc.utf8_lower(trimmed)
-    is_code = _matches(trimmed, _CODE)
+    is_code = _any_matches(trimmed, _CODE)
     moments = parse_timestamps(trimmed)
     if moments.null_count == given.null_count:
         return moments
     if not is_code:
-        integers = _integers(_plain(trimmed, number_format))
+        integers = _integers(_plain_numbers(trimmed, number_format))
         if integers.null_count == given.null_count:
             return integers
-        finite = _where(pc.invert(pc.or_(pc.equal(lower, "nan"), is_infinite(trimmed))), trimmed)
-        reals = _reals(_plain(finite, number_format), _REAL)
+        finite = _null_unless(pc.invert(pc.or_(pc.equal(lower, "nan"), is_infinite(trimmed))), trimmed)
+        reals = _reals(_plain_numbers(finite, number_format), _REAL)
         if finite.null_count < len(given) and reals.null_count == finite.null_count:
             return reals
     is_true, is_false = pc.equal(lower, "true"), pc.equal(lower, "false")
@@ -114,11 +114,11 @@ def is_infinite(texts: pa.Array) -> pa.Array:
     return pc.match_substring_regex(texts, _INFINITE)
 
 
-def _plain(texts: pa.Array, number_format: NumberFormat) -> pa.Array:
+def _plain_numbers(texts: pa.Array, number_format: NumberFormat) -> pa.Array:
     """Numbers of another format in the plain one, other texts and limits null; texts of the plain one."""
     if number_format == PLAIN:
         return texts
-    return number_format.plain_texts(_where(pc.equal(without_limits(texts), texts), texts))
+    return number_format.plain_texts(_null_unless(pc.equal(without_limits(texts), texts), texts))
 
 
 def parse_each_way(texts: pa.Array) -> list[pa.Array]:
@@ -135,11 +135,13 @@ def parse_each_way(texts: pa.Array) -> list[pa.Array]:
 
 def _integers(texts: pa.Array) -> pa.Array:
     """Whole numbers as int64 or, where one needs it, as decimals; null for other texts."""
-    bare = pc.replace_substring_regex(_where(pc.match_substring_regex(texts, _INTEGER), texts), r"^\+", "")
-    short = _where(pc.match_substring_regex(bare, _SHORT_INTEGER), bare)
+    bare = pc.replace_substring_regex(
+        _null_unless(pc.match_substring_regex(texts, _INTEGER), texts), r"^\+", ""
+    )
+    short = _null_unless(pc.match_substring_regex(bare, _SHORT_INTEGER), bare)
     if short.null_count == bare.null_count:
         return short.cast(pa.int64())
-    long = _where(pc.match_substring_regex(bare, _LONG_INTEGER), bare)
+    long = _null_unless(pc.match_substring_regex(bare, _LONG_INTEGER), bare)
     numbers = pc.replace_substring_regex(long, r"^(-?)0+([0-9])", r"\1\2").cast(pa.decimal128(38, 0))
     try:
         return numbers.cast(pa.int64())
@@ -149,14 +151,14 @@ def _integers(texts: pa.Array) -> pa.Array:
 
 def _reals(texts: pa.Array, pattern: str) -> pa.Array:
     """Numbers without their thousands separators; null for other texts and what no float holds."""
-    numbers = _where(pc.match_substring_regex(texts, pattern), texts)
+    numbers = _null_unless(pc.match_substring_regex(texts, pattern), texts)
     reals = pc.replace_substring(numbers, ",", "").cast(pa.float64())
-    return _where(pc.less_equal(pc.abs(reals), np.finfo(np.float64).max), reals)
+    return _null_unless(pc.less_equal(pc.abs(reals), np.finfo(np.float64).max), reals)
 
 
-def _where(condition: pa.Array, values: pa.Array) -> pa.Array:
+def _null_unless(condition: pa.Array, values: pa.Array) -> pa.Array:
     return pc.if_else(condition, values, pa.scalar(None, values.type))
 
 
-def _matches(texts: pa.Array, pattern: str) -> bool:
+def _any_matches(texts: pa.Array, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())

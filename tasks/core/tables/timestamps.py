@@ -77,7 +77,7 @@ def is_format(text: str) -> bool:
     [True, True, False, False, False, False]
     """
     parts = [match["part"] for match in _PIECE.finditer(text)]
-    if any(part is not None and part not in _PARTS for part in parts) or "%" in _literals(text):
+    if any(part is not None and part not in _PARTS for part in parts) or "%" in _literal_text(text):
         return False
     groups = re.findall(r"\(\?P<(\w+)>", _pattern(text))
     names_some_time = {"year", "short_year", "hour"} & set(groups)
@@ -94,7 +94,7 @@ def written_moments(texts: pa.Array, formats: tuple[str, ...] = ()) -> pa.Array:
     >>> written_moments(texts, ("%d.%m.%Y", "%d. %b %Y")).cast(pa.date32()).cast(pa.string()).to_pylist()
     ['2026-11-03', '2026-03-02', None, None]
     """
-    plain = None if formats else _plain(texts)
+    plain = None if formats else _cast_plain(texts)
     if plain is not None:
         return plain.cast(pa.timestamp("us"))
     found = _read_all(texts, tuple(map(_pattern, formats)) or (_ISO,))
@@ -111,7 +111,7 @@ def parse_timestamps(texts: pa.Array) -> pa.Array:
     >>> parse_timestamps(texts).cast(pa.string()).to_pylist()
     ['2023-01-24 13:25:00Z', '2023-01-24 00:00:00Z', None]
     """
-    plain = _plain(texts)
+    plain = _cast_plain(texts)
     if plain is not None:
         return plain
     found = _read_all(texts, (_ISO,))
@@ -139,7 +139,7 @@ class _Read:
     digits: Integers
 
 
-def _plain(texts: pa.Array) -> pa.Array | None:
+def _cast_plain(texts: pa.Array) -> pa.Array | None:
     """The timestamps, fast, where all but empty texts are ISO 8601 in whole seconds without a zone."""
     given = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     if given.null_count == len(given) or not pc.all(pc.match_substring_regex(given, _PLAIN)).as_py():
@@ -159,7 +159,7 @@ def _pattern(format_: str) -> str:
     return f"^{''.join(pieces)}$"
 
 
-def _literals(format_: str) -> str:
+def _literal_text(format_: str) -> str:
     """What of a format is no part."""
     return "".join(match["other"] or "" for match in _PIECE.finditer(format_))
 
@@ -186,39 +186,43 @@ def _read(texts: pa.Array, pattern: str) -> _Read:
     matched = parts.is_valid().to_numpy(zero_copy_only=False)
     fields = {field.name: parts.field(index) for index, field in enumerate(parts.type)}
     count = len(texts)
-    days, exists = _days(fields, count)
-    hour, minute, second = (_numbers(fields.get(name), count) for name in ("hour", "minute", "second"))
+    days, exists = _parse_days(fields, count)
+    hour, minute, second = (_parse_digits(fields.get(name), count) for name in ("hour", "minute", "second"))
     exists &= (hour < 24) & (minute < 60) & (second < 60)
     if "half" in fields:
         half = pc.utf8_lower(fields["half"]).to_numpy(zero_copy_only=False)
         exists &= (hour >= 1) & (hour <= 12)
         hour = hour % 12 + 12 * (half == "p")
-    fraction, digits = _fractions(fields.get("fraction"), count)
-    offset, has_zone = _offsets(fields.get("zone"), count)
+    fraction, digits = _parse_fractions(fields.get("fraction"), count)
+    offset, has_zone = _parse_offsets(fields.get("zone"), count)
     seconds = days * 86_400 + hour * 3600 + minute * 60 + second
     return _Read(seconds * 10**6 + fraction, matched & exists, has_zone, offset, digits)
 
 
-def _days(fields: dict[str, pa.Array], count: int) -> tuple[Integers, Flags]:
+def _parse_days(fields: dict[str, pa.Array], count: int) -> tuple[Integers, Flags]:
     """Days since 1970, and which of them are in the calendar."""
-    year = _numbers(fields.get("year"), count, _NO_YEAR)
+    year = _parse_digits(fields.get("year"), count, _NO_YEAR)
     if "short_year" in fields:
-        short = _numbers(fields["short_year"], count)
+        short = _parse_digits(fields["short_year"], count)
         year = short + np.where(short < _TURN_OF_CENTURY, 2000, 1900)
-    month = _mapped(fields["month"], _month) if "month" in fields else np.ones(count, np.int64)
-    day = _numbers(fields.get("day"), count, 1)
+    month = _map_distinct(fields["month"], _month_number) if "month" in fields else np.ones(count, np.int64)
+    day = _parse_digits(fields.get("day"), count, 1)
     exists = (year >= 1) & (month >= 1) & (month <= 12)
     # Months since 1970: numpy's calendar knows how long each is.
     first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     length = 1
     if "day_of_year" in fields:
-        first, length, day = year.astype("datetime64[Y]") - 1970, 12, _numbers(fields["day_of_year"], count)
+        first, length, day = (
+            year.astype("datetime64[Y]") - 1970,
+            12,
+            _parse_digits(fields["day_of_year"], count),
+        )
     days = first.astype("datetime64[D]").astype(np.int64)
     after = (first.astype("datetime64[M]") + length).astype("datetime64[D]").astype(np.int64)
     return days + day - 1, exists & (day >= 1) & (day <= after - days)
 
 
-def _numbers(texts: pa.Array | None, count: int, default: int = 0) -> Integers:
+def _parse_digits(texts: pa.Array | None, count: int, default: int = 0) -> Integers:
     """Digits as a number; the default where there are none."""
     if texts is None:
         return np.full(count, default, np.int64)
@@ -226,12 +230,12 @@ def _numbers(texts: pa.Array | None, count: int, default: int = 0) -> Integers:
     return np.asarray(digits.cast(pa.int64()).to_numpy())
 
 
-def _month(text: str) -> int:
+def _month_number(text: str) -> int:
     """1 to 12, of digits or a name; another number for what is none."""
     return int(text) if text.isdigit() else MONTHS.get(text.lower(), 0)
 
 
-def _mapped(texts: pa.Array, number: Callable[[str], int]) -> Integers:
+def _map_distinct(texts: pa.Array, number: Callable[[str], int]) -> Integers:
     """A number for each of many texts of which few are distinct; 0 for none."""
     coded = texts.fill_null("").dictionary_encode()
     numbers = [number(text) if text else 0 for text in coded.dictionary.to_pylist()]
@@ -239,22 +243,22 @@ def _mapped(texts: pa.Array, number: Callable[[str], int]) -> Integers:
     return found
 
 
-def _fractions(texts: pa.Array | None, count: int) -> tuple[Integers, Integers]:
+def _parse_fractions(texts: pa.Array | None, count: int) -> tuple[Integers, Integers]:
     if texts is None:
         return np.zeros(count, np.int64), np.zeros(count, np.int64)
     digits = texts.fill_null("")
-    micros = _numbers(pc.utf8_slice_codeunits(pc.utf8_rpad(digits, 6, "0"), 0, 6), count)
+    micros = _parse_digits(pc.utf8_slice_codeunits(pc.utf8_rpad(digits, 6, "0"), 0, 6), count)
     return micros, pc.utf8_length(pc.utf8_rtrim(digits, "0")).to_numpy().astype(np.int64)
 
 
-def _offsets(texts: pa.Array | None, count: int) -> tuple[Integers, Flags]:
+def _parse_offsets(texts: pa.Array | None, count: int) -> tuple[Integers, Flags]:
     if texts is None:
         return np.zeros(count, np.int64), np.zeros(count, np.bool_)
     has_zone = pc.greater(pc.binary_length(texts), 0).fill_null(False)
-    return _mapped(texts, _offset), np.asarray(has_zone.to_numpy(zero_copy_only=False))
+    return _map_distinct(texts, _zone_offset), np.asarray(has_zone.to_numpy(zero_copy_only=False))
 
 
-def _offset(zone: str) -> int:
+def _zone_offset(zone: str) -> int:
     if zone[0] not in "+-":
         return 0
     digits = zone[1:].replace(":", "").ljust(4, "0")

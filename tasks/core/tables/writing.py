@@ -151,9 +151,9 @@ def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> 
     names = [quoted_texts(pa.array([name]), delimiter, alone=is_alone) for name in table.column_names]
     for lines in as_lines(names, delimiter):
         stream.write(lines)
-    columns = [_as_fine_as_needed(column) for column in table.columns]
+    columns = [_coarsen_timestamps(column) for column in table.columns]
     for start in range(0, table.num_rows, _ROWS):
-        pieces = [_texts(column.slice(start, _ROWS).combine_chunks()) for column in columns]
+        pieces = [_cell_texts(column.slice(start, _ROWS).combine_chunks()) for column in columns]
         for lines in as_lines(
             [quoted_texts(piece, delimiter, alone=is_alone) for piece in pieces], delimiter
         ):
@@ -189,7 +189,7 @@ def place(path: Path, write: Callable[[BinaryIO], None], *, is_private: bool = F
         raise ParameterError(problem)
 
 
-def _as_fine_as_needed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _coarsen_timestamps(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Timestamps in the coarsest unit that holds all of them, as their text always has all of its digits.
 
     As days where they have no zone and all are at midnight: so were the texts that they were read from.
@@ -206,7 +206,7 @@ def _as_fine_as_needed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _texts(cells: pa.Array) -> pa.Array:
+def _cell_texts(cells: pa.Array) -> pa.Array:
     cells = cells.cast(plain_type(cells.type))
     if pa.types.is_duration(cells.type):
         ticks = cells.cast(pa.int64()).cast(pa.float64(), safe=False)

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.recognition.edges import chosen_edges, fullest, growing_edges, linear_edges
+from tasks.core.recognition.edges import choose_edges, fullest_share, growing_edges, linear_edges
 from tasks.core.records.columns import bin_problems
 
 
 def chosen(numbers: np.ndarray) -> tuple[tuple[float, ...], float]:
     values, held = np.unique(numbers, return_counts=True)
     whole = bool((values == np.floor(values)).all())
-    edges = chosen_edges(values, held, whole=whole)
-    return edges, fullest(edges, values, held)
+    edges = choose_edges(values, held, whole=whole)
+    return edges, fullest_share(edges, values, held)
 
 
 def is_round(edge: float) -> bool:

@@ -16,7 +16,7 @@ from tasks.core.synthesis import aggregate_seeded
 from tasks.core.synthesis.aggregate_seeded import (
     AggregateSeededParameters,
     draw_aggregate_seeded,
-    held_to,
+    hold_to_rows,
 )
 from tasks.core.synthesis.aggregate_seeded_kernels import are_few, enough_hold, find_holders, keep_held
 from tasks.core.synthesis.row_set_kernels import narrow
@@ -158,7 +158,7 @@ def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, 
     _, rows, _ = held_tables((HEADERS, cells.tolist()), 1, 2)
     held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
     index = build_block_index(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
-    held = held_to(index, 2)
+    held = hold_to_rows(index, 2)
     held = held._replace(
         rows=held.rows._replace(short=few, lists=np.empty((2, len(rows.ids) + 64), np.int32))
     )

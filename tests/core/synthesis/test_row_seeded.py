@@ -12,7 +12,7 @@ from scipy.stats import chi2, chi2_contingency
 
 from tasks.core.arrays import Integers
 from tasks.core.synthesis.record_kernels import choose_spare_rows
-from tasks.core.synthesis.row_seeded import _left_out, draw_row_seeded, remove_excess_uses
+from tasks.core.synthesis.row_seeded import _choose_left_out_rows, draw_row_seeded, remove_excess_uses
 from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
 from tasks.core.synthesis.tree import DrawnRecords
@@ -158,7 +158,7 @@ def test_the_rows_that_are_not_begun_with_are_those_of_the_oracle(table, resolut
 def test_as_many_rows_as_asked_are_left_out_at_a_large_resolution():
     """One was chosen again and again, where more were to be left out than were looked at."""
     rows = _one_value(139_999, 70_000)
-    spare = _left_out(rows, 1)
+    spare = _choose_left_out_rows(rows, 1)
     assert len(np.unique(spare)) == 69_999
     assert draw_row_seeded(rows, 1).number_of_records == 70_000
 

@@ -134,20 +134,22 @@ def _partition_of_rows(plan: PartitionPlan, rows: CodedRows, places: Integers, b
     if not joining.chooses_by_content:
         return np.full(rows.number_of_rows, block, np.int64)
     contents = contents_of(rows, joining.schema, joining.choices)
-    return _spread(joining.choices, joining.choices.of_content(contents, rows.number_of_rows), number)
+    return _assign_partitions(
+        joining.choices, joining.choices.of_content(contents, rows.number_of_rows), number
+    )
 
 
 def _by_subject(ids: RawColumn, choices: KeyedChoices, places: Integers, number: int) -> Integers:
     """By the hash of a row's subject; a row without one goes anywhere."""
     texts = normalised_ids(ids.cells)
     hashes = choices.of_texts("subject", texts.fill_null(""))
-    owners = _spread(choices, hashes, number).astype(np.uint32) + 1
+    owners = _assign_partitions(choices, hashes, number).astype(np.uint32) + 1
     owners[texts.is_null().to_numpy(zero_copy_only=False)] = 0
     found = ids.coded(owners, number).astype(np.int64)
     return np.where(found > 0, found - 1, places % number)
 
 
-def _spread(choices: KeyedChoices, hashes: Words, number: int) -> Integers:
+def _assign_partitions(choices: KeyedChoices, hashes: Words, number: int) -> Integers:
     mixed = choices.of_pairs("partition", hashes, np.zeros(len(hashes), np.uint64))
     return (mixed % np.uint64(number)).astype(np.int64)
 
@@ -173,10 +175,10 @@ def join_partition(plan: PartitionPlan, dictionary: StoredPart, inputs: Partitio
     Raises:
         InputError: as `join_records` does.
     """
-    return run_with_cells(QueryResources(threads=1), partial(_join, plan, dictionary, inputs))
+    return run_with_cells(QueryResources(threads=1), partial(_join_pieces, plan, dictionary, inputs))
 
 
-def _join(
+def _join_pieces(
     plan: PartitionPlan,
     dictionary: StoredPart,
     inputs: PartitionInputs,
@@ -196,14 +198,14 @@ def _join(
     records = join_records(rows, in_input, dropped.append)
     records = repair_records(records, plan.schema, dropped.append, plan.filled)
     held = tuple(
-        _held(records, index) if column.is_open else None
+        _flag_held_values(records, index) if column.is_open else None
         for index, column in enumerate(records.schema.columns)
     )
     part = plan.place.store.put(plan.place.key("records", number), records.write)
     return JoinedPartition(part, records.facts, held, tuple(dropped), number)
 
 
-def _held(records: CodedRecords, column: int) -> Flags:
+def _flag_held_values(records: CodedRecords, column: int) -> Flags:
     held = np.zeros(len(records.values[column]) + 1, np.bool_)
     for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
         if of_slot == column:
@@ -219,7 +221,7 @@ def settle_partitions(
     whole = CodedFacts.of_whole(facts)
     columns = range(len(whole.schema.columns))
     held = [[partition.held[column] for partition in joined] for column in columns]
-    found = [_held_anywhere(held[column], whole.values[column]) for column in columns]
+    found = [_unite_held_values(held[column], whole.values[column]) for column in columns]
     codes = tuple(of_column for _, of_column in found)
     widths = [max(own.slot_columns.count(column) for own in facts) for column in columns]
     whole = replace(
@@ -238,14 +240,14 @@ def settle_partitions(
         return RecordTable(whole, [partition.part for partition in joined], workers)
     # A single person decides whether there is anything to do, and the run's page shows each part of the work:
     # so it is given out whether or not there is.
-    work = partial(_settle, place, None if is_settled else (whole, codes))
+    work = partial(_settle_partition, place, None if is_settled else (whole, codes))
     parts = list(workers.each("settle", work, list(joined)))
     if not is_settled:
         place.store.remove(place.key("records"))
     return RecordTable(whole, parts, workers)
 
 
-def _held_anywhere(
+def _unite_held_values(
     flags: Sequence[Flags | None], values: tuple[str, ...]
 ) -> tuple[tuple[str, ...], Codes | None]:
     """The values that are held, and the new code of each old one; None where all are, or all are declared."""
@@ -260,7 +262,7 @@ def _held_anywhere(
     return tuple(itertools.compress(values, held)), codes
 
 
-def _settle(
+def _settle_partition(
     place: PartitionPlace,
     settled: tuple[CodedFacts, tuple[Codes | None, ...]] | None,
     joined: JoinedPartition,
@@ -364,13 +366,15 @@ def encode_partitions(
     found = settle_partitions(joined, place, keeping)
     if not options.total:
         require_distinct_headers(columns, found.facts.values[: len(columns)])
-    _report(schema, [*(each.dropped for each in read), *(each.dropped for each in joined)], options)
+    _report_dropped(schema, [*(each.dropped for each in read), *(each.dropped for each in joined)], options)
     for name in _TEMPORARY:
         place.store.remove(place.key(name))
     return replace(found, workers=workers)
 
 
-def _report(schema: Schema, found: Sequence[tuple[DroppedCells, ...]], options: EncodingOptions) -> None:
+def _report_dropped(
+    schema: Schema, found: Sequence[tuple[DroppedCells, ...]], options: EncodingOptions
+) -> None:
     """Tell of dropped cells, those of all blocks and partitions together, in the order of the whole table."""
     if options.report_dropped is None:
         return
