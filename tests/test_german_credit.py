@@ -12,8 +12,7 @@ from tasks.configuration.synthesis import RowSeeded
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.contracts.rules import violations
-from tasks.core.contracts.validation import validate
+from tasks.core.contracts.validation import judge_table
 from tasks.core.queries import connect
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
@@ -83,9 +82,9 @@ def test_the_file_keeps_its_contract_and_a_strange_code_breaks_it(
     (tmp_path / "german.data").write_text(text)
     strange = InputFile(tmp_path / "german.data", delimiter=" ", header=configuration.input.header)
     with connect(threads=1) as connection:
-        assert violations(validate(connection, source, schema, contract).results) == []
+        assert judge_table(connection, source, schema, contract).broken == []
     with connect(threads=1) as connection:
-        broken = violations(validate(connection, strange, schema, contract).results)
+        broken = [rule.violation for rule in judge_table(connection, strange, schema, contract).broken]
     assert broken == [
         "Column 'purpose' has values outside its declared list. Correct them, add them to the "
         "list, or declare "

@@ -17,6 +17,8 @@ from tasks.core.aggregates.interchange import (
     write_reportable_tsv,
 )
 from tasks.core.arrays import Json
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.expectations import expectation_suite
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.tables_file import write_noisy_tables
 from tasks.core.errors import InternalError
@@ -35,7 +37,7 @@ from tasks.core.metadata.methods import citation_bibtex, citation_cff, citation_
 from tasks.core.metadata.registry import registry_yaml
 from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
-from tasks.core.statement.released_json import LINEAGE_KEYS, check_released_json
+from tasks.core.statement.released_json import EXPECTATION_KEYS, LINEAGE_KEYS, check_released_json
 from tasks.core.stored_files import file_sha256
 from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
 from tasks.core.synthesis.records import AnySynthetic, open_synthetic_records
@@ -241,11 +243,13 @@ _FORMS = {form: f"synthetic_microdata_{form}.tsv" for form in ("long", "condense
 
 PUBLIC = "public configuration"
 STATIC = "nothing: it holds no data and is the same in every release"
+DECLARED = "the data contract and public configuration"
 JUDGED = "the contract's rules, all of which the raw table kept"
 #: What is made of these is not protected.
 _UNPROTECTED = {
     PUBLIC: "none: public",
     STATIC: "none: public",
+    DECLARED: "none: public",
     JUDGED: "none: exact verdicts on the raw table (see privacy.json)",
 }
 
@@ -309,7 +313,9 @@ def _origins(configuration: RunConfiguration, bundle: CountsBundle) -> dict[str,
     )
     if bundle.contract_mode == "strict":
         judged = MadeFrom(JUDGED, (CONTRACT, TABLE))
-    return origins if bundle.contract_mode == "none" else origins | {"contract.json": judged}
+    if bundle.contract_mode == "none":
+        return origins
+    return origins | {"contract.json": judged, EXPECTATIONS: MadeFrom(DECLARED, (CONTRACT, CONFIGURATION))}
 
 
 def _records_origin(configuration: RunConfiguration) -> dict[str, MadeFrom]:
@@ -378,3 +384,13 @@ def public_configuration(configuration: RunConfiguration, bundle: Bundle, synthe
     if table.pop("contract") is None:
         table.pop("contract_mode", None)
     return body | {"input": table, "synthesis": synthesis}
+
+
+#: The contract as a suite of Great Expectations, for whoever has the synthetic records.
+EXPECTATIONS = "expectations.json"
+
+
+def write_expectations(folder: Path, contract: Contract, schema: Schema) -> None:
+    suite = expectation_suite(contract, schema)
+    check_released_json(suite, EXPECTATION_KEYS)
+    write_json(folder / EXPECTATIONS, suite)

@@ -5,6 +5,7 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
+from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.hints import list_some
 from tasks.core.records.columns import Column
@@ -15,6 +16,7 @@ from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_jso
 from tasks.messages import tell
 from tasks.public.bundles.bundle import CountsBundle
 from tasks.public.bundles.opening import open_counts
+from tasks.public.release_files import write_expectations
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable, write_json
 
@@ -33,7 +35,7 @@ _TOO_MANY_FOR_K = (
 def state_privacy(
     into: Output, configuration: RunConfiguration, measurement: StoredTable, aggregates: StoredTable
 ) -> None:
-    """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
+    """Write ``privacy.json`` and, where there is a contract, its verdicts and its suite of expectations."""
     bundle = open_counts(into.run, measurement)
     reported = read_aggregates(into.path(aggregates))
     body = bundle.statement(configuration, reported)
@@ -42,7 +44,9 @@ def state_privacy(
         tell(f"ATTENTION: {sentence}")
     write_json(into.folder / "privacy.json", body)
     if configuration.input.contract:
-        write_json(into.folder / "contract.json", _judged(bundle, configuration, reported))
+        contract = load_contract(Path(configuration.input.contract))
+        write_json(into.folder / "contract.json", _judged(bundle, configuration, contract, reported))
+        write_expectations(into.folder, contract, bundle.schema())
 
 
 def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> list[str]:
@@ -74,13 +78,14 @@ def _rules(columns: list[Column]) -> str:
     )
 
 
-def _judged(bundle: CountsBundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
+def _judged(
+    bundle: CountsBundle, configuration: RunConfiguration, contract: Contract, reported: Aggregates
+) -> Json:
     """The contract's verdicts: those that were drawn with, else from what is released alone."""
     kept = bundle.verdicts()
     if kept is not None:
         check_released_json(kept, MANIFEST_KEYS)
         return kept
-    contract = load_contract(Path(configuration.input.contract or ""))
     numbers = bundle.numbers(configuration, reported)
     body = contract_json(contract, numbers, reported, strict=bundle.contract_mode == "strict")
     check_released_json(body, MANIFEST_KEYS)

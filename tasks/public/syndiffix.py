@@ -3,7 +3,8 @@
 release/<dataset>/<vintage>-<n>/<prefix>_synthetic_microdata.parquet, .tsv    the table of all columns
                                 <prefix>_tables/index.json, 00001.parquet ... one a question
                                 <prefix>_data_showcase.html                    the page
-                                privacy.json, configuration.json, contract.json, MANIFEST.json
+                                privacy.json, configuration.json, contract.json, expectations.json,
+                                MANIFEST.json
 """
 
 import shutil
@@ -35,7 +36,14 @@ from tasks.messages import tell
 from tasks.public.bundles.bundle import Bundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.page import PageSettings, read_statement
-from tasks.public.release_files import PUBLIC, manifest_entry, public_configuration
+from tasks.public.release_files import (
+    DECLARED,
+    EXPECTATIONS,
+    PUBLIC,
+    manifest_entry,
+    public_configuration,
+    write_expectations,
+)
 from tasks.public.releases import PAGE, page_file
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, read_json, write_json
@@ -80,7 +88,7 @@ class BuiltTables(HoldsResults):
 
 @step(INTERMEDIATE, makes="privacy statement", folder="statement", cached=False)
 def state_tables(into: Output, configuration: RunConfiguration, measurement: StoredTable) -> None:
-    """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
+    """Write ``privacy.json`` and, where there is a contract, its verdicts and its suite of expectations."""
     bundle = open_bundle(into.run, measurement)
     settings, parameters = configuration.syndiffix, configuration.syndiffix.parameters()
     table = _table(bundle)
@@ -103,10 +111,12 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
     )
     write_json(into.folder / "privacy.json", syndiffix_statement(facts, code_version()))
     if configuration.input.contract:
-        # Strict, so that a release exists only where all rules are kept.
-        body = passed_json(load_contract(Path(configuration.input.contract)), bundle.schema())
+        # The contract is strict, so that a release exists only where all rules are kept.
+        contract = load_contract(Path(configuration.input.contract))
+        body = passed_json(contract, bundle.schema())
         check_released_json(body, MANIFEST_KEYS)
         write_json(into.folder / "contract.json", body)
+        write_expectations(into.folder, contract, bundle.schema())
 
 
 @step(INTERMEDIATE, makes="page", folder="page")
@@ -140,7 +150,8 @@ _DRAWN = MadeFrom("drawn from the trees of the raw table by SynDiffix", (MEASURE
 
 def _origins(bundle: Bundle, page: str) -> dict[str, MadeFrom]:
     judged = MadeFrom("the contract's rules, all of which the raw table kept", (CONTRACT, TABLE))
-    return ({} if bundle.contract_mode == "none" else {"contract.json": judged}) | {
+    of_contract = {"contract.json": judged, EXPECTATIONS: MadeFrom(DECLARED, (CONTRACT, CONFIGURATION))}
+    return ({} if bundle.contract_mode == "none" else of_contract) | {
         "privacy.json": MadeFrom(
             "public parameters and the synthetic table's columns", (CONFIGURATION, MEASUREMENT)
         ),
@@ -154,7 +165,8 @@ def _entry(
 ) -> Json:
     origin = origins.get(name, _DRAWN)
     wanted = {each: found.parents for each, found in origins.items()} | {name: origin.parents}
-    protection = "none: public" if origin.made_from == PUBLIC else f"{LABEL} (see privacy.json)"
+    is_public = origin.made_from in (PUBLIC, DECLARED)
+    protection = "none: public" if is_public else f"{LABEL} (see privacy.json)"
     entry = manifest_entry(path, protection, origin.made_from, parents_present(name, wanted, present), name)
     return entry | ({"rows": rows[name]} if name in rows else {})
 

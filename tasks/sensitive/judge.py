@@ -6,13 +6,11 @@ learns of it. The verdicts are made here, once, before the draw; they are kept w
 published from there, whatever the table holds later.
 """
 
-import json
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.rules import violations
+from tasks.core.contracts.expectations import validation_result
+from tasks.core.contracts.validation import judge_table
 from tasks.core.errors import ContractViolation
 from tasks.core.ledger.dataset_notes import BROKEN
 from tasks.core.ledger.tables import PublicTable
@@ -53,26 +51,24 @@ def judge_contract(
         ContractViolation: naming a file that says which rules are broken.
         InputError: the table was changed meanwhile.
     """
-    from tasks.core.contracts.validation import validate  # half a second, and few tables are judged
-
     with run.resources.connect() as connection:
-        judged = validate(connection, table.source, schema, contract)
+        judged = judge_table(connection, table.source, schema, contract)
     require_unchanged(table)
-    broken = violations(judged.results)
+    broken = [rule.violation for rule in judged.broken]
     if broken and drawn_as is not None:
         # First of all: what is in the ledger is told, whenever this process ends.
         vintage, public = drawn_as
         kept_ledger().note_stop(run.dataset, vintage, BROKEN, contract.meaning, public)
 
     def write(folder: Path) -> None:
-        rules = [{"rule": result.rule, "passed": result.passed} for result in judged.results]
-        (folder / "contract.json").write_text(json.dumps(rules, indent=1), encoding="utf-8")
-        pq.write_table(judged.counts, folder / "counts.parquet")
+        result, page = validation_result(judged, contract, schema)
+        (folder / "validation_result.json").write_text(result, encoding="utf-8")
+        (folder / "data_docs.html").write_text(page, encoding="utf-8")
         if not broken:
             write_json(folder / VERDICTS, passed_json(contract, schema))
 
     stored = run.store(run.folder(SENSITIVE) / "contract", "judged contract", write)
-    for sentence in judged.profile.suggestions():
+    for sentence in judged.suggestions():
         say(f"contract: {sentence}")
     if broken:
         # Which rules is sensitive: it is told at the terminal; the error that Prefect keeps has none of it.
@@ -81,7 +77,7 @@ def judge_contract(
         what_else = "." if drawn_as is None else _TOLD_OF_A_STOP
         raise ContractViolation(
             "The table must keep its data contract, which is strict, but breaks it. "
-            f"{run.root / stored.key}/contract.json says which rules, for you alone. Correct the table or "
+            f"{run.root / stored.key}/data_docs.html says which rules, for you alone. Correct the table or "
             f"the contract{what_else}"
         )
     return stored

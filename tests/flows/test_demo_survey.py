@@ -80,7 +80,7 @@ def test_its_schema_has_bins_items_and_both_kinds_of_domains(survey: Path) -> No
 
 def test_it_keeps_its_own_contract(survey: Path) -> None:
     contract = load_contract(ROOT / "data_contracts" / "survey.yaml")
-    assert [item.rule for item in judged(InputFile(survey), contract).results if not item.passed] == []
+    assert judged(InputFile(survey), contract).broken == []
 
 
 def test_its_structural_zeros_do_not_occur(rows: list[dict[str, str]]) -> None:

@@ -7,7 +7,8 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.odcs import read_contract
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.contracts.validation import Validation, validate
+from tasks.core.contracts.rules import Judgement
+from tasks.core.contracts.validation import judge_table
 from tasks.core.queries import connect
 from tasks.core.tables.header import InputFile
 
@@ -73,12 +74,12 @@ def write_table(path: Path, rows: tuple[str, ...], header: str = HEADER) -> Inpu
     return InputFile(path)
 
 
-def judged(source: InputFile, contract: Contract, declarations: Declarations | None = None) -> Validation:
+def judged(source: InputFile, contract: Contract, declarations: Declarations | None = None) -> Judgement:
     """The verdicts on a file."""
     headers = source.headers
     schema = build_schema(headers.names, declarations or Declarations(), contract, cap_required=False)
     with connect(threads=1) as connection:
-        return validate(connection, source, schema, contract)
+        return judge_table(connection, source, schema, contract)
 
 
 def cramers_v(pairs: list[tuple[str, str]]) -> float:

@@ -1,6 +1,6 @@
 """What is declared of a table: data contract, configuration, and the public schema they make.
 
-This is the only place that knows Great Expectations. Rows become codes in `records`; a release's own numbers
+Only `expectations` knows Great Expectations. Rows become codes in `records`; a release's own numbers
 are judged in `statement.contract_verdicts`. Read `contract` first: what a contract says, whatever file it was
 written in; then `public_schema`, where header, configuration and contract meet.
 """

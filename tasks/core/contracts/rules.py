@@ -1,10 +1,10 @@
 """The rules of a contract that a table of a given public schema must meet, and what their results say.
 
-A contract and a schema go in; rules come out, always in the same order. A result carries the rule and
-whether it passed, and no number: what was counted is for ``sensitive/`` alone.
+A contract and a schema go in; rules come out, always in the same order. What was counted of a raw table to
+judge them is for ``sensitive/`` alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -113,28 +113,46 @@ def _several(number: float, what: str) -> str:
     return f"1 {what}" if number == 1 else f"{number:.15g} {what}s"
 
 
+#: A column with more different numbers than this is better binned.
+MOST_UNBINNED_NUMBERS = 1000
+
+
 @dataclass(frozen=True)
-class RuleResult:
-    """Whether a rule holds.
+class Judgement:
+    """What was counted of a raw table, and what follows for its contract: all of it sensitive.
 
     Attributes:
-        column: its declared column, if it has one.
-        passed: whether it holds.
-        violation: what to say where it does not.
+        numbers: for each rule the number that decides it; see `ContractRule`.
+        records: rows of the table.
+        present: by column, cells (of several items: items) with a value; none where the column has none.
+        unbinned: positions in the file, from 1, of open columns with thousands of different numbers.
     """
 
-    rule: str
-    column: str | None
-    passed: bool
-    violation: str
+    rules: tuple[ContractRule, ...]
+    numbers: tuple[float, ...]
+    records: int
+    present: Mapping[int, int]
+    unbinned: tuple[int, ...]
 
+    @property
+    def verdicts(self) -> list[bool]:
+        """Whether each rule holds."""
+        return [
+            (rule.least is None or number >= rule.least) and (rule.most is None or number <= rule.most)
+            for rule, number in zip(self.rules, self.numbers, strict=True)
+        ]
 
-def result(rule: ContractRule, passed: bool) -> RuleResult:
-    return RuleResult(rule.sentence, rule.column, passed, rule.violation)
+    @property
+    def broken(self) -> list[ContractRule]:
+        return [rule for rule, holds in zip(self.rules, self.verdicts, strict=True) if not holds]
 
-
-def violations(results: list[RuleResult]) -> list[str]:
-    return [item.violation for item in results if not item.passed]
+    def suggestions(self) -> list[str]:
+        """What would serve the release, one sentence a column, by position."""
+        return [
+            f"Column {position} of the input holds more than {MOST_UNBINNED_NUMBERS} different numbers, each "
+            "a value of its own, and rare values are not reported: public edges in bins would keep more."
+            for position in self.unbinned
+        ]
 
 
 def rules_of(contract: Contract, schema: Schema) -> list[ContractRule]:

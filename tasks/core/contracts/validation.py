@@ -4,29 +4,17 @@ An input file, its public schema and its contract go in; a verdict for each rule
 them what was counted, which is for ``sensitive/`` alone. Under differential privacy with contract mode
 ``repair`` nothing here runs: cells are repaired while they are encoded, and the rules are judged on
 released numbers (`tasks.core.statement.contract_verdicts`).
-
-This is the only place that knows Great Expectations. Two tiny frames are judged instead of the table: the
-number that decides each rule, and values of columns with a list. Results are ``BOOLEAN_ONLY``: any other
-format carries values or exact counts. Great Expectations takes seconds to import, so it is imported when a
-contract is judged.
 """
 
-import logging
-import os
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
 import duckdb
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.rules import ContractRule, RuleResult, result, rules_of
+from tasks.core.contracts.rules import MOST_UNBINNED_NUMBERS, ContractRule, Judgement, rules_of
 from tasks.core.errors import MarginaliaError
 from tasks.core.queries import bound_in, filled_query, identifier, query_text
 from tasks.core.records.cell_reading import AS_IT_STANDS
@@ -38,72 +26,56 @@ from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.texts import is_list
 
-#: A column with more different numbers than this is better binned.
-MOST_UNBINNED_NUMBERS = 1000
-
 _WHITESPACE = "".join(chr(code) for code in range(0x110000) if chr(code).isspace())
 #: Trimming by a set of characters is ten times slower than seeing that there is nothing to trim.
 _WHITE_EDGE = f"^[{_WHITESPACE}]|[{_WHITESPACE}]$"
 _SUBJECT = "subject"
 
 
-@dataclass(frozen=True)
-class Profile:
-    """What was counted.
+def judge_table(
+    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, contract: Contract
+) -> Judgement:
+    """Judge a table.
 
-    Attributes:
-        numbers: for each rule the number that decides it; see `rules.ContractRule`.
-        some_values: for each rule about allowed values as many values as can decide it, those that
-            break it first; empty for other rules.
-        unbinned: positions in the file, from 1, of open columns with thousands of different numbers.
-    """
-
-    numbers: tuple[float, ...]
-    some_values: tuple[tuple[str, ...], ...]
-    unbinned: tuple[int, ...]
-
-    def counts(self, rules: list[ContractRule]) -> pa.Table:
-        """Table (rule, column, number, least, most) for ``sensitive/``, one row a rule."""
-        return pa.table(
-            {
-                "rule": pa.array([rule.sentence for rule in rules], pa.string()),
-                "column": pa.array([rule.column for rule in rules], pa.string()),
-                "number": pa.array(self.numbers, pa.float64()),
-                "least": pa.array([rule.least for rule in rules], pa.float64()),
-                "most": pa.array([rule.most for rule in rules], pa.float64()),
-            }
-        )
-
-    def suggestions(self) -> list[str]:
-        """What would serve the release, one sentence a column, by position; read off the data: sensitive."""
-        return [
-            f"Column {position} of the input holds more than {MOST_UNBINNED_NUMBERS} different numbers, each "
-            "a value of its own, and rare values are not reported: public edges in bins would keep more."
-            for position in self.unbinned
-        ]
-
-
-def profile(
-    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, rules: list[ContractRule]
-) -> Profile:
-    """Read the table and count what the rules ask for.
+    Args:
+        connection: of `queries.connect`; holds the table while it is judged, spilling to its scratch.
+        schema: of `public_schema.build_schema` with the same contract.
 
     Raises:
         InputError: the file is not what its dialect says; the message carries no cell.
     """
+    failure = ""
+    try:
+        return _judge(connection, source, schema, rules_of(contract, schema))
+    except duckdb.Error as error:
+        failure = type(error).__name__
+    # Outside the handler: what DuckDB says of a failure may quote a cell.
+    raise MarginaliaError(
+        f"The contract must be judged on the whole table, and DuckDB could not do so ({failure}). Free "
+        "memory and disk, and run again."
+    )
+
+
+def _judge(
+    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, rules: list[ContractRule]
+) -> Judgement:
     positions = load_raw(connection, source, schema)
     items_over = load_values(connection, schema, rules)
     numbers = tuple(
         items_over[index] if index in items_over else _number(connection, rule, schema)
         for index, rule in enumerate(rules)
     )
-    some_values = tuple(_some_values(connection, rule) for rule in rules)
+    present = connection.execute(query_text("contracts/number_of_cells")).fetchall()
     unbinned = connection.execute(
         query_text("contracts/unbinned_numbers"), {"most": MOST_UNBINNED_NUMBERS}
     ).fetchall()
-    open_columns = {index for index, column in enumerate(schema.columns) if column.is_open}
-    found = tuple(positions[index] + 1 for (index,) in unbinned if index in open_columns)
-    return Profile(numbers, some_values, found)
+    return Judgement(
+        tuple(rules),
+        numbers,
+        records=int(_execute(connection, query_text("contracts/number_of_rows"), {})),
+        present={index: int(number) for index, number in present},
+        unbinned=tuple(positions[index] + 1 for (index,) in unbinned if schema.columns[index].is_open),
+    )
 
 
 def _cell(index: int) -> str:
@@ -260,127 +232,3 @@ def _with_subject(query: str) -> str:
 def _execute(connection: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object]) -> float:
     row = connection.execute(text, bound_in(text, values)).fetchone()
     return float(row[0]) if row is not None else 0.0
-
-
-def _some_values(connection: duckdb.DuckDBPyConnection, rule: ContractRule) -> tuple[str, ...]:
-    """Values that decide a rule: one more than are allowed always holds a value that is not."""
-    if rule.kind != "allowed values":
-        return ()
-    values = {
-        "column_id": rule.column_id,
-        "allowed": list(rule.allowed),
-        "most": len(rule.allowed) + 1,
-    }
-    rows = connection.execute(query_text("contracts/some_values"), values).fetchall()
-    return tuple(value for (value,) in rows)
-
-
-def judge(rules: list[ContractRule], profile: Profile) -> list[bool]:
-    """Whether each rule holds, in the rules' order."""
-    if not rules:
-        return []
-    with _quiet():
-        import great_expectations as gx
-
-        context: Any = gx.get_context(mode="ephemeral")
-        context.variables.progress_bars = {"globally": False}
-        listed = [rule.kind == "allowed values" for rule in rules]
-        numbers = pd.DataFrame({"rule": range(len(rules)), "number": profile.numbers})
-        values = pd.DataFrame(
-            [(index, value) for index, found in enumerate(profile.some_values) for value in found],
-            columns=["rule", "value"],
-        )
-        verdicts = dict.fromkeys(range(len(rules)), False)
-        for name, frame, chosen in (("numbers", numbers, False), ("values", values, True)):
-            expected = [_expectation(i, rule) for i, rule in enumerate(rules) if listed[i] is chosen]
-            if expected:
-                verdicts |= _verdicts(context, name, frame, expected)
-    return [verdicts[index] for index in range(len(rules))]
-
-
-def _expectation(index: int, rule: ContractRule) -> Any:
-    """One rule compiled; its number travels in ``meta``."""
-    from great_expectations import expectations
-
-    gxe: Any = expectations
-
-    about: dict[str, Any] = {
-        "row_condition": f"rule == {index}",
-        "condition_parser": "pandas",
-        "meta": {"rule": index},
-    }
-    if rule.kind == "allowed values":
-        return gxe.ExpectColumnValuesToBeInSet(column="value", value_set=list(rule.allowed), **about)
-    return gxe.ExpectColumnValuesToBeBetween(
-        column="number", min_value=rule.least, max_value=rule.most, **about
-    )
-
-
-def _verdicts(context: Any, name: str, frame: pd.DataFrame, expected: list[Any]) -> dict[int, bool]:
-    import great_expectations as gx
-
-    asset = context.data_sources.add_pandas(name).add_dataframe_asset(name)
-    batch = asset.add_batch_definition_whole_dataframe(name).get_batch({"dataframe": frame})
-    suite = gx.ExpectationSuite(name=name, expectations=expected)
-    outcome = batch.validate(suite, result_format="BOOLEAN_ONLY")
-    return {item.expectation_config.meta["rule"]: item.success is True for item in outcome.results}
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    logger = logging.getLogger("great_expectations")
-    level, propagate = logger.level, logger.propagate
-    logger.setLevel(logging.CRITICAL)
-    logger.propagate = False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logger.setLevel(level)
-        logger.propagate = propagate
-
-
-@dataclass(frozen=True)
-class Validation:
-    """A judged table.
-
-    Attributes:
-        results: a verdict for each rule of the contract; no value and no number.
-        counts: table (rule, column, number, least, most): sensitive.
-        profile: what was counted: sensitive.
-    """
-
-    results: list[RuleResult]
-    counts: pa.Table
-    profile: Profile
-
-
-def validate(
-    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, contract: Contract
-) -> Validation:
-    """Judge a table.
-
-    Args:
-        connection: of `queries.connect`; holds the table while it is judged, spilling to its scratch.
-        schema: of `public_schema.build_schema` with the same contract.
-
-    Raises:
-        InputError: the file is not what its dialect says.
-    """
-    rules = rules_of(contract, schema)
-    failure = ""
-    try:
-        found = profile(connection, source, schema, rules)
-    except duckdb.Error as error:
-        failure = type(error).__name__
-    if failure:
-        # Outside the handler: what DuckDB says of a failure may quote a cell.
-        raise MarginaliaError(
-            f"The contract must be judged on the whole table, and DuckDB could not do so ({failure}). Free "
-            "memory and disk, and run again."
-        )
-    verdicts = judge(rules, found)
-    results = [result(rule, passed) for rule, passed in zip(rules, verdicts, strict=True)]
-    return Validation(results, found.counts(rules), found)

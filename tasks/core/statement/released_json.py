@@ -27,6 +27,7 @@ CONFIGURATION_KEYS = _KEYS["configuration"]
 CROISSANT_KEYS = _KEYS["croissant"]
 REGISTRY_KEYS = _KEYS["registry"]
 INDEX_KEYS = _KEYS["index"]
+EXPECTATION_KEYS = _KEYS["expectations"]
 _NAMED_BY_OPERATOR = _KEYS.pop("named_by_operator")
 #: Everything that may be released.
 ALLOWED_KEYS = frozenset().union(*_KEYS.values())

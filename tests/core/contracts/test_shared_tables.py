@@ -26,4 +26,4 @@ def test_the_contract_of_a_public_table_holds(name: str) -> None:
     declared = read_configuration(ROOT / "deployments" / "configurations" / f"{name}.json").input
     assert declared.contract is not None
     contract = load_contract(ROOT / declared.contract)
-    assert all(item.passed for item in judged(InputFile(path), contract).results)
+    assert all(judged(InputFile(path), contract).verdicts)

@@ -12,7 +12,6 @@ from tasks.configuration.flat_file import from_flat
 from tasks.configuration.parameters import declarations
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.contracts.rules import violations
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
@@ -178,7 +177,7 @@ def test_a_strict_contract_judges_cells_as_they_are_read(tmp_path, cell, holds) 
     rows = f'1;n;{cell};"[new,vip]"\n2;n;4.11.2026;[]\n3;n;;\n'
     path.write_text("person;ward;visited;tags\n" + rows, encoding="utf-8")
     found = judged(InputFile(path, delimiter=";"), contract_of(COLUMNS))
-    assert (violations(found.results) == []) is holds
+    assert (found.broken == []) is holds
 
 
 def test_a_contract_and_a_configuration_declare_it_alike() -> None:

@@ -64,5 +64,5 @@ def test_a_strict_contract_does_not_call_the_zeros_of_bins_empty(tmp_path):
     rows = ("1,0", "2,0", "3,5")
     source = write_table(tmp_path / "t.csv", rows, "person,income")
     custom = ", customProperties: [{property: bins, value: [0, 100]}]}\n"
-    assert all(result.passed for result in judged(source, contract_of(column + custom)).results)
-    assert not all(result.passed for result in judged(source, contract_of(column + "}\n")).results)
+    assert all(judged(source, contract_of(column + custom)).verdicts)
+    assert not all(judged(source, contract_of(column + "}\n")).verdicts)

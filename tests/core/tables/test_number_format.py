@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.odcs import read_contract
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.contracts.rules import violations
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
@@ -290,7 +289,7 @@ def test_a_strict_contract_judges_numbers_with_their_marks(tmp_path, type, cell,
     path = tmp_path / "t.csv"
     path.write_text("person,ward,age\n" + "".join(f"{i},n,{cell}\n" for i in range(3)), encoding="utf-8")
     found = judged(InputFile(path), age_contract(type))
-    assert violations(found.results) == (
+    assert [rule.violation for rule in found.broken] == (
         []
         if holds
         else [f"Column 'age' has values that are not of type {type}. Correct them, or its logicalType."]

@@ -1,0 +1,191 @@
+"""A contract as Great Expectations says it: a suite for the released records, and the result on a raw table.
+
+A contract and a schema go in; a suite's JSON comes out, made of what is public and without Great
+Expectations, so that users can hold released records against it. Where a raw table was judged, the verdicts
+and what decided them go in, and a validation result with its data docs comes out, for ``sensitive/`` alone:
+it holds counts, and no value.
+
+This is the only place that knows Great Expectations. It takes seconds to import, so it is imported where a
+raw table was judged. It judges nothing itself: DuckDB has counted, over tables that no frame would hold. No
+data context is opened, so that nothing is looked up in a home folder and no analytics are set up.
+"""
+
+import html
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tasks.core.arrays import Json
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.rules import ContractRule, Judgement, rules_of
+from tasks.core.records.columns import Schema
+
+_BOOLEAN = "(?i)^(true|false|1|0|yes|no)$"
+#: A page of Great Expectations loads these from other hosts.
+_LOADED = re.compile(r"<script\b.*?</script>|<(?:link|img)\b[^>]*>", re.DOTALL)
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_POLICY = (
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+)
+
+
+def expectation_suite(contract: Contract, schema: Schema) -> Json:
+    """A suite for the synthetic records of a release, each cell read as text.
+
+    The records hold no subject id, several headers for a column of several items, and the names of bins for
+    binned numbers. What can't be asked of them stands in ``meta.left_out``.
+    """
+    expectations = []
+    for column in schema.columns:
+        if not column.is_multi_valued:
+            kwargs: Json = {"column": column.name}
+            expectations.append(_expectation("expect_column_to_exist", kwargs))
+        if not column.is_multi_valued and column.domain is not None:
+            kwargs = {"column": column.name, "value_set": list(column.domain)}
+            sentence = f"{column.name}: every value is one of those declared"
+            expectations.append(_expectation("expect_column_values_to_be_in_set", kwargs, sentence))
+    left_out = []
+    for rule in rules_of(contract, schema):
+        judged = None if rule.column_id is None else schema.columns[rule.column_id]
+        is_of_many = judged is not None and judged.is_multi_valued
+        declared = judged.domain if judged is not None and not is_of_many else None
+        if declared is not None and (rule.kind in ("type", "range") or {*declared} <= {*rule.allowed}):
+            continue  # its values are asked for above
+        if is_of_many or rule.kind in ("range", "subject id present") or ":" in rule.value_format:
+            left_out.append(rule.sentence)
+        else:
+            name = None if judged is None else judged.name
+            expectations.append(_expectation(*_type_and_arguments(rule, name), rule.sentence))
+    meta = {
+        "contract": contract.name,
+        "version": contract.version,
+        "sha256": contract.sha256,
+        "left_out": left_out,
+    }
+    return {"name": contract.name, "expectations": expectations, "meta": meta}
+
+
+def _expectation(kind: str, kwargs: Json, sentence: str = "") -> Json:
+    return {"type": kind, "kwargs": kwargs, "meta": {}} | ({"description": sentence} if sentence else {})
+
+
+def _type_and_arguments(rule: ContractRule, column: str | None) -> tuple[str, Json]:
+    """The expectation that asks for a rule. Args: column: as the header has it; None: it is of the table."""
+    of_column: Json = {"column": column}
+    limited = of_column | {"max_value": rule.most}
+    forms: dict[str, Callable[[], tuple[str, Json]]] = {
+        "subject id present": lambda: ("expect_column_values_to_not_be_null", of_column),
+        "minimum rows": lambda: ("expect_table_row_count_to_be_between", {"min_value": rule.least}),
+        "type": lambda: _type_of_values(rule, of_column),
+        "range": lambda: (
+            "expect_column_values_to_be_between",
+            of_column | {"min_value": rule.minimum, "max_value": rule.maximum},
+        ),
+        "allowed values": lambda: (
+            "expect_column_values_to_be_in_set",
+            of_column | {"value_set": list(rule.allowed)},
+        ),
+        "distinct values": lambda: ("expect_column_unique_value_count_to_be_between", limited),
+        "share of empties": lambda: (
+            "expect_column_values_to_not_be_null",
+            of_column | {"mostly": 1 - (rule.most or 0) / 100},
+        ),
+        "items of a subject": lambda: (
+            "expect_column_value_lengths_to_be_between",
+            of_column | {"max_value": int(rule.detail)},
+        ),
+        "identifiers": lambda: (
+            "expect_column_values_to_not_match_regex_list",
+            of_column | {"regex_list": list(rule.patterns)},
+        ),
+    }
+    return forms[rule.kind]()
+
+
+def _type_of_values(rule: ContractRule, of_column: Json) -> tuple[str, Json]:
+    if rule.value_format:
+        return "expect_column_values_to_match_strftime_format", of_column | {
+            "strftime_format": rule.value_format
+        }
+    if rule.number_pattern is None and rule.logical_type != "boolean":
+        return "expect_column_values_to_be_dateutil_parseable", of_column
+    regex = _BOOLEAN if rule.number_pattern is None else f"^(?:{rule.number_pattern})$"
+    return "expect_column_values_to_match_regex", of_column | {"regex": regex}
+
+
+def validation_result(judgement: Judgement, contract: Contract, schema: Schema) -> tuple[str, str]:
+    """The verdicts on a raw table as Great Expectations keeps and shows them: sensitive, as they hold counts.
+
+    Returns:
+        The JSON of a validation result, and its data docs: one page that loads nothing.
+    """
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own imports
+        from great_expectations.render.renderer.page_renderer import ValidationResultsPageRenderer
+        from great_expectations.render.view.view import DefaultJinjaPageView
+
+        renderer: Any = ValidationResultsPageRenderer()
+        view: Any = DefaultJinjaPageView()
+        kept = _result(judgement, contract, schema, str)
+        # Its page would take what a contract calls its columns for markup.
+        shown = _result(judgement, contract, schema, html.escape)
+        page = _LOADED.sub("", view.render(renderer.render(shown)))
+    found = list(dict.fromkeys(_UUID.findall(page)))
+    page = _UUID.sub(lambda match: str(found.index(match[0])), page)
+    page = page.replace("<head>", f"<head>{_POLICY}", 1)
+    return json.dumps(kept.to_json_dict(), indent=1, sort_keys=True) + "\n", page
+
+
+def _result(judgement: Judgement, contract: Contract, schema: Schema, spell: Callable[[str], str]) -> Any:
+    """The result in their class. Args: spell: a public text of the contract, as it is to be written."""
+    from great_expectations import __version__
+    from great_expectations.core.expectation_validation_result import (
+        ExpectationSuiteValidationResult,
+        ExpectationValidationResult,
+    )
+    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+
+    verdicts = judgement.verdicts
+    results = []
+    for rule, passed, numbers in zip(judgement.rules, verdicts, _numbers(judgement), strict=True):
+        name = schema.subject_id if rule.kind == "subject id present" else rule.column
+        kind, kwargs = _type_and_arguments(rule, None if name is None else spell(name))
+        configuration = ExpectationConfiguration(kind, kwargs, description=spell(rule.sentence))
+        results.append(
+            ExpectationValidationResult(success=passed, expectation_config=configuration, result=numbers)
+        )
+    statistics = {
+        "evaluated_expectations": len(verdicts),
+        "successful_expectations": sum(verdicts),
+        "unsuccessful_expectations": len(verdicts) - sum(verdicts),
+        "success_percent": 100 * sum(verdicts) / len(verdicts) if verdicts else None,
+    }
+    return ExpectationSuiteValidationResult(
+        success=all(verdicts),
+        results=results,
+        suite_name=spell(contract.name),
+        statistics=statistics,
+        meta={"great_expectations_version": __version__},
+    )
+
+
+def _numbers(judgement: Judgement) -> Sequence[Json]:
+    """What decided each rule, under the names that Great Expectations has for it."""
+    shown: list[Json] = []
+    for rule, number in zip(judgement.rules, judgement.numbers, strict=True):
+        if rule.kind in ("minimum rows", "distinct values"):
+            shown.append({"observed_value": number})
+        elif rule.kind == "share of empties":
+            shown.append({"unexpected_percent": number})
+        else:
+            is_of_values = rule.column_id is not None and rule.kind != "items of a subject"
+            judged = judgement.present.get(rule.column_id or 0, 0) if is_of_values else judgement.records
+            percent = 100 * number / judged if judged else 0.0
+            shown.append(
+                {"element_count": judged, "unexpected_count": int(number), "unexpected_percent": percent}
+            )
+    return shown
