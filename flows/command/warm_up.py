@@ -21,8 +21,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow.csv import read_csv
 
-from tasks.configuration.synthesis import AggregateSeeded as Held
-from tasks.configuration.synthesis import RowSeeded, Unseeded, ValueSeeded
+from tasks.configuration.synthesis import FLAT_MODES, AggregateSeeded, ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.grouping import FilledCells, add_up
 from tasks.core.aggregates.interchange import (
@@ -99,11 +98,9 @@ _WAYS: tuple[tuple[AccountantName, ContributionName], ...] = (
     ("zcdp", "percentile"),
 )
 _MODES = (
-    RowSeeded(),
-    ValueSeeded(),
+    *(mode() for mode in FLAT_MODES if mode().reads_records),
     ValueSeeded(oversampling_ratio=0.5),
-    Unseeded(),
-    Held(hold_resolution=True),
+    AggregateSeeded(hold_resolution=True),
 )
 
 

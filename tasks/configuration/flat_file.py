@@ -24,14 +24,10 @@ from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
 from tasks.configuration.sections import keys_of
 from tasks.configuration.synthesis import (
+    FLAT_MODES,
     MODE_KEYS,
     MODES,
     SYNDIFFIX,
-    AggregateSeeded,
-    Fitted,
-    RowSeeded,
-    Unseeded,
-    ValueSeeded,
     keys_of_other_modes,
 )
 from tasks.core.errors import ParameterError
@@ -48,7 +44,7 @@ _NESTED: dict[tuple[str, ...], tuple[type[BaseModel], ...]] = {
     ("input",): (Input,),
     ("protection",): (DifferentialPrivacy,),
     ("protection", "thresholds"): (Thresholds,),
-    ("synthesis",): (RowSeeded, Unseeded, ValueSeeded, AggregateSeeded, Fitted),
+    ("synthesis",): FLAT_MODES,
     ("resources",): (Resources,),
     ("report",): (Report,),
     ("publication",): (Publication,),

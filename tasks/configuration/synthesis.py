@@ -1,6 +1,6 @@
 """The modes of synthesis: what a configuration says of each, and the keys of the flat file that it reads."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, Secret
 
@@ -148,10 +148,13 @@ FITTED = "fitted"
 #: The mode that is a regime of its own, and the section that it alone reads.
 SYNDIFFIX = "syndiffix"
 _COMMON = set(keys_of(Synthesis))
+#: The modes whose keys stand in the flat file itself.
+FLAT_MODES: tuple[type[RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | Fitted], ...] = tuple(
+    kind for kind in get_args(get_args(AnySynthesis)[0]) if kind is not ByTrees
+)
 #: The modes of synthesis, and the keys that each of them alone reads.
 MODE_KEYS: dict[str, frozenset[str]] = {
-    kind.model_fields["mode"].default: frozenset(keys_of(kind)) - _COMMON
-    for kind in (RowSeeded, Unseeded, ValueSeeded, AggregateSeeded, Fitted)
+    kind.model_fields["mode"].default: frozenset(keys_of(kind)) - _COMMON for kind in FLAT_MODES
 }
 MODES = (*MODE_KEYS, SYNDIFFIX)
 #: What fitted synthesis measures by; under k-anonymity, where nothing is drawn, these have no effect.
