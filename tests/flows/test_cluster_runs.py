@@ -9,7 +9,7 @@ import pytest
 
 from flows.command import main as command
 from tasks.cluster import Cluster
-from tasks.core.syndiffix import forest
+from tasks.core.syndiffix.forest import Forest
 from tasks.public import modes
 from tests.flows import pipeline, visits
 from tests.flows.processes import assert_whole
@@ -139,11 +139,11 @@ def test_workers_of_a_cluster_grow_the_trees_of_a_run_in_one_process(
     section: dict[str, Any], parts: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[tuple[str, int]] = []
-    each, grow = Cluster.each, forest.grow_tree
+    each, grow = Cluster.each, Forest.grow_tree
 
-    def of_one_column(columns: Any, *others: Any) -> Any:
+    def of_one_column(self: Forest, columns: Any, rule: Any) -> Any:
         assert len(columns) == 1, "workers grow those of several"
-        return grow(columns, *others)
+        return grow(self, columns, rule)
 
     def watched(self: Cluster, name: str, work: Any, parts: Any) -> Any:
         given.append((name, len(parts)))
@@ -155,7 +155,7 @@ def test_workers_of_a_cluster_grow_the_trees_of_a_run_in_one_process(
     assert command.main(["run", str(written(one, body))]) == 0
     cluster = written(many, body | {"engine": "dask", "workers": 2}, one / "out" / "sensitive" / ".secret")
     monkeypatch.setattr(Cluster, "each", watched)
-    monkeypatch.setattr(forest, "grow_tree", of_one_column)  # in this process alone
+    monkeypatch.setattr(Forest, "grow_tree", of_one_column)  # in this process alone
     assert command.main(["run", str(cluster)]) == 0
     assert_whole(many, "visits")
     released = [pipeline.tree(folder / "out" / "release" / "visits" / "2026-11-1") for folder in (one, many)]

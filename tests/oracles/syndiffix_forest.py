@@ -42,9 +42,9 @@ def build_forest(
     mapped = [map_nulls(np.array(column, float)) for column in columns]
     forest = Forest(
         list(names),
-        [column.values.tolist() for column in mapped],
-        [column.null_value for column in mapped],
-        [column.interval for column in mapped],
+        [values.tolist() for values, _, _ in mapped],
+        [null_value for _, null_value, _ in mapped],
+        [interval for _, _, interval in mapped],
         rules,
     )
     for column in range(len(columns)):

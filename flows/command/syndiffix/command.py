@@ -39,7 +39,7 @@ from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.blob import ENDING, BlobFile, read_blob, require_blob_name, require_size, write_blob
 from tasks.core.syndiffix.clusters import Clusters, target_of, way_of, write_clusters
 from tasks.core.syndiffix.dependence import entropies
-from tasks.core.syndiffix.forest import Forest, Tree, single_valued
+from tasks.core.syndiffix.forest import Forest, single_valued
 from tasks.core.syndiffix.reading import (
     ChosenColumn,
     parse_column,
@@ -47,7 +47,7 @@ from tasks.core.syndiffix.reading import (
 )
 from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB
+from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB, Tree
 from tasks.core.tables.header import Headers, InputFile, find_dialect, header_notes
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.writing import is_stream, place, require_ending, write_delimited, write_table

@@ -11,8 +11,8 @@ from types import MappingProxyType
 import numpy as np
 
 from tasks.core.arrays import Floats
-from tasks.core.syndiffix.forest import Forest, Tree
-from tasks.core.syndiffix.tree_kernels import NO_NODE, Walked, walk
+from tasks.core.syndiffix.forest import Forest
+from tasks.core.syndiffix.tree_kernels import NO_NODE, Tree, walk
 
 KnownPairs = Mapping[tuple[str, str], float]
 
@@ -69,7 +69,7 @@ def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
     ``few``: rows; see `tree_kernels.walk`. The reference looks at all pairs of nodes: 0.
     """
     one, other = sorted((one, other))
-    first, second, both = (_walked(forest.tree(pair)) for pair in ((one,), (other,), (one, other)))
+    first, second, both = (forest.tree(pair) for pair in ((one,), (other,), (one, other)))
     found = walk(first, second, both, forest.bucketization.range_low_threshold, few)
     return min(1.0, float(found))  # rounding may end a hair above
 
@@ -103,7 +103,3 @@ def below_root(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     for node in range(tree.root + 1, len(below)):
         below[node] = below[tree.nodes.parent[node]]
     return below
-
-
-def _walked(tree: Tree) -> Walked:
-    return Walked(tree.nodes, tree.grid, tree.noisy, tree.root)

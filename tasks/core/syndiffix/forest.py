@@ -18,7 +18,7 @@ from tasks.core.arrays import ColumnNumbers, Flags, Floats, Ids, Integers, Words
 from tasks.core.syndiffix.bucket_kernels import Grown, Harvest, harvest
 from tasks.core.syndiffix.hashing import PlaceHashes, hash_string, hash_strings, noisy_row_limit
 from tasks.core.syndiffix.intervals import Interval, map_nulls
-from tasks.core.syndiffix.noise_kernels import Entities, Secret, new_tally, noisy_counts, secret
+from tasks.core.syndiffix.noise_kernels import Entities, new_tally, noisy_counts, secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.tree_kernels import (
     FIRST_CHILD,
@@ -27,6 +27,7 @@ from tasks.core.syndiffix.tree_kernels import (
     Nodes,
     SplitRule,
     Subtrees,
+    Tree,
     TreeGrid,
     find_flags,
     grow,
@@ -39,7 +40,7 @@ class RankedColumn:
 
     Attributes:
         name: its header; a part of every seed.
-        distinct: sorted distinct values, nulls mapped.
+        distinct: sorted distinct values, nulls mapped to ``null_value``.
         ranks: of each row's value among them, int32 (n,).
         interval: of the root; after push-down, of the root that is left.
         outside: (n,), rows that were pushed down.
@@ -48,113 +49,9 @@ class RankedColumn:
     name: str
     distinct: Floats
     ranks: Ids
+    null_value: float
     interval: Interval
     outside: Flags
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A grown tree over k columns.
-
-    Attributes:
-        grid: where its columns' values lie.
-        nodes: as grown; those that are not below ``root`` are of no concern.
-        root: node number; 0 unless it was pushed down.
-        noisy: rows of each node, with noise, at least 1, int32 (N,).
-        places: the seed of each node's place, uint64 (N,).
-    """
-
-    grid: TreeGrid
-    nodes: Nodes
-    root: int
-    noisy: Ids
-    places: Words
-
-    @property
-    def root_interval(self) -> Interval:
-        """The snapped interval of a one-column tree's root."""
-        size = float(np.ldexp(self.grid.size[0], -int(self.nodes.depth[self.root])))
-        lower = float(self.nodes.lower[self.root, 0])
-        return Interval(lower, lower + size)
-
-
-@dataclass(frozen=True)
-class ForestGrowth:
-    """What all trees of a forest have in common.
-
-    Attributes:
-        entities: whose the rows are; without passengers.
-        rule: when a node is divided; ``row_limit`` and ``value_safe`` are a tree's own.
-    """
-
-    key: Secret
-    entities: Entities
-    rule: SplitRule
-    hashes: PlaceHashes
-
-
-def grow_tree(
-    columns: Sequence[RankedColumn], below: Sequence[Tree], rule: SplitRule, growth: ForestGrowth
-) -> Tree:
-    """Grow the tree of some columns.
-
-    Args:
-        below: the k trees of one column less; the first lacks the last column. Empty for one column.
-    """
-    entities, grid = with_passengers(growth, columns), _grid(columns)
-    nodes = grow(growth.key, rank_rows(columns), entities, grid, rule, _join_trees(below))
-    base = reduce(xor, (hash_string(column.name) for column in columns), 0)
-    places = growth.hashes.of(middles(nodes, grid)) ^ np.uint64(base)
-    noisy = noisy_counts(growth.key, nodes.order, nodes.start.copy(), nodes.rows.copy(), places, entities)
-    return Tree(grid, nodes, 0, noisy, places)
-
-
-def push_down(tree: Tree, rule: SplitRule, growth: ForestGrowth) -> tuple[Tree, Flags]:
-    """A one-column tree whose root no longer stretches to a few outliers, who join its outermost leaves.
-
-        ages 0 to 1024                        one is 600, all others are below 90
-          ├─ 0 to 512 ─┬─ 0 to 256 ── ...     down to 0 to 128, of which both halves have enough: the root
-          │            └─ (nobody)
-          └─ 512 to 1024: one, too few        joins the outermost leaf on its side, as a passenger
-
-    Returns:
-        The tree, and which rows were outside of the new root, boolean (n,).
-    """
-    nodes = tree.nodes
-    outside = np.zeros(len(nodes.order), np.bool_)
-    root = _lowest_root(nodes, tree.root)
-    if root == tree.root:
-        return tree, outside
-    start, end = int(nodes.start[root]), int(nodes.start[root] + nodes.rows[root])
-    # The rows are in the order of the halves: those before the root's are below it.
-    outside[nodes.order[:start]] = outside[nodes.order[end:]] = True
-    first, last = _path(nodes, root, 0), _path(nodes, root, -1)
-    moved = nodes._replace(table=nodes.table.copy())
-    moved.start[first] = 0
-    moved.rows[first] += start
-    moved.rows[last] += len(nodes.order) - end
-    entities = growth.entities if rule.by_arrival else growth.entities._replace(outside=outside)
-    noisy = tree.noisy.copy()
-    changed = np.array(sorted({*first, *last}))
-    tally = new_tally(entities)
-    for node in changed:
-        find_flags(growth.key, moved, node, entities, rule, tally)
-    noisy[changed] = noisy_counts(
-        growth.key, moved.order, moved.start[changed], moved.rows[changed], tree.places[changed], entities
-    )
-    return replace(tree, nodes=moved, root=root, noisy=noisy), outside
-
-
-def rank_rows(columns: Sequence[RankedColumn]) -> Ids:
-    """The rows' ranks in each column, C-contiguous (n, k)."""
-    return np.ascontiguousarray(np.stack([column.ranks for column in columns], axis=1))
-
-
-def with_passengers(growth: ForestGrowth, columns: Sequence[RankedColumn]) -> Entities:
-    """Whose the rows are, those that are outside in any of the columns being passengers."""
-    if growth.rule.by_arrival:
-        return growth.entities  # the reference's port counts them in all respects
-    return growth.entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
 
 
 def middles(nodes: Nodes, grid: TreeGrid) -> Floats:
@@ -236,39 +133,6 @@ class Buckets:
         return int(self.counts.sum())
 
 
-def harvest_tree(
-    tree: Tree,
-    columns: Sequence[RankedColumn],
-    below: Sequence[Harvest],
-    growth: ForestGrowth,
-    *,
-    value_safe: bool = False,
-) -> Harvest:
-    """The buckets of each node of a tree.
-
-    Args:
-        below: the harvests of its k subtrees, the first that without the last column; none for k = 1.
-        value_safe: of a tree of one column, whether nothing is suppressed.
-    """
-    grown = Grown(
-        tree.nodes,
-        tree.grid,
-        tree.noisy,
-        tree.places,
-        rank_rows(columns),
-        with_passengers(growth, columns),
-        value_safe,
-    )
-    return harvest(growth.key, grown, _join_harvests(below))
-
-
-def root_buckets(tree: Tree, harvested: Harvest) -> Buckets:
-    first, length = int(harvested.first[tree.root]), int(harvested.length[tree.root])
-    sources = harvested.source[first : first + length]
-    counts = harvested.weight[first : first + length].astype(np.int64)
-    return Buckets(harvested.lower[sources], harvested.upper[sources], counts)
-
-
 def _join_harvests(harvests: Sequence[Harvest]) -> Harvest:
     if not harvests:
         none, nowhere = np.zeros(0, np.int32), np.zeros((0, 0))
@@ -339,13 +203,9 @@ class Forest:
         self.bucketization = bucketization
         self.entity_hashes = entity_hashes
         self.rows = len(entity_hashes)
-        mapped = [map_nulls(column.values) for column in columns]
-        self.null_values = tuple(column.null_value for column in mapped)
-        self._ranked = [
-            _ranked(column.name, found.values, found.interval)
-            for column, found in zip(columns, mapped, strict=True)
-        ]
-        rule = SplitRule(
+        self._ranked = [_rank_column(column) for column in columns]
+        self.null_values = tuple(column.null_value for column in self._ranked)
+        self._rule = SplitRule(
             singularity_threshold=bucketization.singularity_low_threshold,
             range_threshold=bucketization.range_low_threshold,
             depth_threshold=bucketization.precision_limit_depth_threshold,
@@ -353,7 +213,9 @@ class Forest:
             value_safe=False,
             by_arrival=by_arrival,
         )
-        self._growth = ForestGrowth(secret(anonymization), _entities(entity_hashes), rule, PlaceHashes())
+        self._key = secret(anonymization)
+        self._entities = _number_entities(entity_hashes)
+        self._hashes = PlaceHashes()
         self._trees: dict[ColumnNumbers, Tree] = {}
         self._harvests: dict[ColumnNumbers, Harvest] = {}
 
@@ -379,12 +241,17 @@ class Forest:
         All of one column are grown first of all: others lie in the intervals that push-down leaves.
         """
         if combination not in self._trees:
-            self._trees[combination] = self._grown(combination)
+            self._trees[combination] = self._find_or_grow(combination)
         return self._trees[combination]
 
     def buckets(self, combination: ColumnNumbers) -> Buckets:
         """What of a tree may be published."""
-        return root_buckets(self.tree(combination), self._harvest(combination))
+        root, harvested = self.tree(combination).root, self._harvest(combination)
+        entries = slice(int(harvested.first[root]), int(harvested.first[root] + harvested.length[root]))
+        sources = harvested.source[entries]
+        return Buckets(
+            harvested.lower[sources], harvested.upper[sources], harvested.weight[entries].astype(np.int64)
+        )
 
     def forget(self, combination: ColumnNumbers) -> None:
         """Give back the memory of a tree and its buckets; asked for again, it is grown again, the same.
@@ -400,40 +267,103 @@ class Forest:
         self.tree((column,))
         return self._ranked[column]
 
-    def _grown(self, combination: ColumnNumbers) -> Tree:
-        found = self._known.tree(self.columns_of(combination)) if self._known else None
+    def _find_or_grow(self, combination: ColumnNumbers) -> Tree:
+        known = self._known.tree(self.columns_of(combination)) if self._known else None
         if len(combination) == 1:
-            tree, outside = found or self._grown_alone(combination[0])
+            tree, outside = known or self._grow_alone(combination[0])
             ranked = self._ranked[combination[0]]
             self._ranked[combination[0]] = replace(ranked, interval=tree.root_interval, outside=outside)
             return tree
-        if found:
-            return found[0]
-        columns = [self.ranked(column) for column in combination]
-        below = [self.tree(fewer) for fewer in _below(combination)]
-        return grow_tree(columns, below, self._growth.rule, self._growth)
+        if known:
+            return known[0]
+        for column in combination:
+            self.tree((column,))
+        return self.grow_tree(combination, self._rule)
 
-    def _harvest(self, combination: ColumnNumbers) -> Harvest:
-        if combination not in self._harvests:
-            found = self._known.harvest(self.columns_of(combination)) if self._known else None
-            self._harvests[combination] = found or self._harvest_anew(combination)
-        return self._harvests[combination]
-
-    def _harvest_anew(self, combination: ColumnNumbers) -> Harvest:
-        return harvest_tree(
-            self.tree(combination),
-            [self.ranked(column) for column in combination],
-            [self._harvest(fewer) for fewer in _below(combination)],
-            self._growth,
-            value_safe=len(combination) == 1 and self.columns[combination[0]].value_safe,
-        )
-
-    def _grown_alone(self, column: int) -> tuple[Tree, Flags]:
+    def _grow_alone(self, column: int) -> tuple[Tree, Flags]:
         name, value_safe = self.columns[column].name, self.columns[column].value_safe
         fraction = self.bucketization.precision_limit_row_fraction
         limit = noisy_row_limit(self.rows, fraction, hash_strings([name]), self.anonymization.salt)
-        rule = self._growth.rule._replace(row_limit=limit, value_safe=value_safe)
-        return push_down(grow_tree([self._ranked[column]], [], rule, self._growth), rule, self._growth)
+        rule = self._rule._replace(row_limit=limit, value_safe=value_safe)
+        return self._push_down(self.grow_tree((column,), rule), rule)
+
+    def grow_tree(self, combination: ColumnNumbers, rule: SplitRule) -> Tree:
+        columns = [self._ranked[column] for column in combination]
+        entities, grid = self._with_passengers(columns), _grid(columns)
+        subtrees = _join_trees([self.tree(fewer) for fewer in _subsets(combination)])
+        nodes = grow(self._key, _rank_rows(columns), entities, grid, rule, subtrees)
+        base = reduce(xor, (hash_string(column.name) for column in columns), 0)
+        places = self._hashes.of(middles(nodes, grid)) ^ np.uint64(base)
+        noisy = noisy_counts(self._key, nodes.order, nodes.start.copy(), nodes.rows.copy(), places, entities)
+        return Tree(grid, nodes, 0, noisy, places)
+
+    def _push_down(self, tree: Tree, rule: SplitRule) -> tuple[Tree, Flags]:
+        """A one-column tree whose root no longer stretches to a few outliers, who join its outermost leaves.
+
+            ages 0 to 1024                        one is 600, all others are below 90
+              ├─ 0 to 512 ─┬─ 0 to 256 ── ...     down to 0 to 128, of which both halves have enough: the root
+              │            └─ (nobody)
+              └─ 512 to 1024: one, too few        joins the outermost leaf on its side, as a passenger
+
+        Returns:
+            The tree, and which rows were outside of the new root, boolean (n,).
+        """
+        nodes = tree.nodes
+        outside = np.zeros(len(nodes.order), np.bool_)
+        root = _lowest_root(nodes, tree.root)
+        if root == tree.root:
+            return tree, outside
+        start, end = int(nodes.start[root]), int(nodes.start[root] + nodes.rows[root])
+        # The rows are in the order of the halves: those before the root's are below it.
+        outside[nodes.order[:start]] = outside[nodes.order[end:]] = True
+        first, last = _path(nodes, root, 0), _path(nodes, root, -1)
+        moved = nodes._replace(table=nodes.table.copy())
+        moved.start[first] = 0
+        moved.rows[first] += start
+        moved.rows[last] += len(nodes.order) - end
+        entities = self._entities if rule.by_arrival else self._entities._replace(outside=outside)
+        noisy = tree.noisy.copy()
+        changed = np.array(sorted({*first, *last}))
+        tally = new_tally(entities)
+        for node in changed:
+            find_flags(self._key, moved, node, entities, rule, tally)
+        noisy[changed] = noisy_counts(
+            self._key, moved.order, moved.start[changed], moved.rows[changed], tree.places[changed], entities
+        )
+        return tree._replace(nodes=moved, root=root, noisy=noisy), outside
+
+    def _with_passengers(self, columns: Sequence[RankedColumn]) -> Entities:
+        """Whose the rows are, those that are outside in any of the columns being passengers."""
+        if self._rule.by_arrival:
+            return self._entities  # the reference's port counts them in all respects
+        return self._entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
+
+    def _harvest(self, combination: ColumnNumbers) -> Harvest:
+        if combination not in self._harvests:
+            known = self._known.harvest(self.columns_of(combination)) if self._known else None
+            self._harvests[combination] = known or self.harvest_tree(combination)
+        return self._harvests[combination]
+
+    def harvest_tree(self, combination: ColumnNumbers) -> Harvest:
+        """The buckets of each node of a tree."""
+        tree, columns = self.tree(combination), [self.ranked(column) for column in combination]
+        grown = Grown(
+            tree.nodes,
+            tree.grid,
+            tree.noisy,
+            tree.places,
+            _rank_rows(columns),
+            self._with_passengers(columns),
+            len(combination) == 1 and self.columns[combination[0]].value_safe,
+        )
+        return harvest(
+            self._key, grown, _join_harvests([self._harvest(fewer) for fewer in _subsets(combination)])
+        )
+
+
+def _rank_rows(columns: Sequence[RankedColumn]) -> Ids:
+    """The rows' ranks in each column, C-contiguous (n, k)."""
+    return np.ascontiguousarray(np.stack([column.ranks for column in columns], axis=1))
 
 
 def column_numbers(columns: Collection[int]) -> ColumnNumbers:
@@ -441,22 +371,24 @@ def column_numbers(columns: Collection[int]) -> ColumnNumbers:
     return tuple(sorted(columns))
 
 
-def _below(combination: ColumnNumbers) -> list[ColumnNumbers]:
+def _subsets(combination: ColumnNumbers) -> list[ColumnNumbers]:
     """The combinations of one column less, the first without the last column; none of a single column.
 
-    >>> _below((0, 3, 7))
+    >>> _subsets((0, 3, 7))
     [(0, 3), (0, 7), (3, 7)]
     """
     last = len(combination) - 1
     return [combination[:left] + combination[left + 1 :] for left in range(last, -1, -1) if last]
 
 
-def _ranked(name: str, values: Floats, interval: Interval) -> RankedColumn:
+def _rank_column(column: ForestColumn) -> RankedColumn:
+    values, null_value, interval = map_nulls(column.values)
     distinct, ranks = np.unique(values, return_inverse=True)
-    return RankedColumn(name, distinct, ranks.astype(np.int32), interval, np.zeros(len(values), np.bool_))
+    outside = np.zeros(len(values), np.bool_)
+    return RankedColumn(column.name, distinct, ranks.astype(np.int32), null_value, interval, outside)
 
 
-def _entities(hashes: Words) -> Entities:
+def _number_entities(hashes: Words) -> Entities:
     numbers = np.empty(hashes.shape, np.int32)
     most = 0
     for column in range(hashes.shape[1]):

@@ -30,9 +30,9 @@ from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.parts.workers import Workers
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.dependence import KnownPairs, dependences
-from tasks.core.syndiffix.forest import Forest, ForestColumn, Tree
+from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
-from tasks.core.syndiffix.tree_kernels import Nodes, TreeGrid
+from tasks.core.syndiffix.tree_kernels import Nodes, Tree, TreeGrid
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 

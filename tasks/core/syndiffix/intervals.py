@@ -27,20 +27,6 @@ class Interval:
         return self.upper - self.lower
 
 
-@dataclass(frozen=True)
-class TreeColumn:
-    """A column ready for a tree.
-
-    Attributes:
-        values: (n,), nulls replaced by ``null_value``.
-        interval: snapped; holds all values and ``null_value``, whether there are nulls or not.
-    """
-
-    values: Floats
-    null_value: float
-    interval: Interval
-
-
 def snap(lower: float, upper: float) -> Interval:
     """The smallest interval around lower..upper whose size is 2^i and whose bounds are multiples of 2^(i-1).
 
@@ -76,11 +62,15 @@ def null_mapping(lower: float, upper: float) -> float:
     return 2.0 * lower if lower < 0 else 1.0
 
 
-def map_nulls(values: Floats) -> TreeColumn:
+def map_nulls(values: Floats) -> tuple[Floats, float, Interval]:
     """A column (n,) with NaN for null, made ready for a tree; one without a value counts as all 0.
 
-    >>> ages = map_nulls(np.array([18.0, 93.0, np.nan]))
-    >>> ages.values.tolist(), ages.interval
+    Returns:
+        The values with nulls replaced, what replaces them, and the snapped interval of all of them, which
+        holds what stands for null whether there are nulls or not.
+
+    >>> values, _, interval = map_nulls(np.array([18.0, 93.0, np.nan]))
+    >>> values.tolist(), interval
     ([18.0, 93.0, 186.0], Interval(lower=0.0, upper=256.0))
 
     Raises:
@@ -97,7 +87,7 @@ def map_nulls(values: Floats) -> TreeColumn:
         half = snap(lower, nextafter(upper, inf))
         null_value = half.upper + half.size / 2
         interval = Interval(half.lower, half.upper + half.size)
-    return TreeColumn(np.where(missing, null_value, values), null_value, interval)
+    return np.where(missing, null_value, values), null_value, interval
 
 
 def _power_of_two_from(length: float) -> float:

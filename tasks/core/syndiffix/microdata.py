@@ -53,7 +53,8 @@ class CellSource:
     @cached_property
     def top(self) -> float:
         """The upper end of the column's interval, whose last half the end itself belongs to."""
-        return map_nulls(self.column.values).interval.upper
+        _, _, interval = map_nulls(self.column.values)
+        return interval.upper
 
     @cached_property
     def weights(self) -> "_Weights":

@@ -55,12 +55,12 @@ def on_one_scale(name: str, parts: Sequence[pa.ChunkedArray]) -> PublishedColumn
         InputError: a type that has no numbers, or an infinite one.
     """
     encoded = encode_column(name, pa.chunked_array([chunk for part in parts for chunk in part.chunks]))
-    mapped = map_nulls(encoded.values)
+    numbers, null_value, interval = map_nulls(encoded.values)
     found, first = [], 0
     for part in parts:
-        found.append(DrawnCells(mapped.values[first : first + len(part)], part.combine_chunks()))
+        found.append(DrawnCells(numbers[first : first + len(part)], part.combine_chunks()))
         first += len(part)
-    return PublishedColumn(found, mapped.interval, mapped.null_value, encoded.vocabulary is not None)
+    return PublishedColumn(found, interval, null_value, encoded.vocabulary is not None)
 
 
 def stitch_tables(left: pa.Table, right: pa.Table, owner: StitchOwner) -> pa.Table:

@@ -34,8 +34,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.arrays import Floats, Ids, Integers
+from tasks.core.arrays import Floats, Ids, Integers, Words
 from tasks.core.compiling.decorator import njit
+from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.noise_kernels import Entities, Secret, Tally, count_entities, is_any_low, new_tally
 
 NO_NODE = -1  # no such node
@@ -450,17 +451,33 @@ def _was_divided(
     return False
 
 
-class Walked(NamedTuple):
-    """A tree as the walk sees it."""
+class Tree(NamedTuple):
+    """A grown tree over k columns.
 
-    nodes: Nodes
+    Attributes:
+        grid: where its columns' values lie.
+        nodes: as grown; those that are not below ``root`` are of no concern.
+        root: node number; 0 unless it was pushed down.
+        noisy: rows of each node, with noise, at least 1, int32 (N,).
+        places: the seed of each node's place, uint64 (N,).
+    """
+
     grid: TreeGrid
-    noisy: Ids
+    nodes: Nodes
     root: int
+    noisy: Ids
+    places: Words
+
+    @property
+    def root_interval(self) -> Interval:
+        """The snapped interval of a one-column tree's root."""
+        size = float(np.ldexp(self.grid.size[0], -int(self.nodes.depth[self.root])))
+        lower = float(self.nodes.lower[self.root, 0])
+        return Interval(lower, lower + size)
 
 
 @njit(cache=True, nogil=True)
-def walk(first: Walked, second: Walked, both: Walked, least: int, few: float) -> float:
+def walk(first: Tree, second: Tree, both: Tree, least: int, few: float) -> float:
     """The dependence of two columns, from 0 to 1; rows of the table are those that the pair's root counts.
 
     Args:
@@ -504,7 +521,7 @@ def _is_single(nodes: Nodes, node: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _child(tree: Walked, node: int, single: bool, half: int, both: Walked, pair: int, column: int) -> int:
+def _child(tree: Tree, node: int, single: bool, half: int, both: Tree, pair: int, column: int) -> int:
     if not single:
         return _find_corner(tree.nodes, node, half)
     if pair == NO_NODE:

@@ -21,7 +21,7 @@ def buckets(*triples):
 
 def source(array, *marginal, value_safe=False):
     column = encode_column("c", array)
-    null_value = map_nulls(column.values).null_value
+    _, null_value, _ = map_nulls(column.values)
     return CellSource(column, null_value, buckets(*marginal), value_safe)
 
 

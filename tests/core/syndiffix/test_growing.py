@@ -8,8 +8,7 @@ import pytest
 
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess, Workers
-from tasks.core.syndiffix import forest as forests
-from tasks.core.syndiffix.forest import ForestColumn
+from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.growing import GrowingPlace, TreeFiles, grow_sets, measure_pairs
 from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
@@ -204,8 +203,8 @@ def test_workers_grow_the_trees_of_one_process(
     remote = f"memory://{tmp_path.name}" if ids else ""
     grow_sets(synthesizer_growing(ids=ids).forest, SETS, place(tmp_path, workers, remote))
     assert contents(tmp_path / "trees") == contents(tmp_path / "alone")
-    monkeypatch.setattr(forests, "grow_tree", None)
-    monkeypatch.setattr(forests, "harvest_tree", None)
+    monkeypatch.setattr(Forest, "grow_tree", None)
+    monkeypatch.setattr(Forest, "harvest_tree", None)
     found = synthesizer_growing(tmp_path / "trees", ids)
     basis = found.basis()
     for one, other in zip(drawn, (found.draw(each, basis) for each in SETS), strict=True):
@@ -223,7 +222,7 @@ def test_workers_measure_the_dependence_of_one_process(
     for known in (some, {}):
         pairs = measure_pairs(synthesizer_growing().forest, known, place(tmp_path, workers))
     assert contents(tmp_path / "trees") == contents(tmp_path / "alone")
-    monkeypatch.setattr(forests, "grow_tree", None)
+    monkeypatch.setattr(Forest, "grow_tree", None)
     again = synthesizer_growing(tmp_path / "trees").measure(pairs)
     assert again.dependence.tobytes() == measured.dependence.tobytes()
     assert again.entropies.tobytes() == measured.entropies.tobytes()
