@@ -7,6 +7,7 @@ such tables are in one place: a second dataset of it needs a written reason.
 
 import argparse
 import io
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def describe_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
     Raises:
         InputError: there is none, or it is no blob.
     """
-    with BlobFile(Path(request["path"])) as blob:
+    with closing(BlobFile(Path(request["path"]))) as blob:
         header = blob.header
     return {
         "path": request["path"],

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -346,7 +347,7 @@ def read_asked(options: argparse.Namespace) -> pa.Table:
         settled.append("clustering")
     _refuse("What is in a blob was settled when it was built", options, settled)
     path = options.table.expanduser()
-    with BlobFile(path) as blob:
+    with closing(BlobFile(path)) as blob:
         names = blob.header.columns.names
         protects = blob.header.parameters["protects"]
     say(str(protects))

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Flags, Floats, Integers
+from tasks.core.arrays import Floats, Integers
 from tasks.core.records.cells import bin_codes
 from tasks.core.records.columns import Schema, bin_labels
 from tasks.core.tables.column_names import output_spelling
@@ -54,7 +54,7 @@ class Bins:
             return bin_codes(_numbers(column), self.edges).astype(np.int64) - 1
         found = pc.index_in(_texts(column, self.period), pa.array(self.labels, pa.string()))
         places: Integers = found.fill_null(len(self.labels)).to_numpy().astype(np.int64)
-        places[_is_null(column)] = -1
+        places[column.is_null(nan_is_null=True).to_numpy()] = -1
         return places
 
 
@@ -89,7 +89,7 @@ def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = 
     if kind == "string":
         counted = _by_count(_texts(column, None))
         return Bins(name, kind, tuple(counted[:_MOST_TEXTS]))
-    if kind == "timestamp" and _has_date(column.type):
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         return _periods(name, column)
     numbers = _numbers(column)
     distinct = np.unique(numbers[~np.isnan(numbers)])
@@ -142,10 +142,6 @@ def _texts(column: pa.ChunkedArray, period: tuple[str, str] | None) -> pa.Chunke
     return pc.strftime(local.cast(pa.timestamp("s"), safe=False), format=period[1])
 
 
-def _has_date(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
-
-
 def _numbers(column: pa.ChunkedArray) -> Floats:
     column = column.cast(plain_type(column.type))
     if pa.types.is_temporal(column.type):
@@ -153,8 +149,3 @@ def _numbers(column: pa.ChunkedArray) -> Floats:
         column = column.cast(wide)
     numbers: Floats = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
     return numbers
-
-
-def _is_null(column: pa.ChunkedArray) -> Flags:
-    found: Flags = column.is_null(nan_is_null=True).to_numpy()
-    return found

@@ -29,13 +29,12 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, combinations
 from math import comb
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -48,7 +47,7 @@ from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.dependence import ColumnRelations, relate_columns
 from tasks.core.syndiffix.entities import unit_sentence
-from tasks.core.syndiffix.forest import Forest, column_numbers
+from tasks.core.syndiffix.forest import column_numbers
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
@@ -89,19 +88,6 @@ def require_blob_name(path: Path) -> None:
     """Refuse another name. Raises ParameterError."""
     if not path.name.endswith(ENDING) or path.name == ENDING:
         raise ParameterError(f"A blob's file must end in {ENDING}, and {path.name!r} doesn't: name it so.")
-
-
-def write_blob_file(path: Path, header: BlobHeader, tables: Iterable[tuple[ColumnNumbers, pa.Table]]) -> None:
-    """Write a blob, in the place of a file that is there.
-
-    ``path``: ends in `ENDING`.
-    ``tables``: of plain cells, each with the numbers of its columns; used up one by one.
-
-    Raises:
-        ParameterError: another name, or the file can't be written there.
-    """
-    require_blob_name(path)
-    place(path, lambda stream: _fill(stream, header, tables))
 
 
 def _fill(stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[ColumnNumbers, pa.Table]]) -> None:
@@ -160,14 +146,6 @@ class BlobFile:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         self._file.close()
@@ -271,7 +249,8 @@ def write_blob(
     require_size(count, largest)
     if isinstance(synthesizer.strategy, MlClustering):
         raise ParameterError("A blob must be built without a target: name the target when it is read.")
-    relations = _relations(synthesizer.forest, progress)
+    measured = relate_columns(synthesizer.forest, progress=lambda done, of: progress("dependence", done, of))
+    relations = ColumnRelations(measured.dependence.round(_DECIMALS), measured.entropies.round(_DECIMALS))
     strategy = synthesizer.strategy
     is_solved = isinstance(strategy, DefaultClustering)
     clustering = strategy if isinstance(strategy, DefaultClustering) else DefaultClustering()
@@ -283,7 +262,8 @@ def write_blob(
         _public_parameters(synthesizer),
     )
     stored = _combinations_to_store(count, largest, clusters)
-    write_blob_file(path, header, _tables(synthesizer, stored, progress))
+    tables = _tables(synthesizer, stored, progress)
+    place(path, lambda stream: _fill(stream, header, tables))
     return len(stored)
 
 
@@ -381,12 +361,6 @@ def _table(synthesizer: Synthesizer, combination: ColumnNumbers, basis: Stitchin
     )
 
 
-def _relations(forest: Forest, progress: StepDone) -> ColumnRelations:
-    """Dependences and entropies of all rows, as a blob may tell them."""
-    found = relate_columns(forest, progress=lambda done, of: progress("dependence", done, of))
-    return ColumnRelations(found.dependence.round(_DECIMALS), found.entropies.round(_DECIMALS))
-
-
 def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:
     """What people may know of how it was made: never the salt."""
     parameters = synthesizer.parameters
@@ -413,7 +387,7 @@ def read_blob(path: Path, columns: Sequence[str], target: str | None = None) -> 
         ParameterError: a column that the blob does not have, or that is named twice; a target that is not
             asked for.
     """
-    with BlobFile(path) as blob:
+    with closing(BlobFile(path)) as blob:
         ids = _numbers_of(columns, blob.header.columns.names)
         if target is not None and target not in columns:
             raise ParameterError(
@@ -569,15 +543,12 @@ def _stitched(
     """Two tables stitched, each first to the stitch columns' own table, whose counts are the better ones."""
     own = tables.get(column_numbers(cluster.stitch))
     if cluster.owner == "shared" and own is not None and own.rows:
-        left, right = (
-            join_tables(own, side, DerivedCluster("left", cluster.stitch, _others(side, cluster)), basis)
-            for side in (left, right)
-        )
+        both = []
+        for side in (left, right):
+            others = tuple(column for column in sorted(side.cells) if column not in cluster.stitch)
+            both.append(join_tables(own, side, DerivedCluster("left", cluster.stitch, others), basis))
+        left, right = both
     return join_tables(left, right, cluster, basis)
-
-
-def _others(table: Microdata, cluster: DerivedCluster) -> tuple[int, ...]:
-    return tuple(column for column in sorted(table.cells) if column not in cluster.stitch)
 
 
 def _renumbered(clusters: Clusters, columns: ColumnNumbers) -> Clusters:

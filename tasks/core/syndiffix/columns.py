@@ -38,8 +38,10 @@ _MOST_SECONDS = 1 << 52
 _FINEST = 10**6
 _TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
-#: Seconds a value is a multiple of, and parts of a second it is a multiple of: coarse first.
-UNITS = ((_DAY, 1), (3600, 1), (60, 1), (1, 1), (1, 10**3), (1, _FINEST))
+#: A multiple and parts: numbers ``k * multiple / parts`` for whole k lie on it.
+Unit = tuple[int, int]
+#: Of moments, in seconds: coarse first.
+UNITS: tuple[Unit, ...] = ((_DAY, 1), (3600, 1), (60, 1), (1, 1), (1, 10**3), (1, _FINEST))
 
 
 def is_moment(kind: pa.DataType) -> bool:
@@ -81,7 +83,7 @@ def floats_of(whole: Integers, micros: Integers) -> Floats:
     return whole.astype(np.float64) + micros / float(_FINEST)
 
 
-def lies_on(unit: tuple[int, int], whole: Integers, micros: Integers) -> Flags:
+def lies_on(unit: Unit, whole: Integers, micros: Integers) -> Flags:
     """Which of the moments are multiples of a unit of `UNITS`."""
     multiple, parts = unit
     on_unit: Flags = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
@@ -223,22 +225,19 @@ def array_of(words: WideIntegers, missing: Flags, kind: pa.DataType) -> pa.Array
     return array.cast(kind)
 
 
-def type_limits(kind: pa.DataType) -> tuple[int, int]:
-    """The least and the largest (unscaled) integer of a type."""
+def _float_limits(kind: pa.DataType, base: int) -> tuple[float, float]:
+    """The least and the largest float within a type's (unscaled) integers, less a base."""
     if pa.types.is_decimal(kind):
-        largest = int(10 ** min(kind.precision, _LONGEST_DECIMAL)) - 1
-        return -largest, largest
-    if pa.types.is_unsigned_integer(kind):
-        return 0, (1 << kind.bit_width) - 1
-    return -(1 << (kind.bit_width - 1)), (1 << (kind.bit_width - 1)) - 1
-
-
-def floats_within(lowest: int, highest: int) -> tuple[float, float]:
-    """The least and the largest float within lowest..highest, which are integers."""
-    low, high = float(lowest), float(highest)
+        highest = int(10 ** min(kind.precision, _LONGEST_DECIMAL)) - 1
+        lowest = -highest
+    elif pa.types.is_unsigned_integer(kind):
+        lowest, highest = 0, (1 << kind.bit_width) - 1
+    else:
+        lowest, highest = -(1 << (kind.bit_width - 1)), (1 << (kind.bit_width - 1)) - 1
+    low, high = float(lowest - base), float(highest - base)
     return (
-        low if low >= lowest else nextafter(low, inf),
-        high if high <= highest else nextafter(high, -inf),
+        low if low >= lowest - base else nextafter(low, inf),
+        high if high <= highest - base else nextafter(high, -inf),
     )
 
 
@@ -246,15 +245,8 @@ ColumnKind = Literal["boolean", "integer", "real", "timestamp", "string"]
 _LARGEST = 2.0**1020  # what stands for null is at most twice a value
 _MOST_DECIMALS = 17
 _USUAL_DECIMALS = 12
+_WHOLE_NUMBERS: tuple[Unit, ...] = ((1, 1),)
 _OFF_GRID = 100  # a grid is a column's if at most one cell of so many lies beside it
-
-
-@dataclass(frozen=True)
-class ValueGrid:
-    """Numbers ``k * multiple / parts`` for whole k: what cells that are drawn from a range look like."""
-
-    multiple: int = 1
-    parts: int = 1
 
 
 @dataclass(frozen=True)
@@ -275,7 +267,7 @@ class EncodedColumn:
     kind: ColumnKind
     values: Floats
     output_type: pa.DataType
-    grids: tuple[ValueGrid, ...]
+    grids: tuple[Unit, ...]
     bounds: tuple[float, float]
     base: int = 0
     vocabulary: pa.Array | None = None
@@ -296,7 +288,7 @@ class EncodedColumn:
         if self.kind == "boolean":
             cells = pa.array(numbers >= 0.5, mask=missing)
         elif self.kind == "timestamp":
-            cells = array_of_seconds(numbers, missing, kind, self.grids[-1].parts)
+            cells = array_of_seconds(numbers, missing, kind, self.grids[-1][1])
         elif self.vocabulary is not None:
             ranks = pa.array(numbers.astype(np.int64), mask=missing)
             cells = self.vocabulary.take(ranks) if len(self.vocabulary) else pa.nulls(len(ranks), kind)
@@ -340,7 +332,7 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
         output_type = pa.dictionary(pa.int32(), kind)
     if pa.types.is_boolean(kind):
         values = _with_nan(array.cast(pa.uint8()).fill_null(0).to_numpy().astype(np.float64), array)
-        return EncodedColumn(name, "boolean", values, output_type, (ValueGrid(),), (0.0, 1.0))
+        return EncodedColumn(name, "boolean", values, output_type, _WHOLE_NUMBERS, (0.0, 1.0))
     if pa.types.is_integer(kind) or is_supported_decimal(kind):
         return _encode_whole(name, array, output_type)
     if pa.types.is_floating(kind):
@@ -397,11 +389,10 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     base = 0
     if present.any() and not scale:
         base = float_offset(*WideIntegers(words.low[present], words.high[present]).extremes())
-    lowest, highest = type_limits(kind)
-    low, high = floats_within(lowest - base, highest - base)
+    low, high = _float_limits(kind, base)
     values = _with_nan(words.plus(-base).floats() / 10.0**scale, array)
     bounds = (low / 10.0**scale, high / 10.0**scale)
-    column = EncodedColumn(name, "integer", values, output_type, (ValueGrid(),), bounds, base)
+    column = EncodedColumn(name, "integer", values, output_type, _WHOLE_NUMBERS, bounds, base)
     if scale:
         decimals = _decimals(values[present], min(scale, _MOST_DECIMALS))
         grids = _decimal_grids(scale if decimals is None else decimals, scale)
@@ -466,8 +457,8 @@ def _decimals(values: Floats, most: int) -> int | None:
     return next((decimals for decimals, count in enumerate(needing_more) if count <= allowed), None)
 
 
-def _decimal_grids(decimals: int, most: int) -> tuple[ValueGrid, ...]:
-    return tuple(ValueGrid(parts=10**places) for places in range(decimals, most + 1))
+def _decimal_grids(decimals: int, most: int) -> tuple[Unit, ...]:
+    return tuple((1, 10**places) for places in range(decimals, most + 1))
 
 
 def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:
@@ -481,9 +472,8 @@ def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> Enc
     allowed = int(present.sum()) // _OFF_GRID
     coarsest = next(place for place, cells in enumerate(off) if cells <= allowed)
     exact = off.index(0) if present.any() else coarsest
-    grids = tuple(ValueGrid(*unit) for unit in UNITS[coarsest : exact + 1])
     values = _with_nan(floats_of(whole, micros), array)
-    return EncodedColumn(name, "timestamp", values, output_type, grids, bounds_of(kind))
+    return EncodedColumn(name, "timestamp", values, output_type, UNITS[coarsest : exact + 1], bounds_of(kind))
 
 
 def _encode_texts(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:
@@ -494,4 +484,4 @@ def _encode_texts(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     ranks[order.to_numpy()] = np.arange(len(order))
     values = _with_nan(np.append(ranks, 0.0)[coded.indices.fill_null(len(ranks)).to_numpy()], array)
     bounds = (0.0, float(max(len(vocabulary) - 1, 0)))
-    return EncodedColumn(name, "string", values, output_type, (ValueGrid(),), bounds, vocabulary=vocabulary)
+    return EncodedColumn(name, "string", values, output_type, _WHOLE_NUMBERS, bounds, vocabulary=vocabulary)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tasks.core.arrays import Floats
 from tasks.core.syndiffix.forest import Forest
-from tasks.core.syndiffix.tree_kernels import NO_NODE, Tree, walk
+from tasks.core.syndiffix.tree_kernels import NO_NODE, walk
 
 KnownPairs = Mapping[tuple[str, str], float]
 
@@ -53,14 +53,18 @@ def relate_columns(
 
 
 def entropies(forest: Forest) -> Floats:
-    return np.array([entropy(forest.tree((column,))) for column in range(len(forest.columns))])
-
-
-def entropy(tree: Tree) -> float:
-    """The entropy of a column: of the noisy shares of its tree's leaves."""
-    leaves = below_root(tree) & (tree.nodes.first_child == NO_NODE)
-    shares = tree.noisy[leaves] / tree.noisy[tree.root]
-    return float(-(shares * np.log2(shares)).sum())
+    """The entropy of each column: of the noisy shares of its tree's leaves."""
+    found = []
+    for column in range(len(forest.columns)):
+        tree = forest.tree((column,))
+        below_root = np.zeros(len(tree.noisy), np.bool_)  # other nodes were left by push-down
+        below_root[tree.root] = True
+        for node in range(tree.root + 1, len(below_root)):
+            below_root[node] = below_root[tree.nodes.parent[node]]
+        leaves = below_root & (tree.nodes.first_child == NO_NODE)
+        shares = tree.noisy[leaves] / tree.noisy[tree.root]
+        found.append(float(-(shares * np.log2(shares)).sum()))
+    return np.array(found)
 
 
 def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
@@ -94,12 +98,3 @@ def is_sample_worthwhile(rows: int, columns: int, sample: int) -> bool:
     """Whether so many rows of a table are enough to measure by: where that saves at least half."""
     pairs = columns * columns
     return sample < rows and pairs * rows > 2 * (pairs * sample + 3 * rows * columns // 2)
-
-
-def below_root(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which nodes are the root or below it, (N,); others were left by push-down."""
-    below = np.zeros(len(tree.noisy), np.bool_)
-    below[tree.root] = True
-    for node in range(tree.root + 1, len(below)):
-        below[node] = below[tree.nodes.parent[node]]
-    return below

@@ -216,17 +216,17 @@ def _evenly(column: EncodedColumn, lower: Floats, upper: Floats, generator: np.r
     shares = generator.random(len(low))
     numbers: Floats = np.maximum(np.minimum(low + shares * (high - low), np.nextafter(high, -np.inf)), low)
     rest = np.arange(len(low))
-    for grid in column.grids:
-        first = np.ceil(low[rest] * grid.parts / grid.multiple)
-        end = np.ceil(high[rest] * grid.parts / grid.multiple)
+    for multiple, parts in column.grids:
+        first = np.ceil(low[rest] * parts / multiple)
+        end = np.ceil(high[rest] * parts / multiple)
         fits = (end > first) & (np.maximum(-first, end) <= _EXACT)
         steps = np.minimum(np.floor(shares[rest] * (end - first)), end - first - 1)
-        drawn = np.clip((first + steps) * grid.multiple / grid.parts, low[rest], None)
+        drawn = np.clip((first + steps) * multiple / parts, low[rest], None)
         numbers[rest[fits]] = drawn[fits]
         rest = rest[~fits]
     if not pa.types.is_floating(column.cell_type):
-        finest = column.grids[-1]  # of large numbers, and of intervals that hold nothing of any grid
-        on_grid = np.rint(numbers[rest] * finest.parts / finest.multiple) * finest.multiple / finest.parts
+        multiple, parts = column.grids[-1]  # of large numbers, and of intervals that hold nothing of any grid
+        on_grid = np.rint(numbers[rest] * parts / multiple) * multiple / parts
         numbers[rest] = np.clip(on_grid, *column.bounds)
     elif column.cell_type.bit_width < 64:
         return _shortened(numbers, high, column.cell_type.to_pandas_dtype())

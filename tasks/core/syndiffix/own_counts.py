@@ -313,9 +313,14 @@ def _settled(
     if (found == wanted).all():
         return cells
     missing = int(np.flatnonzero(single & (weights.lower == source.null_value)).max(initial=_NOWHERE))
-    counts = _Counts(found, wanted, np.where(single, np.minimum(found, wanted), 0), missing)
-    keys = _ordered_by(cells.numbers, cells.numbers == source.null_value, generator)
-    rows, to = _moves(keys, places, counts, generator)
+    staying = np.where(single, np.minimum(found, wanted), 0)
+    # Rows are lined up by their numbers; nulls, which have none, by that of any other row.
+    keys, is_null = cells.numbers.copy(), cells.numbers == source.null_value
+    if not is_null.all():
+        keys[is_null] = generator.choice(cells.numbers[~is_null], int(is_null.sum()))
+    free = _free_rows(places, found, staying, generator)
+    free = free[np.lexsort((generator.random(len(free)), keys[free]))]
+    rows, to = _moves(free, places, wanted - staying, missing, generator)
     return _drawn_anew(source, cells, rows, to, generator)
 
 
@@ -335,23 +340,6 @@ def _tolerated(found: Integers, wanted: Integers, tolerance: Floats) -> Integers
     return target
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """Rows of each of a column's buckets.
-
-    Attributes:
-        found: (M,), how many there are.
-        wanted: (M,), how many there are to be; as many in all as the table has.
-        kept: (M,), how many surely stay: of single values only.
-        missing: which bucket is that of nulls; `_NOWHERE` if none is.
-    """
-
-    found: Integers
-    wanted: Integers
-    kept: Integers
-    missing: int
-
-
 def _shared_out(weights: Floats, rows: int, start: float) -> Integers:
     """So many rows in proportion to some weights, rounded with what is left over carried on.
 
@@ -364,24 +352,14 @@ def _shared_out(weights: Floats, rows: int, start: float) -> Integers:
     return shares
 
 
-def _ordered_by(numbers: Floats, is_null: Flags, generator: np.random.Generator) -> Floats:
-    """What rows are lined up by: their numbers; of nulls, which have none, that of any other row."""
-    keys, others = numbers.copy(), numbers[~is_null]
-    if len(others):
-        keys[is_null] = generator.choice(others, int(is_null.sum()))
-    return keys
-
-
 def _moves(
-    keys: Floats, places: Integers, counts: _Counts, generator: np.random.Generator
+    free: Integers, places: Integers, lacking: Integers, missing: int, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    free = _free(places, counts, generator)
-    free = free[np.lexsort((generator.random(len(free)), keys[free]))]
-    open_places = counts.wanted - counts.kept
-    to = np.repeat(np.arange(len(open_places)), open_places)
-    if counts.missing != _NOWHERE:
+    """Which rows change, and to which bucket: those that are free, in their order, go to what is lacking."""
+    to = np.repeat(np.arange(len(lacking)), lacking)
+    if missing != _NOWHERE:
         # Null is nowhere in the column's order, so it is chance who becomes null.
-        null = to == counts.missing
+        null = to == missing
         chosen = np.zeros(len(free), np.bool_)
         chosen[generator.choice(len(free), int(null.sum()), replace=False)] = True
         free, to = np.concatenate([free[~chosen], free[chosen]]), np.concatenate([to[~null], to[null]])
@@ -389,15 +367,20 @@ def _moves(
     return free[moved], to[moved]
 
 
-def _free(places: Integers, counts: _Counts, generator: np.random.Generator) -> Integers:
-    """Rows that need not stay where they are; which of a single value's too many is left to chance."""
+def _free_rows(
+    places: Integers, found: Integers, staying: Integers, generator: np.random.Generator
+) -> Integers:
+    """Rows that need not stay where they are; which of a single value's too many is left to chance.
+
+    ``found``, ``staying``: how many each bucket has, and how many of them surely stay, (M,).
+    """
     order = generator.permutation(len(places))
     order = order[np.argsort(places[order], kind="stable")]
     sorted_places = places[order]
-    nowhere = len(places) - int(counts.found.sum())
-    begin = nowhere + np.cumsum(counts.found) - counts.found
+    nowhere = len(places) - int(found.sum())
+    begin = nowhere + np.cumsum(found) - found
     # Of each bucket's rows, in random order, as many of the first as surely stay.
-    stays = np.arange(len(places)) - begin[sorted_places] < counts.kept[sorted_places]
+    stays = np.arange(len(places)) - begin[sorted_places] < staying[sorted_places]
     free: Integers = order[~stays | (sorted_places == _NOWHERE)]
     return free
 
