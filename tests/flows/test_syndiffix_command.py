@@ -53,10 +53,6 @@ class TestForms:
             "bool",
         )
 
-    def test_a_name_without_a_type_is_inferred(self, table, tmp_path):
-        assert run(table, "--columns", "age", "income:s", "-o", tmp_path / "out.parquet") == 0
-        assert [str(field.type) for field in pq.read_schema(tmp_path / "out.parquet")] == ["int64", "string"]
-
     def test_a_colon_in_a_header_is_part_of_it_where_nothing_else_is_one(self, tmp_path, output):
         rows = [[row[1], row[3]] for row in people()]
         table = write(tmp_path / "t.csv", rows, ["a:i", "b:x"])
@@ -65,24 +61,19 @@ class TestForms:
         assert run(table, "--columns", "a:i:i", "-o", output) == 0
         assert read(output)[0] == ["a:i"]
 
-    def test_the_output_is_the_same_each_time_and_the_salt_of_another_dataset_makes_another(
+    def test_the_output_is_the_same_of_a_copy_and_the_salt_of_another_dataset_makes_another(
         self, table, tmp_path
     ):
         found = []
-        for number, dataset in enumerate(("people", "people", "others")):
+        copy = tmp_path / "renamed.csv"
+        copy.write_bytes(table.read_bytes())
+        for number, (source, dataset) in enumerate(((table, "people"), (copy, "people"), (table, "others"))):
             path = tmp_path / f"{number}.csv"
             if dataset == "others":
                 assert command.main(["ledger", "others", "--reason", "other people"]) == 0
-            assert run(table, "--aidcolumns", "pid", "--dataset", dataset, "-o", path) == 0
+            assert run(source, "--aidcolumns", "pid", "--dataset", dataset, "-o", path) == 0
             found.append(path.read_bytes())
         assert found[0] == found[1] != found[2]
-
-    def test_a_copied_or_renamed_table_has_the_same_salt(self, table, tmp_path):
-        copy = tmp_path / "renamed.csv"
-        copy.write_bytes(table.read_bytes())
-        for source, name in ((table, "one.csv"), (copy, "other.csv")):
-            assert run(source, "--columns", "age", "city", "-o", tmp_path / name) == 0
-        assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
 
     def test_the_wrappers_form_is_the_same_command(self, table, tmp_path):
         one, other = tmp_path / "one.csv", tmp_path / "other.csv"
@@ -135,20 +126,13 @@ class TestBadInput:
         said = capfd.readouterr().err
         assert "none.csv" in said and "sensitive_microdata" not in said
 
-    def test_infinite_numbers_are_told_by_column_alone(self, tmp_path, output, capfd):
-        path = tmp_path / "t.parquet"
-        pq.write_table(pa.table({"pay": [1.0, float("inf"), 123456.5]}), path)
-        assert run(path, "-o", output) == 2
-        said = capfd.readouterr().err
-        assert "'pay'" in said and "123456" not in said
-
     def test_cells_that_are_not_of_their_type_are_told_by_column_alone(self, tmp_path, output, capfd):
         path = write(tmp_path / "t.csv", [*[["7"]] * 100, [TOKEN]], ["age"])
         assert run(path, "--columns", "age:i", "-o", output) == 0
         said = capfd.readouterr().err
         assert "'age'" in said and TOKEN not in said
 
-    @pytest.mark.parametrize(("rows", "least"), [(1, 3), (2, 3), (5, 6)])
+    @pytest.mark.parametrize(("rows", "least"), [(1, 3), (5, 6)])
     def test_a_few_rows_give_an_empty_table_of_the_right_types(self, tmp_path, rows, least, capfd):
         # Fewer than the threshold, whatever the salt.
         path, table = tmp_path / "out.parquet", write(tmp_path / "t.csv", people(rows))
@@ -173,41 +157,31 @@ def column_of(tmp_path: Path, column: pa.Array, *arguments: str) -> pa.ChunkedAr
     return found
 
 
+START = datetime(2024, 3, 31, tzinfo=UTC)
+COLUMNS = [
+    pa.array(["Ulm", "Graz"] * 100, pa.large_string()),
+    pa.array([datetime(2024, 1, 1 + day % 3) for day in range(200)], pa.timestamp("us")),
+    pa.array([START + timedelta(hours=hour % 3) for hour in range(300)], pa.timestamp("ms", "Europe/Berlin")),
+    pa.array([1e-07 * (1 + number % 4) for number in range(400)]),
+    pa.array([None, 1, 2, 3] * 100, pa.int64()),
+    pa.array(["a", "b", None] * 100).dictionary_encode(),
+]
+
+
 class TestTypes:
-    def test_large_strings_and_microseconds_come_back_as_such(self, tmp_path):
-        words = pa.array(["Ulm", "Graz"] * 100, pa.large_string())
-        found = column_of(tmp_path, words)
-        assert found.type == pa.large_string() and set(found.to_pylist()) == {"Ulm", "Graz"}
-        moments = pa.array([datetime(2024, 1, 1 + day % 3) for day in range(200)], pa.timestamp("us"))
-        found = column_of(tmp_path, moments)
-        assert found.type == moments.type and set(found.to_pylist()) == set(moments.to_pylist())
+    @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: str(column.type))
+    def test_cells_of_a_parquet_file_come_back_in_their_type(self, tmp_path, column):
+        found = column_of(tmp_path, column)
+        assert found.type.id == column.type.id
+        assert pa.types.is_dictionary(column.type) or found.type == column.type
+        assert set(found.to_pylist()) == set(column.to_pylist())
 
-    def test_tiny_numbers_stay_apart(self, tmp_path):
-        tiny = [1e-07 * (1 + number % 4) for number in range(400)]
-        assert set(column_of(tmp_path, pa.array(tiny)).to_pylist()) == set(tiny)
-
-    @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.string()])
+    @pytest.mark.parametrize("kind", [pa.int64(), pa.string()])
     def test_value_safe_columns_with_nulls_give_their_own_values_and_nulls(self, tmp_path, kind):
         numbers = [None if number % 4 == 0 else 7 * (number % 40) for number in range(600)]
         column = pa.array(numbers, pa.int64()).cast(kind)
         found = set(column_of(tmp_path, column, "--value-safe-columns", "c").to_pylist())
         assert found <= set(column.to_pylist()) and None in found
-
-    def test_integers_with_nulls_stay_integers_with_nulls(self, tmp_path):
-        found = column_of(tmp_path, pa.array([None, 1, 2, 3] * 100, pa.int64()))
-        assert found.type == pa.int64() and set(found.to_pylist()) == {None, 1, 2, 3}
-
-    def test_moments_keep_their_zone(self, tmp_path):
-        start = datetime(2024, 3, 31, tzinfo=UTC)
-        moments = pa.array(
-            [start + timedelta(hours=hour % 3) for hour in range(300)], pa.timestamp("ms", "Europe/Berlin")
-        )
-        found = column_of(tmp_path, moments)
-        assert found.type == moments.type and set(found.to_pylist()) == set(moments.to_pylist())
-
-    def test_categories_stay_categories(self, tmp_path):
-        found = column_of(tmp_path, pa.array(["a", "b", None] * 100).dictionary_encode())
-        assert pa.types.is_dictionary(found.type) and set(found.to_pylist()) == {"a", "b", None}
 
     def test_a_column_without_a_value_may_be_there_and_be_the_target(self, tmp_path, output):
         rows = [[row[1], "", row[3]] for row in people()]
@@ -220,21 +194,6 @@ class TestTypes:
 
 
 class TestIds:
-    def test_negative_ids_are_ids(self, tmp_path, output):
-        rows = [[str(-row), "here"] for row in range(1, 200)]
-        assert run(write(tmp_path / "t.csv", rows, ["id", "c"]), "--aidcolumns", "id", "-o", output) == 0
-        assert {row[0] for row in read(output)[1:]} == {"here"}
-
-    @pytest.mark.parametrize("ids", [range(5), ["", 1, 2, 3, 4]])
-    def test_the_id_0_is_an_id_and_an_empty_one_is_none(self, tmp_path, output, ids):
-        # Five holders are just enough here: shown only where all five count.
-        rows = [[str(holder), "few"] for holder in ids for _ in range(20)]
-        rows += [[str(holder), word] for holder in range(100, 200) for word in ("all", "many")]
-        exact = ("--threshold-sd", "0", "--layer-noise-sd", "0", "-lcf", "5", "--outlier-count", "0", "0")
-        path = write(tmp_path / "t.csv", rows, ["id", "c"])
-        assert run(path, "--aidcolumns", "id", *exact, "-o", output) == 0
-        assert ("few" in {row[0] for row in read(output)}) == ("" not in ids)
-
     def test_several_rows_of_one_person_are_one(self, tmp_path, output):
         rows = [["1", "mine"]] * 100 + [[str(2 + row), "ours"] for row in range(200)]
         path = write(tmp_path / "t.csv", rows, ["id", "c"])

@@ -36,9 +36,6 @@ def test_the_flow_tells_of_a_new_salt_types_missing_ids_and_what_is_left_out(
     said = capfd.readouterr().err
     assert TOLD[0] not in said and "inferred" not in said
     assert "predict 'smoker': " in said and " columns of the input." in said and "income" not in said
-
-
-def test_the_flow_tells_of_a_table_without_rows(tmp_path, own_ledger, prefect_server, capfd):
     pipeline.run(visits.prepared(tmp_path, visits.rows(2), {"columns": ["town"]}))
     assert "The synthetic table is empty: every group has fewer people" in capfd.readouterr().err
 

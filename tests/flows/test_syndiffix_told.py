@@ -5,7 +5,7 @@ import pytest
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tests.flows import pipeline, visits
-from tests.flows.syndiffix_people import people, run, write
+from tests.flows.syndiffix_people import run
 
 pytestmark = pytest.mark.usefixtures("own_ledger")
 
@@ -26,7 +26,7 @@ def test_it_says_once_what_it_is_and_that_rows_are_people_without_ids(table, tmp
     assert capfd.readouterr().err.count(NOT_PRIVATE) == 1
 
 
-def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table, output, capfd):
+def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table, tmp_path, output, capfd):
     assert run(table, "--columns", "age:r", "income", "joined", "member", "city", "-o", output) == 0
     (line,) = [each for each in capfd.readouterr().err.splitlines() if "were inferred" in each]
     assert line == (
@@ -35,7 +35,9 @@ def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table
     )
     assert run(table, "--columns", "age", "-o", output) == 0
     assert "Types that were inferred: age:i.\n" in capfd.readouterr().err
-    assert run(table, "--columns", "age:i", "city:s", "-o", output) == 0
+    source = tmp_path / "t.parquet"
+    assert run(table, "--columns", "age:i", "city:s", "-o", source) == 0
+    assert run(source, "-o", output) == 0  # a Parquet file's types are its own
     assert "were inferred" not in capfd.readouterr().err
 
 
@@ -50,23 +52,6 @@ def test_a_new_salt_of_a_named_dataset_warns_of_a_second_one_for_the_same_table(
     assert command.main(["ledger", "third", "--reason", "other people"]) == 0
     assert "now keeps why 'third' is about other people" in capfd.readouterr().out
     assert run(table, "--columns", "age", "--dataset", "third", "-o", output) == 0
-
-
-def test_the_types_of_a_parquet_file_are_its_own(table, tmp_path, capfd):
-    source = tmp_path / "t.parquet"
-    assert run(table, "--columns", "age", "city", "-o", source) == 0
-    capfd.readouterr()
-    assert run(source, "-o", tmp_path / "out.csv") == 0
-    assert "were inferred" not in capfd.readouterr().err
-
-
-def test_a_type_that_no_cell_has_is_refused_before_a_salt_is_made(tmp_path, output, own_ledger, capfd):
-    table = write(tmp_path / "t.csv", people())
-    assert run(table, "--columns", "city:i", "member:t", "age:i", "-o", output) == 2
-    said = capfd.readouterr().err
-    assert "'city' must have cells that are integers to be read as city:i" in said and "member:t" in said
-    assert "'age'" not in said and "Ulm" not in said
-    assert not output.exists() and not (own_ledger / "salts").exists()
 
 
 @pytest.mark.parametrize(
@@ -102,16 +87,3 @@ def test_bins_of_what_is_no_number_are_told_to_have_no_effect_whatever_the_name(
     bins = {"Town:i": [0, 5], "age": [0, 30, 60]}
     pipeline.run(from_flat(visits.flat(tmp_path, section, bins=bins)))
     assert "bins need numbers or times, and these columns hold neither: 'town:i'." in capfd.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--columns", "age", "--value-safe-columns", "city"), "leave it out, or add it to --columns."),
-        (("--columns", "age", "--value-safe-columns", "ctiy"), "did you mean 'city'"),
-        (("--columns", "age:x"), "in 'age:x' 'x' is no such letter: correct it."),
-    ],
-)
-def test_what_is_asked_of_a_column_that_it_cannot_be_is_told(table, output, arguments, said, capfd):
-    assert run(table, *arguments, "-o", output) == 2
-    assert said in capfd.readouterr().err

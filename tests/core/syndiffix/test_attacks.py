@@ -56,8 +56,9 @@ def salted(trial, **options):
 
 
 def synthesizer(columns, trial, ids=(), **options):
+    table = columns if isinstance(columns, pa.Table) else pa.table(columns)
     parameters = SynDiffixParameters(salted(trial, **options), clustering=SingleClustering())
-    return Synthesizer(pa.table(columns), parameters, ids=ids)
+    return Synthesizer(table, parameters, ids=ids)
 
 
 def sampled(columns, trial, ids=(), **options):
@@ -244,21 +245,16 @@ def test_our_table_does_not_show_how_many_rows_one_id_has(identifier, trials):
 THRESHOLD = 3
 
 
-def synthesizer_outputs(table, trial, ids=(), **options):
-    salted = AnonymizationParameters(trial.to_bytes(16, "little"), **options)
-    return Synthesizer(table, SynDiffixParameters(salted, clustering=SingleClustering()), ids=ids)
-
-
 def numbers():
     return np.round(np.random.default_rng(3).uniform(0, 500, 400), 3).tolist()
 
 
 def port_output(trial):
-    return port_column(numbers(), AnonymizationParameters(trial.to_bytes(16, "little")))
+    return port_column(numbers(), salted(trial))
 
 
 def our_output(trial):
-    return synthesizer_outputs(pa.table({"x": numbers()}), trial).sample()["x"].to_pylist()
+    return sampled({"x": numbers()}, trial)["x"]
 
 
 def agreement(first, second):
@@ -328,7 +324,7 @@ def test_no_value_of_too_few_entities_is_in_any_output_of_random_tables():
     for trial in range(300):
         table, ids = mixed(generator), ["id"] if trial % 2 else []
         kept = table if ids else table.drop(["id"])
-        made = synthesizer_outputs(kept, trial, ids)
+        made = synthesizer(kept, trial, ids)
         sets = [*((c,) for c in range(3)), *combinations(range(3), 2), (0, 1, 2)]
         counts = {name: holders(table, name, ids) for name in ("c0", "c1", "c2")}
         for output in tables_per_question(made, sets):
@@ -344,7 +340,7 @@ def test_no_text_begins_with_what_too_few_entities_share():
     for trial in range(40):
         table = mixed(generator)
         known = [text for text in table["c2"].to_pylist() if text is not None]
-        for cell in synthesizer_outputs(table.drop(["id"]), trial).sample()["c2"].to_pylist():
+        for cell in synthesizer(table.drop(["id"]), trial).sample()["c2"].to_pylist():
             if cell is not None:
                 assert sum(text.startswith(cell.split("*")[0]) for text in known) >= THRESHOLD
 
@@ -366,9 +362,9 @@ def test_counts_are_the_same_in_any_order_of_rows_and_columns_and_in_each_run():
     generator = np.random.default_rng(7)
     for trial in range(20):
         table = plain(generator)
-        first = synthesizer_outputs(table, trial)
-        shuffled = synthesizer_outputs(table.take(generator.permutation(300)), trial)
-        permuted = synthesizer_outputs(table.select(["z", "y", "x"]), trial)
+        first = synthesizer(table, trial)
+        shuffled = synthesizer(table.take(generator.permutation(300)), trial)
+        permuted = synthesizer(table.select(["z", "y", "x"]), trial)
         assert first.sample().equals(shuffled.sample()) and first.sample().equals(first.sample())
         for combination in ((0,), (1,), (2,), (0, 1), (0, 1, 2)):
             mirrored = tuple(sorted(2 - column for column in combination))
@@ -389,9 +385,7 @@ def test_a_row_that_is_added_changes_only_the_counts_of_nodes_that_hold_it():
     for trial in range(20):
         table = plain(generator)
         added = pa.table({"x": [37.77], "y": [11], "z": ["t3"]}, table.schema)
-        before, after = (
-            synthesizer_outputs(each, trial) for each in (table, pa.concat_tables([table, added]))
-        )
+        before, after = (synthesizer(each, trial) for each in (table, pa.concat_tables([table, added])))
         for combination in ((0,), (0, 1)):
             first, second = (counts_of_nodes(made, combination) for made in (before, after))
             others = [
@@ -424,8 +418,7 @@ def shows_the_few(path, letters):
     """Whether their zip comes out of its own table, or of one with another column, by salt."""
     read = read_table(path, [ChosenColumn(*each) for each in zip(NAMES, letters, strict=True)])
     for trial in range(SALTS_TYPES):
-        salted = AnonymizationParameters(trial.to_bytes(16, "little"))
-        parameters = SynDiffixParameters(salted, clustering=SingleClustering())
+        parameters = SynDiffixParameters(salted(trial), clustering=SingleClustering())
         made = Synthesizer(read.columns, parameters, contents=read.contents)
         tables = tables_per_question(made, [(0,), (0, 1), (0, 4)])
         yield any(str(RARE) in table["zip"].cast(pa.string()).to_pylist() for table in tables)
@@ -438,9 +431,6 @@ def test_a_suppressed_value_appears_under_none_of_32_combinations_of_types(peopl
     assert not all(found[0])
 
 
-COPIES = (None, "i", "r", "s")
-
-
 def test_rows_are_the_same_whatever_types_are_declared_and_in_a_copy_of_another_format(people, tmp_path):
     table = pv.read_csv(people)
     texts = pa.table([column.cast(pa.string()) for column in table.columns], table.column_names)
@@ -451,7 +441,7 @@ def test_rows_are_the_same_whatever_types_are_declared_and_in_a_copy_of_another_
     contents = [
         read_table(path, [ChosenColumn("age"), ChosenColumn("rent", letter)]).contents[:, 0]
         for path in copies
-        for letter in COPIES
+        for letter in (None, "i", "r", "s")
     ]
     assert all((each == contents[0]).all() for each in contents)
 

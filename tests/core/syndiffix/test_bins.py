@@ -46,9 +46,11 @@ def test_few_values_are_bins_of_their_own(
     assert counted(chunked(values, kind)) == told
 
 
-def test_dictionaries_are_what_their_entries_are() -> None:
+def test_dictionaries_are_what_their_entries_are_and_other_cells_are_in_no_bin() -> None:
     assert counted(chunked(["b", "a", "b"]).dictionary_encode()) == {"b": 2, "a": 1, "": 0}
     assert kind_of(pa.dictionary(pa.int32(), pa.float64())) == "real"
+    bins = bins_of("x", chunked(["a", "b"]))
+    assert bins.codes(chunked(["b", "zebra", None])).tolist() == [1, 2, -1]
 
 
 def test_many_numbers_are_in_bins_with_round_edges_and_none_is_lost() -> None:
@@ -70,11 +72,6 @@ def test_moments_are_told_apart_as_finely_as_few_periods_allow() -> None:
     assert bins_of("x", days).labels[:2] == ("2024-01", "2024-02")
     hours = chunked([start + datetime.timedelta(hours=hour) for hour in range(12)])
     assert bins_of("x", hours).labels[:2] == ("2024-01-01 00 h", "2024-01-01 01 h")
-
-
-def test_another_columns_cells_that_are_in_no_bin_are_told() -> None:
-    bins = bins_of("x", chunked(["a", "b"]))
-    assert bins.codes(chunked(["b", "zebra", None])).tolist() == [1, 2, -1]
 
 
 def test_numbers_next_to_each_other_have_edges_all_the_same() -> None:

@@ -20,7 +20,6 @@ from tasks.core.syndiffix.clusters import (
     read_clustering,
     read_clusters,
     respell_columns,
-    separate_clusters,
     write_clusters,
 )
 
@@ -49,21 +48,11 @@ def any_clusters(draw):
     return Clusters(tuple(columns[: cuts[0]]), tuple(derived))
 
 
-def test_clusters_are_read_from_inline_json():
-    assert read_clusters("\n " + TEXT) == CLUSTERS
-
-
-def test_clusters_are_read_from_a_file(tmp_path):
+def test_clusters_are_read_from_a_file_or_as_they_stand(tmp_path):
     path = tmp_path / "clusters.json"
     path.write_text(TEXT)
-    assert read_clusters(str(path)) == CLUSTERS
-
-
-def test_a_stitch_owner_is_read_in_any_case():
+    assert read_clusters(str(path)) == read_clusters("\n " + TEXT) == CLUSTERS
     assert read_clusters(with_derived(StitchOwner="Shared")).derived[0].owner == "shared"
-
-
-def test_no_derived_clusters_have_to_be_given():
     assert read_clusters('{"InitialCluster": [0, 1]}') == one_cluster(2)
 
 
@@ -130,49 +119,36 @@ def test_every_faulty_cluster_is_named():
     assert [text[:17] for text in error.value.problems] == ["Derived cluster 1", "Derived cluster 2"]
 
 
-def test_clusters_must_contain_every_selected_column():
+def test_clusters_must_contain_every_selected_column_and_no_other():
     assert CLUSTERS.require_all(4) is CLUSTERS
     with pytest.raises(ParameterError, match="must contain every selected column, and 4, 5 "):
         CLUSTERS.require_all(6)
-
-
-def test_clusters_may_name_selected_columns_only():
     with pytest.raises(ParameterError, match=r"may name columns 0 to 1 .*, not 2, 3"):
         CLUSTERS.require_all(2)
 
 
-def test_columns_that_come_out_are_those_of_all_clusters():
-    assert CLUSTERS.columns == (0, 1, 2, 3)
-    assert DerivedCluster("left", (3, 1), (2, 0)).columns == (0, 1, 2, 3)
+def shared(*stitch, derived, owner="shared"):
+    return DerivedCluster(owner, stitch, derived)
 
 
-def test_a_derived_cluster_that_shares_the_initial_one_becomes_part_of_it():
-    clusters = Clusters(
-        (1,), (DerivedCluster("shared", (1,), (2, 3)), DerivedCluster("shared", (1, 2), (4, 5)))
-    )
-    assert clusters.simplified() == Clusters((1, 2, 3), (DerivedCluster("shared", (1, 2), (4, 5)),))
-
-
-def test_derived_clusters_are_merged_as_long_as_they_share_the_initial_one():
-    clusters = Clusters((1,), (DerivedCluster("shared", (1,), (2,)), DerivedCluster("shared", (2, 1), (4,))))
-    assert clusters.simplified() == Clusters((1, 2, 4))
-
-
-def test_a_cluster_that_keeps_the_initial_ones_values_is_not_merged():
-    clusters = Clusters((1,), (DerivedCluster("left", (1,), (2,)),))
-    assert clusters.simplified() == clusters
+@pytest.mark.parametrize(
+    ("clusters", "expected"),
+    [
+        (
+            Clusters((1,), (shared(1, derived=(2, 3)), shared(1, 2, derived=(4, 5)))),
+            Clusters((1, 2, 3), (shared(1, 2, derived=(4, 5)),)),
+        ),
+        (Clusters((1,), (shared(1, derived=(2,)), shared(2, 1, derived=(4,)))), Clusters((1, 2, 4))),
+        *[(Clusters((1,), (shared(1, derived=(2,), owner="left"),)),) * 2],
+    ],
+)
+def test_derived_clusters_are_merged_as_long_as_they_share_the_initial_one(clusters, expected):
+    assert clusters.simplified() == expected
 
 
 @given(any_clusters())
 def test_simplified_clusters_have_the_same_columns(clusters):
     assert clusters.simplified().columns == clusters.columns
-
-
-def test_columns_apart_are_all_patched():
-    assert separate_clusters(3) == Clusters(
-        (0,), (DerivedCluster("shared", (), (1,)), DerivedCluster("shared", (), (2,)))
-    )
-    assert separate_clusters(1) == one_cluster(1)
 
 
 OWNED = {"columns": ("b", "c"), "owner": "left"}

@@ -155,16 +155,6 @@ def test_the_row_limit_begins_below_the_depth_threshold(depth):
     check_trees(table, NOISELESS, BucketizationParameters(3, 6, 3, depth), by_arrival=False)
 
 
-def test_rows_of_a_leaf_stay_in_their_order():
-    generator = np.random.default_rng(4)
-    forest = compiled_forest(table_of([generator.uniform(0, 100, 200).tolist() for _ in range(3)]))
-    for combination in ((0, 1), (0, 1, 2)):
-        nodes = forest.tree(combination).nodes
-        leaves = zip(nodes.start[nodes.children == 0], nodes.rows[nodes.children == 0], strict=True)
-        of_leaves = [nodes.order[start : start + rows] for start, rows in leaves]
-        assert len(of_leaves) > 10 and all((np.diff(rows) > 0).all() for rows in of_leaves)
-
-
 TABLES = tables(3, 40)
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import nextafter
 
 import numpy as np
@@ -54,12 +54,6 @@ def test_wider_cells_follow_the_columns_own_counts_where_nothing_is_left():
     cells_of = source(pa.array([0, 1]), (0, 0, 10), (1, 1, 30))
     numbers = draw(cells_of, *[(0, 2)] * 40, *[(0, 0)] * 500, *[(1, 1)] * 1500).numbers
     assert abs(Counter(numbers[:40])[0.0] - 10) <= 1
-
-
-def test_which_of_equal_cells_gets_which_bucket_is_left_to_chance():
-    cells_of = source(pa.array([0, 1]), (0, 0, 10), (1, 1, 10))
-    first = [draw(cells_of, *[(0, 2)] * 4, seed=seed).numbers[0] for seed in range(2000)]
-    assert_law(np.array(first), {0.0: Fraction(1, 2), 1.0: Fraction(1, 2)})
 
 
 @given(st.data())
@@ -117,61 +111,33 @@ def test_no_rows_give_no_cells():
         assert len(cells.values) == len(cells.numbers) == 0
 
 
-def test_the_generator_alone_decides():
-    cells_of = source(NUMBERS, *MARGINAL)
-    assert repeated(cells_of, 0, 64, seed=5)[0] == repeated(cells_of, 0, 64, seed=5)[0]
-    assert repeated(cells_of, 0, 64, seed=5)[0] != repeated(cells_of, 0, 64, seed=6)[0]
-
-
 WORDS = pa.array(["aa", "ab", "ac", "ad", "c", "d"])
 
 
 def test_texts_of_a_range_are_a_prefix_and_a_rank():
     values, numbers = repeated(source(WORDS), 0, 3)
-    assert set(values) == {"a*0", "a*1", "a*2"}
     assert values == [f"a*{int(rank)}" for rank in numbers]
     assert_law(numbers, {k: Fraction(1, 3) for k in (0.0, 1.0, 2.0)})
-    assert set(repeated(source(WORDS), 3, 6)[0]) == {"*3", "*4", "*5"}
-
-
-def test_a_text_by_itself_is_itself():
-    assert draw(source(WORDS), (4, 4), (0, 0)).values.to_pylist() == ["c", "aa"]
-    cells_of = source(WORDS, (0, 4, 30), (4, 4, 30))
-    assert set(repeated(cells_of, 4, 6)[0]) == {"c"}
+    words = source(pa.array(["ab", "abc", "abd"]))  # a prefix that is a whole text in range is cut
+    assert set(repeated(words, 0, 3)[0]) == {"a*0", "a*1", "a*2"}
+    assert set(repeated(words, 1, 3)[0]) == {"ab*1", "ab*2"}
+    assert set(repeated(source(WORDS), 0, 16)[0]) == {f"*{k}" for k in range(6)}
+    assert set(repeated(source(WORDS), 8, 16, times=9)[0]) == {"*5"}
+    assert set(repeated(source(WORDS, value_safe=True), 0, 8)[0]) == set(WORDS.to_pylist())
 
 
 CLINICS = pa.array(["clinic a", "clinic b", "secret clinic"])
 
 
-@pytest.mark.parametrize("interval", [(2, 3), (1.5, 3), (2, 4), (2, 16)])
-@pytest.mark.parametrize("marginal", [[], [(2, 4, 20)], [(0, 2, 9), (2, 8, 20)]])
+@pytest.mark.parametrize(
+    ("interval", "marginal"),
+    [
+        *product([(2, 3), (1.5, 3), (2, 4), (2, 16)], [[], [(2, 4, 20)], [(0, 2, 9), (2, 8, 20)]]),
+        *product([(1, 3), (1, 8)], [[(2, 4, 20)]]),  # the marginal leaves one of several
+    ],
+)
 def test_a_range_of_one_text_shows_nothing_of_it(interval, marginal):
     assert set(repeated(source(CLINICS, *marginal), *interval, times=50)[0]) == {"*2"}
-
-
-@pytest.mark.parametrize("interval", [(1, 3), (1, 8)])
-def test_a_range_of_which_the_marginal_leaves_one_text_shows_nothing_of_it(interval):
-    assert set(repeated(source(CLINICS, (2, 4, 20)), *interval, times=50)[0]) == {"*2"}
-
-
-def test_a_prefix_that_is_a_whole_text_in_range_is_cut():
-    words = source(pa.array(["ab", "abc", "abd"]))
-    assert set(repeated(words, 0, 3)[0]) == {"a*0", "a*1", "a*2"}
-    assert set(repeated(words, 1, 3)[0]) == {"ab*1", "ab*2"}
-
-
-def test_ranks_stay_within_the_vocabulary():
-    assert set(repeated(source(WORDS), 0, 16)[0]) == {f"*{k}" for k in range(6)}
-    assert set(repeated(source(WORDS), 8, 16, times=9)[0]) == {"*5"}
-
-
-def test_a_value_safe_column_of_texts_has_no_star():
-    assert set(repeated(source(WORDS, value_safe=True), 0, 8)[0]) == set(WORDS.to_pylist())
-
-
-def test_null_texts_are_null_and_empty_ones_empty():
-    cells_of = source(pa.array(["", "x", None]))
-    assert draw(cells_of, (0, 0), (1, 1), (2, 2)).values.to_pylist() == ["", "x", None]
 
 
 @given(st.data())
@@ -260,9 +226,13 @@ def test_tiny_reals_do_not_collapse():
     assert len(set(all_digits)) > DRAWS * 0.99
 
 
-def test_decimals_are_drawn_in_their_scale():
+def test_cells_stay_within_their_type_s_scale_and_ends():
     values, _ = repeated(source(pa.array([Decimal("1.25"), Decimal("3.10")])), 1, 1.125)
     assert {str(value) for value in values} == {f"1.{k:02}" for k in range(13)}
+    end_in_2262 = source(pa.array([datetime(2250, 1, 1)], pa.timestamp("ns")))
+    assert max(repeated(end_in_2262, 2.0**33, 2.0**34)[1]) < 1.46e10
+    times, _ = repeated(source(pa.array([1, 86399], pa.time32("s"))), 65536, 131072)
+    assert max(times).hour == 23
 
 
 def test_timestamps_are_drawn_on_whole_seconds_unless_the_column_has_fractions():
@@ -290,26 +260,12 @@ def test_timestamps_of_days_are_drawn_as_days_and_finer_where_there_is_none():
     }
 
 
-def test_nanoseconds_end_in_2262():
-    cells_of = source(pa.array([datetime(2250, 1, 1)], pa.timestamp("ns")))
-    assert max(repeated(cells_of, 2.0**33, 2.0**34)[1]) < 1.46e10
-
-
-def test_times_stay_within_their_day():
-    cells_of = source(pa.array([1, 86399], pa.time32("s")))
-    values, _ = repeated(cells_of, 65536, 131072)
-    assert max(values).hour == 23
-
-
 SNAPS = [(2.0, 1), (2.1, 3), (4.0, 3), (-10, 1), (15, 9), (9, 9), (1, 1), (5, 5)]
 
 
 @pytest.mark.parametrize(("number", "nearest"), SNAPS)
 def test_safe_numbers_are_the_nearest_value_and_ties_go_left(number, nearest):
     assert nearest_values(np.array([number], float), np.array([1.0, 3, 5, 7, 9])).tolist() == [nearest]
-
-
-def test_safe_numbers_need_a_value():
     with pytest.raises(InternalError, match="nearest value"):
         nearest_values(np.array([1.0]), np.array([]))
 
@@ -323,9 +279,6 @@ def test_a_value_safe_column_holds_only_its_values(values):
     drawn, numbers = repeated(cells_of, top - 2 ** np.ceil(np.log2(top)), top)
     assert set(drawn) <= set(values) - {None}
     assert set(numbers) <= set(cells_of.values)
-
-
-def test_the_nulls_of_a_value_safe_column_are_kept_as_they_are():
     cells = draw(source(pa.array([7.25, None]), value_safe=True), (14.5, 14.5), (0, 8))
     assert cells.values.to_pylist() == [None, 7.25]
 

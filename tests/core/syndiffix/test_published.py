@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.syndiffix.published import on_one_scale, stitch_tables
+from tasks.core.syndiffix.published import stitch_tables
 
 
 def tables(rows: int = 600, fewer: int = 40) -> tuple[pa.Table, pa.Table]:
@@ -44,6 +44,10 @@ def test_the_left_table_s_rows_are_kept_each_once_where_it_owns_them() -> None:
 def test_a_shared_stitch_has_as_many_rows_as_both_on_average_and_values_of_both() -> None:
     found = stitch_tables(LEFT, RIGHT, "shared")
     assert RIGHT.num_rows < found.num_rows == 580 < LEFT.num_rows
+    assert not rows_of(found, "pay", "letter").keys() - rows_of(LEFT, "pay", "letter").keys()
+    assert not rows_of(found, "years", "town").keys() - rows_of(RIGHT, "years", "town").keys()
+    for left, right in ((LEFT, RIGHT.slice(0, 0)), (LEFT.slice(0, 0), RIGHT)):
+        assert stitch_tables(left, right, "shared").num_rows == 0
     # Values of the shared column are taken by turns, so that each side gives a half of them.
     odd = pa.table({"n": [*range(1, 200, 2)]}), pa.table({"n": [*range(0, 200, 2)], "m": [*range(100)]})
     assert Counter(number % 2 for number in stitch_tables(*odd, "shared")["n"].to_pylist()) == {0: 50, 1: 50}
@@ -61,12 +65,6 @@ def test_a_chain_of_tables_pairs_rows_by_their_rank_and_takes_each_shared_column
     for name, (left, right) in {"a": (20, 40), "c": (500, 600)}.items():
         owners = [row[name] - rank for rank, row in enumerate(rows)]
         assert owners == [left, right] * 6
-
-
-def test_relations_within_each_table_stay_whole() -> None:
-    found = stitch_tables(LEFT, RIGHT, "shared")
-    assert not rows_of(found, "pay", "letter").keys() - rows_of(LEFT, "pay", "letter").keys()
-    assert not rows_of(found, "years", "town").keys() - rows_of(RIGHT, "years", "town").keys()
 
 
 def test_what_the_shared_column_carries_is_kept_between_the_tables() -> None:
@@ -134,14 +132,3 @@ def test_tables_that_share_no_column_or_one_without_order_are_refused() -> None:
         stitch_tables(LEFT, RIGHT.rename_columns(["Age", "years", "town"]), "shared")
     with pytest.raises(InputError):
         stitch_tables(pa.table({"key": [[1]]}), pa.table({"key": [[1]]}), "shared")
-
-
-def test_a_table_without_rows_has_nothing_to_give() -> None:
-    for left, right in ((LEFT, RIGHT.slice(0, 0)), (LEFT.slice(0, 0), RIGHT)):
-        assert stitch_tables(left, right, "shared").num_rows == 0
-
-
-def test_one_scale_has_the_ranks_of_all_texts() -> None:
-    found = on_one_scale("town", [pa.chunked_array([["b", None]]), pa.chunked_array([["c", "a"]])])
-    assert [part.numbers.tolist() for part in found.parts] == [[1.0, found.missing], [2.0, 0.0]]
-    assert found.is_text and found.entropy == 2.0

@@ -1,5 +1,3 @@
-import math
-
 import pytest
 
 from tasks.core.errors import ParameterError
@@ -24,60 +22,55 @@ def test_the_defaults_are_the_references():
     assert anonymization.outlier_count == anonymization.top_count == FlatteningInterval(2, 5)
     assert anonymization.layer_noise_sd == 1.0
     assert bucketization == BucketizationParameters(5, 15, 10_000, 15)
+    assert DefaultClustering() == DefaultClustering(None, 100_000, 15.0, 0.1, 0.01)
+    assert MlClustering("age") == MlClustering("age", False, 15.0, None)
 
 
-@pytest.mark.parametrize("name", ["singularity_low_threshold", "range_low_threshold"])
-@pytest.mark.parametrize("bad", [1, 0, -3, 2.5, True, NAN])
-def test_a_threshold_that_would_show_a_single_entity_is_refused(name, bad):
-    with pytest.raises(ParameterError, match=rf"{name} must be a whole number of at least 2, not {bad}"):
-        BucketizationParameters(**{name: bad})
+def salted(**changes):
+    return AnonymizationParameters(SALT, **changes)
 
 
-@pytest.mark.parametrize("bad", [1, 0, -3, 2.5])
-def test_a_low_threshold_below_two_is_refused(bad):
-    with pytest.raises(ParameterError, match=f"low_threshold must be .* not {bad}: choose 2 or more"):
-        SuppressionParameters(low_threshold=bad)
+def target_age(**changes):
+    return MlClustering("age", **changes)
 
 
-def test_two_is_the_least_threshold():
-    assert SuppressionParameters(low_threshold=2).low_threshold == 2
-    assert BucketizationParameters(2, 2).range_low_threshold == 2
-
-
-@pytest.mark.parametrize("name", ["layer_sd", "low_mean_gap"])
-@pytest.mark.parametrize("bad", [-0.1, NAN, INFINITE, 1e300])
-def test_a_deviation_that_is_no_number_from_zero_on_is_refused(name, bad):
-    with pytest.raises(ParameterError, match=f"{name} must be a number from 0"):
-        SuppressionParameters(**{name: bad})
-
-
-@pytest.mark.parametrize("bad", [-0.1, NAN, INFINITE])
-def test_count_noise_below_zero_is_refused(bad):
-    with pytest.raises(ParameterError, match="layer_noise_sd must be a number from 0"):
-        AnonymizationParameters(SALT, layer_noise_sd=bad)
+# What is below the least of each setting is refused alike by core, file and command: see the options' tests.
+@pytest.mark.parametrize(
+    ("kind", "name", "bad", "complaint"),
+    [
+        *[
+            (BucketizationParameters, "singularity_low_threshold", bad, "at least 2")
+            for bad in (1, 2.5, True, NAN)
+        ],
+        *[(BucketizationParameters, "range_low_threshold", bad, "at least 2") for bad in (1, 2.5, True, NAN)],
+        *[(BucketizationParameters, "precision_limit_row_fraction", bad, "at least 1") for bad in (0, True)],
+        *[(SuppressionParameters, "low_threshold", bad, "choose 2 or more") for bad in (1, 0, -3, 2.5)],
+        *[(SuppressionParameters, "layer_sd", bad, "from 0") for bad in (-0.1, NAN, INFINITE, 1e300)],
+        *[(SuppressionParameters, "low_mean_gap", bad, "from 0") for bad in (-0.1, NAN, INFINITE, 1e300)],
+        *[(salted, "layer_noise_sd", bad, "from 0") for bad in (-0.1, NAN, INFINITE)],
+        *[(DefaultClustering, "sample_size", bad, "at least 1") for bad in (0, True, 10.0)],
+        *[(DefaultClustering, "max_weight", bad, "at least 0") for bad in (-1, INFINITE, NAN)],
+        *[(DefaultClustering, "merge_threshold", bad, "from 0 to 1") for bad in (1.5, NAN)],
+        (DefaultClustering, "solver_alpha", 0, "from 1e-05 to 1"),
+        (target_age, "max_weight", -1, "at least 0"),
+    ],
+)
+def test_what_is_out_of_range_or_of_another_type_is_refused_by_its_name(kind, name, bad, complaint):
+    with pytest.raises(ParameterError, match=f"^{name} must be a .*{complaint}") as raised:
+        kind(**{name: bad})
+    assert f"not {bad}" in str(raised.value)
 
 
 @pytest.mark.parametrize("bad", [(-1, 5), (5, 2), (2.0, 5), (2, 5.5)])
 def test_an_interval_that_is_negative_reversed_or_broken_is_refused(bad):
     with pytest.raises(ParameterError, match=f"not {bad[0]} and {bad[1]}: give such as 2 and 5"):
         FlatteningInterval(*bad)
-
-
-def test_an_interval_may_begin_at_zero_and_be_of_one_number():
     assert FlatteningInterval(0, 0).upper == 0
 
 
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        ("precision_limit_row_fraction", 0),
-        ("precision_limit_row_fraction", True),
-        ("precision_limit_depth_threshold", -1),
-    ],
-)
-def test_a_precision_limit_out_of_range_is_refused(name, bad):
-    with pytest.raises(ParameterError, match=name):
-        BucketizationParameters(**{name: bad})
+def test_two_is_the_least_threshold():
+    assert SuppressionParameters(low_threshold=2).low_threshold == 2
+    assert BucketizationParameters(2, 2).range_low_threshold == 2
 
 
 def test_every_problem_is_named_at_once():
@@ -111,63 +104,24 @@ def test_a_sample_has_lower_thresholds_no_count_noise_and_the_same_salt():
 COLUMNS = ["age", "sex", "0"]
 
 
-def test_parameters_default_to_the_references():
-    assert DefaultClustering() == DefaultClustering(None, 100_000, 15.0, 0.1, 0.01)
-    assert MlClustering("age") == MlClustering("age", False, 15.0, None)
-
-
 @pytest.mark.parametrize(
-    ("parameters", "complaint"),
+    ("strategy", "expected"),
     [
-        ({"sample_size": 0}, "sample_size must be a whole number of at least 1, not 0"),
-        ({"sample_size": True}, "sample_size"),
-        ({"sample_size": 10.0}, "sample_size"),
-        ({"max_weight": -1}, "max_weight must be a number of at least 0, not -1"),
-        ({"max_weight": math.inf}, "max_weight"),
-        ({"max_weight": math.nan}, "max_weight"),
-        ({"merge_threshold": 1.5}, "merge_threshold must be a number from 0 to 1, not 1.5"),
-        ({"merge_threshold": math.nan}, "merge_threshold"),
-        ({"solver_alpha": 0}, "solver_alpha must be a number from 1e-05 to 1, not 0"),
+        (DefaultClustering(main_column=0), DefaultClustering(main_column=0)),
+        (DefaultClustering(main_column="age"), DefaultClustering(main_column=0)),
+        (DefaultClustering(main_column="0"), DefaultClustering(main_column=2)),  # a header of digits
+        (MlClustering("sex", main_features=("0", "age")), MlClustering(1, main_features=(2, 0))),
     ],
 )
-def test_parameters_out_of_range_are_refused(parameters, complaint):
-    with pytest.raises(ParameterError, match=complaint):
-        DefaultClustering(**parameters)
-
-
-def test_all_parameters_out_of_range_are_named():
-    with pytest.raises(ParameterError) as error:
-        DefaultClustering(None, 0, -1, 2, 0)
-    assert len(error.value.problems) == 4
-
-
-def test_the_weight_of_a_prediction_is_checked():
-    with pytest.raises(ParameterError, match="max_weight"):
-        MlClustering("age", max_weight=-1)
+def test_names_become_ids(strategy, expected):
+    assert with_ids(strategy, COLUMNS) == expected
 
 
 @pytest.mark.parametrize("features", [("sex", "sex"), ("sex", "age")])
 def test_the_columns_of_a_prediction_are_named_once(features):
     with pytest.raises(ParameterError, match="differ"):
         MlClustering("age", main_features=features)
-
-
-def test_the_first_column_is_a_main_column_like_others():
-    assert with_ids(DefaultClustering(main_column=0), COLUMNS) == DefaultClustering(main_column=0)
-    assert with_ids(DefaultClustering(main_column="age"), COLUMNS) == DefaultClustering(main_column=0)
-
-
-def test_a_header_of_digits_is_no_position():
-    assert with_ids(DefaultClustering(main_column="0"), COLUMNS) == DefaultClustering(main_column=2)
-
-
-def test_the_columns_of_a_prediction_become_ids():
-    strategy = MlClustering("sex", main_features=("0", "age"))
-    assert with_ids(strategy, COLUMNS) == MlClustering(1, main_features=(2, 0))
-
-
-def test_a_column_that_is_named_once_by_name_and_once_by_position_is_refused():
-    with pytest.raises(ParameterError, match="differ"):
+    with pytest.raises(ParameterError, match="differ"):  # once by name, once by position
         with_ids(MlClustering("sex", main_features=(1,)), COLUMNS)
 
 

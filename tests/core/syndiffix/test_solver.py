@@ -121,11 +121,13 @@ def test_every_column_is_in_a_cluster_and_the_main_one_in_all(problem, seed):
         assert all(parameters.main_column in cluster.stitch for cluster in clusters.derived)
 
 
-def test_the_first_column_can_be_the_main_one():
-    dependence = np.eye(6)
-    clusters = solve(dependence, np.ones(6), DefaultClustering(main_column=0), np.random.default_rng(0))
-    assert clusters.initial[0] == 0
-    assert all(cluster.stitch == (0,) for cluster in clusters.derived)
+@pytest.mark.parametrize("count", [1, 4, 5])
+def test_few_columns_are_one_cluster_and_a_weight_of_one_keeps_every_column_alone(count):
+    generator, entropies = np.random.default_rng(0), np.full(count, 100.0)
+    if count < 5:  # nothing need be measured
+        assert solve(np.empty((0, 0)), entropies, DefaultClustering(), generator) == one_cluster(count)
+    alone = solve(np.ones((count, count)), entropies, DefaultClustering(max_weight=1.0), generator)
+    assert alone == separate_clusters(count)
 
 
 def test_groups_of_dependent_columns_are_brought_together_wherever_they_stand():
@@ -139,29 +141,6 @@ def test_groups_of_dependent_columns_are_brought_together_wherever_they_stand():
     together = [{*clusters.initial}, *({*cluster.columns} for cluster in clusters.derived)]
     for first, second in combinations(range(24), 2):
         assert group[first] != group[second] or any({first, second} <= columns for columns in together)
-
-
-def test_the_same_generator_gives_the_same_clusters():
-    dependence = random_dependence(20, 3)
-    first, second = (
-        solve(dependence, np.full(20, 4.0), DefaultClustering(), np.random.default_rng(5)) for _ in range(2)
-    )
-    assert first == second
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_few_columns_are_one_cluster(count):
-    entropies = np.full(count, 100.0)
-    unmeasured = np.empty((0, 0))
-    assert solve(unmeasured, entropies, DefaultClustering(), np.random.default_rng(0)) == one_cluster(count)
-
-
-@pytest.mark.parametrize("count", [1, 4, 5])
-def test_a_weight_of_one_keeps_every_column_alone(count):
-    solved = solve(
-        np.ones((count, count)), np.ones(count), DefaultClustering(max_weight=1.0), np.random.default_rng(0)
-    )
-    assert solved == separate_clusters(count)
 
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -186,25 +165,31 @@ def test_features_share_the_targets_clusters_as_in_the_port():
     assert {"initial": list(clusters.initial), "derived": derived} == expected
 
 
-def test_other_columns_are_dropped_where_that_is_wanted():
-    clusters = solve_with_features(
-        (1, 2, 3), np.ones(8), MlClustering(0, drop_non_features=True, max_weight=6.0)
-    )
-    assert clusters == Clusters((0, 1, 2), (DerivedCluster("shared", (0,), (3,)),))
-
-
-def test_a_heavy_feature_is_alone_with_the_target():
-    entropies = np.array([0.0, 400.0, 400.0, 0.0])
-    clusters = solve_with_features((1, 3, 2), entropies, MlClustering(0))
-    assert clusters.initial == (0, 1)
-    assert [cluster.derived for cluster in clusters.derived] == [(3,), (2,)]
-
-
-def test_a_target_without_features_is_alone_and_others_keep_its_values():
-    clusters = solve_with_features((), np.ones(3), MlClustering(1))
-    assert clusters == Clusters(
-        (1,), (DerivedCluster("left", (1,), (0,)), DerivedCluster("left", (1,), (2,)))
-    )
+@pytest.mark.parametrize(
+    ("features", "entropies", "parameters", "expected"),
+    [
+        (
+            (1, 2, 3),
+            np.ones(8),
+            MlClustering(0, drop_non_features=True, max_weight=6.0),
+            Clusters((0, 1, 2), (DerivedCluster("shared", (0,), (3,)),)),
+        ),
+        (  # a heavy feature is alone with the target
+            (1, 3, 2),
+            np.array([0.0, 400.0, 400.0, 0.0]),
+            MlClustering(0),
+            Clusters((0, 1), (DerivedCluster("shared", (0,), (3,)), DerivedCluster("shared", (0,), (2,)))),
+        ),
+        (
+            (),
+            np.ones(3),
+            MlClustering(1),
+            Clusters((1,), (DerivedCluster("left", (1,), (0,)), DerivedCluster("left", (1,), (2,)))),
+        ),
+    ],
+)
+def test_clusters_of_features(features, entropies, parameters, expected):
+    assert solve_with_features(features, entropies, parameters) == expected
 
 
 @given(
@@ -226,8 +211,46 @@ def test_clusters_of_features_have_every_column_and_fit(entropies, random, drop,
         assert len(cluster) <= 2 or weight <= max_weight + 1e-9
 
 
-def test_features_of_a_categorical_target_are_found_the_most_important_first():
-    assert select_features(planted(), NUMBERS, MlClustering(3)) == (4, 1)
+def with_column(place, values, rows=2000):
+    table = planted(rows=rows)
+    table[:, place] = values(table) if callable(values) else values
+    return table
+
+
+def of_two_kinds_of_rows():
+    """Rows without column 2 say the opposite of the others."""
+    table = np.vstack([planted(), planted(1)])
+    table[2000:, 3] = table[2000:, 0] > 0
+    table[2000:, 2] = NAN
+    return table
+
+
+def without_whole_rows():
+    table = planted(rows=100)
+    table[:50, 0] = table[50:, 1] = NAN
+    return table
+
+
+@pytest.mark.parametrize(
+    ("table", "target", "features"),
+    [
+        (planted(), 3, (4, 1)),  # the most important first
+        (with_column(3, lambda t: np.exp(t[:, 1]) + 1000 * t[:, 4] + np.linspace(0, 1, 2000)), 3, (4, 1)),
+        (with_column(2, NAN), 3, (4, 1)),
+        (of_two_kinds_of_rows(), 3, (4, 1)),
+        (with_column(3, NAN), 3, ()),
+        (without_whole_rows(), 3, ()),
+        (with_column([0, 1, 2], 3.0), 3, (4,)),
+        (np.ones((50, 6)), 0, ()),
+    ],
+)
+def test_features_are_those_that_tell_something_of_whole_rows(table, target, features):
+    assert select_features(table, NUMBERS, MlClustering(target))[:2] == features
+
+
+def test_a_constant_target_has_features_without_a_complaint_and_given_ones_are_kept_in_their_order():
+    assert set(select_features(planted(rows=200), NUMBERS, MlClustering(5))) <= {0, 1, 2, 3, 4}
+    assert select_features(np.empty((0, 6)), NUMBERS, MlClustering(3, main_features=(5, 0))) == (5, 0)
 
 
 def test_columns_that_tell_nothing_are_no_features():
@@ -244,12 +267,6 @@ def test_columns_that_tell_nothing_are_no_features():
 def test_the_fewest_features_within_an_error_of_the_best_score_are_enough(error, fewest):
     scores = np.array([0.7607, 0.8202, 0.8212, 0.7958])
     assert _fewest(np.arange(1, 5), scores, np.full(4, error)) == fewest
-
-
-def test_features_of_a_numeric_target_are_found_the_most_important_first():
-    table = planted()
-    table[:, 3] = np.exp(table[:, 1]) + 1000 * table[:, 4] + np.linspace(0, 1, len(table))
-    assert select_features(table, NUMBERS, MlClustering(3))[:2] == (4, 1)
 
 
 def test_features_of_a_target_of_texts_are_found():
@@ -287,30 +304,6 @@ def test_features_neither_use_nor_move_the_global_random_numbers():
     assert select_features(table, NUMBERS, MlClustering(3)) == first
 
 
-def test_given_features_are_kept_in_their_order():
-    assert select_features(np.empty((0, 6)), NUMBERS, MlClustering(3, main_features=(5, 0))) == (5, 0)
-
-
-def test_a_column_without_values_is_no_feature_and_costs_no_rows():
-    table = planted()
-    table[:, 2] = NAN
-    assert select_features(table, NUMBERS, MlClustering(3)) == (4, 1)
-
-
-def test_rows_that_lack_a_value_are_left_out():
-    """Rows without column 2 say the opposite of the others."""
-    table = np.vstack([planted(), planted(1)])
-    table[2000:, 3] = table[2000:, 0] > 0
-    table[2000:, 2] = NAN
-    assert select_features(table, NUMBERS, MlClustering(3)) == (4, 1)
-
-
-def test_a_target_without_values_has_no_features():
-    table = planted()
-    table[:, 3] = NAN
-    assert select_features(table, NUMBERS, MlClustering(3)) == ()
-
-
 @pytest.mark.parametrize("rows", range(12))
 @pytest.mark.parametrize("is_text", [True, False])
 def test_tables_of_few_rows_have_features_or_none(rows, is_text):
@@ -318,28 +311,6 @@ def test_tables_of_few_rows_have_features_or_none(rows, is_text):
     features = select_features(table, (is_text,) * 3, MlClustering(0))
     assert set(features) <= {1, 2}
     assert features == () if rows < 4 else features
-
-
-def test_no_row_with_all_values_gives_no_features():
-    table = planted(rows=100)
-    table[:50, 0] = NAN
-    table[50:, 1] = NAN
-    assert select_features(table, NUMBERS, MlClustering(3)) == ()
-
-
-def test_the_only_column_that_varies_is_the_feature():
-    table = planted()
-    table[:, [0, 1, 2]] = 3.0
-    assert select_features(table, NUMBERS, MlClustering(3)) == (4,)
-
-
-def test_a_table_of_constants_has_no_features():
-    assert select_features(np.ones((50, 3)), (False,) * 3, MlClustering(0)) == ()
-
-
-def test_a_constant_target_has_features_without_a_complaint():
-    table = planted(rows=200)
-    assert set(select_features(table, NUMBERS, MlClustering(5))) <= {0, 1, 2, 3, 4}
 
 
 @settings(deadline=None, max_examples=30, phases=[Phase.explicit, Phase.generate])  # shrinking takes minutes
