@@ -105,12 +105,9 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("content", "words"),
         [
-            (b"", "empty"),
-            (b"age,city\n", "rows"),
             (b"age,age\n1,tell-nobody\n", "Columns 1 and 2"),
             (b"age,city\n1\n2,tell-nobody\n", "2"),
             (b"age,city\n\xff\xfe,tell-nobody\n", "as encoding"),
-            (b"age,\n1,tell-nobody\n", "no name"),
         ],
     )
     def test_bad_files_are_told_without_a_cell(self, tmp_path, output, content, words, capfd):

@@ -87,10 +87,10 @@ def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = 
     if kind == "boolean":
         return Bins(name, kind, ("false", "true"))
     if kind == "string":
-        counted = _by_count(_texts(column, None))
+        counted = _texts_by_count(_texts(column, None))
         return Bins(name, kind, tuple(counted[:_MOST_TEXTS]))
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        return _periods(name, column)
+        return _period_bins(name, column)
     numbers = _numbers(column)
     distinct = np.unique(numbers[~np.isnan(numbers)])
     if edges is None and len(distinct) <= _MOST_SINGLE:
@@ -121,14 +121,14 @@ def _round_up(value: float) -> float:
     return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= value * (1 - 1e-9))
 
 
-def _periods(name: str, column: pa.ChunkedArray) -> Bins:
+def _period_bins(name: str, column: pa.ChunkedArray) -> Bins:
     held = [(period, _texts(column, period).unique().drop_null()) for period in _UNITS]
     few = [(period, texts) for period, texts in held if len(texts) <= _MOST_PERIODS] or held[-1:]
     period, texts = [each for each in few if len(each[1]) == len(few[0][1])][-1]
     return Bins(name, "timestamp", tuple(sorted(texts.to_pylist())), period=period)
 
 
-def _by_count(texts: pa.ChunkedArray) -> list[str]:
+def _texts_by_count(texts: pa.ChunkedArray) -> list[str]:
     counted = [(-each["counts"], each["values"]) for each in texts.drop_null().value_counts().to_pylist()]
     return [text for _, text in sorted(counted)]
 

@@ -90,7 +90,9 @@ def require_blob_name(path: Path) -> None:
         raise ParameterError(f"A blob's file must end in {ENDING}, and {path.name!r} doesn't: name it so.")
 
 
-def _fill(stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[ColumnNumbers, pa.Table]]) -> None:
+def _write_members(
+    stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[ColumnNumbers, pa.Table]]
+) -> None:
     content = {
         "version": VERSION,
         "columns": header.columns.names,
@@ -100,15 +102,15 @@ def _fill(stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[ColumnNum
         "entropies": header.relations.entropies.tolist(),
     }
     with zipfile.ZipFile(stream, "w") as file:
-        _add(file, _HEADER, json.dumps(content, indent=1).encode())
-        _add(file, _TYPES, header.columns.remove_metadata().serialize().to_pybytes())
+        _add_member(file, _HEADER, json.dumps(content, indent=1).encode())
+        _add_member(file, _TYPES, header.columns.remove_metadata().serialize().to_pybytes())
         for combination, table in tables:
             buffer = io.BytesIO()
             pq.write_table(table, buffer, compression="zstd")
-            _add(file, _member(combination), buffer.getvalue())
+            _add_member(file, _member_name(combination), buffer.getvalue())
 
 
-def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _add_member(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     entry = zipfile.ZipInfo(name, _LONG_AGO)
     entry.external_attr = 0o644 << 16
     # Parquet is compressed already.
@@ -116,7 +118,7 @@ def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     file.writestr(entry, content)
 
 
-def _member(combination: ColumnNumbers) -> str:
+def _member_name(combination: ColumnNumbers) -> str:
     return f"tables/{'-'.join(map(str, combination))}.parquet"
 
 
@@ -135,14 +137,14 @@ class BlobFile:
                 f"The blob {path} must be a file, and there is none: correct its name."
             ) from None
         except _BROKEN:
-            raise _broken(path) from None
+            raise _broken_file_error(path) from None
         try:
             self.header = self._read_header()
             members = set(self._file.namelist())
             count = len(self.header.columns)
             self.stored = frozenset(_stored_combinations(members, count))
             if not self.stored.issuperset(chain(*(combinations(range(count), size) for size in (1, 2)))):
-                raise _broken(path)
+                raise _broken_file_error(path)
         except BaseException:
             self.close()
             raise
@@ -151,18 +153,18 @@ class BlobFile:
         self._file.close()
 
     def read(self, combination: ColumnNumbers) -> pa.Table:
-        """A stored table, dictionaries as plain cells; see `restored`.
+        """A stored table, dictionaries as plain cells; see `restore_types`.
 
         Raises:
             InputError: it is broken.
         """
-        with _explained(self._path):
-            table = pq.read_table(io.BytesIO(self._file.read(_member(combination))))
+        with _refuse_if_broken(self._path):
+            table = pq.read_table(io.BytesIO(self._file.read(_member_name(combination))))
             kinds = [plain_type(self.header.columns.types[column]) for column in combination]
             names = [self.header.columns.names[column] for column in combination]
             return table.cast(pa.schema(list(zip(names, kinds, strict=True))))
 
-    def restored(self, table: pa.Table) -> pa.Table:
+    def restore_types(self, table: pa.Table) -> pa.Table:
         """A table of the blob's columns with the types that they had at first."""
         columns = []
         for name in table.column_names:
@@ -172,7 +174,7 @@ class BlobFile:
         return pa.table(columns, names=table.column_names)
 
     def _read_header(self) -> BlobHeader:
-        with _explained(self._path):
+        with _refuse_if_broken(self._path):
             content: dict[str, Any] = json.loads(self._file.read(_HEADER))
             version = content["version"]
         if version != VERSION:
@@ -181,18 +183,18 @@ class BlobFile:
                 f"The blob {self._path} must be of version {VERSION}, and is of version {given}: build it "
                 "anew from the table."
             )
-        with _explained(self._path):
+        with _refuse_if_broken(self._path):
             columns = pa.ipc.read_schema(pa.py_buffer(self._file.read(_TYPES)))
             relations = ColumnRelations(
                 np.array(content["dependence"], np.float64), np.array(content["entropies"], np.float64)
             )
             count = len(columns)
             if relations.dependence.shape != (count, count) or relations.entropies.shape != (count,):
-                raise _broken(self._path)
+                raise _broken_file_error(self._path)
             try:
                 clustering = DefaultClustering(**content["clustering"])
             except ParameterError:
-                raise _broken(self._path) from None
+                raise _broken_file_error(self._path) from None
             return BlobHeader(columns, relations, clustering, content["parameters"])
 
 
@@ -201,20 +203,20 @@ def _stored_combinations(members: set[str], columns: int) -> Iterator[ColumnNumb
         parts = member.removeprefix("tables/").removesuffix(".parquet").split("-")
         if all(part.isascii() and part.isdigit() for part in parts):
             combination = tuple(map(int, parts))
-            if _member(combination) == member and max(combination) < columns:
+            if _member_name(combination) == member and max(combination) < columns:
                 yield combination
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _refuse_if_broken(path: Path) -> Iterator[None]:
     """Whatever a file that is not as it was written leads to, in words."""
     try:
         yield
     except _BROKEN:
-        raise _broken(path) from None
+        raise _broken_file_error(path) from None
 
 
-def _broken(path: Path) -> InputError:
+def _broken_file_error(path: Path) -> InputError:
     return InputError(
         f"{path} must be a blob as it was written, and is another file, incomplete or broken: copy it again, "
         "or build it anew from the table."
@@ -262,8 +264,8 @@ def write_blob(
         _public_parameters(synthesizer),
     )
     stored = _combinations_to_store(count, largest, clusters)
-    tables = _tables(synthesizer, stored, progress)
-    place(path, lambda stream: _fill(stream, header, tables))
+    tables = _public_tables(synthesizer, stored, progress)
+    place(path, lambda stream: _write_members(stream, header, tables))
     return len(stored)
 
 
@@ -289,14 +291,16 @@ def public_texts(source: CellSource, cells: DrawnCells, generator: np.random.Gen
     starred = valid & ~is_own.fill_null(True).to_numpy(zero_copy_only=False)
     if not starred.any():
         return cells.values
-    places, width = _places(source, ranks[starred], generator)
+    places, width = _public_places(source, ranks[starred], generator)
     written = pc.utf8_lpad(pa.array(places).cast(vocabulary.type), width, "0")
     prefixes = pc.replace_substring_regex(texts.filter(pa.array(starred)), _RANK, "*")
     new = pc.binary_join_element_wise(prefixes, written, pa.scalar("", vocabulary.type))
     return pc.replace_with_mask(texts, pa.array(starred), new).cast(source.column.cell_type)
 
 
-def _places(source: CellSource, ranks: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, int]:
+def _public_places(
+    source: CellSource, ranks: np.ndarray, generator: np.random.Generator
+) -> tuple[np.ndarray, int]:
     """The public place of each rank, and the digits of the last one."""
     weights, texts = source.weights, source.column.bounds[1] + 1
     ends = np.concatenate([[0.0], np.cumsum(weights.counts)])
@@ -336,19 +340,19 @@ def _combinations_to_store(count: int, largest: int, clusters: Clusters) -> list
     return [*few, *sorted(needed, key=lambda each: (len(each), each))]
 
 
-def _tables(
+def _public_tables(
     synthesizer: Synthesizer, stored: list[ColumnNumbers], progress: StepDone
 ) -> Iterator[tuple[ColumnNumbers, pa.Table]]:
     basis, forest = synthesizer.basis(), synthesizer.forest
     for done, combination in enumerate(stored):
         progress("tables", done, len(stored))
-        yield combination, _table(synthesizer, combination, basis)
+        yield combination, _public_table(synthesizer, combination, basis)
         # A tree of three columns is as large as the table, and there may be thousands.
         for grown in [each for each in forest.grown if len(each) >= ALL_UP_TO]:
             forest.forget(grown)
 
 
-def _table(synthesizer: Synthesizer, combination: ColumnNumbers, basis: StitchingBasis) -> pa.Table:
+def _public_table(synthesizer: Synthesizer, combination: ColumnNumbers, basis: StitchingBasis) -> pa.Table:
     drawn = shuffle(synthesizer.draw(combination, basis), basis)
     generator = basis.generator("blob", combination)
     return pa.table(
@@ -388,7 +392,7 @@ def read_blob(path: Path, columns: Sequence[str], target: str | None = None) -> 
             asked for.
     """
     with closing(BlobFile(path)) as blob:
-        ids = _numbers_of(columns, blob.header.columns.names)
+        ids = _column_ids(columns, blob.header.columns.names)
         if target is not None and target not in columns:
             raise ParameterError(
                 f"The target must be among the columns asked for, and {target!r} is not: add it."
@@ -398,11 +402,11 @@ def read_blob(path: Path, columns: Sequence[str], target: str | None = None) -> 
             table = blob.read(exact)
         else:
             place = None if target is None else blob.header.columns.names.index(target)
-            table = _put_together(blob, exact, place)
-        return blob.restored(table.select(list(columns)))
+            table = _assemble_answer(blob, exact, place)
+        return blob.restore_types(table.select(list(columns)))
 
 
-def _numbers_of(columns: Sequence[str], known: Sequence[str]) -> list[int]:
+def _column_ids(columns: Sequence[str], known: Sequence[str]) -> list[int]:
     problems = [
         f"Column {name!r} must be one of the blob's, and is not: "
         f"{did_you_mean(name, known, repr) or 'correct its name.'}"
@@ -416,7 +420,7 @@ def _numbers_of(columns: Sequence[str], known: Sequence[str]) -> list[int]:
     return [known.index(name) for name in columns]
 
 
-def _put_together(blob: BlobFile, columns: ColumnNumbers, target: int | None) -> pa.Table:
+def _assemble_answer(blob: BlobFile, columns: ColumnNumbers, target: int | None) -> pa.Table:
     clustering = blob.header.clustering
     if target is not None:
         clustering = replace(clustering, main_column=columns.index(target))
@@ -432,7 +436,7 @@ def _put_together(blob: BlobFile, columns: ColumnNumbers, target: int | None) ->
     if target is not None:
         # The target is in every cluster, so that what it has to do with each column is in this table.
         strategy = MlClustering(columns.index(target), max_weight=clustering.max_weight)
-        values, is_text = answer.as_numbers(answer.assembled(clusters))
+        values, is_text = answer.as_numbers(answer.assemble(clusters))
         features = select_features(values, is_text, strategy)
         clusters = solve_with_features(features, selected.entropies, strategy)
     return answer.table(clusters)
@@ -447,14 +451,14 @@ class _Answer:
         self._missing: dict[int, float] = {}
 
     def table(self, clusters: Clusters) -> pa.Table:
-        rows = shuffle(self.assembled(clusters), self._basis({}))
+        rows = shuffle(self.assemble(clusters), self._basis({}))
         names = self._blob.header.columns.names
         return pa.table({names[column]: rows.cells[column].values for column in sorted(rows.cells)})
 
-    def assembled(self, clusters: Clusters) -> Microdata:
-        found = _renumbered(clusters, self._columns)
-        tables, basis = self._read(self._parts(found))
-        return self._joined(found, tables, basis)
+    def assemble(self, clusters: Clusters) -> Microdata:
+        found = _renumber(clusters, self._columns)
+        tables, basis = self._read(self._stored_parts(found))
+        return self._join(found, tables, basis)
 
     def as_numbers(self, table: Microdata) -> tuple[Floats, list[bool]]:
         values = [
@@ -463,7 +467,7 @@ class _Answer:
         ]
         return np.stack(values, axis=1), [column in self._texts for column in sorted(table.cells)]
 
-    def _divided(self, combination: ColumnNumbers) -> Clusters:
+    def _divide_into_stored(self, combination: ColumnNumbers) -> Clusters:
         """Clusters whose tables are stored, of columns whose own table is not.
 
         Begins with the columns that depend most on each other; then column by column is added, each by the
@@ -488,25 +492,25 @@ class _Answer:
             there.update(chosen)
         return Clusters(initial, tuple(derived))
 
-    def _parts(self, clusters: Clusters) -> set[ColumnNumbers]:
+    def _stored_parts(self, clusters: Clusters) -> set[ColumnNumbers]:
         parts = {column_numbers(cluster.stitch) for cluster in clusters.derived} & self._blob.stored
         for combination in clusters.combinations:
             if combination in self._blob.stored:
                 parts.add(combination)
             else:
-                parts |= self._parts(self._divided(combination))
+                parts |= self._stored_parts(self._divide_into_stored(combination))
         return parts
 
-    def _joined(
+    def _join(
         self, clusters: Clusters, tables: Mapping[ColumnNumbers, Microdata], basis: JoiningBasis
     ) -> Microdata:
         rights = [
-            tables[each] if each in tables else self._joined(self._divided(each), tables, basis)
+            tables[each] if each in tables else self._join(self._divide_into_stored(each), tables, basis)
             for each in clusters.combinations
         ]
         table = rights[0]
         for cluster, right in zip(clusters.derived, rights[1:], strict=True):
-            table = _stitched(table, right, cluster, tables, basis)
+            table = _stitch_to_own_table(table, right, cluster, tables, basis)
         return table
 
     def _read(self, needed: Iterable[ColumnNumbers]) -> tuple[dict[ColumnNumbers, Microdata], JoiningBasis]:
@@ -533,7 +537,7 @@ class _Answer:
         return public_basis(header.columns.names, header.relations.entropies, intervals)
 
 
-def _stitched(
+def _stitch_to_own_table(
     left: Microdata,
     right: Microdata,
     cluster: DerivedCluster,
@@ -551,7 +555,7 @@ def _stitched(
     return join_tables(left, right, cluster, basis)
 
 
-def _renumbered(clusters: Clusters, columns: ColumnNumbers) -> Clusters:
+def _renumber(clusters: Clusters, columns: ColumnNumbers) -> Clusters:
     derived = (
         DerivedCluster(
             each.owner, tuple(columns[c] for c in each.stitch), tuple(columns[c] for c in each.derived)

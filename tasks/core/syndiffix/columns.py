@@ -53,7 +53,7 @@ def seconds_of(array: pa.Array) -> tuple[Integers, Integers] | None:
 
     Where the array is null, both are 0.
     """
-    whole, micros = _divided(array)
+    whole, micros = _split_ticks(array)
     if len(whole) and max(-int(whole.min()), int(whole.max())) > _MOST_SECONDS:
         return None
     return whole + _origin(array.type), micros
@@ -61,25 +61,25 @@ def seconds_of(array: pa.Array) -> tuple[Integers, Integers] | None:
 
 def any_floats_of(array: pa.Array) -> Floats:
     """Seconds with their fraction, of dates of no use, too; anything where the array is null."""
-    whole, micros = _divided(array)
+    whole, micros = _split_ticks(array)
     return (whole.astype(np.float64) + _origin(array.type)) + micros / float(_FINEST)
 
 
-def _divided(array: pa.Array) -> tuple[Integers, Integers]:
+def _split_ticks(array: pa.Array) -> tuple[Integers, Integers]:
     """Whole seconds since the type's own start, and microseconds from 0 to 10^6."""
     kind = array.type
     stored = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     ticks = stored.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_date32(kind):
         return ticks * _DAY, np.zeros_like(ticks)
-    parts = _parts(kind)
+    parts = _ticks_per_second(kind)
     whole, rest = np.divmod(ticks, parts)
     if parts > _FINEST:
         return whole, (rest + parts // _FINEST // 2) // (parts // _FINEST)
     return whole, rest * (_FINEST // parts)
 
 
-def floats_of(whole: Integers, micros: Integers) -> Floats:
+def floats_of_seconds(whole: Integers, micros: Integers) -> Floats:
     return whole.astype(np.float64) + micros / float(_FINEST)
 
 
@@ -100,16 +100,16 @@ def array_of_seconds(seconds: Floats, missing: Flags, kind: pa.DataType, finest:
     since = whole.astype(np.int64) - _origin(kind)
     if pa.types.is_date(kind):
         return pa.array((since // _DAY).astype(np.int32), mask=missing).view(pa.date32()).cast(kind)
-    parts = _parts(kind)
+    parts = _ticks_per_second(kind)
     known = min(parts, finest)
     ticks = (since * known + np.rint((seconds - whole) * known).astype(np.int64)) * (parts // known)
     stored = ticks.astype(np.int32) if kind.bit_width == 32 else ticks
     return pa.array(stored, mask=missing).view(kind)
 
 
-def bounds_of(kind: pa.DataType) -> tuple[float, float]:
+def seconds_bounds(kind: pa.DataType) -> tuple[float, float]:
     """The least and the largest seconds that a type holds: of dates, years 1 to 9999."""
-    parts = _parts(kind)
+    parts = _ticks_per_second(kind)
     if pa.types.is_time(kind):
         return 0.0, _DAY - 1 / min(parts, _FINEST)
     most = min((2**63 - 1) // parts - 1, _MOST_SECONDS)
@@ -123,7 +123,7 @@ def _origin(kind: pa.DataType) -> int:
     return _FROM_1800 if pa.types.is_timestamp(kind) or pa.types.is_date(kind) else 0
 
 
-def _parts(kind: pa.DataType) -> int:
+def _ticks_per_second(kind: pa.DataType) -> int:
     if pa.types.is_date32(kind):
         return 1
     return _TICKS["ms"] if pa.types.is_date64(kind) else _TICKS[kind.unit]
@@ -212,7 +212,7 @@ def wide_integers_of_floats(numbers: Floats) -> WideIntegers:
     return WideIntegers(np.where(below, negated.low, low), np.where(below, negated.high, words.high))
 
 
-def array_of(words: WideIntegers, missing: Flags, kind: pa.DataType) -> pa.Array:
+def array_of_integers(words: WideIntegers, missing: Flags, kind: pa.DataType) -> pa.Array:
     """Integers as an Arrow array of integers or decimals of a type that holds them; null where missing."""
     if not pa.types.is_decimal(kind):
         signed = words.low if pa.types.is_unsigned_integer(kind) else words.low.view(np.int64)
@@ -298,7 +298,7 @@ class EncodedColumn:
             scale = 10.0**kind.scale if self.kind == "real" else 1.0
             inside = np.clip(numbers, *self.bounds)  # the float nearest to a type's largest may be beyond it
             words = wide_integers_of_floats(np.rint(inside * scale)).plus(self.base)
-            cells = array_of(words, missing, kind)
+            cells = array_of_integers(words, missing, kind)
         return cells.cast(kind)
 
     def with_own_values(self, cells: pa.Array, numbers: Floats, own: Flags) -> pa.Array:
@@ -308,7 +308,7 @@ class EncodedColumn:
         values, floats = self.exact
         return pc.replace_with_mask(cells, own, values.take(np.searchsorted(floats, numbers[own])))
 
-    def finished(self, cells: pa.Array) -> pa.Array:
+    def in_output_type(self, cells: pa.Array) -> pa.Array:
         """Plain cells in the output type; a dictionary's entries in the order in which rows have them."""
         return cells.dictionary_encode() if pa.types.is_dictionary(self.output_type) else cells
 
@@ -341,14 +341,14 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
         return _encode_moments(name, array, output_type)
     if is_text(kind):
         return _encode_texts(name, array, output_type)
-    raise _unfit(
+    raise _column_error(
         name,
         "A column must hold booleans, integers, reals, decimals, dates, times or text, but is of type "
         f"{str(kind).partition('<')[0]}: convert it or leave it out.",  # what is in it may have names
     )
 
 
-def _unfit(name: str, problem: str) -> InputError:
+def _column_error(name: str, problem: str) -> InputError:
     """That nobody declared, a header is told to the operator alone."""
     return InputError(problem, f"The column is {name!r}.")
 
@@ -367,11 +367,11 @@ def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def _with_nan(values: Floats, array: pa.Array) -> Floats:
     if array.null_count:
-        values[_missing(array)] = np.nan
+        values[_is_null(array)] = np.nan
     return values
 
 
-def _missing(array: pa.Array) -> Flags:
+def _is_null(array: pa.Array) -> Flags:
     return np.asarray(array.is_null().to_numpy(zero_copy_only=False))
 
 
@@ -383,8 +383,8 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     except pa.ArrowInvalid:
         words = None
     if words is None:
-        raise _unfit(name, "A column must hold decimals of at most 38 digits: leave out longer ones.")
-    present = ~_missing(array)
+        raise _column_error(name, "A column must hold decimals of at most 38 digits: leave out longer ones.")
+    present = ~_is_null(array)
     scale = kind.scale if pa.types.is_decimal(kind) else 0
     base = 0
     if present.any() and not scale:
@@ -397,16 +397,16 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
         decimals = _decimals(values[present], min(scale, _MOST_DECIMALS))
         grids = _decimal_grids(scale if decimals is None else decimals, scale)
         column = EncodedColumn(name, "real", values, output_type, grids, bounds)
-    return column if column.decode(values, ~present).equals(array) else _told_apart(column, array)
+    return column if column.decode(values, ~present).equals(array) else _separate_equal_floats(column, array)
 
 
-def _told_apart(column: EncodedColumn, array: pa.Array) -> EncodedColumn:
+def _separate_equal_floats(column: EncodedColumn, array: pa.Array) -> EncodedColumn:
     """The column with floats of its own for values that share one: the next ones, in the values' order."""
     coded = array.dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary)
     ranks = np.empty(len(order), np.int64)
     ranks[order.to_numpy()] = np.arange(len(order))
-    present = ~_missing(array)
+    present = ~_is_null(array)
     held = ranks[coded.indices.drop_null().to_numpy()]
     floats = np.empty(len(order))
     floats[held] = column.values[present]
@@ -426,7 +426,7 @@ def _encode_floats(name: str, array: pa.Array, output_type: pa.DataType) -> Enco
         raw = raw.astype(np.float32)
     values = raw.astype(np.float64) + 0.0  # one zero, not two
     if (np.abs(values) > _LARGEST).any():
-        raise _unfit(
+        raise _column_error(
             name,
             "A column must hold finite numbers within +-2^1020, and has infinite or larger ones: make them "
             "null, rescale the column or leave it out.",
@@ -465,15 +465,17 @@ def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> Enc
     kind = array.type
     seconds = seconds_of(array)
     if seconds is None:
-        raise _unfit(name, "A column has dates too far from today to be dates: make them null.")
+        raise _column_error(name, "A column has dates too far from today to be dates: make them null.")
     whole, micros = seconds
-    present = ~_missing(array)
+    present = ~_is_null(array)
     off = [int((present & ~lies_on(unit, whole, micros)).sum()) for unit in UNITS]
     allowed = int(present.sum()) // _OFF_GRID
     coarsest = next(place for place, cells in enumerate(off) if cells <= allowed)
     exact = off.index(0) if present.any() else coarsest
-    values = _with_nan(floats_of(whole, micros), array)
-    return EncodedColumn(name, "timestamp", values, output_type, UNITS[coarsest : exact + 1], bounds_of(kind))
+    values = _with_nan(floats_of_seconds(whole, micros), array)
+    return EncodedColumn(
+        name, "timestamp", values, output_type, UNITS[coarsest : exact + 1], seconds_bounds(kind)
+    )
 
 
 def _encode_texts(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:

@@ -40,7 +40,7 @@ def relate_columns(
     ``known``: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
     ``progress``: is told how many pairs are done, of how many.
     """
-    columns, few = len(forest.columns), _few(forest)
+    columns, few = len(forest.columns), _least_expected_rows(forest)
     matrix = np.eye(columns)
     pairs = list(combinations(range(columns), 2))
     for done, (one, other) in enumerate(pairs, 1):
@@ -80,11 +80,11 @@ def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
 
 def dependences(forest: Forest, pairs: Iterable[tuple[int, int]]) -> list[float]:
     """Of pairs of columns, by what `relate_columns` measures them by."""
-    few = _few(forest)
+    few = _least_expected_rows(forest)
     return [dependence(forest, one, other, few) for one, other in pairs]
 
 
-def _few(forest: Forest) -> float:
+def _least_expected_rows(forest: Forest) -> float:
     """So many rows are shown in five cases of six.
 
     Columns of many values have many pairs of fewer. Each is missing, so that it counts like full dependence,

@@ -53,7 +53,7 @@ def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows
     for name, column in columns:
         hashes = _hash_cells(plain_array(column))
         if hashes is not None:
-            contents += _mixed(hashes ^ np.uint64(hash_string(name)))
+            contents += _mix_bits(hashes ^ np.uint64(hash_string(name)))
     return contents
 
 
@@ -68,14 +68,14 @@ def entities_of_rows(contents: Words, salt: bytes) -> Words:
     >>> len(np.unique(entities_of_rows(row_contents(ages, rows=3), b"salt")))  # two of 34 are two entities
     3
     """
-    content = _mixed(contents[:, 0] ^ np.uint64(salted_seed(salt, hash_string("rows"))))
+    content = _mix_bits(contents[:, 0] ^ np.uint64(salted_seed(salt, hash_string("rows"))))
     order = np.lexsort((contents[:, 1], content))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = content[order[1:]] != content[order[:-1]]
     places = np.arange(len(order))
     repetition = np.empty(len(order), np.uint64)
     repetition[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
-    hashes = _mixed(content ^ _mixed(repetition + np.uint64(1)))
+    hashes = _mix_bits(content ^ _mix_bits(repetition + np.uint64(1)))
     return np.maximum(hashes, np.uint64(1))[:, None]  # 0 would be no entity
 
 
@@ -103,7 +103,7 @@ def _hash_cells(array: pa.Array) -> Words | None:
 def _hash_texts(texts: pa.Array) -> Words:
     """Of distinct texts, (n, 2): by what they say, and letter by letter."""
     trimmed = pc.utf8_trim_whitespace(texts)
-    said = _mixed(np.array([hash_string(text) for text in trimmed.to_pylist()], np.uint64))
+    said = _mix_bits(np.array([hash_string(text) for text in trimmed.to_pylist()], np.uint64))
     said[pc.is_in(pc.utf8_lower(trimmed), pa.array(["", "nan"], trimmed.type)).to_numpy(False)] = _NOTHING
     for read in parse_each_way(trimmed):
         hashes = _hash_values(read)
@@ -119,11 +119,11 @@ def _hash_values(array: pa.Array) -> Words | None:
     if pa.types.is_integer(kind) or (pa.types.is_decimal128(kind) and kind.scale == 0):
         hashes = _hash_integers(wide_integers(array))
     else:
-        numbers = _numbers(array)
+        numbers = _cell_numbers(array)
         if numbers is None:
             return None
-        hashes = _bits(numbers)
-    hashes = _mixed(hashes)
+        hashes = _float_bits(numbers)
+    hashes = _mix_bits(hashes)
     hashes[array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = _NOTHING
     return hashes
 
@@ -131,10 +131,10 @@ def _hash_values(array: pa.Array) -> Words | None:
 def _hash_integers(words: WideIntegers) -> Words:
     numbers = words.floats()
     rest = words.low - wide_integers_of_floats(numbers).low
-    return _bits(numbers) ^ np.where(rest == 0, np.uint64(0), _mixed(rest))
+    return _float_bits(numbers) ^ np.where(rest == 0, np.uint64(0), _mix_bits(rest))
 
 
-def _numbers(array: pa.Array) -> Floats | None:
+def _cell_numbers(array: pa.Array) -> Floats | None:
     kind = array.type
     if is_moment(kind):
         return any_floats_of(array)
@@ -151,12 +151,12 @@ def _numbers(array: pa.Array) -> Floats | None:
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
 
-def _bits(numbers: Floats) -> Words:
+def _float_bits(numbers: Floats) -> Words:
     """Of floats; there is one zero."""
     return np.where(np.isnan(numbers), 0.0, numbers + 0.0).view(np.uint64)
 
 
-def _mixed(numbers: Words) -> Words:
+def _mix_bits(numbers: Words) -> Words:
     """Numbers whose bits all depend on all of each: SplitMix64's step (Steele, Lea and Flood 2014)."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -107,7 +107,7 @@ def _lowest_root(nodes: Nodes, root: int) -> int:
     return root
 
 
-def _path(nodes: Nodes, root: int, side: int) -> list[int]:
+def _outermost_path(nodes: Nodes, root: int, side: int) -> list[int]:
     path = [root]
     while children := int(nodes.children[path[-1]]):
         path.append(int(nodes.first_child[path[-1]]) + side % children)
@@ -316,7 +316,7 @@ class Forest:
         start, end = int(nodes.start[root]), int(nodes.start[root] + nodes.rows[root])
         # The rows are in the order of the halves: those before the root's are below it.
         outside[nodes.order[:start]] = outside[nodes.order[end:]] = True
-        first, last = _path(nodes, root, 0), _path(nodes, root, -1)
+        first, last = _outermost_path(nodes, root, 0), _outermost_path(nodes, root, -1)
         moved = nodes._replace(table=nodes.table.copy())
         moved.start[first] = 0
         moved.rows[first] += start

@@ -41,7 +41,7 @@ class TreeFiles:
     """The trees of all columns of one table, all of one salt and of the same settings."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
-        """Args: folder: made when something is kept. key: secret; names and seals follow from it."""
+        """Args: folder: made when something is store_grown. key: secret; names and seals follow from it."""
         self._folder, self._key = folder, key
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
@@ -79,10 +79,10 @@ class TreeFiles:
             self._write(self._path(forest.columns_of(combination), "harvest"), harvest._asdict(), into)
 
     def take(self, folder: Path) -> None:
-        """Have the files, too, that somebody with the same key kept in another folder."""
+        """Have the files, too, that somebody with the same key store_grown in another folder."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for path in folder.glob("*.npz"):
-            self._appear(self._folder / path.name, partial(shutil.copyfile, path))
+            self._write_whole(self._folder / path.name, partial(shutil.copyfile, path))
 
     def _path(self, columns: Sequence[ForestColumn], what: str) -> Path:
         marked = [f"{column.value_safe:d}{len(column.name)}:{column.name}" for column in columns]
@@ -106,9 +106,9 @@ class TreeFiles:
         stream = io.BytesIO()
         np.savez(stream, **arrays)
         content = self._seal(path, stream.getbuffer()) + stream.getbuffer()
-        self._appear(into / path.name, lambda part: part.write_bytes(content))
+        self._write_whole(into / path.name, lambda part: part.write_bytes(content))
 
-    def _appear(self, path: Path, write: Callable[[Path], object]) -> None:
+    def _write_whole(self, path: Path, write: Callable[[Path], object]) -> None:
         if path.exists():
             return
         part = path.with_name(f".{secrets.token_hex(4)}.part")
@@ -162,7 +162,7 @@ def grow_sets(
     for each in sets:
         parts.append((each,) if each in largest else ())
         largest.discard(each)
-    for done, _ in enumerate(_each(forest, _harvested, parts, place), start=1):
+    for done, _ in enumerate(_grow_parts(forest, _harvest_sets, parts, place), start=1):
         report(done / len(parts))
 
 
@@ -177,11 +177,11 @@ def measure_pairs(
     names = [column.name for column in forest.columns]
     parts = [
         tuple(pair for pair in square if (names[pair[0]], names[pair[1]]) not in known)
-        for square in _squares(len(names))
+        for square in _squares_of_pairs(len(names))
     ]
     found = dict(known)
     for done, (pairs, values) in enumerate(
-        zip(parts, _each(forest, _measured, parts, place), strict=False), start=1
+        zip(parts, _grow_parts(forest, _measure_sets, parts, place), strict=False), start=1
     ):
         found |= {
             (names[one], names[other]): value for (one, other), value in zip(pairs, values, strict=True)
@@ -190,10 +190,10 @@ def measure_pairs(
     return found
 
 
-def _squares(columns: int) -> list[tuple[tuple[int, int], ...]]:
+def _squares_of_pairs(columns: int) -> list[tuple[tuple[int, int], ...]]:
     """All pairs of so many columns, those together that share columns.
 
-    >>> _squares(7)[:3]
+    >>> _squares_of_pairs(7)[:3]
     [((0, 1),), ((0, 2), (0, 3), (1, 2), (1, 3)), ((0, 4), (0, 5), (1, 4), (1, 5))]
     """
     width = min(_WIDEST_BLOCK, -(-columns // _LEAST_BLOCKS))
@@ -209,7 +209,7 @@ def _squares(columns: int) -> list[tuple[tuple[int, int], ...]]:
 
 @dataclass(frozen=True)
 class _Seeds:
-    """What a forest of some of a table's columns is planted from, on any machine."""
+    """What a forest of some of a table's columns is plant from, on any machine."""
 
     place: PartStore
     files: TreeFiles = field(repr=False)
@@ -234,14 +234,14 @@ class _Seeds:
             forest.bucketization,
         )
 
-    def planted(self, numbers: Sequence[int]) -> Forest:
+    def plant(self, numbers: Sequence[int]) -> Forest:
         """The forest of some of them, in their order; it takes the trees that this machine sees."""
         columns = []
         for name, value_safe, values in (self.columns[number] for number in numbers):
             columns.append(ForestColumn(name, _load(values), value_safe))
         return Forest(columns, _load(self.rows), self.anonymization, self.bucketization, known=self.files)
 
-    def kept(self, forest: Forest) -> StoredPart:
+    def store_grown(self, forest: Forest) -> StoredPart:
         """What was grown, under a name of its own: another machine may do the same part at the same time."""
         return self.place.put(f"grown-{secrets.token_hex(8)}", partial(self.files.keep, forest))
 
@@ -256,14 +256,14 @@ def _load(part: StoredPart) -> np.ndarray:
         return array
 
 
-def _each(
+def _grow_parts(
     forest: Forest, ask: _Ask, parts: Sequence[tuple[ColumnNumbers, ...]], place: GrowingPlace
 ) -> Iterator[list[float]]:
     wanted = sorted({column for part in parts for each in part for column in each})
     if not wanted:
         return
     seeds = _Seeds.of(forest, wanted, place)
-    for grown, values in place.workers.each("grow trees", partial(_grow, seeds, ask), parts):
+    for grown, values in place.workers.each("grow trees", partial(_grow_on_worker, seeds, ask), parts):
         if grown is not None:
             with grown.folder() as folder:
                 place.files.take(folder)
@@ -271,21 +271,23 @@ def _each(
         yield values
 
 
-def _grow(seeds: _Seeds, ask: _Ask, sets: Sequence[ColumnNumbers]) -> tuple[StoredPart | None, list[float]]:
+def _grow_on_worker(
+    seeds: _Seeds, ask: _Ask, sets: Sequence[ColumnNumbers]
+) -> tuple[StoredPart | None, list[float]]:
     """On a worker: what is asked of sets of columns, and the trees that were grown for it."""
     if not sets:
         return None, []
     numbers = sorted({column for each in sets for column in each})
-    forest = seeds.planted(numbers)
+    forest = seeds.plant(numbers)
     values = ask(forest, [tuple(numbers.index(column) for column in each) for each in sets])
-    return seeds.kept(forest), values
+    return seeds.store_grown(forest), values
 
 
-def _harvested(forest: Forest, sets: Sequence[ColumnNumbers]) -> list[float]:
+def _harvest_sets(forest: Forest, sets: Sequence[ColumnNumbers]) -> list[float]:
     for each in sets:
         forest.buckets(each)
     return []
 
 
-def _measured(forest: Forest, pairs: Sequence[ColumnNumbers]) -> list[float]:
+def _measure_sets(forest: Forest, pairs: Sequence[ColumnNumbers]) -> list[float]:
     return dependences(forest, [(one, other) for one, other in pairs])

@@ -118,21 +118,21 @@ class PlaceHashes:
         """The XOR of the hashes of each place's distinct middles, (N,); middles are finite, (N, k)."""
         # Adding 0.0 makes one of the two zeros, whose texts differ.
         middles = middles + 0.0
-        hashes = self._each(middles.ravel()).reshape(middles.shape)
+        hashes = self._look_up(middles.ravel()).reshape(middles.shape)
         for column in range(1, middles.shape[1]):
             repeated = (middles[:, :column] == middles[:, column, None]).any(axis=1)
             hashes[repeated, column] = 0
         return np.asarray(np.bitwise_xor.reduce(hashes, axis=1))
 
-    def _each(self, numbers: Floats) -> Words:
+    def _look_up(self, numbers: Floats) -> Words:
         found = self._numbers.searchsorted(numbers)
         unknown = self._numbers[found] != numbers
         if unknown.any():
-            self._add(np.unique(numbers[unknown]))
+            self._hash_new(np.unique(numbers[unknown]))
             found = self._numbers.searchsorted(numbers)
         return self._hashes[found]
 
-    def _add(self, numbers: Floats) -> None:
+    def _hash_new(self, numbers: Floats) -> None:
         hashes = np.array([hash_string(str(number)) for number in numbers.tolist()], np.uint64)
         at = self._numbers.searchsorted(numbers)
         self._numbers = np.insert(self._numbers, at, numbers)

@@ -89,13 +89,13 @@ def draw_cells(
     if np.isnan(source.column.values).all():
         numbers = np.full(len(lower), source.null_value)
         return DrawnCells(numbers, source.column.decode(numbers, np.ones(len(lower), np.bool_)))
-    narrow_lower, narrow_upper = _narrowed(source, lower, upper, generator)
+    narrow_lower, narrow_upper = _narrow_intervals(source, lower, upper, generator)
     numbers = narrow_lower.copy()
     single = narrow_lower == narrow_upper
     missing = single & (numbers == source.null_value)
     ranges = np.flatnonzero(~single)
     low, high = narrow_lower[ranges], narrow_upper[ranges]
-    drawn = _evenly(source.column, low, high, generator)
+    drawn = _draw_evenly(source.column, low, high, generator)
     numbers[ranges] = nearest_values(drawn, source.values) if source.value_safe else drawn
     vocabulary = source.column.vocabulary
     if vocabulary is None or source.value_safe:
@@ -103,7 +103,7 @@ def draw_cells(
         decoded = source.column.decode(numbers, missing)
         return DrawnCells(numbers, source.column.with_own_values(decoded, numbers, own))
     published = frozenset(source.weights.singular.tolist())
-    texts = _starred(vocabulary, published, (low, high), numbers[ranges])
+    texts = _shorten_texts(vocabulary, published, (low, high), numbers[ranges])
     places = np.where(missing, 0.0, numbers).astype(np.int64)
     places[ranges] = len(vocabulary) + np.arange(len(ranges))
     choice = pa.concat_arrays([vocabulary, texts])
@@ -158,7 +158,7 @@ class _Weights:
         return share
 
 
-def _narrowed(
+def _narrow_intervals(
     source: CellSource, lower: Floats, upper: Floats, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Each interval's part in one of the marginal's buckets; the interval itself where it is in none."""
@@ -166,7 +166,7 @@ def _narrowed(
     first, after = weights.buckets_over(lower, upper, source.top)
     wide = np.flatnonzero(after - first > 1)
     chosen = first.copy()
-    chosen[wide] = _chosen(weights, (lower, upper), (first, after), wide, generator)
+    chosen[wide] = _choose_buckets(weights, (lower, upper), (first, after), wide, generator)
     ranges = np.flatnonzero((after > first) & (lower != upper))
     result_low, result_high = lower.copy(), upper.copy()
     result_low[ranges] = np.maximum(lower[ranges], weights.lower[chosen[ranges]])
@@ -174,7 +174,7 @@ def _narrowed(
     return result_low, result_high
 
 
-def _chosen(
+def _choose_buckets(
     weights: _Weights,
     intervals: tuple[Floats, Floats],
     buckets_over: tuple[Integers, Integers],
@@ -209,7 +209,9 @@ def _chosen(
     return chosen
 
 
-def _evenly(column: EncodedColumn, lower: Floats, upper: Floats, generator: np.random.Generator) -> Floats:
+def _draw_evenly(
+    column: EncodedColumn, lower: Floats, upper: Floats, generator: np.random.Generator
+) -> Floats:
     """A number of each interval, evenly among those of the coarsest of the column's grids with any."""
     low = np.maximum(lower, column.bounds[0])
     high = np.minimum(upper, np.nextafter(column.bounds[1], np.inf))
@@ -229,11 +231,11 @@ def _evenly(column: EncodedColumn, lower: Floats, upper: Floats, generator: np.r
         on_grid = np.rint(numbers[rest] * parts / multiple) * multiple / parts
         numbers[rest] = np.clip(on_grid, *column.bounds)
     elif column.cell_type.bit_width < 64:
-        return _shortened(numbers, high, column.cell_type.to_pandas_dtype())
+        return _round_to_type(numbers, high, column.cell_type.to_pandas_dtype())
     return numbers
 
 
-def _shortened(numbers: Floats, high: Floats, kind: type) -> Floats:
+def _round_to_type(numbers: Floats, high: Floats, kind: type) -> Floats:
     short: npt.NDArray[Any] = numbers.astype(kind)
     beyond = short.astype(np.float64) >= high
     short[beyond] = np.nextafter(short[beyond], -np.inf, dtype=short.dtype)
@@ -241,7 +243,7 @@ def _shortened(numbers: Floats, high: Floats, kind: type) -> Floats:
     return stored
 
 
-def _starred(
+def _shorten_texts(
     vocabulary: pa.Array, published: frozenset[float], interval: tuple[Floats, Floats], ranks: Floats
 ) -> pa.Array:
     """Texts of ranges of ranks: what all texts in range begin with, a star, and a rank.
@@ -250,21 +252,21 @@ def _starred(
     shared by enough entities.
 
     >>> towns, within = pa.array(["Lille", "Limoges", "Lyon"]), (np.array([0.0, 2.0]), np.array([2.0, 3.0]))
-    >>> _starred(towns, frozenset(), within, ranks=np.array([1.0, 2.0])).to_pylist()
+    >>> _shorten_texts(towns, frozenset(), within, ranks=np.array([1.0, 2.0])).to_pylist()
     ['Li*1', '*2']
     """
     size = len(vocabulary)
     first, end = (np.ceil(bound).clip(0, size).astype(np.int64) for bound in interval)
     keys, of_pair = np.unique(first * (size + 1) + end, return_inverse=True)
     pairs = zip((keys // (size + 1)).tolist(), (keys % (size + 1)).tolist(), strict=True)
-    prefixes = [_prefix(vocabulary, start, stop, published) for start, stop in pairs]
+    prefixes = [_common_prefix(vocabulary, start, stop, published) for start, stop in pairs]
     written = pa.array(ranks.astype(np.int64)).cast(vocabulary.type)
     return pc.binary_join_element_wise(
         pa.array(prefixes, vocabulary.type).take(pa.array(of_pair)), written, pa.scalar("*", vocabulary.type)
     )
 
 
-def _prefix(vocabulary: pa.Array, start: int, stop: int, published: frozenset[float]) -> str:
+def _common_prefix(vocabulary: pa.Array, start: int, stop: int, published: frozenset[float]) -> str:
     """What the texts of ranks start..stop - 1 begin with."""
     if stop - start < _LEAST_SHARED:
         return ""

@@ -39,7 +39,7 @@ _MOST = 2.0
 _LARGEST_KEY = 2**62
 
 
-def chosen_rows(
+def choose_rows(
     places: Sequence[Integers], wanted: Sequence[Floats], tolerance: float, generator: np.random.Generator
 ) -> Integers:
     """As many rows as there are, by which counts are at most so far from what is wanted, where that can be.
@@ -50,12 +50,12 @@ def chosen_rows(
         generator: of the order of equal rows and of where taking them begins.
 
     >>> town, rows = np.repeat([0, 1], [60, 40]), np.random.default_rng(1)
-    >>> np.bincount(town[chosen_rows([town], [np.array([50.0, 50.0])], 4.0, rows)]).tolist()
+    >>> np.bincount(town[choose_rows([town], [np.array([50.0, 50.0])], 4.0, rows)]).tolist()
     [54, 46]
     """
     rows = len(places[0])
-    weights = _raked(places, wanted, tolerance)
-    order = _ordered(places, generator.permutation(rows))
+    weights = _rake_weights(places, wanted, tolerance)
+    order = _order_rows(places, generator.permutation(rows))
     ends = np.minimum(np.floor(np.cumsum(weights[order]) * (rows / weights.sum()) + generator.random()), rows)
     ends[-1] = rows
     times = np.zeros(rows, np.int64)
@@ -63,7 +63,7 @@ def chosen_rows(
     return np.repeat(np.arange(rows), times)
 
 
-def _raked(places: Sequence[Integers], wanted: Sequence[Floats], tolerance: float) -> Floats:
+def _rake_weights(places: Sequence[Integers], wanted: Sequence[Floats], tolerance: float) -> Floats:
     rows = len(places[0])
     weights = np.ones(rows)
     shares = [counts * (rows / max(counts.sum(), 1.0)) for counts in wanted]
@@ -81,7 +81,7 @@ def _raked(places: Sequence[Integers], wanted: Sequence[Floats], tolerance: floa
     return weights
 
 
-def _ordered(places: Sequence[Integers], order: Integers) -> Integers:
+def _order_rows(places: Sequence[Integers], order: Integers) -> Integers:
     """The rows by their buckets, the column with the fewest first; equal ones as they were."""
     key, size = np.zeros(len(order), np.int64), 1
     for place in sorted(places, key=lambda place: int(place.max(initial=-1))):
@@ -150,7 +150,7 @@ class HeldPairs:
         return both[side][order], both[1 - side][order], self.counts[order]
 
 
-def without_contradictions(
+def resolve_contradictions(
     held: Sequence[HeldPairs], places: Mapping[int, Integers], generator: np.random.Generator
 ) -> dict[int, Integers]:
     """Each column's buckets, (n,), -1 for none, in which rows agree with the pairs, as far as can be.
@@ -164,22 +164,30 @@ def without_contradictions(
         votes = {column: np.zeros(len(place)) for column, place in changed.items()}
         accused: dict[tuple[int, int], Flags] = {}
         for (first, second), pairs in tables.items():
-            told = _contradicted(pairs, changed[first], changed[second])
+            told = _find_contradictions(pairs, changed[first], changed[second])
             accused[first, second], accused[second, first] = told
             for column in (first, second):
                 votes[column] += told[0] | told[1]
         if not any(rows.any() for rows in accused.values()):
             break
-        _change(changed, {pairs.columns: pairs for pairs in held}, accused, _worst(votes, accused), generator)
+        _replace_cells(
+            changed,
+            {pairs.columns: pairs for pairs in held},
+            accused,
+            _most_contradicted_column(votes, accused),
+            generator,
+        )
     return changed
 
 
-def _contradicted(pairs: HeldPairs, first: Integers, second: Integers) -> tuple[Flags, Flags]:
+def _find_contradictions(pairs: HeldPairs, first: Integers, second: Integers) -> tuple[Flags, Flags]:
     apart = (first >= 0) & (second >= 0) & ~pairs.holds(first, second)
     return apart & pairs.known[0][first], apart & pairs.known[1][second]
 
 
-def _worst(votes: Mapping[int, Floats], accused: Mapping[tuple[int, int], Flags]) -> Integers:
+def _most_contradicted_column(
+    votes: Mapping[int, Floats], accused: Mapping[tuple[int, int], Flags]
+) -> Integers:
     """Of each row the column that is in most contradictions, of those that another's value speaks against."""
     columns = sorted(votes)
     numbers = np.full((len(columns), len(votes[columns[0]])), -1.0)
@@ -191,7 +199,7 @@ def _worst(votes: Mapping[int, Floats], accused: Mapping[tuple[int, int], Flags]
     return found
 
 
-def _change(
+def _replace_cells(
     places: dict[int, Integers],
     held: Mapping[tuple[int, int], HeldPairs],
     accused: Mapping[tuple[int, int], Flags],
@@ -237,11 +245,11 @@ def keep_own_counts(
     generator = basis.generator("own counts", sorted(table.cells))
     ranged = {column for column in table.cells if _is_ranged(basis.sources[column])}
     held = [HeldPairs.of(basis.sources, columns, buckets) for columns, buckets in pairs.items()]
-    fitted = _fitted(table, basis, held, generator)
-    moved = _settled_columns(fitted, basis, table.cells.keys() - ranged, generator)
+    fitted = _fit_rows(table, basis, held, generator)
+    moved = _settle_columns(fitted, basis, table.cells.keys() - ranged, generator)
     if moved is not fitted:
-        fitted = _fitted(moved, basis, held, generator)
-    return _settled_columns(fitted, basis, ranged, generator)
+        fitted = _fit_rows(moved, basis, held, generator)
+    return _settle_columns(fitted, basis, ranged, generator)
 
 
 def _is_ranged(source: CellSource) -> bool:
@@ -249,25 +257,25 @@ def _is_ranged(source: CellSource) -> bool:
     return bool(2 * weights.counts[weights.lower < weights.upper].sum() > weights.counts.sum())
 
 
-def _settled_columns(
+def _settle_columns(
     table: Microdata, basis: StitchingBasis, columns: AbstractSet[int], generator: np.random.Generator
 ) -> Microdata:
     cells = dict(table.cells)
     if not columns or not table.rows:
         return table
-    places = {column: _places(basis.sources[column], each) for column, each in table.cells.items()}
-    example = _distinct(list(places.values()))
+    places = {column: _find_buckets(basis.sources[column], each) for column, each in table.cells.items()}
+    example = _one_row_of_each(list(places.values()))
     for column in sorted(columns):
         source = basis.sources[column]
         # A value's count is the sum of those of all combinations that it is in, and each has its noise.
         parts = np.bincount(places[column][example] + 1, minlength=len(source.weights.counts) + 1)[1:]
         deviations = np.where(_is_ranged(source), 0.0, basis.difference_sd * np.sqrt((1 + parts) / 2))
-        cells[column] = _settled(source, cells[column], _TO_MOVE * deviations, generator)
+        cells[column] = _settle_column(source, cells[column], _TO_MOVE * deviations, generator)
     changed = any(cells[column] is not table.cells[column] for column in columns)
     return Microdata(table.rows, cells) if changed else table
 
 
-def _distinct(places: list[Integers]) -> Integers:
+def _one_row_of_each(places: list[Integers]) -> Integers:
     first, number = np.arange(1), np.zeros(len(places[0]), np.int64)
     for place in places:
         key = number * (int(place.max(initial=-1)) + 2) + place + 1
@@ -275,41 +283,41 @@ def _distinct(places: list[Integers]) -> Integers:
     return first
 
 
-def _fitted(
+def _fit_rows(
     table: Microdata, basis: StitchingBasis, held: list[HeldPairs], generator: np.random.Generator
 ) -> Microdata:
     if len(table.cells) < 2 or not table.rows:
         return table
-    places = {column: _places(basis.sources[column], cells) for column, cells in table.cells.items()}
-    mended = without_contradictions(held, places, generator)
+    places = {column: _find_buckets(basis.sources[column], cells) for column, cells in table.cells.items()}
+    mended = resolve_contradictions(held, places, generator)
     cells = {}
     for column, before in table.cells.items():
         rows = np.flatnonzero(mended[column] != places[column])
         to = mended[column][rows]
-        cells[column] = _drawn_anew(basis.sources[column], before, rows, to, generator)
+        cells[column] = _redraw_cells(basis.sources[column], before, rows, to, generator)
     wanted = [basis.sources[column].weights.counts for column in cells]
     tolerance = _TO_EXCHANGE * basis.difference_sd
-    rows = chosen_rows([mended[column] for column in cells], wanted, tolerance, generator)
+    rows = choose_rows([mended[column] for column in cells], wanted, tolerance, generator)
     return Microdata(table.rows, cells).take(rows)
 
 
-def _places(source: CellSource, cells: DrawnCells) -> Integers:
+def _find_buckets(source: CellSource, cells: DrawnCells) -> Integers:
     first, after = source.weights.buckets_over(cells.numbers, cells.numbers, source.top)
     places: Integers = np.where(after > first, first, _NOWHERE)
     return places
 
 
-def _settled(
+def _settle_column(
     source: CellSource, cells: DrawnCells, tolerance: Floats, generator: np.random.Generator
 ) -> DrawnCells:
     weights, start = source.weights, generator.random()
     if not len(weights.counts) or not len(cells.numbers):
         return cells
-    places = _places(source, cells)
+    places = _find_buckets(source, cells)
     found = np.bincount(places[places >= 0], minlength=len(weights.counts))
     single = weights.lower == weights.upper
-    shares = _shared_out(weights.counts, len(cells.numbers), start)
-    wanted = _tolerated(found, shares, tolerance)
+    shares = _apportion(weights.counts, len(cells.numbers), start)
+    wanted = _within_tolerance(found, shares, tolerance)
     if (found == wanted).all():
         return cells
     missing = int(np.flatnonzero(single & (weights.lower == source.null_value)).max(initial=_NOWHERE))
@@ -321,13 +329,13 @@ def _settled(
     free = _free_rows(places, found, staying, generator)
     free = free[np.lexsort((generator.random(len(free)), keys[free]))]
     rows, to = _moves(free, places, wanted - staying, missing, generator)
-    return _drawn_anew(source, cells, rows, to, generator)
+    return _redraw_cells(source, cells, rows, to, generator)
 
 
-def _tolerated(found: Integers, wanted: Integers, tolerance: Floats) -> Integers:
+def _within_tolerance(found: Integers, wanted: Integers, tolerance: Floats) -> Integers:
     """What is found, but where it is farther from what is wanted; and as many in all as are wanted.
 
-    >>> _tolerated(np.array([70, 31, 0, 9]), np.array([60, 30, 10, 10]), np.full(4, 6.0)).tolist()
+    >>> _within_tolerance(np.array([70, 31, 0, 9]), np.array([60, 30, 10, 10]), np.full(4, 6.0)).tolist()
     [60, 31, 10, 9]
     """
     target = np.where(np.abs(found - wanted) > tolerance, wanted, found)
@@ -340,10 +348,10 @@ def _tolerated(found: Integers, wanted: Integers, tolerance: Floats) -> Integers
     return target
 
 
-def _shared_out(weights: Floats, rows: int, start: float) -> Integers:
+def _apportion(weights: Floats, rows: int, start: float) -> Integers:
     """So many rows in proportion to some weights, rounded with what is left over carried on.
 
-    >>> _shared_out(np.array([5.0, 3.0, 1.0]), rows=10, start=0.5).tolist()  # 5.6, 3.3 and 1.1
+    >>> _apportion(np.array([5.0, 3.0, 1.0]), rows=10, start=0.5).tolist()  # 5.6, 3.3 and 1.1
     [6, 3, 1]
     """
     ends = np.floor(np.cumsum(weights) * (rows / weights.sum()) + start)
@@ -385,7 +393,7 @@ def _free_rows(
     return free
 
 
-def _drawn_anew(
+def _redraw_cells(
     source: CellSource, cells: DrawnCells, rows: Integers, to: Integers, generator: np.random.Generator
 ) -> DrawnCells:
     if not len(rows):

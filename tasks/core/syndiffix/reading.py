@@ -121,7 +121,7 @@ def read_table(
     if not len(asked[0]):
         raise InputError(f"{source.path} must hold rows to synthesize, but holds none below its header.")
     typed = [
-        _typed(column, array, has_types=source.is_parquet)
+        _parse_cells(column, array, has_types=source.is_parquet)
         for column, array in zip(columns, asked[: len(columns)], strict=True)
     ]
     _require_readable(columns, typed)
@@ -130,7 +130,7 @@ def read_table(
         pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
         tuple(itertools.chain.from_iterable(map(_complaints, columns, typed, places))),
         tuple(
-            DroppedCells(column.name, _why_unread(column), cells.unread)
+            DroppedCells(column.name, _reason_unread(column), cells.unread)
             for column, cells in zip(columns, typed, strict=True)
             if cells.unread
         ),
@@ -152,12 +152,12 @@ def _complaints(column: ChosenColumn, cells: "_TypedCells", place: int) -> Itera
     if 2 * cells.like_dates >= max(cells.filled, 1):
         yield (
             f"Column {place + 1} of the input has no type and is read as text, but "
-            f"{_share(cells.like_dates, cells.filled)} of its cells look like dates. If they are, give it "
+            f"{_percent(cells.like_dates, cells.filled)} of its cells look like dates. If they are, give it "
             f"type t. {_IF_DATE}"
         )
     if not cells.unread:
         return
-    lost = f"{_share(cells.unread, cells.filled)} of those that aren't empty. They count as missing."
+    lost = f"{_percent(cells.unread, cells.filled)} of those that aren't empty. They count as missing."
     if column.reading.holds_dates:
         yield f"Column {column.name!r} has cells that are no dates as declared, {lost}"
     elif column.letter is None:
@@ -169,16 +169,16 @@ def _complaints(column: ChosenColumn, cells: "_TypedCells", place: int) -> Itera
         yield f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}, {lost}"
 
 
-def _share(part: int, whole: int) -> str:
+def _percent(part: int, whole: int) -> str:
     """A share of a raw table's cells, for the operator's terminal alone.
 
-    >>> _share(1, 601), _share(600, 601)
+    >>> _percent(1, 601), _percent(600, 601)
     ('0.166 %', '99.8 %')
     """
     return f"{100 * part / whole:.3g} %"
 
 
-def _why_unread(column: ChosenColumn) -> str:
+def _reason_unread(column: ChosenColumn) -> str:
     return REASONS[NOT_A_DATE] if column.reading.holds_dates else NOT_OF_TYPE[column.letter or "r"]
 
 
@@ -281,7 +281,7 @@ class _TypedCells(NamedTuple):
 def _require_readable(columns: Sequence[ChosenColumn], typed: Sequence[_TypedCells]) -> None:
     """Refuse a type or a format that no cell has: nothing but missing cells would come out."""
     problems = [
-        _unreadable(column, cells)
+        _unreadable_problem(column, cells)
         for column, cells in zip(columns, typed, strict=True)
         if cells.unread and cells.unread == cells.filled
     ]
@@ -289,7 +289,7 @@ def _require_readable(columns: Sequence[ChosenColumn], typed: Sequence[_TypedCel
         raise InputError(problems)
 
 
-def _unreadable(column: ChosenColumn, cells: _TypedCells) -> str:
+def _unreadable_problem(column: ChosenColumn, cells: _TypedCells) -> str:
     letter = column.letter
     if letter is None or letter == "s" or (letter == "t" and column.reading.holds_dates):
         return (
@@ -303,9 +303,9 @@ def _unreadable(column: ChosenColumn, cells: _TypedCells) -> str:
     ).rstrip()
 
 
-def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedCells:
+def _parse_cells(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedCells:
     if column.reading != AS_IT_STANDS:
-        return _typed_as_read(column, cells)
+        return _parse_read_cells(column, cells)
     if has_types:
         if column.letter is None or ARROW_KINDS[column.letter](cells.type):
             return _with_likely_dates(cells, cells) if column.letter is None else _TypedCells(cells)
@@ -324,7 +324,7 @@ def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedC
     parsed = parse_as(column.letter, texts, marks)
     unread = _number_of(pc.and_(filled, parsed.is_null()), cells)
     commas, grouped = (
-        _commas(texts, parsed) if marks == PLAIN and column.letter in ("i", "r") else (False, False)
+        _find_commas(texts, parsed) if marks == PLAIN and column.letter in ("i", "r") else (False, False)
     )
     return _TypedCells(
         parsed.take(cells.indices), _number_of(filled, cells), unread, has_commas=commas, is_grouped=grouped
@@ -348,7 +348,7 @@ def _number_of(chosen: pa.Array, cells: pa.DictionaryArray) -> int:
     return int(pc.sum(chosen.take(cells.indices)).as_py() or 0)
 
 
-def _typed_as_read(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
+def _parse_read_cells(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
     """Cells that are read as was declared first; what then is a missing value is null, also among texts."""
     reading = column.reading
     if pa.types.is_temporal(cells.type):  # a date that is none of a text is written in no format
@@ -361,7 +361,7 @@ def _typed_as_read(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
             given = cells.dictionary
         read = reading.read(connection, given.to_pylist())
     texts = pa.DictionaryArray.from_arrays(cells.indices, pa.array([text or "" for text in read.texts]))
-    found = _typed(replace(column, reading=AS_IT_STANDS), texts, has_types=False)
+    found = _parse_cells(replace(column, reading=AS_IT_STANDS), texts, has_types=False)
     is_missing = pa.array([not text for text in read.texts], pa.bool_()).take(cells.indices)
     array = pc.if_else(is_missing.fill_null(True), pa.scalar(None, found.array.type), found.array)
     unread = _number_of(pa.array(read.unread), cells)
@@ -369,7 +369,7 @@ def _typed_as_read(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
     return found._replace(array=array, filled=filled, unread=found.unread + unread)
 
 
-def _commas(texts: pa.Array, parsed: pa.Array) -> tuple[bool, bool]:
+def _find_commas(texts: pa.Array, parsed: pa.Array) -> tuple[bool, bool]:
     with_comma = pc.match_substring(texts, ",")
     is_read = pc.and_(with_comma, parsed.is_valid())
     return bool(pc.any(with_comma).as_py()), bool(pc.any(is_read).as_py())

@@ -118,10 +118,10 @@ def _setting(default: object, options: str, meaning: str, *, least: float = 0, m
 
 
 def settings_of(kind: type) -> Iterator[Setting]:
-    return (_read(each) for each in fields(kind) if "setting" in each.metadata)
+    return (_as_setting(each) for each in fields(kind) if "setting" in each.metadata)
 
 
-def _read(found: "Field[Any]") -> Setting:
+def _as_setting(found: "Field[Any]") -> Setting:
     kind, default = _KINDS[found.type], found.default
     if isinstance(default, FlatteningInterval):
         default = (default.lower, default.upper)
@@ -365,13 +365,13 @@ class SynDiffixParameters:
         6.0
         """
         return cls(
-            _built(
+            _build(
                 AnonymizationParameters,
                 settings,
                 salt=salt,
-                low_count_params=_built(SuppressionParameters, settings),
+                low_count_params=_build(SuppressionParameters, settings),
             ),
-            _built(BucketizationParameters, settings),
+            _build(BucketizationParameters, settings),
             clustering_of(settings),
             frozenset(settings.get("value_safe_columns", ())),
         )
@@ -414,13 +414,13 @@ def clustering_of(settings: Mapping[str, Any]) -> ClusteringStrategy:
     asked: Clustering = settings.get("clustering", "default")
     way = way_of(asked)
     if way == "target":
-        return _built(MlClustering, settings, target=target_of(asked))
+        return _build(MlClustering, settings, target=target_of(asked))
     if way == "lists":
         return ListedClusters(asked)  # type: ignore[arg-type]
-    return _built(_STRATEGIES[way], settings)
+    return _build(_STRATEGIES[way], settings)
 
 
-def _built(kind: type[T], settings: Mapping[str, Any], **further: object) -> T:
+def _build(kind: type[T], settings: Mapping[str, Any], **further: object) -> T:
     found: dict[str, Any] = {}
     for each in settings_of(kind):
         if each.name in settings:

@@ -316,15 +316,15 @@ def clusters_in_order(problem: Problem, order: Integers) -> tuple[Clusters, floa
     """The clusters of an order of all columns but the main one, and their energy (0: nothing is left out)."""
     solution: Solution = new_solution(len(problem.weights))
     energy: float = fill_clusters(problem, order, solution)
-    clusters = [_members(solution.cluster_of == number) for number in range(max(solution.cluster_of) + 1)]
+    clusters = [_column_ids(solution.cluster_of == number) for number in range(max(solution.cluster_of) + 1)]
     derived = (
-        DerivedCluster("shared", _members(solution.stitch[number]), clusters[number])
+        DerivedCluster("shared", _column_ids(solution.stitch[number]), clusters[number])
         for number in range(1, len(clusters))
     )
     return Clusters(clusters[0], tuple(derived)), energy
 
 
-def _members(selected: Flags) -> tuple[int, ...]:
+def _column_ids(selected: Flags) -> tuple[int, ...]:
     return tuple(np.flatnonzero(selected).tolist())
 
 
@@ -356,14 +356,16 @@ def select_features(values: Floats, is_text: Sequence[bool], parameters: MlClust
     if target not in used or len(complete) < 2 * _LEAST_TESTED:
         return ()
     features = [column for column in used if column != target]
-    table = np.column_stack([_encode(complete[:, column], is_text[column]) for column in [target, *features]])
+    table = np.column_stack(
+        [_encode_feature(complete[:, column], is_text[column]) for column in [target, *features]]
+    )
     # Equal rows are the only ones whose order still is the table's.
-    table = thinned(table[np.lexsort(table.T[::-1])])
+    table = thin_rows(table[np.lexsort(table.T[::-1])])
     varied = np.flatnonzero(table[:, 1:].var(axis=0) > _LEAST_VARIANCE)
     is_class = is_text[target] or len(np.unique(table[:, 0])) <= _MOST_CATEGORIES
     outcome = _as_classes(table[:, 0]) if is_class else table[:, 0]
     if len(varied) > 1:
-        varied = varied[_rank(table[:, 1 + varied], outcome, _estimator(is_class))]
+        varied = varied[_rank_features(table[:, 1 + varied], outcome, _estimator(is_class))]
     return tuple(features[place] for place in varied)
 
 
@@ -396,7 +398,7 @@ def _target(parameters: MlClustering) -> int:
     return int(parameters.target)
 
 
-def _encode(column: Floats, is_text: bool) -> Floats:
+def _encode_feature(column: Floats, is_text: bool) -> Floats:
     """Ranks of categories and texts; other numbers by their distance from the median in quartile ranges."""
     distinct, ranks = np.unique(column, return_inverse=True)
     if is_text or len(distinct) <= _MOST_CATEGORIES:
@@ -407,7 +409,7 @@ def _encode(column: Floats, is_text: bool) -> Floats:
     return np.clip(scaled, -_LARGEST, _LARGEST)
 
 
-def thinned(table: Floats) -> Floats:
+def thin_rows(table: Floats) -> Floats:
     """A sorted table's rows, or as many as are looked at, evenly spread over all values of the target."""
     if len(table) <= _MOST_ROWS:
         return table
@@ -430,7 +432,7 @@ def _estimator(is_class: bool) -> Any:
     return DecisionTreeClassifier(random_state=0) if is_class else DecisionTreeRegressor(random_state=0)
 
 
-def _rank(table: Floats, outcome: npt.NDArray[Any], estimator: Any) -> Integers:
+def _rank_features(table: Floats, outcome: npt.NDArray[Any], estimator: Any) -> Integers:
     """The columns of a table sorted by its outcome that predict it in cross-validation, by importance."""
     from sklearn.feature_selection import RFE, RFECV
 
@@ -442,14 +444,16 @@ def _rank(table: Floats, outcome: npt.NDArray[Any], estimator: Any) -> Integers:
         # That a target has many classes for its few rows.
         warnings.simplefilter("ignore", UserWarning)
         tried = RFECV(estimator, cv=splits).fit(table, outcome).cv_results_
-        number = _fewest(tried["n_features"], tried["mean_test_score"], tried["std_test_score"] / folds**0.5)
+        number = _fewest_features(
+            tried["n_features"], tried["mean_test_score"], tried["std_test_score"] / folds**0.5
+        )
         found = RFE(estimator, n_features_to_select=number).fit(table, outcome)
     selected: Integers = np.flatnonzero(found.support_)
     importance = getattr(found.estimator_, "feature_importances_", np.zeros(len(selected)))
     return selected[np.argsort(-importance, kind="stable")]
 
 
-def _fewest(numbers: Integers, scores: Floats, errors: Floats) -> int:
+def _fewest_features(numbers: Integers, scores: Floats, errors: Floats) -> int:
     """The fewest features whose score is within a standard error of the best (Breiman et al. 1984, 3.4.3)."""
     best = int(np.argmax(scores))
     return int(numbers[scores >= scores[best] - errors[best]].min())

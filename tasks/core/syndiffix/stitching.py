@@ -294,7 +294,9 @@ def stitch(
     """
     bounds = np.array([(interval.lower, interval.upper) for interval in intervals], np.float64)
     starts = generator.random((min(len(left), len(right)), 2))
-    pairs = pair_rows(_sorted(left, generator), _sorted(right, generator), bounds, _OWNERS[owner], starts)
+    pairs = pair_rows(
+        _sort_side(left, generator), _sort_side(right, generator), bounds, _OWNERS[owner], starts
+    )
     is_even = np.arange(len(pairs)) % 2 == 0
     from_left = is_even if owner == "shared" else np.full(len(pairs), owner == "left")
     return StitchedRows(pairs[:, 0].copy(), pairs[:, 1].copy(), from_left)
@@ -312,7 +314,7 @@ def patch(left_rows: int, right_rows: int, generator: np.random.Generator) -> In
     return chosen
 
 
-def _sorted(values: Floats, generator: np.random.Generator) -> StitchSide:
+def _sort_side(values: Floats, generator: np.random.Generator) -> StitchSide:
     values = np.ascontiguousarray(values, np.float64)
     order = generator.permutation(len(values))
     return StitchSide(values, order[np.lexsort(values[order].T[::-1])])
@@ -413,7 +415,7 @@ def join_tables(left: Microdata, right: Microdata, cluster: DerivedCluster, basi
         cluster.owner,
         generator,
     )
-    shared = {column: _alternate(left.cells[column], right.cells[column], found) for column in columns}
+    shared = {column: _alternate_cells(left.cells[column], right.cells[column], found) for column in columns}
     kept = left.take(found.left)
     added = {column: _take(cells, found.right) for column, cells in derived.items()}
     return Microdata(len(found.left), {**kept.cells, **added, **shared})
@@ -427,7 +429,7 @@ def _take(cells: DrawnCells, rows: Integers) -> DrawnCells:
     return DrawnCells(cells.numbers[rows], cells.values.take(pa.array(rows)))
 
 
-def _alternate(left: DrawnCells, right: DrawnCells, found: StitchedRows) -> DrawnCells:
+def _alternate_cells(left: DrawnCells, right: DrawnCells, found: StitchedRows) -> DrawnCells:
     both = DrawnCells(
         np.concatenate([left.numbers, right.numbers]), pa.concat_arrays([left.values, right.values])
     )

@@ -97,7 +97,7 @@ class Synthesizer:
             contents = row_contents(zip(table.column_names, table.columns, strict=True), table.num_rows)
         self._rows = entities_of_rows(contents, self._salt)
         self._hashes = entities_of_ids([table[name] for name in ids]) if ids else self._rows
-        self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization, known)
+        self.forest = self._plant(np.arange(table.num_rows), parameters.anonymization, known)
         self.relations: ColumnRelations | None = None
 
     @property
@@ -117,9 +117,9 @@ class Synthesizer:
             case MlClustering():
                 return self._ml_clusters(strategy)
             case DefaultClustering():
-                return self._solved(strategy, relations)
+                return self._solve_clusters(strategy, relations)
 
-    def _solved(self, strategy: DefaultClustering, relations: ColumnRelations | None) -> Clusters:
+    def _solve_clusters(self, strategy: DefaultClustering, relations: ColumnRelations | None) -> Clusters:
         known = known_clusters(len(self.columns), strategy)
         if known is not None:
             return known
@@ -143,7 +143,7 @@ class Synthesizer:
         for done, combination in enumerate(clusters.combinations):
             self._progress("clusters", done, len(clusters.combinations))
             drawn.append(self.draw(combination, basis))
-        return self.stitched(clusters, drawn, basis)
+        return self.stitch_clusters(clusters, drawn, basis)
 
     def draw(self, combination: ColumnNumbers, basis: StitchingBasis) -> Microdata:
         """Rows of one cluster's columns, ascending; not to be shown before they are stitched and shuffled."""
@@ -151,14 +151,16 @@ class Synthesizer:
         pairs = {pair: self.forest.buckets(pair) for pair in combinations(combination, 2)}
         return keep_own_counts(rows, basis, pairs)
 
-    def stitched(self, clusters: Clusters, drawn: Sequence[Microdata], basis: StitchingBasis) -> pa.Table:
+    def stitch_clusters(
+        self, clusters: Clusters, drawn: Sequence[Microdata], basis: StitchingBasis
+    ) -> pa.Table:
         """The synthetic table from the rows of all clusters, in the order of ``clusters.combinations``."""
         table = assemble(clusters, drawn, basis)
         if clusters.derived:  # where rows were lost or repeated, counts are no longer quite the columns' own
             table = keep_own_counts(table, basis)
         table = shuffle(table, basis)
         found = [(self.columns[column], table.cells[column].values) for column in clusters.columns]
-        return pa.table({column.name: column.finished(cells) for column, cells in found})
+        return pa.table({column.name: column.in_output_type(cells) for column, cells in found})
 
     def basis(self) -> StitchingBasis:
         sources = [
@@ -191,7 +193,7 @@ class Synthesizer:
     def _is_safe(self, column: EncodedColumn) -> bool:
         return column.name in self.parameters.value_safe_columns
 
-    def _planted(
+    def _plant(
         self, rows: np.ndarray, anonymization: AnonymizationParameters, known: KnownTrees | None = None
     ) -> Forest:
         columns = [
@@ -212,7 +214,7 @@ class Synthesizer:
         if self.is_sampled and isinstance(self.strategy, DefaultClustering):
             # The rows with the least hashes: as good as at random, and the same in any order of the rows.
             rows = np.argsort(self._rows[:, 0], kind="stable")[: self.strategy.sample_size]
-            forest = self._planted(rows, self.parameters.anonymization.for_sample())
+            forest = self._plant(rows, self.parameters.anonymization.for_sample())
         return relate_columns(forest, known, lambda done, of: self._progress("dependence", done, of))
 
 
@@ -235,4 +237,6 @@ def tables_per_question(synthesizer: Synthesizer, column_sets: Sequence[Sequence
     basis = synthesizer.basis()
     for columns in column_sets:
         combination = column_numbers(columns)
-        yield synthesizer.stitched(Clusters(combination), [synthesizer.draw(combination, basis)], basis)
+        yield synthesizer.stitch_clusters(
+            Clusters(combination), [synthesizer.draw(combination, basis)], basis
+        )

@@ -150,7 +150,7 @@ def stitch_clusters(
         read_cluster_rows(into.path(each), combination)
         for each, combination in zip(drawn, clusters.combinations, strict=True)
     ]
-    pq.write_table(synthesizer.stitched(clusters, rows, basis), into.folder / TABLE)
+    pq.write_table(synthesizer.stitch_clusters(clusters, rows, basis), into.folder / TABLE)
 
 
 @step(SENSITIVE, makes="a table per question", folder="tables", progress="answer questions")

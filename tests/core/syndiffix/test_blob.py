@@ -108,7 +108,7 @@ def pairs(synthesizer, tmp_path_factory) -> Path:
 
 def direct(synthesizer: Synthesizer, combination: tuple[int, ...]) -> pa.Table:
     basis = synthesizer.basis()
-    return synthesizer.stitched(Clusters(combination), [synthesizer.draw(combination, basis)], basis)
+    return synthesizer.stitch_clusters(Clusters(combination), [synthesizer.draw(combination, basis)], basis)
 
 
 def unranked(table: pa.Table) -> pa.Table:

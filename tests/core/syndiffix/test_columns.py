@@ -23,7 +23,7 @@ def there_and_back(array):
     """The values that were encoded, decoded, as published singularities are."""
     column = encode_column("c", array)
     assert column.values.dtype == np.float64
-    return column.finished(column.decode(column.values, missing(column)))
+    return column.in_output_type(column.decode(column.values, missing(column)))
 
 
 def missing(column):

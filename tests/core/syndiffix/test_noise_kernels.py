@@ -13,11 +13,8 @@ from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.noise_kernels import (
     LARGEST_NORMAL,
     Entities,
-    count_entities,
     count_noise,
-    is_any_low,
     is_low,
-    new_tally,
     noisy_counts,
     normal,
     secret,
@@ -32,10 +29,8 @@ from tests.oracles.syndiffix_counters import (
     contributions,
     distinct_entities,
     flatten,
-    is_any_low_count,
     is_low_count,
     layered_noise,
-    noisy_entity_count,
     noisy_row_count,
 )
 from tests.oracles.syndiffix_settings import NOISELESS, NOISY
@@ -188,12 +183,6 @@ def contributing(amounts, unaccounted=0):
     return np.repeat(np.arange(len(amounts) + 1), [unaccounted, *amounts]).astype(np.uint64)[:, None]
 
 
-def held(hashes, rows, outside):
-    """Which of some rows are no passengers, and their distinct entities by id column."""
-    holders = [row for row in rows if row not in outside]
-    return holders, [distinct_entities(hashes[holders, column]) for column in range(hashes.shape[1])]
-
-
 @st.composite
 def divided(draw):
     """Hashes of rows, passengers, and sets of rows as a tree's nodes have them, most of them overlapping."""
@@ -201,52 +190,6 @@ def divided(draw):
     row = st.integers(0, len(rows) - 1)
     sets = draw(st.lists(st.lists(row, unique=True, max_size=len(rows)), min_size=1, max_size=4))
     return hashed(rows), draw(st.sets(row)), [*sets, list(range(len(rows)))]
-
-
-@COMPILED
-@given(divided())
-def test_distinct_entities_are_counted_without_passengers(table):
-    hashes, outside, sets = table
-    entities = entities_of(hashes, outside)
-    tally = new_tally(entities)
-    for rows in sets:
-        count_entities(entities, np.array(rows, np.int32), tally)
-        holders, expected = held(hashes, rows, outside)
-        assert tally.rows.tolist() == [len(holders)]
-        assert tally.holders.tolist() == [each.count for each in expected]
-        assert tally.seeds.tolist() == [each.seed for each in expected]
-
-
-@COMPILED
-@given(st.integers(1, 30), st.data())
-def test_entities_with_a_row_each_are_counted_without_passengers(rows, data):
-    hashes = hashed([(i,) for i in range(rows)])
-    row = st.integers(0, rows - 1)
-    outside, some = data.draw(st.sets(row)), data.draw(st.lists(row, unique=True))
-    entities = entities_of(hashes, outside)
-    assert entities.single
-    tally = new_tally(entities)
-    count_entities(entities, np.array(some, np.int32), tally)
-    expected = distinct_entities(hashes[[row for row in some if row not in outside], 0])
-    assert (tally.rows[0], tally.holders[0], tally.seeds[0]) == (
-        expected.count,
-        expected.count,
-        expected.seed,
-    )
-
-
-@COMPILED
-@given(divided(), st.integers(2, 12), st.sampled_from([0.0, 1.0, 3.0]))
-def test_a_set_is_low_where_any_id_column_is(table, threshold, sd):
-    hashes, outside, sets = table
-    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, sd, 2.0))
-    entities = entities_of(hashes, outside)
-    tally = new_tally(entities)
-    for rows in sets:
-        count_entities(entities, np.array(rows, np.int32), tally)
-        _, expected = held(hashes, rows, outside)
-        low = is_any_low(secret(parameters), tally, threshold)
-        assert low == is_any_low_count(expected, threshold, parameters)
 
 
 def check_counts(table, places, parameters):
@@ -310,15 +253,6 @@ def test_groups_are_compacted_as_the_ports(vectors):
 def noiseless(outlier, top):
     groups = FlatteningInterval(*outlier), FlatteningInterval(*top)
     return AnonymizationParameters(SALT, SuppressionParameters(), *groups, 0.0)
-
-
-@COMPILED
-@given(st.integers(1, 40), SEEDS, st.sampled_from([0.0, 1.0, 100.0, 1e6]))
-def test_entities_with_a_row_each_are_counted_as_they_are(rows, place, sd):
-    parameters = AnonymizationParameters(SALT, layer_noise_sd=sd)
-    hashes = hashed([(i,) for i in range(rows)])
-    expected = noisy_entity_count(distinct_entities(hashes[:, 0]), place, parameters)
-    assert count_of(hashes, place, parameters) == expected
 
 
 def test_half_a_row_is_rounded_to_even():

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
 from tasks.core.syndiffix.settings import DefaultClustering, MlClustering
 from tasks.core.syndiffix.solver import (
-    _fewest,
+    _fewest_features,
     as_problem,
     clusters_in_order,
     column_weights,
     select_features,
     solve,
     solve_with_features,
-    thinned,
+    thin_rows,
 )
 from tests.oracles import syndiffix_solver as oracle
 
@@ -266,7 +266,7 @@ def test_columns_that_tell_nothing_are_no_features():
 @pytest.mark.parametrize(("error", "fewest"), [(0.0, 3), (0.0009, 3), (0.0011, 2), (0.2, 1)])
 def test_the_fewest_features_within_an_error_of_the_best_score_are_enough(error, fewest):
     scores = np.array([0.7607, 0.8202, 0.8212, 0.7958])
-    assert _fewest(np.arange(1, 5), scores, np.full(4, error)) == fewest
+    assert _fewest_features(np.arange(1, 5), scores, np.full(4, error)) == fewest
 
 
 def test_features_of_a_target_of_texts_are_found():
@@ -290,7 +290,7 @@ def test_features_do_not_depend_on_the_order_of_rows():
 
 def test_features_of_a_long_table_are_selected_by_rows_of_all_outcomes():
     table = (np.arange(120_000) % 1000 == 0).astype(float)[:, None]
-    looked_at = thinned(np.sort(table, axis=0))
+    looked_at = thin_rows(np.sort(table, axis=0))
     assert (len(looked_at), looked_at.sum()) == (50_000, 50)
 
 

@@ -70,7 +70,7 @@ def test_rows_of_a_cluster_are_the_same_whatever_other_columns_are_synthesized(w
 def test_the_steps_one_by_one_give_the_sample(whole: Synthesizer) -> None:
     clusters, basis = whole.clusters(whole.measure()), whole.basis()
     drawn = [whole.draw(combination, basis) for combination in clusters.combinations]
-    assert whole.stitched(clusters, drawn, basis).equals(synthesizer().sample())
+    assert whole.stitch_clusters(clusters, drawn, basis).equals(synthesizer().sample())
 
 
 def test_a_pair_that_is_known_is_not_measured_again_and_the_others_are_as_before(whole: Synthesizer) -> None:
