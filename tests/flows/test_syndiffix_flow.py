@@ -14,7 +14,7 @@ import pytest
 
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
-from tasks.core.errors import ParameterError
+from tasks.core.errors import ContractViolation, InputError, ParameterError
 from tasks.core.ledger.sqlite import SqliteStore
 from tasks.core.statement.released_json import check_released_json
 from tests.flows import pipeline, visits
@@ -326,3 +326,128 @@ def test_a_private_release_of_the_same_dataset_is_told_and_goes_on(
     pipeline.run(visits.prepared(tmp_path, section=FEW, vintage="2026-12"))
     assert "also has differentially private releases" in capfd.readouterr().err
     pipeline.run(private.model_copy(update={"vintage": "2027-01"}))
+
+
+def released(folder: Path, section: dict[str, object], table: list[list[str]] | None = None) -> pa.Table:
+    """What is released in a folder's workspace."""
+    folder.mkdir(exist_ok=True)
+    return table_of(pipeline.released(visits.prepared(folder, table, section)))
+
+
+def test_trees_of_another_salt_or_of_lower_thresholds_are_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
+) -> None:
+    strict = {**FEW, "low_threshold": 30}
+    ways = [("one", FEW), ("other", FEW), ("other", strict)]
+
+    def synthesized(workspace: str, ledger: str, section: dict[str, object]) -> pa.Table:
+        monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / ledger))
+        return released(tmp_path / workspace, section)
+
+    alone = [synthesized(f"alone-{number}", *way) for number, way in enumerate(ways)]
+    # One after the other: neither files nor what this process holds may be another's.
+    assert [synthesized("shared", *way) for way in ways] == alone
+
+
+def test_trees_of_public_values_are_not_found_once_values_are_no_longer_public(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    rare = [[row[0], f"Rare {n}", *row[2:]] if n < 40 else row for n, row in enumerate(visits.rows())]
+    # A cluster without the public column is drawn from a forest that has it.
+    section = {"columns": ["town", "age", "smoker"], "clustering": "none"}
+    alone = released(tmp_path / "other", section, rare)
+    public = released(tmp_path, {**section, "value_safe_columns": ["town"]}, rare)
+    assert "Rare" in str(public["town"].unique()), "what is public may be shown"
+    assert released(tmp_path, section, rare).equals(alone)
+
+
+def test_trees_of_another_subset_of_the_columns_are_found_and_those_of_another_table_go(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    def trees() -> dict[Path, int]:
+        found = (tmp_path / "out" / "sensitive" / "visits" / "trees").rglob("*.npz")
+        return {path: path.stat().st_mtime_ns for path in found}
+
+    released(tmp_path, {"columns": COLUMNS[:3]})
+    first = trees()
+    assert len([path for path in first if ".tree." in path.name]) == 7
+    released(tmp_path, {"columns": COLUMNS[:2] + COLUMNS[3:4]})
+    second = trees()
+    assert first.items() < second.items(), "what was there is as it was"
+    assert len([path for path in second if ".tree." in path.name]) == 11
+    released(tmp_path, {"columns": COLUMNS[:3]}, visits.rows(200))
+    assert len({path.parent for path in trees()}) == 1 and not trees().keys() & first.keys()
+
+
+def test_a_strict_contract_stops_the_run_before_anything_is_made(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    configuration = visits.prepared(tmp_path, contract=visits.contract(tmp_path, visits.TOWNS[:2]))
+    with pytest.raises(ContractViolation):
+        pipeline.run(configuration)
+    assert not (tmp_path / "out" / "release" / "visits").exists()
+    assert not list((tmp_path / "out" / "sensitive").rglob("cluster-*"))
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "told"),
+    [
+        ({"columns": ["twon"]}, {}, r"^syndiffix\.columns .*did you mean the name of column \d"),
+        ({"columns": ["twon:s", "age"], "tables": [["aeg"]]}, {}, r"'twon'(.|\n)*'aeg'"),
+        ({"columns": ["person", "town"]}, {}, "can't be synthesized"),
+        ({"main_column": "household"}, {}, "must be among the selected columns"),
+        (
+            {"clustering": {"target": "twon"}},
+            {},
+            r"^syndiffix\.clustering .*did you mean the name of column \d",
+        ),
+        ({"clustering": [["TOWN", "household"]]}, {}, "'household' is not one(.|\n)*every selected column"),
+        ({"tables": [["town", "household"]]}, {}, "must name columns that are synthesized"),
+        ({"tables": [["town", "age"], ["age", "town"]]}, {}, "each set of columns once"),
+        ({"value_safe_columns": ["household"]}, {}, "is not synthesized"),
+        ({}, {"bins": {"person": [1, 2]}}, "person"),
+    ],
+)
+def test_columns_that_cannot_be_meant_are_refused_before_a_row_is_read(
+    section: dict[str, object],
+    changes: dict[str, object],
+    told: str,
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+) -> None:
+    with pytest.raises(ParameterError, match=told):
+        pipeline.run(visits.prepared(tmp_path, section=section, **changes))
+    assert not list((tmp_path / "out").rglob("typed_table"))
+
+
+def test_a_ledger_among_the_outputs_another_flow_and_an_empty_table_are_refused(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flows.measure import measure
+
+    with pytest.raises(ParameterError, match="Run the flow syndiffix"):
+        measure(visits.prepared(tmp_path))
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "out" / "release" / "ledger"))
+    with pytest.raises(ParameterError, match="apart from the outputs"):
+        pipeline.run(visits.prepared(tmp_path))
+    assert not list(tmp_path.rglob("*.salt"))
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(own_ledger))
+    with pytest.raises(InputError, match="must hold rows"):
+        pipeline.run(visits.prepared(tmp_path, []))
+
+
+@pytest.mark.parametrize("header", ["zqxheader", "zqxheader,'zqxheader'"])
+def test_a_header_that_nobody_declared_is_told_on_the_terminal_alone(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, header: str
+) -> None:
+    names, dataset = header.split(","), fresh_name("headers")
+    columns = [pa.array([1.5, float("inf")] * 100) for _ in names]
+    path = tmp_path / "visits.parquet"
+    pq.write_table(pa.table([pa.array([1, 2] * 100), *columns], names=["age", *names]), path)
+    changes = {"sensitive_microdata_path": str(path), "subject_id": None, "syndiffix": {}}
+    with pytest.raises(InputError) as raised:
+        pipeline.run(from_flat(visits.flat(tmp_path, dataset=dataset, **changes)))
+    assert "zqx" not in str(raised.value)
+    assert "zqx" in raised.value.operator_detail or "Columns 2 and 3" in str(raised.value)
+    assert "zqx" not in text_of_everything(prefect_server, dataset)
