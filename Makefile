@@ -8,7 +8,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 
 PAGE := tasks/core/navigation/explorer
-KERNEL_FILES := $(shell find tasks/core -name '*kernels.py') $(wildcard tasks/core/compiling/*.py) flows/command/warm_up.py
+KERNEL_FILES := $(shell grep -rlw --include='*.py' njit tasks/core) $(wildcard tasks/core/compiling/*.py) flows/command/warm_up.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup kernels demo check test test-slow test-operations frozen bench survey page serve deploy lock clean
