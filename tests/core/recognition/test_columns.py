@@ -82,30 +82,6 @@ def test_messy_tables_are_taken_for_what_a_person_would_say(name: str, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("texts", "formats"),
-    [
-        ("%Y-%m-%d", ()),
-        ("%Y-%m-%d %H:%M:%S", ()),
-        ("%d.%m.%Y", ("%d.%m.%Y",)),
-        ("%d/%m/%Y", ("%d/%m/%Y",)),
-        ("%m/%d/%Y", ("%m/%d/%Y",)),
-        ("%Y%m%d", ("%Y%m%d",)),
-        ("%d %B %Y", ("%d %b %Y",)),
-        ("%d-%b-%Y", ("%d-%b-%Y",)),
-        ("%m/%d/%Y %I:%M %p", ("%m/%d/%Y %I:%M %p",)),
-        ("%d.%m.%Y %H:%M", ("%d.%m.%Y %H:%M",)),
-    ],
-)
-def test_dates_are_found_as_they_are_written_and_cut_to_the_month(
-    texts: str, formats: tuple[str, ...], tmp_path: Path
-) -> None:
-    days = [date(2025, 1, 1) + timedelta(days=place * 7 % 500) for place in range(ROWS)]
-    found = one(tmp_path, "visited", [day.strftime(texts) for day in days]).treatment
-    assert (found.reading.date_formats, found.reading.cut) == (formats, "month")
-    assert found.domain is None and found.bins is None
-
-
-@pytest.mark.parametrize(
     ("months", "written", "format_"),
     [
         ("janvier février mars avril mai juin juillet août", "{day} {month} {year}", "%d %b %Y"),

@@ -22,19 +22,32 @@ def with_words(every: int, *words: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("written", "format_"),
+    ("written", "formats"),
     [
-        ("%Y-%m", "%Y-%m"),
-        ("%m-%Y", "%m-%Y"),
-        ("%b %Y", "%b %Y"),
-        ("%B. %Y", "%b %Y"),
-        ("%d/%m/%y", "%d/%m/%y"),
+        ("%Y-%m-%d", ()),
+        ("%Y-%m-%d %H:%M:%S", ()),
+        ("%d.%m.%Y", ("%d.%m.%Y",)),
+        ("%d/%m/%Y", ("%d/%m/%Y",)),
+        ("%m/%d/%Y", ("%m/%d/%Y",)),
+        ("%Y%m%d", ("%Y%m%d",)),
+        ("%d %B %Y", ("%d %b %Y",)),
+        ("%d-%b-%Y", ("%d-%b-%Y",)),
+        ("%m/%d/%Y %I:%M %p", ("%m/%d/%Y %I:%M %p",)),
+        ("%d.%m.%Y %H:%M", ("%d.%m.%Y %H:%M",)),
+        ("%Y-%m", ("%Y-%m",)),
+        ("%m-%Y", ("%m-%Y",)),
+        ("%b %Y", ("%b %Y",)),
+        ("%B. %Y", ("%b %Y",)),
+        ("%d/%m/%y", ("%d/%m/%y",)),
     ],
 )
-def test_months_and_years_of_two_digits_are_dates(written: str, format_: str, tmp_path: Path) -> None:
+def test_dates_are_found_as_they_are_written_and_cut_to_the_month(
+    written: str, formats: tuple[str, ...], tmp_path: Path
+) -> None:
     cells = [day.strftime(written) for day in DAYS]
-    found = one(tmp_path, "period", cells)
-    assert (found.kind, found.treatment.reading.date_formats) == ("date", (format_,))
+    found = one(tmp_path, "visited", cells)
+    assert (found.treatment.reading.date_formats, found.treatment.reading.cut) == (formats, "month")
+    assert found.kind == "date" and found.treatment.domain is None and found.treatment.bins is None
     read = found.treatment.reading.read(duckdb.connect(), cells).texts
     assert read == [f"{day:%Y-%m}" for day in DAYS]
 
