@@ -8,7 +8,6 @@ records at R = 4, ``row_seeded`` on national2019 at R = 3 and 4, and ``wide``.
 """
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import numpy as np
 
 from tests.benchmarks.core_job import Stopwatch
 from tests.benchmarks.data import FOLDER, shared_file
+from tests.benchmarks.running import peak_mb
 from tests.benchmarks.scale import table as generated_table
 
 MODES = ("row_seeded", "value_seeded", "oversampling", "unseeded", "aggregate_seeded", "held")
@@ -150,7 +150,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
         "records": synthetic.number_of_records,
         "synthesis_us_a_record": round(each, 1),
         "reported": sum(len(counts) for counts in aggregates.counts),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "peak_mb": peak_mb(),
     }
 
 

@@ -11,15 +11,14 @@ One JSON line a section, of a generated table of 15 columns in Parquet, R = 3:
 
 import hashlib
 import itertools
-import json
 import multiprocessing
 import os
-import resource
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tasks.core.tables.header import InputFile
 from tests.benchmarks.data import FOLDER
+from tests.benchmarks.running import peak_mb, print_line, process_tree
 from tests.benchmarks.scale import COLUMNS, table
 
 LENGTH = 3
@@ -69,8 +69,7 @@ def _apart(work: Callable[[Any], Any], part: object) -> tuple[Any, float, int]:
 def _metered(there: Any, work: Callable[[Any], Any], part: object) -> None:
     started = time.process_time()
     made = work(part)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    there.send((made, time.process_time() - started, peak))
+    there.send((made, time.process_time() - started, peak_mb()))
 
 
 def schema_of(source: InputFile) -> Schema:
@@ -193,16 +192,11 @@ def _with_workers(path: Path, partitions: int, number: int) -> dict[str, Any]:
 
 def _cpu_of_all() -> float:
     """CPU seconds of this process and of all that it has started, those at work included."""
-    ticks, waiting = 0.0, [os.getpid()]
-    while waiting:
-        process = waiting.pop()
-        try:
+    ticks = 0.0
+    for process in process_tree(os.getpid()):
+        with suppress(OSError):
             stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-            for task in Path(f"/proc/{process}/task").iterdir():
-                waiting += [int(child) for child in (task / "children").read_text().split()]
-        except OSError:
-            continue
-        ticks += float(stat[11]) + float(stat[12])
+            ticks += float(stat[11]) + float(stat[12])
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -240,8 +234,7 @@ def main() -> None:
         (*sys.argv[1:4], "stages", "1000000", "4")[:3] if len(sys.argv) < 4 else sys.argv[1:4]
     )
     found = SECTIONS[name](int(records), int(partitions))
-    told = {"name": f"cluster_{name}", "records": int(records), "partitions": int(partitions), **found}
-    print(json.dumps(told), flush=True)
+    print_line(f"cluster_{name}", records=int(records), partitions=int(partitions), **found)
 
 
 if __name__ == "__main__":

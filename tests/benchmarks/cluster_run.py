@@ -13,11 +13,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.data import FOLDER
+from tests.benchmarks.running import print_line, process_tree
 from tests.benchmarks.scale import COLUMNS, table
 
 #: Of a step; a part of one has a number behind its name.
@@ -69,23 +69,12 @@ class Watched:
 
     def _watch(self) -> None:
         while not self._ends.wait(0.5):
-            for process in self._all():
+            for process in process_tree(self._first):
                 folder = Path(f"/proc/{process}")
                 try:
                     role = _role((folder / "cmdline").read_bytes(), process == self._first)
                     self.found.setdefault(process, Process(role)).look(folder)
                 except (OSError, IndexError):
-                    continue
-
-    def _all(self) -> Iterator[int]:
-        waiting = [self._first]
-        while waiting:
-            process = waiting.pop()
-            yield process
-            for children in Path(f"/proc/{process}/task").glob("*/children"):
-                try:
-                    waiting += map(int, children.read_text().split())
-                except OSError:
                     continue
 
 
@@ -156,8 +145,8 @@ def measured(records: int, target: int, partitions: int) -> dict[str, object]:
 def main() -> None:
     """Run with the numbers that the command line gives."""
     records, target, partitions = (int(each) for each in (sys.argv[1:] or ["1000000", "1000000", "4"]))
-    told = {"name": "cluster_run", "records": records, "target": target, "partitions": partitions}
-    print(json.dumps(told | measured(records, target, partitions)), flush=True)
+    asked = {"records": records, "target": target, "partitions": partitions}
+    print_line("cluster_run", **asked, **measured(records, target, partitions))
 
 
 if __name__ == "__main__":

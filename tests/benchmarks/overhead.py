@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.benchmarks.data import ROOT
-from tests.benchmarks.running import print_line
+from tests.benchmarks.running import print_line, process_tree
 from tests.flows.processes import configuration_file
 from tests.operations.installation import Installation, awaited
 
@@ -91,7 +91,7 @@ def prefect_memory() -> None:
         assert installed.ended(installed.run(deployment, vintage="1"))["type"] == "COMPLETED"
         server, worker = installed._server, installed._worker
         assert server is not None and worker is not None
-        awaited(lambda: not _children(worker.pid), "the flow's process has ended")
+        awaited(lambda: list(process_tree(worker.pid)) == [worker.pid], "the flow's process has ended")
         print_line("prefect_memory", server_mb=_megabytes(server.pid), worker_mb=_megabytes(worker.pid))
 
 
@@ -119,15 +119,9 @@ def seconds_of_command(installed: Installation, *words: object) -> tuple[float, 
 
 def _megabytes(pid: int) -> int:
     """Of a process and all that it started."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    own = int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) // 1024
-    return own + sum(map(_megabytes, _children(pid)))
-
-
-def _children(pid: int) -> list[int]:
-    """Of all threads of a process."""
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for task in tasks for child in task.read_text().split()]
+    statuses = (Path(f"/proc/{process}/status").read_text() for process in process_tree(pid))
+    sizes = (next(line for line in status.splitlines() if line.startswith("VmRSS")) for status in statuses)
+    return sum(int(size.split()[1]) // 1024 for size in sizes)
 
 
 FIGURES = (prefect_ten_steps, prefect_memory, cached_run)

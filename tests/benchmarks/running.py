@@ -10,7 +10,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tasks.core.hints import did_you_mean
@@ -50,7 +51,7 @@ def run(figures: Sequence[Figure]) -> int:
 def _succeeds(figure: Figure) -> bool:
     try:
         wrong = figure()
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a figure that lacks something ends itself alone
         wrong = f"{type(error).__name__}: {error}"
     if wrong:
         print(json.dumps({"name": figure.__name__, "failed": wrong}), flush=True)
@@ -131,6 +132,17 @@ def timed(run: Callable[[], Result]) -> Result:
     begun = time.process_time()
     result = run()
     return result | {"cpu_s": time.process_time() - begun}
+
+
+def process_tree(process: int) -> Iterator[int]:
+    """A process and all that it has started."""
+    waiting = [process]
+    while waiting:
+        process = waiting.pop()
+        yield process
+        for children in Path(f"/proc/{process}/task").glob("*/children"):
+            with suppress(OSError):  # it has ended
+                waiting += map(int, children.read_text().split())
 
 
 def peak_mb() -> int:

@@ -3,18 +3,14 @@
 The peer's synthetic tables are the same for the same salt, so those of an earlier run are taken again.
 """
 
-import json
-import os
 import statistics
-import subprocess
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
 
-from tests.benchmarks.data import FOLDER, ROOT, Table
+from tests.benchmarks.data import Table
+from tests.benchmarks.judged import judging_tables, scored
 from tests.benchmarks.running import number, print_line
 from tests.benchmarks.syndiffix import SALTS, ours, output_of, spread, theirs
 from tests.benchmarks.syndiffix_tables import baselines, census_like, national_24
@@ -94,32 +90,19 @@ def _question_error(table: Table, salt: int) -> float:
 
 def syndiffix_judge() -> None:
     """Mean 3-way total variation on the judge's tables, by the judge of ``$MARGINALIA_JUDGE``."""
-    judge = Path(os.environ.get("MARGINALIA_JUDGE", ROOT.parent / "shared" / "judge"))
-    if not judge.is_dir():
-        print(f"There is no judge at {judge}: syndiffix_judge is left out.", file=sys.stderr)
-        return
-    tables = FOLDER / "judge"
-    tables.mkdir(parents=True, exist_ok=True)
-    if not (tables / "natdemo10_train.csv").exists():
-        subprocess.run([sys.executable, judge / "tables.py", tables], check=True, stdout=sys.stderr)
     for name, bar in _JUDGED.items():
-        errors = [_judged(judge, tables, name, salt) for salt in range(SALTS)]
+        errors = [_judged(name, salt) for salt in range(SALTS)]
         print_line("syndiffix_judge", data=name, tv3_mean_sd=spread(errors), bar=bar)
 
 
-def _judged(judge: Path, tables: Path, name: str, salt: int) -> float:
+def _judged(name: str, salt: int) -> float:
+    tables = judging_tables()
     source, synthetic = tables / f"{name}.parquet", tables / f"{name}-{salt}.csv"
     pq.write_table(pv.read_csv(tables / f"{name}_train.csv"), source)
     table = Table(name, source)
     ours(table, salt, "default")
     pv.write_csv(pq.read_table(output_of("ours", table, salt, "default")), synthetic)
-    done = subprocess.run(
-        [sys.executable, judge / "score.py", name, synthetic],
-        check=True,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "TABLES": str(tables)},
-    )
-    return float(json.loads(done.stdout)["tvd3"])
+    return number(scored(name, synthetic), "tvd3")
 
 
 FIGURES = (syndiffix_quality, syndiffix_questions_national, syndiffix_judge)

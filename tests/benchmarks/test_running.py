@@ -61,6 +61,14 @@ def test_the_exit_code_is_0_where_all_figures_succeed(capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_figure_that_is_skipped_costs_no_other(capsys):
+    def skipped():
+        raise SystemExit("Skipped: its peer is missing.")
+
+    assert run([skipped, good]) == 1
+    assert "Skipped: its peer is missing." in capsys.readouterr().out
+
+
 def test_ctrl_c_stops_at_once():
     def interrupted():
         raise KeyboardInterrupt
