@@ -62,20 +62,6 @@ def test_1_1_blank_lines_are_skipped_and_an_empty_record_is_kept(table):
     assert wide(table("A,B\n\nx,y\n\n,\n\n"))[1] == [["x", "y"], ["", ""]]
 
 
-@pytest.mark.parametrize(
-    "rows", [f"x,{CANARY},z\n", f"{CANARY}\n", f'x,"{CANARY}\n'], ids=["wide", "narrow", "open quote"]
-)
-def test_1_1_a_row_of_another_width_is_an_error(table, rows):
-    [found] = refused(InputError, table, "A,B\nx,y\n" + rows)
-    assert "must have as many cells as the header" in found
-
-
-def test_1_1_text_that_is_not_utf_8_is_an_error(tmp_path):
-    (tmp_path / "t.csv").write_bytes(f"A,B\n{CANARY},".encode() + b"\xe9\n")
-    [found] = refused(InputError, load, InputFile(tmp_path / "t.csv"))
-    assert "must be text in utf-8" in found
-
-
 def test_1_1_parquet_gives_what_its_text_would(tmp_path):
     rows = {
         "id": [1, 2, 1],
@@ -278,11 +264,6 @@ def test_1_6_t10_the_limit_counts_raw_rows_before_they_are_joined(table):
 def test_1_6_what_is_behind_the_limit_brings_no_value_and_no_conflict(table):
     text = "id,A\n1,x\n2,y\n1,y\n,z\n"
     assert table(text, subject_id="id", record_limit=2).values == (("x", "y"),)
-
-
-def test_a_table_without_records_is_an_error(table):
-    [found] = refused(InputError, table, "A,B\n\n\n")
-    assert "at least one record" in found
 
 
 def test_numbers_without_bins_are_values_even_where_the_contract_says_that_they_are_numbers(table):

@@ -1,6 +1,5 @@
 """In a column with bins 0 is a number like any other, whatever its spelling and type; elsewhere as in SDS."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -44,12 +43,6 @@ def test_zeros_of_every_type_of_a_parquet_file_are_counted(tmp_path, kind, total
     column = texts if pa.types.is_string(kind) else pa.array(cells, pa.decimal128(9, 2)).cast(kind)
     pq.write_table(pa.table({"income": column}), tmp_path / "t.parquet")
     assert binned(tmp_path / "t.parquet", total=total) == [1, 0, 2, 1, 0]
-
-
-def test_elsewhere_a_zero_is_absent_unless_it_is_declared():
-    open_column, declared = Column("a"), Column("a", domain=("x",))
-    assert not open_column.keeps_zero and not declared.keeps_zero
-    assert replace(open_column, zero_is_value=True).keeps_zero
 
 
 def test_what_is_stated_of_zeros_is_how_they_were_counted():

@@ -21,19 +21,15 @@ from tasks.core.synthesis.index import build_index, scale_up
 from tasks.core.synthesis.tree import join_drawn
 from tests.oracles.aggregate_seeded import aggregates_of, closed, counted, dictionary, oracle_of
 from tests.oracles.random_tables import exact_aggregates, noisy_aggregates
+from tests.oracles.raw_tables import records_of
 
 HEADERS = ["A", "B", "C"]
 T1 = [("a1", "b1", "c1"), ("a1", "b2", "c1"), ("a2", "", "c2"), ("a2", "b2", "c1"), ("a1", "b2", "")]
 
 
-def _records(synthetic):
-    bounds = zip(synthetic.offsets, synthetic.offsets[1:], strict=False)
-    return [tuple(synthetic.attribute_ids[start:end].tolist()) for start, end in bounds]
-
-
 def _rows(synthetic):
     rows = []
-    for record in _records(synthetic):
+    for record in records_of(synthetic):
         cells = {synthetic.attributes[i].header: synthetic.attributes[i].value for i in record}
         rows.append(tuple(cells.get(header, "") for header in synthetic.headers))
     return rows
@@ -181,7 +177,7 @@ def test_no_record_holds_a_combination_that_the_aggregates_lack(aggregates, para
     synthetic = draw_aggregate_seeded(aggregates, parameters, seed, threads=threads)
     whole = _scaled(aggregates, parameters.aggregate_counts_scale_factor)
     allowed = closed(dictionary(whole))
-    records = _records(synthetic)
+    records = records_of(synthetic)
     for record in set(records):
         for length in range(1, aggregates.reporting_length + 1):
             for combination in itertools.combinations(record, length):
@@ -242,7 +238,7 @@ def test_records_longer_than_the_first_room_are_drawn_by_the_same_law():
     for use_synthetic_counts in (False, True):
         parameters = AggregateSeededParameters(use_synthetic_counts=use_synthetic_counts)
         synthetic = draw_aggregate_seeded(aggregates, parameters, 4)
-        assert _records(synthetic) == [tuple(range(40))] * 3
+        assert records_of(synthetic) == [tuple(range(40))] * 3
 
 
 def test_many_attributes_in_few_rows():
@@ -258,7 +254,7 @@ def test_nothing_to_draw_from_gives_no_records_or_empty_ones():
     synthetic = draw_aggregate_seeded(
         nothing, AggregateSeededParameters(target_number_of_records=3), 1, threads=0
     )
-    assert _records(synthetic) == [(), (), ()]
+    assert records_of(synthetic) == [(), (), ()]
     assert draw_aggregate_seeded(counted([], [], 0), AggregateSeededParameters(), 1).number_of_records == 0
 
 
@@ -266,7 +262,7 @@ def test_a_target_beyond_what_few_attributes_give_leaves_no_shard_without_any():
     synthetic = draw_aggregate_seeded(
         counted([("x",)], ["A"], 1), AggregateSeededParameters(target_number_of_records=20), 1, threads=8
     )
-    assert _records(synthetic) == [(0,)] * 20
+    assert records_of(synthetic) == [(0,)] * 20
 
 
 @pytest.mark.parametrize("threads", [1, 0])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.synthesis.assembly import order_records, write_wide_tsv
-from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
+from tasks.core.synthesis.records import read_synthetic_records
 
 CELLS = [
     "",
@@ -149,10 +149,3 @@ def test_stored_records_are_read_back(tmp_path_factory, table):
     assert again.attribute_ids.dtype == np.int32
     for name in ("attributes.parquet", "records.parquet"):
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
-
-
-def test_records_keep_where_their_attributes_come_from(tmp_path):
-    attributes = (Attribute("A_x", "1", 0, "x"), Attribute("B", "y", 1))
-    records = SyntheticRecords(("A_x", "B"), attributes, np.array([0, 2, 3]), np.array([0, 1, 0], np.int32))
-    records.write(tmp_path)
-    assert read_synthetic_records(tmp_path).attributes == attributes

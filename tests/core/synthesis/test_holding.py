@@ -23,6 +23,7 @@ from tasks.core.synthesis.row_set_kernels import narrow
 from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.random_tables import HEADERS, tables
+from tests.oracles.raw_tables import records_of
 
 SEEDS = 1500
 
@@ -75,11 +76,6 @@ class HeldOracle(Oracle):
         if len(joined) > self.reporting_length and self.true[joined] < self.resolution:
             return 0
         return super().weight(record, attribute, used)
-
-
-def records_of(synthetic) -> list[tuple[int, ...]]:
-    bounds = zip(synthetic.offsets, synthetic.offsets[1:], strict=False)
-    return [tuple(sorted(synthetic.attribute_ids[a:b].tolist())) for a, b in bounds]
 
 
 #: Pairs that are common while their triples are not.

@@ -13,14 +13,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, column_positions, encode
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import Headers, InputFile
-
-CANARY = "Ottoline"
-
-
-def file_of(folder, data, name="t.csv", **dialect):
-    path = folder / name
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return InputFile(path, **dialect)
+from tests.core.tables.test_source import CANARY, file_of
 
 
 def rows_of(source):
@@ -43,11 +36,6 @@ def refusal(source):
 def test_headers_are_normalised_in_file_order(tmp_path):
     source = file_of(tmp_path, 'Z , B:x;y ,"a ""q"", b"\n1,2,3\n')
     assert source.headers == Headers(("Z", "B:x;y", 'a "q", b'))
-
-
-def test_columns_are_found_trimmed_and_in_any_case(tmp_path):
-    headers = file_of(tmp_path, "A,B,C\n").headers
-    assert [headers.find(name) for name in (" c ", "a", "D")] == [2, 0, None]
 
 
 def test_parquet_headers_have_types(tmp_path):

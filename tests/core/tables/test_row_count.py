@@ -9,6 +9,7 @@ import pytest
 
 from tasks.core.tables.batches import holds_no_record, number_of_rows
 from tasks.core.tables.header import InputFile
+from tests.core.tables.test_source import zstd
 
 SHAPES = {
     "short": lambda number, chance: f"{number},a,1",
@@ -31,10 +32,7 @@ def test_rows_are_guessed_within_a_factor_of_two(tmp_path, shape, end, encoding,
     if ending == ".gz":
         data = gzip.compress(data, 1)
     if ending == ".zst":
-        sink = pa.BufferOutputStream()
-        with pa.CompressedOutputStream(sink, "zstd") as stream:
-            stream.write(data)
-        data = sink.getvalue().to_pybytes()
+        data = zstd(data)
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(data)
     assert rows / 2 <= number_of_rows(InputFile(path, encoding=encoding), look=True)[0] <= rows * 2

@@ -34,8 +34,8 @@ def zstd(data: bytes) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def file_of(folder: Path, data: bytes, name: str = "t.csv", **dialect) -> InputFile:
-    (folder / name).write_bytes(data)
+def file_of(folder: Path, data: bytes | str, name: str = "t.csv", **dialect) -> InputFile:
+    (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     return InputFile(folder / name, **dialect)
 
 
