@@ -42,13 +42,8 @@ _TAIL = 0.025
 Places = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class CountsFound:
-    """Of some combinations of the same columns. Attributes: estimate: None where they are only bounded."""
-
-    estimate: Floats | None
-    low: Floats
-    high: Floats
+#: Of some combinations of the same columns the estimates, None where they are only bounded; and both ends.
+Range = tuple[Floats | None, Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -94,12 +89,12 @@ class ReleaseCounts:
         self._drawn = {table.columns: table for table in merged_tables([*alone, *pairs])}
         self._share = float(measurement.sampled_share)
 
-    def of_columns(self, columns: ColumnNumbers, codes: Integers) -> CountsFound:
+    def of_columns(self, columns: ColumnNumbers, codes: Integers) -> Range:
         """Where the true counts of some combinations lie.
 
         Columns are ascending; one that stands twice is held with two items.
         """
-        return _Combinations(self, columns, codes).found()
+        return _Combinations(self, columns, codes).find_range()
 
 
 class _Combinations:
@@ -110,15 +105,13 @@ class _Combinations:
         self._sizes, self._several = tables._domain.sizes, tables._domain.multi_valued
         self._share, self._columns, self._codes = tables._share, columns, codes
 
-    def found(self) -> CountsFound:
+    def find_range(self) -> Range:
         every = tuple(range(len(self._columns)))
         exact = self._estimator(every)
         if exact is not None:
             estimate = self._value(exact)
             half = self._half_width(exact, _TAIL)
-            return CountsFound(
-                estimate / self._share, (estimate - half) / self._share, (estimate + half) / self._share
-            )
+            return estimate / self._share, (estimate - half) / self._share, (estimate + half) / self._share
         subsets = [places for size in every for places in itertools.combinations(every, size)]
         measured = {places: exact for places in subsets if (exact := self._estimator(places)) is not None}
         largest = [one for one in measured if not any({*one} < {*other} for other in measured)]
@@ -129,7 +122,7 @@ class _Combinations:
         ]
         low, high = self._ends(at_least, -1), self._ends([measured[places] for places in largest], 1)
         least = np.zeros(len(self._codes))
-        return CountsFound(None, np.maximum.reduce([least, *low]), np.minimum.reduce([*high]))
+        return None, np.maximum.reduce([least, *low]), np.minimum.reduce([*high])
 
     def _ends(self, bounds: Sequence[_Estimator], sign: int) -> Iterable[Floats]:
         for each in bounds:
@@ -245,10 +238,9 @@ class _Ranges:
         for chosen, rows in _group_by_columns(np.take_along_axis(columns, order, axis=1)):
             if chosen in self._drawn:
                 noisy[rows] = np.rint(self._drawn[chosen][tuple(codes[rows].T)]).astype(np.int64)
-            found = self._tables.of_columns(chosen, codes[rows])
-            low[rows], high[rows] = found.low, found.high
-            if found.estimate is not None:
-                estimate[rows] = np.maximum(np.floor(found.estimate + 0.5), 0).astype(np.int64)
+            exact, low[rows], high[rows] = self._tables.of_columns(chosen, codes[rows])
+            if exact is not None:
+                estimate[rows] = np.maximum(np.floor(exact + 0.5), 0).astype(np.int64)
         at_least = np.maximum(np.floor(low + _HAIR), 0).astype(np.int64)
         return Ranges(noisy, estimate, at_least, np.maximum(np.ceil(high - _HAIR), at_least).astype(np.int64))
 
