@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.core.arrays import Json
 from tasks.core.dp.measurement import Measurement
-from tasks.core.evaluation.fit import FitEvaluation, evaluate_fit
-from tasks.core.evaluation.release import ReleaseEvaluation, compare_release, count_synthetic
+from tasks.core.evaluation.fit import evaluate_fit
+from tasks.core.evaluation.release import compare_release, count_synthetic
 from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import CELLS, open_synthetic_records
 from tasks.public.bundles.opening import open_bundle, open_counts, open_drawn
@@ -47,9 +48,9 @@ def evaluate_fitted(into: Output, measurement: StoredTable, records: StoredTable
     bundle = open_drawn(into.run, measurement)
     cells = np.load(into.path(records) / CELLS, mmap_mode="c", allow_pickle=False)
     fit = evaluate_fit(bundle.workload(), cells, int(bundle.sha256()[:15], 16))
-    _write_evaluation(into, fit)
+    _write_evaluation(into, {"fit": fit})
 
 
-def _write_evaluation(into: Output, evaluation: ReleaseEvaluation | FitEvaluation) -> None:
-    text = json.dumps(evaluation.to_dict(), indent=1, sort_keys=True) + "\n"
+def _write_evaluation(into: Output, evaluation: Json) -> None:
+    text = json.dumps(evaluation, indent=1, sort_keys=True) + "\n"
     (into.folder / "evaluation.json").write_text(text, encoding="utf-8")

@@ -10,7 +10,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.methods import citation_bibtex, citation_text
-from tasks.core.navigation.inputs import Citation, Naming, UnitName, ages_of
+from tasks.core.navigation.inputs import Naming, UnitName, ages_of
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import open_synthetic_records
 from tasks.messages import tell
@@ -49,12 +49,13 @@ class PageSettings:
             prefix=self.prefix,
             visuals=report.visuals,
             pages=report.pages,
-            unit=UnitName.given(report.unit, report.units),
+            unit=UnitName.of(report.unit, report.units) if report.unit else None,
             value_names=report.value_names,
             descriptions=self.descriptions,
             marks={column.name: column.reading.strip for column in schema.columns if column.reading.strip},
             ages=ages_of(schema),
-            citation=Citation(citation_text(release), citation_bibtex(release)),
+            citation=citation_text(release),
+            bibtex=citation_bibtex(release),
         )
 
 

@@ -18,9 +18,9 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
+from tasks.core.navigation.inputs import TablePage
 from tasks.core.navigation.payload.columns import unreleased_told
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
-from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json

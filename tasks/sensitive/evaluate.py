@@ -87,7 +87,7 @@ def owner_naming(report: Report, prefix: str) -> "Naming":
     """What the page for the owner of the data calls things: as the release's page does."""
     from tasks.core.navigation.inputs import Naming, UnitName
 
-    unit = UnitName.given(report.unit, report.units)
+    unit = UnitName.of(report.unit, report.units) if report.unit else None
     return Naming(prefix=prefix, unit=unit, value_names=report.value_names)
 
 
@@ -108,8 +108,7 @@ def _write_owner_page(
 ) -> None:
     from tasks.core.navigation.inputs import ages_of
     from tasks.core.navigation.owner_page import (
-        Compared,
-        owner_title,
+        OwnerNames,
         payload_of_truth,
         render_owner_page,
         true_counts,
@@ -117,8 +116,8 @@ def _write_owner_page(
 
     dataset, schema = into.run.dataset, inputs.sensitive.facts.schema
     naming = replace(owner_naming(settings.report, settings.prefix), ages=ages_of(schema))
-    compared = Compared(dataset, naming, "subject" if schema.subject_id else "row")
+    names = OwnerNames(dataset, naming, "subject" if schema.subject_id else "row")
     exact = true_counts(inputs.sensitive)
-    payload = payload_of_truth(compared, owner_title(dataset), schema, exact, inputs.synthetic)
+    payload = payload_of_truth(names, schema, exact, inputs.synthetic)
     page = render_owner_page(dataset, payload, answers)
     store_owner_page(into.folder, settings.prefix, page)

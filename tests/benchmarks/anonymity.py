@@ -108,7 +108,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     watch.stop("write records")
     counted = count_synthetic(synthetic.parts(), aggregates, schema)
     compared = compare_release(aggregates, counted, None, resources)
-    (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
+    (folder / "evaluation.json").write_text(json.dumps(compared))
     watch.stop("compare")
     facts = AnonymityFacts(
         dataset=name,

@@ -157,7 +157,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     schema, resources = measurement.schema, QueryResources(folder, threads=1)
     counted = count_synthetic(synthetic.parts(), aggregates, schema)
     compared = compare_release(aggregates, counted, measurement, resources)
-    (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
+    (folder / "evaluation.json").write_text(json.dumps(compared))
     watch.stop("evaluate")
     from tests.oracles.releases import ledger_facts
 

@@ -214,7 +214,7 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
         counted.counts,
     )
     held = ranges(drawn, counted)
-    fit = json.loads(json.dumps(evaluate_fit(drawn, made.cells, 5).to_dict()))["fit"]
+    fit = json.loads(json.dumps(evaluate_fit(drawn, made.cells, 5)))
     written = (("town", "released values"), ("tongue", "nothing"))
     fit["unreleased"] = [{"column": name, "share": 0.25, "written_as": how} for name, how in written]
     inputs = ReportInputs(body, drawn.schema, counted, drawn, synthetic=made.records, fit=fit, ranges=held)

@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.cubes import CubeTable, Tabulator
-from tasks.core.arrays import ColumnNumbers, Floats, Integers
+from tasks.core.arrays import Floats, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.compared_sides import ComparedData, ComparedSides, SlotNumbering, Unit
@@ -93,15 +94,12 @@ def compare_sides(
     totals = [_Total(len(lengths)) for _ in pairs]
     sets = [own.column_sets(length) for length in lengths]
     done, number = 0, sum(map(len, sets))
-    places = _Pairs(np.array(pairs, np.int64), resolution)
-
-    def run(counter: Tabulator, unit: Unit) -> list[_Family]:
-        return list(_compared(counter, unit.sets, places, listener.visit))
+    compare = partial(_compared, pairs=np.array(pairs, np.int64), resolution=resolution, visit=listener.visit)
 
     rows = sum(side.number_of_records for side in sides)
     threads = (resources.threads or os.cpu_count() or 1) if rows > _FEW_RECORDS else 1
     units = itertools.chain.from_iterable(map(own.units, sets))
-    for families in _mapped(run, own, units, threads):
+    for families in _mapped(compare, own, units, threads):
         for family in families:
             for place, total in enumerate(totals):
                 total.add(family.length, family.sums[place], [found[place] for found in family.distances])
@@ -113,14 +111,6 @@ def compare_sides(
         total.comparison((sides[first], sides[second]), resolution)
         for total, (first, second) in zip(totals, pairs, strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class _Pairs:
-    """Which sides are compared, (pairs, 2), and the resolution."""
-
-    places: Integers
-    resolution: int
 
 
 @dataclass
@@ -175,14 +165,14 @@ def _longest(sides: Sequence[ComparedData], numbering: SlotNumbering, longest: i
 
 
 def _mapped(
-    run: Callable[[Tabulator, Unit], list[_Family]],
+    compare: Callable[[Tabulator, Unit], list[_Family]],
     sides: ComparedSides,
     units: Iterator[Unit],
     threads: int,
 ) -> Iterator[list[_Family]]:
     if not sides.are_in_memory:
         return map_on_threads(
-            lambda unit: run(sides.tabulator(unit), unit), units, threads, ahead=2 * threads
+            lambda unit: compare(sides.tabulator(unit), unit), units, threads, ahead=2 * threads
         )
     free: SimpleQueue[Tabulator] = SimpleQueue()
     for _ in range(threads):
@@ -191,7 +181,7 @@ def _mapped(
     def with_counter(unit: Unit) -> list[_Family]:
         counter = free.get()
         try:
-            return run(counter, unit)
+            return compare(counter, unit)
         finally:
             free.put(counter)
 
@@ -199,19 +189,28 @@ def _mapped(
 
 
 def _compared(
-    counter: Tabulator, sets: list[ColumnNumbers], pairs: _Pairs, visit: Callable[[CubeTable], Any] | None
-) -> Iterator[_Family]:
-    """Compare sets of columns; sums are taken family by family, whoever does it."""
-    number = len(pairs.places)
-    for _, family in itertools.groupby(sets, key=lambda columns: columns[:-1]):
-        alike = list(family)
-        sums = np.zeros((number, kernels.MOST_BINS, len(kernels.MEASURES)))
-        found = _Family(len(alike[0]), sums, [], [])
-        for table in counter.tables(alike):
-            distances = np.empty((len(table.sets), number))
+    counter: Tabulator,
+    unit: Unit,
+    pairs: Integers,
+    resolution: int,
+    visit: Callable[[CubeTable], Any] | None,
+) -> list[_Family]:
+    """Compare sets of columns; sums are taken family by family, whoever does it.
+
+    Args:
+        pairs: (pairs, 2) places of sides.
+    """
+    families = []
+    for _, alike in itertools.groupby(unit.sets, key=lambda columns: columns[:-1]):
+        sets = list(alike)
+        sums = np.zeros((len(pairs), kernels.MOST_BINS, len(kernels.MEASURES)))
+        family = _Family(len(sets[0]), sums, [], [])
+        for table in counter.tables(sets):
+            distances = np.empty((len(table.sets), len(pairs)))
             of = (table.cubes, table.totals, (table.whole, table.first))
-            kernels.compare_cubes(*of, pairs.places, pairs.resolution, found.sums, distances)
-            found.distances += list(distances)
+            kernels.compare_cubes(*of, pairs, resolution, family.sums, distances)
+            family.distances += list(distances)
             if visit is not None:
-                found.told.append(visit(table))
-        yield found
+                family.told.append(visit(table))
+        families.append(family)
+    return families

@@ -7,20 +7,19 @@ model have to guess (pairs whose measured signal is not above the noise and the 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, Literal
 
 import numpy as np
 
-from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, Json
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
 from tasks.core.fitting.targets import targets_of
-from tasks.core.synthesis.fitted import Unreleased, domain_to_fit, unreleased_values
+from tasks.core.synthesis.fitted import domain_to_fit, unreleased_values
 
 #: Of pairs that are independent, so many of a hundred are taken for related.
 FALSE_ALARMS = 5
@@ -37,21 +36,11 @@ class PairNoise:
     whole: float
 
 
-@dataclass(frozen=True)
-class Deviation:
-    """How far a pair is from independence.
-
-    Attributes:
-        signal: its squared deviation over what noise and chance make of an independent pair's; 1 is none.
-        is_noise: whether noise and chance alone would be as strong in more than `FALSE_ALARMS` of 100 pairs.
-    """
-
-    signal: float
-    is_noise: bool
-
-
-def deviation(estimate: Floats, noise: PairNoise) -> Deviation | None:
+def deviation(estimate: Floats, noise: PairNoise) -> tuple[float, bool] | None:
     """Whether a pair's signed counts (a, b) tell of a relation; None where a column has one cell.
+
+    Returned are the pair's squared deviation over what noise and chance make of an independent pair's (1 is
+    none), and whether noise and chance alone would be as strong in more than `FALSE_ALARMS` of 100 pairs.
 
     Let p and q be the shares of the two columns' values, N the number of records, Z what was added to the
     counts. To first order the deviation D = P - r c' / N of an independent pair is (I - p 1') Z (I - 1 q').
@@ -63,7 +52,7 @@ def deviation(estimate: Floats, noise: PairNoise) -> Deviation | None:
 
     >>> noise = PairNoise(pair=4.0, one=4.0, other=4.0, whole=4.0)
     >>> smoking_by_sex = np.array([[400.0, 100.0], [100.0, 400.0]])
-    >>> deviation(smoking_by_sex, noise).is_noise, deviation(np.full((2, 2), 250.0), noise).is_noise
+    >>> deviation(smoking_by_sex, noise)[1], deviation(np.full((2, 2), 250.0), noise)[1]
     (False, True)
     """
     if min(estimate.shape) < 2:
@@ -75,7 +64,7 @@ def deviation(estimate: Floats, noise: PairNoise) -> Deviation | None:
     freedom = 2 * mean**2 / variance
     middle = 2 / (9 * freedom)
     bound = mean * (1 - middle + _QUANTILE * middle**0.5) ** 3
-    return Deviation(found / mean, found < bound)
+    return found / mean, found < bound
 
 
 def _shares(counts: Floats) -> Floats:
@@ -120,73 +109,20 @@ _HALF_NORMAL = (2 / np.pi) ** 0.5
 _MOST_AT_ONCE = 1 << 21
 
 
-@dataclass(frozen=True)
-class TableFit:
-    """One measured set of columns.
-
-    Attributes:
-        distance: total variation between the records and the noisy table, in 0..1 (and above, where noise
-            exceeds the counts).
-        noise_distance: what noise alone is expected to make of it: cells s sqrt(2 / pi) / (2 N).
-        expected_error: total variation between the records' counts and an estimate from noise drawn anew
-            round them: about what the records' own distance from the truth is. None beyond pairs.
-        signal: of a pair, the squared deviation from independence over what noise and the chance of the table
-            itself make of an independent pair's; about 1 is none.
-        is_guess: whether noise and chance explain it; see `deviation`.
-    """
-
-    columns: tuple[str, ...]
-    distance: float
-    noise_distance: float
-    expected_error: float | None = None
-    signal: float | None = None
-    is_guess: bool | None = None
-
-
-@dataclass(frozen=True)
-class UnreleasedValues:
-    """The values of one column that were too rare to be released.
-
-    Attributes:
-        share: of the records that hold one, as estimated from noisy counts; 0 to 1.
-    """
-
-    column: str
-    share: float
-    written_as: Literal["released values", "nothing"]
-
-
-@dataclass(frozen=True)
-class FitEvaluation:
-    """What a fitted release says of itself.
-
-    Attributes:
-        one_way, two_way: mean expected error of columns and of measured pairs; None where there is none.
-        guessed: how many of them had no signal above noise and chance.
-        tables: each measured set, columns first.
-        unreleased: of each open column, what its values that were too rare to be released became.
-    """
-
-    one_way: float | None
-    two_way: float | None
-    pairs: int
-    guessed: int
-    tables: tuple[TableFit, ...]
-    unreleased: tuple[UnreleasedValues, ...] = ()
-    measured_pairs: int = 0
-    all_pairs: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: plain numbers, texts, lists and dictionaries."""
-        return {"fit": asdict(self)}
-
-
-def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> FitEvaluation:
-    """The figures of one fit.
+def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> Json:
+    """What a fitted release says of itself, as the part ``fit`` of ``evaluation.json`` has it.
 
     Args:
         cells: (n, slots), the records as cells, ``other`` included; in memory or mapped from a file.
         seed: of the noise that is drawn anew; public.
+
+    Returns:
+        ``one_way`` and ``two_way``, the mean expected error of columns and of measured pairs, None where
+        there is none; ``pairs``, how many of these, and ``guessed``, how many had no signal above noise and
+        chance;
+        ``measured_pairs`` of ``all_pairs``; ``tables``, each measured set, columns first (see
+        `_Evaluation.table`); ``unreleased``, of each open column the share of records, 0 to 1, whose value
+        was too rare to be released, and whether it was written as ``released values`` or ``nothing``.
     """
     domain, asked = domain_of(measurement.cells, measurement.schema), _tables_to_count(measurement)
     counts = {columns: np.zeros(domain.shape(columns), np.int64) for columns in asked}
@@ -194,7 +130,28 @@ def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> Fit
         held = np.asfortranarray(cells[start : start + _MOST_AT_ONCE])
         for columns in asked:
             counts[columns] += table_counts(domain, columns, held)
-    return _Evaluation(measurement, counts, len(cells), seed).found()
+    evaluation = _Evaluation(measurement, counts, len(cells), seed)
+    singles = [evaluation.table(table) for table in evaluation.tables if len(table.columns) == 1]
+    longer = [evaluation.table(table) for table in evaluation.tables if len(table.columns) > 1]
+    pairs = [table for table in longer if table["signal"] is not None]
+    measured_pairs, all_pairs = measurement.measured_pairs
+    return {
+        "one_way": _mean([table["expected_error"] for table in singles]),
+        "two_way": _mean([table["expected_error"] for table in pairs]),
+        "pairs": len(pairs),
+        "guessed": sum(table["is_guess"] for table in pairs),
+        "tables": [*singles, *longer],
+        "unreleased": [
+            {
+                "column": measurement.schema.columns[rare.column].name,
+                "share": rare.share,
+                "written_as": "released values" if rare.is_replaced else "nothing",
+            }
+            for rare in unreleased_values(measurement, evaluation.residuals)
+        ],
+        "measured_pairs": measured_pairs,
+        "all_pairs": all_pairs,
+    }
 
 
 def _tables_to_count(measurement: WorkloadMeasurement) -> list[ColumnNumbers]:
@@ -214,65 +171,49 @@ class _Evaluation:
         number: int,
         seed: int,
     ) -> None:
-        self._measurement = measurement
+        self._schema = measurement.schema
         self._domain = domain_of(measurement.cells, measurement.schema)
         drawn = noisy_tables(measurement)
-        self._tables = [table for table in drawn if table.columns]
-        self._residuals = Residuals(self._domain, drawn)
-        self._whole = max(1.0, self._residuals.total())
+        self.tables = [table for table in drawn if table.columns]
+        self.residuals = Residuals(self._domain, drawn)
+        self._whole = max(1.0, self.residuals.total())
         self._held: dict[ColumnNumbers, Floats] = {
             columns: held.astype(np.float64) * (self._whole / max(1, number))
             for columns, held in counts.items()
         }
         self._held[()] = np.array(self._whole)
-        self._again = _estimated_again(domain_to_fit(measurement, self._residuals), drawn, self._held, seed)
+        self._again = _estimated_again(domain_to_fit(measurement, self.residuals), drawn, self._held, seed)
 
-    def found(self) -> FitEvaluation:
-        singles = [self._table(table) for table in self._tables if len(table.columns) == 1]
-        longer = [self._table(table) for table in self._tables if len(table.columns) > 1]
-        pairs = [found for found in longer if found.signal is not None]
-        unreleased = unreleased_values(self._measurement, self._residuals)
-        measured_pairs, all_pairs = self._measurement.measured_pairs
-        return FitEvaluation(
-            one_way=_mean([found.expected_error for found in singles]),
-            two_way=_mean([found.expected_error for found in pairs]),
-            pairs=len(pairs),
-            guessed=sum(bool(found.is_guess) for found in pairs),
-            tables=(*singles, *longer),
-            unreleased=tuple(map(self._unreleased, unreleased)),
-            measured_pairs=measured_pairs,
-            all_pairs=all_pairs,
-        )
+    def table(self, table: NoisyTable) -> Json:
+        """One measured set of columns.
 
-    def _unreleased(self, found: Unreleased) -> UnreleasedValues:
-        name = self._measurement.schema.columns[found.column].name
-        return UnreleasedValues(name, found.share, "released values" if found.is_replaced else "nothing")
-
-    def _table(self, table: NoisyTable) -> TableFit:
-        held = self._held[table.columns]
-        names = tuple(self._measurement.schema.columns[column].name for column in table.columns)
-        signal, is_guess = self._signal(table.columns)
-        again = self._again.get(table.columns)
-        return TableFit(
-            columns=names,
-            distance=self._distance(held, table.counts),
-            noise_distance=table.counts.size * table.variance**0.5 * _HALF_NORMAL / (2 * self._whole),
-            expected_error=None if again is None else self._distance(held, again),
-            signal=signal,
-            is_guess=is_guess,
-        )
+        ``distance`` is the total variation between the records and the noisy table, in 0..1 (and above, where
+        noise exceeds the counts), ``noise_distance`` what noise alone is expected to make of it, cells
+        s sqrt(2 / pi) / (2 N). ``expected_error`` is that between the records' counts and an estimate from
+        noise drawn anew round them, about the records' own distance from the truth; None beyond pairs.
+        ``signal`` and ``is_guess`` are those of `deviation`, None where it says nothing.
+        """
+        held, again = self._held[table.columns], self._again.get(table.columns)
+        signal, is_guess = self._signal(table.columns) or (None, None)
+        return {
+            "columns": [self._schema.columns[column].name for column in table.columns],
+            "distance": self._distance(held, table.counts),
+            "noise_distance": table.counts.size * table.variance**0.5 * _HALF_NORMAL / (2 * self._whole),
+            "expected_error": None if again is None else self._distance(held, again),
+            "signal": signal,
+            "is_guess": is_guess,
+        }
 
     def _distance(self, one: Floats, other: Floats) -> float:
         return float(np.abs(one - other).sum()) / (2 * self._whole)
 
-    def _signal(self, columns: ColumnNumbers) -> tuple[float | None, bool | None]:
+    def _signal(self, columns: ColumnNumbers) -> tuple[float, bool] | None:
         """The pair's deviation from independence beside that of noise and chance."""
         if len(set(columns)) != 2 or len(columns) != 2 or self._domain.multi_valued & set(columns):
-            return None, None
-        variance = self._residuals.residual_variance
+            return None
+        variance = self.residuals.residual_variance
         noise = PairNoise(variance(columns), variance(columns[:1]), variance(columns[1:]), variance(()))
-        found = deviation(self._residuals.marginal(columns), noise)
-        return (None, None) if found is None else (found.signal, found.is_noise)
+        return deviation(self.residuals.marginal(columns), noise)
 
 
 def _estimated_again(

@@ -271,7 +271,17 @@ def compare_over_time(releases: Sequence[ReleasedCounts], false_alarm: float = F
         adjusted = marked[start : start + len(each.p_values)]
         start += len(each.p_values)
         changes += [
-            each.change(int(row), before, after, adjusted) for row in np.flatnonzero(adjusted < false_alarm)
+            Change(
+                each.combinations[row],
+                before,
+                after,
+                each.was[row],
+                each.now[row],
+                int(each.at_least[row]),
+                int(each.at_most[row]),
+                float(adjusted[row]),
+            )
+            for row in np.flatnonzero(adjusted < false_alarm).tolist()
         ]
     changes.sort(key=lambda each: (each.p_value, -abs(each.difference), each.combination, each.before))
     return OverTime(pairs, compared, tuple(changes))
@@ -304,18 +314,6 @@ class _Compared:
     at_least: Integers
     at_most: Integers
     p_values: Floats
-
-    def change(self, row: int, before: int, after: int, adjusted: Floats) -> Change:
-        return Change(
-            self.combinations[row],
-            before,
-            after,
-            self.was[row],
-            self.now[row],
-            int(self.at_least[row]),
-            int(self.at_most[row]),
-            float(adjusted[row]),
-        )
 
 
 def _noisy(

@@ -6,7 +6,7 @@ reported, and, from the measurement's public scales, how far what was reported m
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.aggregates.wide_form import sort_combinations, wide_headers
-from tasks.core.arrays import Ids, Integers
+from tasks.core.arrays import Ids, Integers, Json
 from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.compared_sides import code_synthetic
@@ -150,69 +150,49 @@ def _level(length: int, counted: tuple[_Counted, _Counted]) -> tuple[Ids, Intege
 _NORMAL_95 = 1.959963984540054
 
 
-@dataclass(frozen=True)
-class NoiseError:
-    """What the noise alone does to the counts of one length, in records; bounding bias excluded.
-
-    Attributes:
-        mean_absolute_error: s_k sqrt(2 / pi).
-        error_bar_95: half the width of the interval that holds 95 of 100 draws.
-    """
-
-    length: int
-    scale: float
-    mean_absolute_error: float
-    error_bar_95: float
-
-
-@dataclass(frozen=True)
-class ReleaseEvaluation:
-    """What a release says of itself.
-
-    Attributes:
-        summary: measures over all lengths (see `measures.summary`, reference = reported).
-        noise: by length; empty where there was no noise.
-    """
-
-    summary: dict[str, float]
-    by_length: list[dict[str, Any]]
-    by_count: list[dict[str, Any]]
-    noise: list[NoiseError]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: plain numbers, texts, lists and dictionaries."""
-        return asdict(self)
-
-
 def compare_release(
     reportable: Aggregates,
     recounted: Aggregates,
     measurement: Measurement | None = None,
     resources: QueryResources = QueryResources(),
-) -> ReleaseEvaluation:
+) -> Json:
     """Compare the synthetic records' counts with the reported ones, at every reported length.
 
     Args:
         recounted: counts of the synthetic records, of the same columns (see `count_synthetic`).
         measurement: what the counts were drawn in, for its noise; None where there was none.
+
+    Returns:
+        What a release says of itself: ``summary`` over all lengths (see `measures.summary`, reference =
+        reported), rows ``by_length`` and ``by_count``, and ``noise`` by length (see `noise_errors`).
     """
     found = compare_two(reportable, recounted, 1, resources=resources)
     preserved = {row["length"]: row for row in preservation_by_length(found)}
     names = ("preservation", "proportional_error")
-    return ReleaseEvaluation(
-        summary=_reported(summary(found)),
-        by_length=[
+    return {
+        "summary": _reported(summary(found)),
+        "by_length": [
             {**row, **{name: preserved[row["length"]][name] for name in names}}
             for row in map(_reported, errors_by_length(found))
         ],
-        by_count=preservation_by_count(found),
-        noise=noise_errors(measurement) if measurement else [],
-    )
+        "by_count": preservation_by_count(found),
+        "noise": noise_errors(measurement) if measurement else [],
+    }
 
 
-def noise_errors(measurement: Measurement) -> list[NoiseError]:
+def noise_errors(measurement: Measurement) -> list[Json]:
+    """What the noise alone does to the counts of each length, in records; bounding bias excluded.
+
+    ``mean_absolute_error`` is s_k sqrt(2 / pi), ``error_bar_95`` half the width of the interval that holds 95
+    of 100 draws.
+    """
     return [
-        NoiseError(length, level.scale, level.scale * math.sqrt(2 / math.pi), level.scale * _NORMAL_95)
+        {
+            "length": length,
+            "scale": level.scale,
+            "mean_absolute_error": level.scale * math.sqrt(2 / math.pi),
+            "error_bar_95": level.scale * _NORMAL_95,
+        }
         for length, level in enumerate(measurement.levels, start=1)
     ]
 

@@ -5,8 +5,8 @@ Columns and definitions are those of S2.4 and S5.1; what is better is in ``evalu
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +20,12 @@ from tasks.core.evaluation.measures import (
     errors_by_length,
     leakage,
     leakage_by_length,
-    mean_preservation,
     preservation_by_count,
     preservation_by_length,
     ratio,
     summary,
-    weighted_mean_preservation,
 )
-from tasks.core.evaluation.raw import RawEvaluation
+from tasks.core.evaluation.raw import RawEvaluation, measures
 from tasks.core.figures import format_whole
 from tasks.core.tables.writing import Row, read_rows, write_rows
 
@@ -206,141 +204,33 @@ _HEADER = (
 )
 
 
-@dataclass(frozen=True)
-class _Measure:
-    """One line: its name, its value for a comparison, what it is; ``of_sensitive``: of raw counts alone."""
-
-    name: str
-    value: Callable[[Comparison], float]
-    words: str
-    of_sensitive: bool = False
-
-
 def measures_rows(reportable: Comparison, synthetic: Comparison, released: Comparison) -> list[Row]:
     """Header and lines, values with up to six decimals, blank where a measure has no meaning.
+
+    The lines are those of ``evaluation_measures.tsv``: a name, the figure of `measures`, by what it is
+    multiplied, whether it is of raw counts alone, and what it is.
 
     Args:
         reportable: reported counts against the true ones.
         synthetic: synthetic counts against the true ones.
     """
-    sensitive = (reportable, synthetic)
-    lines = [_line(measure, sensitive, released) for measure in _MEASURES]
+    sides = [measures(comparison) for comparison in (reportable, synthetic, released)]
+    lines: list[Row] = [_HEADER]
+    for name, figure, times, of, words in read_rows(Path(__file__).with_name("evaluation_measures.tsv"))[1:]:
+        group, key = figure.split(".")
+        values = [_number(int(times) * side[group][key]) for side in sides]
+        lines.append((name, *values[:2], values[2] if of == "all" else "", words))
     for row in synthetic.distances:
         words = (
             f"half the summed differences of shares of records, mean over every {row.length} of the columns, "
             "empty cells counted as a value; 0: the same, 1: nothing in common"
         )
-        lines.append((f"Total variation distance, length {row.length}", "", _text(row.mean), "", words))
-    return [_HEADER, *lines]
+        lines.append((f"Total variation distance, length {row.length}", "", _number(row.mean), "", words))
+    return lines
 
 
-def _line(measure: _Measure, sensitive: Sequence[Comparison], released: Comparison) -> Row:
-    last = "" if measure.of_sensitive else _text(measure.value(released))
-    return (measure.name, *(_text(measure.value(one)) for one in sensitive), last, measure.words)
-
-
-def _text(value: float) -> str:
+def _number(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
-
-
-def _summary(name: str) -> Callable[[Comparison], float]:
-    return lambda comparison: summary(comparison)[name]
-
-
-def _leakage_figure(name: str, times: float = 1) -> Callable[[Comparison], float]:
-    return lambda comparison: times * leakage(comparison)[name]
-
-
-_MEASURES = (
-    _Measure(
-        "Suppressed combinations %",
-        _summary("suppressed_pct"),
-        "combinations of the first that the second lacks, of the first's (SDS)",
-    ),
-    _Measure(
-        "Fabricated combinations %",
-        _summary("fabricated_pct"),
-        "combinations of the second that the first lacks, of the first's (SDS; can exceed 100)",
-    ),
-    _Measure(
-        "Fabricated combinations %, of the second's",
-        _summary("fabricated_pct_of_compared"),
-        "the same, of the second's own combinations",
-    ),
-    _Measure("Mean count", _summary("mean_count"), "records with a combination of the first, on average"),
-    _Measure(
-        "Mean error",
-        _summary("mean_error"),
-        "difference of the two counts, over combinations that both have (SDS: losing one costs nothing)",
-    ),
-    _Measure(
-        "Mean error over the union",
-        _summary("mean_error_of_union"),
-        "the same over combinations that either has, a missing one counted as 0",
-    ),
-    _Measure(
-        "Mean proportional error %",
-        lambda comparison: 100 * summary(comparison)["mean_proportional_error"],
-        "difference over the first's count: mean of the means of the bins of the second's count (SDS)",
-    ),
-    _Measure(
-        "Mean proportional error %, each combination alike",
-        lambda comparison: 100 * summary(comparison)["mean_proportional_error_unbinned"],
-        "the same without bins, over what reaches the resolution in the first or is in the second",
-    ),
-    _Measure(
-        "Weighted mean proportional error %",
-        lambda comparison: 100 * summary(comparison)["weighted_mean_proportional_error"],
-        "differences of all of the first's combinations, added up, over their counts, added up",
-    ),
-    _Measure(
-        "Mean preservation %",
-        lambda comparison: 100 * mean_preservation(comparison),
-        "part of the first's count that the second has, at most all, over the same combinations",
-    ),
-    _Measure(
-        "Weighted mean preservation %",
-        lambda comparison: 100 * weighted_mean_preservation(comparison),
-        "part of all of the first's counts, added up, that the second has",
-    ),
-    _Measure("Record expansion %", _summary("record_expansion_pct"), "more records in the second (SDS)"),
-    _Measure(
-        "Rare combinations",
-        _leakage_figure("rare"),
-        "combinations of the sensitive table with fewer records than the resolution",
-        of_sensitive=True,
-    ),
-    _Measure(
-        "Leaked combinations",
-        _leakage_figure("leaked"),
-        "rare ones that the second has, with a count below the resolution as well (SDS)",
-        of_sensitive=True,
-    ),
-    _Measure(
-        "Leaked combinations %, of the second's",
-        _leakage_figure("leak_proportion", 100),
-        "the same, of the second's combinations (SDS's pipeline)",
-        of_sensitive=True,
-    ),
-    _Measure(
-        "Leaked combinations %, of the sensitive",
-        _leakage_figure("leaked_pct_of_reference"),
-        "the same, of the sensitive table's combinations (SDS's web page)",
-        of_sensitive=True,
-    ),
-    _Measure(
-        "Rare combinations that appear",
-        _leakage_figure("leaked_anywhere"),
-        "rare ones that the second has, with whatever count",
-        of_sensitive=True,
-    ),
-    _Measure(
-        "Rare combinations that appear %",
-        _leakage_figure("leaked_anywhere_proportion", 100),
-        "the same, of the rare ones",
-        of_sensitive=True,
-    ),
-)
 
 
 _LENGTH = "Length of combination (attributes)"
@@ -350,64 +240,55 @@ _KEPT = "Mean preservation: share of a sensitive count that the synthetic record
 
 def synthetic_charts(comparison: Comparison) -> dict[str, str]:
     """The charts of synthetic against sensitive counts, by the name of their file without prefix."""
-    charts = (_leakage_chart(comparison), *_by_count(comparison), _by_length(comparison))
-    return {name: chart.as_file() for name, chart in charts}
-
-
-def _leakage_chart(comparison: Comparison) -> tuple[str, Chart]:
-    rows = leakage_by_length(comparison)
-    names = (
-        "Distinct combinations in the synthetic records",
-        f"Proportion of them that is rare, below {format_whole(comparison.resolution)}, in both tables",
-    )
-    chart = _chart(rows, ("length", "compared", "leak_proportion"), names, theme.RARE)
-    return "synthetic_leakage_by_length", chart(
-        "Rare sensitive combinations in the synthetic records", _LENGTH
-    )
-
-
-def _by_count(comparison: Comparison) -> list[tuple[str, Chart]]:
-    rows = preservation_by_count(comparison)
-    found = []
-    for name, key, line, title in (
-        ("preservation_by_count", "preservation", _KEPT, "Preservation of counts, by count"),
-        (
-            "proportional_error_by_count",
-            "proportional_error",
-            "Mean proportional error: distance of the two counts over the sensitive one",
-            "Proportional error of counts, by count",
+    by_length, by_count = preservation_by_length(comparison), preservation_by_count(comparison)
+    rare = f"Proportion of them that is rare, below {format_whole(comparison.resolution)}, in both tables"
+    in_bin, error = "Combinations in the bin", "Mean proportional error: distance of the two counts"
+    charts = {
+        "synthetic_leakage_by_length": _line_over_bars(
+            Axes("Rare sensitive combinations in the synthetic records", _LENGTH, ""),
+            "length",
+            leakage_by_length(comparison),
+            {"compared": "Distinct combinations in the synthetic records", "leak_proportion": rare},
+            theme.RARE,
         ),
-    ):
-        chart = _chart(rows, ("bin", "combinations", key), ("Combinations in the bin", line), theme.BY_COUNT)
-        found.append((name, chart(title, _BIN)))
-    return found
+        "preservation_by_count": _line_over_bars(
+            Axes("Preservation of counts, by count", _BIN, ""),
+            "bin",
+            by_count,
+            {"combinations": in_bin, "preservation": _KEPT},
+            theme.BY_COUNT,
+        ),
+        "proportional_error_by_count": _line_over_bars(
+            Axes("Proportional error of counts, by count", _BIN, ""),
+            "bin",
+            by_count,
+            {"combinations": in_bin, "proportional_error": f"{error} over the sensitive one"},
+            theme.BY_COUNT,
+        ),
+        "preservation_by_length": _line_over_bars(
+            Axes("Preservation of counts, by length", _LENGTH, ""),
+            "length",
+            by_length,
+            {"mean_count": "Mean count in the synthetic records", "preservation": _KEPT},
+            theme.BY_LENGTH,
+        ),
+    }
+    return {name: chart.as_file() for name, chart in charts.items()}
 
 
-def _by_length(comparison: Comparison) -> tuple[str, Chart]:
-    rows = preservation_by_length(comparison)
-    names = ("Mean count in the synthetic records", _KEPT)
-    chart = _chart(rows, ("length", "mean_count", "preservation"), names, theme.BY_LENGTH)
-    return "preservation_by_length", chart("Preservation of counts, by length", _LENGTH)
-
-
-def _chart(
-    rows: Sequence[dict[str, Any]], keys: tuple[str, str, str], names: tuple[str, str], colour: str
-) -> Callable[[str, str], Chart]:
-    """A chart of three keys (place, bar, line) of the rows, but for its title and the axis' name."""
-    places, bars, line = ([row[key] for row in rows] for key in keys)
-    described = _described("Length" if keys[0] == "length" else "Count up to", places, line)
-    labels = [format_whole(place) for place in places]
-    return lambda title, axis: line_over_bars(
-        Axes(title, axis, "", description=described, places=labels),
-        (names[1], line),
-        (names[0], bars),
+def _line_over_bars(
+    axes: Axes, place: str, rows: Sequence[dict[str, Any]], names: Mapping[str, str], colour: str
+) -> Chart:
+    """Two keys of rows by a third, one as bars and one as a line. Args: names: of the two, bars first."""
+    word = "Length" if place == "length" else "Count up to"
+    bars, line = names
+    places = [format_whole(row[place]) for row in rows]
+    described = "; ".join(f"{word} {at}: {row[line]:.2f}" for at, row in zip(places, rows, strict=True))
+    return line_over_bars(
+        replace(axes, description=described, places=places),
+        (names[line], [row[line] for row in rows]),
+        (names[bars], [row[bars] for row in rows]),
         colour,
-    )
-
-
-def _described(word: str, places: Sequence[int], line: Sequence[float]) -> str:
-    return "; ".join(
-        f"{word} {format_whole(place)}: {value:.2f}" for place, value in zip(places, line, strict=True)
     )
 
 
@@ -424,12 +305,20 @@ def write_sensitive_files(
     texts["evaluation.json"] = json.dumps(evaluation.to_dict(), indent=1, sort_keys=True) + "\n"
     if claim is not None:
         texts[f"{prefix}_evaluation_summary.txt"] = "\n".join(four_sentences(evaluation, claim)) + "\n"
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    tables = {f"{prefix}_{name}.tsv": rows for name, rows in _tables(evaluation).items()}
-    for name, rows in tables.items():
-        write_rows(folder / name, rows)
-    return [*(folder / name for name in (*texts, *tables)), *_write_combinations(evaluation, folder, prefix)]
+    written = [folder / name for name in texts]
+    for path, text in zip(written, texts.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+    for name, rows in _tables(evaluation).items():
+        write_rows(folder / f"{prefix}_{name}.tsv", rows)
+        written.append(folder / f"{prefix}_{name}.tsv")
+    for name in (
+        "synthetic_aggregates",
+        "synthetic_rare_combos",
+    ):  # a line a combination, of short ones alone
+        written.append(folder / f"{prefix}_{name}_to_length_{LISTED}.tsv")
+    evaluation.combinations.write_aggregates(evaluation.synthetic.compared_records, written[-2])
+    evaluation.combinations.write_rare(written[-1])
+    return written
 
 
 def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
@@ -437,22 +326,38 @@ def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
     return {
         "sensitive_analysis_by_length": _analysis_rows(evaluation),
         "parameters": _parameter_rows(evaluation),
-        "synthetic_leakage_by_length": _leakage_rows(synthetic),
-        "preservation_by_count": _by_count_rows(synthetic),
-        "preservation_by_length": _by_length_rows(synthetic),
+        "synthetic_leakage_by_length": _columns(
+            leakage_by_length(synthetic),
+            {
+                "syn_combo_length": "length",
+                "combo_count": "compared",
+                "leak_count": "leaked",
+                "leak_proportion": "leak_proportion",
+            },
+        ),
+        "preservation_by_count": _columns(
+            reversed(preservation_by_count(synthetic)),
+            {
+                "syn_count_bucket": "bin",
+                "mean_combo_count": "mean_count",
+                "mean_combo_length": "mean_length",
+                "count_preservation": "preservation",
+                "mean_proportional_error": "proportional_error",
+            },
+        ),
+        "preservation_by_length": _columns(
+            preservation_by_length(synthetic),
+            {
+                "syn_combo_length": "length",
+                "mean_combo_count": "mean_count",
+                "count_preservation": "preservation",
+                "mean_proportional_error": "proportional_error",
+            },
+        ),
         SYNTHETIC_STATS: synthetic_stats_rows(synthetic),
         AGGREGATE_STATS: stats_rows(reportable),
         "evaluation_measures": measures_rows(reportable, synthetic, released),
     }
-
-
-def _write_combinations(evaluation: RawEvaluation, folder: Path, prefix: str) -> list[Path]:
-    """Write the files with a line a combination, of short ones alone."""
-    names = ("synthetic_aggregates", "synthetic_rare_combos")
-    paths = [folder / f"{prefix}_{name}_to_length_{LISTED}.tsv" for name in names]
-    evaluation.combinations.write_aggregates(evaluation.synthetic.compared_records, paths[0])
-    evaluation.combinations.write_rare(paths[1])
-    return paths
 
 
 def _analysis_rows(evaluation: RawEvaluation) -> list[Row]:
@@ -490,29 +395,6 @@ def _parameter_rows(evaluation: RawEvaluation) -> list[Row]:
     ]
 
 
-def _leakage_rows(comparison: Comparison) -> list[Row]:
-    keys = ("length", "compared", "leaked", "leak_proportion")
-    header = ("syn_combo_length", "combo_count", "leak_count", "leak_proportion")
-    return [header, *_values(leakage_by_length(comparison), keys)]
-
-
-def _by_count_rows(comparison: Comparison) -> list[Row]:
-    keys = ("bin", "mean_count", "mean_length", "preservation", "proportional_error")
-    header = (
-        "syn_count_bucket",
-        "mean_combo_count",
-        "mean_combo_length",
-        "count_preservation",
-        "mean_proportional_error",
-    )
-    return [header, *_values(reversed(preservation_by_count(comparison)), keys)]
-
-
-def _by_length_rows(comparison: Comparison) -> list[Row]:
-    keys = ("length", "mean_count", "preservation", "proportional_error")
-    header = ("syn_combo_length", "mean_combo_count", "count_preservation", "mean_proportional_error")
-    return [header, *_values(preservation_by_length(comparison), keys)]
-
-
-def _values(rows: Iterable[dict[str, Any]], keys: Sequence[str]) -> list[Row]:
-    return [tuple(row[key] for key in keys) for row in rows]
+def _columns(rows: Iterable[dict[str, Any]], keys: Mapping[str, str]) -> list[Row]:
+    """A header and the values of rows. Args: keys: of each column of the file."""
+    return [tuple(keys), *(tuple(row[key] for key in keys.values()) for row in rows)]

@@ -24,49 +24,42 @@ from tasks.core.tables.writing import Row, write_rows
 Edges = Mapping[str, Sequence[float]]
 
 
-@dataclass(frozen=True)
-class Distance:
-    """Of one set of columns.
-
-    Attributes:
-        total_variation: 0 to 1.
-    """
-
-    columns: tuple[str, ...]
-    total_variation: float
+#: The total variation, 0 to 1, of a set of columns.
+Distance = tuple[tuple[str, ...], float]
 
 
 @dataclass(frozen=True)
 class TableDistances:
-    """Of all columns and pairs of two tables.
+    """Of all columns and pairs of two tables, in their order.
 
     Attributes:
-        single: in the columns' order.
-        pairs: in their order.
+        records: synthetic ones, and those of the raw table.
     """
 
     records: tuple[int, int]
     single: tuple[Distance, ...]
     pairs: tuple[Distance, ...]
 
+    @property
+    def means(self) -> dict[int, float]:
+        """The mean distance of columns and of pairs, by the number of columns, where there are any."""
+        by_length = ((1, self.single), (2, self.pairs))
+        return {length: fmean(apart for _, apart in found) for length, found in by_length if found}
+
     def to_dict(self, by_question: Sequence["TableDistances"] = ()) -> dict[str, object]:
         """As ``evaluation.json`` has it, which `marginalia compare` reads."""
         synthetic, raw = self.records
-        by_length = [(length, found) for length, found in ((1, self.single), (2, self.pairs)) if found]
         return {
             "synthetic": {"summary": {"record_expansion_pct": 100.0 * (synthetic / raw - 1) if raw else 0.0}},
-            "total_variation": [
-                {"length": length, "mean": fmean(each.total_variation for each in found)}
-                for length, found in by_length
-            ],
+            "total_variation": [{"length": length, "mean": mean} for length, mean in self.means.items()],
             "by_columns": [
-                {"columns": list(each.columns), "total_variation": each.total_variation}
-                for each in (*self.single, *self.pairs)
+                {"columns": list(columns), "total_variation": apart}
+                for columns, apart in (*self.single, *self.pairs)
             ],
             "by_question": [
                 {
-                    "columns": [each for distance in table.single for each in distance.columns],
-                    "total_variation": fmean(d.total_variation for d in table.pairs or table.single),
+                    "columns": [name for columns, _ in table.single for name in columns],
+                    "total_variation": table.means.get(2, table.means.get(1)),
                 }
                 for table in by_question
             ],
@@ -79,17 +72,18 @@ def distances(
     """Compare every column and pair of the synthetic table; ``edges`` are public, by numeric column.
 
     >>> raw, synthetic = pa.table({"town": ["Lyon", "Lyon", "Lille"]}), pa.table({"town": ["Lyon"] * 3})
-    >>> round(distances(raw, synthetic, edges={}).single[0].total_variation, 3)
+    >>> round(distances(raw, synthetic, edges={}).single[0][1], 3)
     0.333
     """
     names = synthetic.column_names
     codes = {name: _codes(name, raw, synthetic, edges.get(name)) for name in names}
-    single = [Distance((name,), total_variation(*codes[name])) for name in names]
-    found, pairs = [], list(combinations(names, 2))
+    single: list[Distance] = [((name,), total_variation(*codes[name])) for name in names]
+    found: list[Distance] = []
+    pairs = list(combinations(names, 2))
     for done, (one, other) in enumerate(pairs, start=1):
         base = 1 + max(int(side.max(initial=0)) for side in codes[other])
         joined = (a * base + b for a, b in zip(codes[one], codes[other], strict=True))
-        found.append(Distance((one, other), total_variation(*joined)))
+        found.append(((one, other), total_variation(*joined)))
         progress(done / len(pairs))
     return TableDistances((synthetic.num_rows, raw.num_rows), tuple(single), tuple(found))
 
@@ -125,15 +119,18 @@ def write_distances(
 
 
 def _row(distance: Distance) -> Row:
-    return (" × ".join(distance.columns), distance.total_variation)
+    return (" × ".join(distance[0]), distance[1])
+
+
+def farthest(distances: Sequence[Distance], most: int) -> list[Distance]:
+    return sorted(distances, key=lambda distance: (-distance[1], distance[0]))[:most]
 
 
 def _chart(what: str, distances: Sequence[Distance]) -> str:
-    ranked = sorted(distances, key=lambda each: (-each.total_variation, each.columns))[:_SHOWN]
     chart = Bars(
         title=f"Total variation of {what}",
         description=f"The {what} that are farthest from the raw table, the farthest first.",
-        rows=[Bar(" × ".join(each.columns), (each.total_variation,)) for each in ranked],
+        rows=[Bar(" × ".join(columns), (apart,)) for columns, apart in farthest(distances, _SHOWN)],
         series=[Series("", theme.RARE)],
         numbers=PROPORTIONS,
         axis="Total variation: 0 where equal, 1 where nothing is shared",

@@ -14,8 +14,8 @@ Multi-valued columns are left out: their items are not one two-way table.
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.normal import normal_above
+from tasks.core.normal import each_above
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import AnySynthetic
 
@@ -72,23 +72,39 @@ class PairTable:
     columns: Floats
 
 
-class PairCounts(Protocol):
+class PairCounts(ABC):
     """Where released counts of pairs come from; a column's values have codes 1, 2, ... in its order."""
 
+    @property
+    @abstractmethod
     def has_pairs(self) -> bool:
         """Whether any pair's count was released."""
 
-    def values(self, column: int) -> tuple[str, ...]:
-        """The values of a column."""
+    @abstractmethod
+    def values(self, column: int) -> tuple[str, ...]: ...
 
+    @abstractmethod
     def held(self, column: int) -> tuple[Integers, Floats]:
         """Codes of the values that enough hold, the most frequent first, at most `MOST_VALUES`; counts."""
 
-    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
-        """Counts of two columns by the places of their codes (-1: not compared), and which are known."""
+    @abstractmethod
+    def cells(self, pair: tuple[int, int]) -> tuple[Integers, Floats]:
+        """Codes (N, 2) of the released cells of two columns, and their counts."""
 
+    @abstractmethod
     def v(self, pair: tuple[int, int], table: PairTable) -> float:
         """Cramer's V of two columns' table, corrected for what was done to the counts."""
+
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
+        """Counts of two columns by the places of their codes (-1: not compared), and which are known."""
+        shape = int(places[0].max()) + 1, int(places[1].max()) + 1
+        table, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        codes, counts = self.cells(pair)
+        rows, columns = places[0][codes[:, 0]], places[1][codes[:, 1]]
+        compared = (rows >= 0) & (columns >= 0)
+        table[rows[compared], columns[compared]] = counts[compared]
+        known[rows[compared], columns[compared]] = True
+        return table, known
 
 
 def associations(pairs: PairCounts, schema: Schema, synthetic: AnySynthetic) -> Associations:
@@ -97,7 +113,7 @@ def associations(pairs: PairCounts, schema: Schema, synthetic: AnySynthetic) -> 
     columns = single[:MOST_CHARTED_COLUMNS]
     size = len(columns)
     released, drawn = np.full((size, size), np.nan), np.full((size, size), np.nan)
-    if pairs.has_pairs():
+    if pairs.has_pairs:
         values = [pairs.values(column) for column in columns]
         held = [pairs.held(column) for column in columns]
         places = [_places(codes, len(own)) for (codes, _), own in zip(held, values, strict=True)]
@@ -190,13 +206,19 @@ def ranked(found: Associations, schema: Schema, most: int = 15) -> list[tuple[st
 _LEAST_HELD = 4
 
 
-class MeasuredPairs:
+def _most_frequent(codes: Integers, counts: Floats) -> tuple[Integers, Floats]:
+    order = np.lexsort((codes, -counts))[:MOST_VALUES]
+    return codes[order], counts[order]
+
+
+class MeasuredPairs(PairCounts):
     """Levels 1 and 2 of a measurement."""
 
     def __init__(self, measurement: Measurement) -> None:
         self._measurement = measurement
         self._place = {pair: place for place, pair in enumerate(measurement.schema.combinations(2))}
 
+    @property
     def has_pairs(self) -> bool:
         levels = self._measurement.levels
         return len(levels) >= 2 and len(levels[1].counts) > 0
@@ -210,59 +232,46 @@ class MeasuredPairs:
         level, least = levels[0], max(_LEAST_HELD * levels[1].scale, 1)
         place = self._measurement.schema.combinations(1).index((column,))
         mine = (level.combinations == place) & level.survives & (level.counts >= least)
-        codes, counts = level.codes[mine, 0].astype(np.int64), level.counts[mine].astype(np.float64)
-        order = np.lexsort((codes, -counts))[:MOST_VALUES]
-        return codes[order], counts[order]
+        return _most_frequent(level.codes[mine, 0].astype(np.int64), level.counts[mine].astype(np.float64))
 
-    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
+    def cells(self, pair: tuple[int, int]) -> tuple[Integers, Floats]:
         level = self._measurement.levels[1]
-        shape = int(places[0].max()) + 1, int(places[1].max()) + 1
-        counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
         first, last = np.searchsorted(level.combinations, [self._place[pair], self._place[pair] + 1])
-        codes = level.codes[first:last]
-        rows, columns = places[0][codes[:, 0]], places[1][codes[:, 1]]
-        kept = (rows >= 0) & (columns >= 0)
-        counts[rows[kept], columns[kept]] = level.counts[first:last][kept]
-        known[rows[kept], columns[kept]] = True
-        return counts, known
+        return level.codes[first:last].astype(np.int64), level.counts[first:last].astype(np.float64)
 
     def v(self, pair: tuple[int, int], table: PairTable) -> float:
-        """Corrected for noise and selection."""
-        return measured_v(table, self._measurement)
+        """Cramer's V, corrected for noise and for what was not published.
+
+        The noise's own part of phi^2, s^2 / e_ij of each known cell, is taken off. Where only survivors are
+        known, a survivor's count is lowered by what the selection is expected to have added,
+        s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells are taken to be what
+        columns without association would have there, or the threshold where that is less: the estimate errs
+        towards no association. NaN where fewer than two values are left.
+        """
+        level = self._measurement.levels[1]
+        if min(table.counts.shape) < 2 or not table.known.any():
+            return float("nan")
+        number = self._measurement.number_of_records
+        whole = max(float(number), float(table.rows.sum()), float(table.columns.sum()))
+        rows = table.rows * (table.columns.sum() / whole)
+        columns = table.columns * (table.rows.sum() / whole)
+        counts = table.counts
+        if not table.known.all():
+            threshold = level.threshold or 0
+            lowered = np.maximum(counts - _added_by_selection(counts, threshold, level.scale), 0)
+            unrelated = np.outer(rows, columns) / math.sqrt(float(rows.sum()) * float(columns.sum()))
+            counts = np.where(table.known, lowered, np.minimum(unrelated, threshold))
+        return v_of(counts, rows, columns, np.where(table.known, level.scale**2, 0.0))
 
 
-def measured_v(table: PairTable, measurement: Measurement) -> float:
-    """Cramer's V of a measured table, corrected for noise and for what was not published.
-
-    The noise's own part of phi^2, s^2 / e_ij of each known cell, is taken off. Where only survivors are
-    known, a survivor's count is lowered by what the selection is expected to have added,
-    s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells are taken to be what
-    columns without association would have there, or the threshold where that is less: the estimate errs
-    towards no association. NaN where fewer than two values are left.
-    """
-    level = measurement.levels[1]
-    if min(table.counts.shape) < 2 or not table.known.any():
-        return float("nan")
-    whole = max(float(measurement.number_of_records), float(table.rows.sum()), float(table.columns.sum()))
-    rows, columns = table.rows * (table.columns.sum() / whole), table.columns * (table.rows.sum() / whole)
-    counts = table.counts
-    if not table.known.all():
-        threshold = level.threshold or 0
-        lowered = np.maximum(counts - _selection(counts, threshold, level.scale), 0)
-        unrelated = np.outer(rows, columns) / math.sqrt(float(rows.sum()) * float(columns.sum()))
-        counts = np.where(table.known, lowered, np.minimum(unrelated, threshold))
-    return v_of(counts, rows, columns, np.where(table.known, level.scale**2, 0.0))
-
-
-def _selection(counts: Floats, threshold: int, scale: float) -> Floats:
+def _added_by_selection(counts: Floats, threshold: int, scale: float) -> Floats:
     above = np.minimum((threshold - 0.5 - counts) / scale, 0)
-    tails = np.array([normal_above(a) for a in above.ravel()]).reshape(above.shape)
-    added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / tails
+    added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / each_above(above)
     return added
 
 
-class MeasuredTables:
-    """Length 1 and the measured pairs; a `PairCounts`."""
+class MeasuredTables(PairCounts):
+    """Length 1 and the measured pairs of a fitted release."""
 
     def __init__(self, measurement: WorkloadMeasurement) -> None:
         self._measurement = measurement
@@ -274,6 +283,7 @@ class MeasuredTables:
         scales = [table.variance**0.5 for table in self._pairs.values()]
         self._least = max(_LEAST_HELD * float(np.median(scales)), 1.0) if scales else 1.0
 
+    @property
     def has_pairs(self) -> bool:
         return bool(self._pairs)
 
@@ -284,20 +294,15 @@ class MeasuredTables:
         """Values whose count stands out of a pair's noise."""
         counts = self._measurement.counts_of(column).astype(np.float64)
         places = np.flatnonzero(counts >= self._least)
-        order = places[np.lexsort((places, -counts[places]))][:MOST_VALUES]
-        return order + 1, counts[order]
+        return _most_frequent(places + 1, counts[places])
 
-    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
-        """Noisy counts, all of them known where the pair was measured, with the variance of their noise."""
-        shape = int(places[0].max(initial=-1)) + 1, int(places[1].max(initial=-1)) + 1
-        found = self._pairs.get(pair)
-        if found is None:
-            return np.zeros(shape), np.zeros(shape, np.bool_)
-        rows, columns = (np.flatnonzero(place[1:] >= 0) for place in places)
-        counts = np.zeros(shape)
-        at = np.ix_(places[0][rows + 1], places[1][columns + 1])
-        counts[at] = found.counts[np.ix_(rows, columns)]
-        return counts, np.ones(shape, np.bool_)
+    def cells(self, pair: tuple[int, int]) -> tuple[Integers, Floats]:
+        """Every cell of the table, where the pair was measured."""
+        if pair not in self._pairs:
+            return np.zeros((0, 2), np.int64), np.zeros(0)
+        rows, columns = (len(self.values(column)) for column in pair)
+        codes = np.indices((rows, columns)).reshape(2, -1).T + 1
+        return codes, self._pairs[pair].counts[:rows, :columns].astype(np.float64).ravel()
 
     def v(self, pair: tuple[int, int], table: PairTable) -> float:
         """Among the records that hold both, as of synthetic ones; without the noise's own part of phi^2.
@@ -308,44 +313,40 @@ class MeasuredTables:
         if min(table.counts.shape) < 2 or not table.known.any():
             return float("nan")
         variance = self._pairs[pair].variance
-        kept = table.counts
+        counts = table.counts
         for axis in (0, 1):
-            sums, cells = kept.sum(axis=1 - axis), kept.shape[1 - axis]
-            kept = kept.compress(sums > 2 * (cells * variance) ** 0.5, axis=axis)
-        rows, columns = kept.sum(axis=1), kept.sum(axis=0)
-        if min(kept.shape) < 2 or min(rows.min(), columns.min()) <= 0:
+            sums, cells = counts.sum(axis=1 - axis), counts.shape[1 - axis]
+            counts = counts.compress(sums > 2 * (cells * variance) ** 0.5, axis=axis)
+        rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+        if min(counts.shape) < 2 or min(rows.min(), columns.min()) <= 0:
             return float("nan")
-        freedom = (kept.shape[0] - 1) * (kept.shape[1] - 1) / kept.size
-        return v_of(kept, rows, columns, variance * freedom)
+        freedom = (counts.shape[0] - 1) * (counts.shape[1] - 1) / counts.size
+        return v_of(counts, rows, columns, variance * freedom)
 
 
-class ReportedPairs:
-    """Lengths 1 and 2 of reported counts; a column's codes follow the order of its attributes.
-
-    Args of the class: the counts, the number of columns, the resolution (at least 1).
-    """
+class ReportedPairs(PairCounts):
+    """Lengths 1 and 2 of reported counts; a column's codes follow the order of its attributes."""
 
     def __init__(self, aggregates: Aggregates, columns: int, resolution: int) -> None:
-        self._aggregates, self._resolution = aggregates, resolution
+        self._aggregates, self._resolution, self._columns = aggregates, resolution, columns
         self._column = np.array([a.column for a in aggregates.attributes], np.int64)
         self._code = np.zeros(len(aggregates.attributes), np.int64)
         for column in range(columns):
             mine = np.flatnonzero(self._column == column)
             self._code[mine] = np.arange(1, len(mine) + 1)
-        self._columns = columns
-        self._keys, self._pairs, self._counts = self._by_pair()
+        self._keys, self._pairs = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
+        self._counts = np.zeros(0)
+        if self.has_pairs:
+            # The lower column first, ascending by the two columns.
+            ids = aggregates.combinations[1].astype(np.int64)
+            swapped = self._column[ids[:, 0]] > self._column[ids[:, 1]]
+            ids = np.where(swapped[:, np.newaxis], ids[:, ::-1], ids)
+            keys = self._column[ids[:, 0]] * columns + self._column[ids[:, 1]]
+            order = np.argsort(keys, kind="stable")
+            self._keys, self._pairs = keys[order], ids[order]
+            self._counts = self._middles(aggregates.counts[1][order])
 
-    def _by_pair(self) -> tuple[Integers, Integers, Floats]:
-        """Pairs of attributes, the lower column first, ascending by their two columns."""
-        if not self.has_pairs():
-            return np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
-        ids = self._aggregates.combinations[1].astype(np.int64)
-        swapped = self._column[ids[:, 0]] > self._column[ids[:, 1]]
-        ids = np.where(swapped[:, np.newaxis], ids[:, ::-1], ids)
-        keys = self._column[ids[:, 0]] * self._columns + self._column[ids[:, 1]]
-        order = np.argsort(keys, kind="stable")
-        return keys[order], ids[order], self._aggregates.counts[1][order].astype(np.float64)
-
+    @property
     def has_pairs(self) -> bool:
         counts = self._aggregates.counts
         return len(counts) >= 2 and len(counts[1]) > 0
@@ -356,22 +357,12 @@ class ReportedPairs:
     def held(self, column: int) -> tuple[Integers, Floats]:
         ids = self._aggregates.combinations[0][:, 0]
         mine = self._column[ids] == column
-        codes = self._code[ids[mine]]
-        counts = self._middle(self._aggregates.counts[0][mine].astype(np.float64))
-        order = np.lexsort((codes, -counts))[:MOST_VALUES]
-        return codes[order], counts[order]
+        return _most_frequent(self._code[ids[mine]], self._middles(self._aggregates.counts[0][mine]))
 
-    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
-        shape = int(places[0].max()) + 1, int(places[1].max()) + 1
-        counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+    def cells(self, pair: tuple[int, int]) -> tuple[Integers, Floats]:
         key = pair[0] * self._columns + pair[1]
         first, last = np.searchsorted(self._keys, [key, key + 1])
-        ids = self._pairs[first:last]
-        rows, columns = places[0][self._code[ids[:, 0]]], places[1][self._code[ids[:, 1]]]
-        kept = (rows >= 0) & (columns >= 0)
-        counts[rows[kept], columns[kept]] = self._middle(self._counts[first:last][kept])
-        known[rows[kept], columns[kept]] = True
-        return counts, known
+        return self._code[self._pairs[first:last]], self._counts[first:last]
 
     def v(self, pair: tuple[int, int], table: PairTable) -> float:
         """Cramer's V of a reported table, by its own sums; NaN where fewer than two values are left.
@@ -393,5 +384,6 @@ class ReportedPairs:
         spread = np.where(table.known, (k * k - 1) / 12, 0.0)[filled][:, own]
         return v_of(kept, kept.sum(axis=1), kept.sum(axis=0), spread)
 
-    def _middle(self, counts: Floats) -> Floats:
-        return counts + (self._resolution - 1) / 2
+    def _middles(self, counts: Integers) -> Floats:
+        """The middles of the ranges that rounded counts stand for."""
+        return counts.astype(np.float64) + (self._resolution - 1) / 2

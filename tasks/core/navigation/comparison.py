@@ -20,7 +20,7 @@ from tasks.core.charts.plot import Axes, Columns, Line, plot
 from tasks.core.charts.svg import Chart
 from tasks.core.errors import ParameterError
 from tasks.core.figures import format_near
-from tasks.core.navigation.page import Page, html
+from tasks.core.navigation.page import html
 from tasks.core.navigation.run_figures import GROUPS, METRICS, Metric, RunFigures, figure_of
 from tasks.core.statement.syndiffix import LABEL, SYNDIFFIX_REGIME
 
@@ -383,7 +383,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         "most_drawn": MOST_DRAWN,
         "definitions": _definitions(figures),
     }
-    return html(context, Page("comparison.html.j2", ("comparison.css",)))
+    return html("comparison.html.j2", context, ("comparison.css",))
 
 
 def _definitions(rows: Sequence[TableRow]) -> list[tuple[str, str]]:

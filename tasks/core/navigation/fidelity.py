@@ -90,9 +90,10 @@ def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
         if not len(ids):
             continue
         drawn_ids, drawn = recounted.combinations[place], recounted.counts[place].astype(np.float64) * scale
-        held, extra = _aligned(ids, drawn_ids, drawn)
+        at = places_of_rows(drawn_ids, ids)
+        held = np.where(at >= 0, np.append(drawn, 0.0)[at], 0.0)
         released = counts.astype(np.float64)
-        rows.append(_row(place + 1, released, held, extra))
+        rows.append(_row(place + 1, released, held, float(drawn.sum() - held.sum())))
         across.append(released)
         up.append(held)
         errors.append((place + 1, _by_count(released, np.abs(held - released))))
@@ -134,17 +135,17 @@ def _row(length: int, released: Floats, held: Floats, extra: float) -> LengthFid
     )
 
 
-def _aligned(ids: Ids, drawn_ids: Ids, drawn: Floats) -> tuple[Floats, float]:
-    if not len(drawn):
-        return np.zeros(len(ids)), 0.0
-    keys = _keys(np.concatenate([ids, drawn_ids]))
-    own, theirs = keys[: len(ids)], keys[len(ids) :]  # both ascending, as the rows are
-    place = np.minimum(np.searchsorted(theirs, own), len(theirs) - 1)
-    held = np.where(theirs[place] == own, drawn[place], 0.0)
-    return held, float(drawn.sum() - held.sum())
+def places_of_rows(rows: Ids, wanted: Ids) -> Integers:
+    """Where each wanted row stands among rows that ascend, -1 where it is none of them."""
+    if not len(rows):
+        return np.full(len(wanted), -1, np.int64)
+    keys = _row_numbers(np.concatenate([rows, wanted]))
+    own, sought = keys[: len(rows)], keys[len(rows) :]
+    place = np.minimum(np.searchsorted(own, sought), len(own) - 1)
+    return np.where(own[place] == sought, place, -1)
 
 
-def _keys(rows: Ids) -> Integers:
+def _row_numbers(rows: Ids) -> Integers:
     """A number for each row of ids, in the rows' order: its digits, renumbered where they are too many."""
     base = int(rows.max(initial=0)) + 1
     keys, most = np.zeros(len(rows), np.int64), 1

@@ -1,9 +1,11 @@
 """What a release's page is made of, and what it calls things: the operator's words, or defaults."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+
+import pyarrow as pa
 
 from tasks.core.aggregates.aggregates import Aggregates, Ranges, as_drawn
 from tasks.core.arrays import Json
@@ -35,11 +37,6 @@ class UnitName:
         """
         return cls(one, many or _plural(one))
 
-    @classmethod
-    def given(cls, one: str, many: str = "") -> "UnitName | None":
-        """The same; None where no name is given."""
-        return cls.of(one, many) if one else None
-
     @property
     def a_one(self) -> str:
         return f"an {self.one}" if self.one[:1].lower() in "aeio" else f"a {self.one}"
@@ -63,14 +60,6 @@ SUBJECTS, ROWS = UnitName("person", "people"), UnitName("row", "rows")
 
 
 @dataclass(frozen=True)
-class Citation:
-    """How a release is cited. Attributes: text: a line. bibtex: an entry."""
-
-    text: str = ""
-    bibtex: str = ""
-
-
-@dataclass(frozen=True)
 class Naming:
     """What a page is called and calls things, and how it is laid out.
 
@@ -79,6 +68,7 @@ class Naming:
         visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         unit: what a record is called, where `unit_of` can take the word; None: nobody said.
+        citation, bibtex: how the release is cited, as a line and as an entry.
         value_names: column to value to what it means, where values are codes.
         ages: columns of ages that were reckoned from dates of birth, whose names are those of the dates.
     """
@@ -88,7 +78,8 @@ class Naming:
     visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     unit: UnitName | None = None
-    citation: Citation = Citation()
+    citation: str = ""
+    bibtex: str = ""
     value_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     descriptions: Mapping[str, str] = field(default_factory=dict)
     marks: Mapping[str, str] = field(default_factory=dict)
@@ -172,3 +163,43 @@ class ReportInputs:
     def published(self) -> int:
         """How many combinations are published; of a fitted release those that were estimated, too."""
         return sum(len(found) for found in self.aggregates.counts)
+
+
+#: Reads some columns of a table by its file.
+Read = Callable[[str, Sequence[str]], pa.Table]
+
+
+@dataclass(frozen=True)
+class TablePage:
+    """Everything a page is made of.
+
+    Attributes:
+        statement: the content of ``privacy.json``.
+        bins: public edges by numeric column.
+        contract: the content of ``contract.json``; None where there was no data contract.
+        files: those of the table of all columns, as the page links them.
+        tables: likewise of each table of a single question its file, and its columns.
+        read: some columns of such a table by its file.
+    """
+
+    statement: Json
+    table: pa.Table
+    read: Read
+    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    naming: Naming = field(default_factory=Naming)
+    contract: Json | None = None
+    files: Sequence[str] = ()
+    tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return self.naming.title or f"{self.statement['dataset']}, {self.statement['vintage']}"
+
+    def smallest(self, names: Sequence[str]) -> str | None:
+        """The table of a question with the fewest columns that holds these; None: that of all is as small.
+
+        The fewer columns a table has, the less is suppressed in it. Of equally small ones it is the first.
+        """
+        most = self.table.num_columns
+        holding = [file for file, held in self.tables.items() if set(names) <= set(held) and len(held) < most]
+        return min(holding, key=lambda file: len(self.tables[file]), default=None)

@@ -26,7 +26,7 @@ from tasks.core.evaluation.over_time import (
 )
 from tasks.core.figures import format_near, format_whole
 from tasks.core.metadata.errata import Erratum, status_of
-from tasks.core.navigation.page import Page, html
+from tasks.core.navigation.page import html
 
 #: Charts and lines of changes on the page; the table has all.
 MOST_CHARTS, MOST_LINES = 24, 200
@@ -163,7 +163,7 @@ def render_over_time(history: History) -> str:
         "changes": [_line(history, each) for each in found.changes[:MOST_LINES]],
         "more": max(0, len(found.changes) - MOST_LINES),
     }
-    return html(context, Page("over_time.html.j2", ("comparison.css", "over_time.css")))
+    return html("over_time.html.j2", context, ("comparison.css", "over_time.css"))
 
 
 def _most_changed(found: OverTime) -> list[Combination]:

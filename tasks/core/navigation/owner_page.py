@@ -6,7 +6,6 @@ True counts stand where a release's page has the published ones, exact ones of a
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import fmean
 
 import numpy as np
 import pyarrow as pa
@@ -18,21 +17,25 @@ from tasks.core.aggregates.wide_form import aggregates_of_cells, stored_cells
 from tasks.core.arrays import Integers, Json
 from tasks.core.evaluation.raw import RawEvaluation
 from tasks.core.evaluation.sensitive_files import RecordsPromise, four_sentences
-from tasks.core.evaluation.typed_tables import TableDistances
+from tasks.core.evaluation.typed_tables import TableDistances, farthest
 from tasks.core.figures import format_near, format_whole
 from tasks.core.navigation.inputs import Naming
-from tasks.core.navigation.page import Page, html
-from tasks.core.navigation.payload.block import Buffers, in_page, narrowest, records_told
-from tasks.core.navigation.payload.columns import (
-    ShownColumn,
-    columns_told,
-    first_attributes,
-    layout,
-    record_codes,
-)
+from tasks.core.navigation.page import html
+from tasks.core.navigation.payload.block import Buffers
+from tasks.core.navigation.payload.columns import ShownColumn, first_attributes, put_records
 from tasks.core.navigation.payload.counts import put_counts, put_rows
-from tasks.core.navigation.payload.release import Payload, named, shown_columns
-from tasks.core.navigation.payload.synthetic_table import column_of_bins, held_cells, joined_bins
+from tasks.core.navigation.payload.release import (
+    Payload,
+    describe_release,
+    finished_payload,
+    shown_columns,
+)
+from tasks.core.navigation.payload.synthetic_table import (
+    column_of_bins,
+    held_cells,
+    joined_bins,
+    put_rows_by_bins,
+)
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import AnySynthetic
 
@@ -41,27 +44,30 @@ MOST_COUNTS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What a page is of.
-
-    Attributes:
-        naming: the prefix of files, and what a record and its values are called.
-        unit: ``subject`` or ``row``.
-    """
+class OwnerNames:
+    """What a page is of: the dataset, what a record and its values are called, ``subject`` or ``row``."""
 
     dataset: str
     naming: Naming
     unit: str
 
-    def meta(self, title: str) -> Json:
+    def payload(
+        self, block: Buffers, columns: Sequence[ShownColumn], records: int, number: int, counts: list[Json]
+    ) -> Payload:
+        """The data of a page whose arrays are all in the block: exact counts of a resolution of 1."""
         statement = {"dataset": self.dataset, "vintage": "", "guarantee": {"unit": self.unit}}
-        told = named(statement, self.naming, title)
-        return told | {
-            "audience": "owner",
-            "protection": "k_anonymity",
-            "resolution": 1,
-            "tables": [],
-        }
+        about = describe_release(statement, self.naming, owner_title(self.dataset))
+        return finished_payload(
+            block,
+            about | {"audience": "owner", "protection": "k_anonymity"},
+            self.naming,
+            columns,
+            records=records,
+            number={"value": number, "low": number, "high": number},
+            counts=counts,
+            tables=[],
+            accuracy={"resolution": 1},
+        )
 
 
 def true_counts(marginals: Marginals, most: int = MOST_COUNTS) -> Aggregates:
@@ -77,48 +83,27 @@ def true_counts(marginals: Marginals, most: int = MOST_COUNTS) -> Aggregates:
 
 
 def payload_of_truth(
-    compared: Compared, title: str, schema: Schema, exact: Aggregates, synthetic: AnySynthetic
+    names: OwnerNames, schema: Schema, exact: Aggregates, synthetic: AnySynthetic
 ) -> Payload:
     block = Buffers()
-    codes = record_codes(shown_columns(schema, None, exact.attributes, synthetic.attributes), synthetic)
-    codes.put_into(block)
-    counts = put_counts(block, codes.columns, exact)
-    number = exact.number_of_records
-    meta = compared.meta(title) | {
-        **records_told(synthetic.number_of_records),
-        "number": {"value": number, "low": number, "high": number},
-        "columns": columns_told(codes.columns, compared.naming),
-        "reporting_length": exact.reporting_length,
-        "counts": counts,
-        "layout": layout(codes.columns, Naming()),
-        "buffers": block.index(),
-    }
-    return Payload(meta, block.text())
+    columns = shown_columns(schema, None, exact.attributes, synthetic.attributes)
+    columns = put_records(block, columns, synthetic)
+    counts = put_counts(block, columns, exact)
+    return names.payload(block, columns, synthetic.number_of_records, exact.number_of_records, counts)
 
 
 def payload_of_true_table(
-    compared: Compared, title: str, raw: pa.Table, synthetic: pa.Table, edges: Mapping[str, Sequence[float]]
+    names: OwnerNames, raw: pa.Table, synthetic: pa.Table, edges: Mapping[str, Sequence[float]]
 ) -> Payload:
-    block, names = Buffers(), synthetic.column_names
+    block = Buffers()
     bins = [
         joined_bins(name, (held_cells(synthetic, name), held_cells(raw, name)), edges.get(name))
-        for name in names
+        for name in synthetic.column_names
     ]
-    shown = [column_of_bins(each) for each in bins]
-    for place, each in enumerate(bins):
-        codes = in_page(each.codes(held_cells(synthetic, each.name)) + 1)
-        block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
-    counts = _put_true_counts(block, shown, [each.codes(held_cells(raw, each.name)) for each in bins])
-    meta = compared.meta(title) | {
-        **records_told(synthetic.num_rows),
-        "number": {"value": raw.num_rows, "low": raw.num_rows, "high": raw.num_rows},
-        "columns": columns_told(shown, compared.naming),
-        "reporting_length": len(counts),
-        "counts": counts,
-        "layout": layout(shown, Naming()),
-        "buffers": block.index(),
-    }
-    return Payload(meta, block.text())
+    columns = [column_of_bins(own) for own in bins]
+    put_rows_by_bins(block, synthetic, bins)
+    counts = _put_true_counts(block, columns, [own.codes(held_cells(raw, own.name)) for own in bins])
+    return names.payload(block, columns, synthetic.num_rows, raw.num_rows, counts)
 
 
 def _put_true_counts(block: Buffers, columns: Sequence[ShownColumn], codes: Sequence[Integers]) -> list[Json]:
@@ -154,13 +139,12 @@ def owner_title(dataset: str) -> str:
 
 
 def render_owner_page(dataset: str, payload: Payload, answers: Sequence[Answer]) -> str:
-    """The page. Args: dataset: its name. payload: of true counts. answers: what was found, in words."""
     context = {
         "title": owner_title(dataset),
         "answers": answers,
         "length": payload.meta["reporting_length"],
     }
-    return html(context, Page("owner.html.j2", explorer=payload))
+    return html("owner.html.j2", context, explorer=payload)
 
 
 def answers_of_counts(evaluation: RawEvaluation, claim: RecordsPromise) -> list[Answer]:
@@ -179,16 +163,14 @@ def answers_of_counts(evaluation: RawEvaluation, claim: RecordsPromise) -> list[
 
 def answers_of_tables(found: TableDistances) -> list[Answer]:
     synthetic, raw = found.records
-    ranked = sorted((*found.single, *found.pairs), key=lambda each: (-each.total_variation, each.columns))
     worst = [
-        f"{' × '.join(each.columns)}: {format_near(100 * each.total_variation, 2)} %"
-        for each in ranked[:_NAMED]
+        f"{' × '.join(columns)}: {format_near(100 * apart, 2)} %"
+        for columns, apart in farthest((*found.single, *found.pairs), _NAMED)
     ]
     means = [
-        f"By total variation, {format_near(100 * fmean(each.total_variation for each in held), 2)} % of the "
-        f"rows differ from the table for {_columns(length)} on average."
-        for length, held in ((1, found.single), (2, found.pairs))
-        if held
+        f"By total variation, {format_near(100 * mean, 2)} % of the rows differ from the table for "
+        f"{_columns(length)} on average."
+        for length, mean in found.means.items()
     ]
     return [
         ("How close is it?", means),

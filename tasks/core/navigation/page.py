@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -103,43 +103,34 @@ def _shown(value: Any) -> Any:
     return svg.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-@dataclass(frozen=True)
-class Page:
-    """What one kind of page is made of, beside its figures.
-
-    Attributes:
-        explorer: the data of the program by which readers explore the release; None: there is none.
-    """
-
-    template: str
-    sheets: Sequence[str] = ()
-    explorer: Payload | None = None
-
-
-def html(context: Json, page: Page) -> str:
+def html(template: str, context: Json, sheets: Sequence[str] = (), explorer: Payload | None = None) -> str:
     """The document for one context of a template.
+
+    Args:
+        sheets: style sheets of this kind of page, behind that of all pages.
+        explorer: the data of the program by which readers explore the release; None: there is none.
 
     A browser runs and applies what the document's policy names by its hash: our own sheets and programs, read
     from their files. No text of a table, however it is spelt, is one of them.
     """
     environment = _environment()
-    names = ("page.css", *page.sheets, "dark.css.j2")
-    sheets = [environment.get_template(name).render() for name in names]
+    names = ("page.css", *sheets, "dark.css.j2")
+    style = "".join(environment.get_template(name).render() for name in names)
     programs = [environment.get_template("page.js").render()]
-    if page.explorer is not None:
-        sheets.append(_bundled("explorer.css"))
+    if explorer is not None:
+        style += _bundled("explorer.css")
         programs.append(_bundled("explorer.js"))
-    style = "".join(sheets)
     embedded = {
         "style": Markup(style),
         "programs": [Markup(program) for program in programs],
-        "policy": _policy([style], programs),
-        "release": None if page.explorer is None else Markup(json_in_page(page.explorer.meta)),
-        "data": None if page.explorer is None else Markup(page.explorer.data),
+        "policy": _policy(style, programs),
+        "release": None if explorer is None else Markup(json_in_page(explorer.meta)),
+        "data": None if explorer is None else Markup(explorer.data),
     }
-    return environment.get_template(page.template).render(context | embedded)
+    return environment.get_template(template).render(context | embedded)
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_FOLDER / "templates"),
@@ -176,12 +167,11 @@ def _bundled(name: str) -> str:
     return text
 
 
-def _policy(sheets: Sequence[str], programs: Sequence[str]) -> str:
-    """The content security policy: these sheets and programs, pictures of our own, and nothing else."""
-    allowed = [" ".join(map(_hash, texts)) for texts in (programs, sheets)]
+def _policy(style: str, programs: Sequence[str]) -> str:
+    """The content security policy: this sheet and these programs, pictures of our own, and nothing else."""
     return (
-        f"default-src 'none'; script-src {allowed[0]}; style-src {allowed[1]}; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {' '.join(map(_hash, programs))}; style-src {_hash(style)}; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -1,29 +1,28 @@
-"""What the page's sections ask a regime: how its counts are named, and how far they are off.
+"""What the page's sections ask of a regime: how its counts are named, and how far they are off.
 
-Differential privacy has `NoisyCounts` (by lengths) and `FittedCounts`, k-anonymity `RoundedCounts`.
+Differential privacy has draws by lengths and fitted ones, k-anonymity rounded counts.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from statistics import median
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
-from tasks.core.charts.bars import ErrorBar
 from tasks.core.charts.plot import Limit
 from tasks.core.charts.shares import NOT_KNOWN, Whole, budget_gauge, shares
 from tasks.core.charts.svg import Chart, LegendEntry
 from tasks.core.dp.budget import Spent
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.errors import InternalError
 from tasks.core.figures import format_near, format_up, format_whole
 from tasks.core.navigation.associations import MeasuredPairs, MeasuredTables, PairCounts, ReportedPairs
-from tasks.core.navigation.inputs import ReportInputs, UnitName
+from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.page import headed
 from tasks.core.navigation.survival import SurvivalLevel, survival_chart, survival_rows
 from tasks.core.records.columns import Schema
@@ -34,95 +33,76 @@ from tasks.core.statement.k_anonymity import RoundedWords
 
 
 @dataclass(frozen=True)
-class Regime(ABC):
+class Regime:
     """One regime, for one release.
 
     Attributes:
         count: what a released count is called.
+        pairs: where the page's associations take the released counts of pairs from.
+        sections: the regime's own part of the template's context.
+        spread: by length, the standard deviation of the noise; empty where there is none.
+        rounded_off: by how much a true count may exceed the released one, for certain; 0: noise, or exact.
+        record_words: what there is to say of the number of synthetic records.
     """
 
-    inputs: ReportInputs
-
-    count: ClassVar[str]
-    template: ClassVar[str]
-
-    @property
-    def statement(self) -> Json:
-        """The content of ``privacy.json``."""
-        return self.inputs.statement
-
-    @property
-    def unit(self) -> UnitName:
-        return self.inputs.naming.unit_of(self.statement)
-
-    @property
-    def promised(self) -> UnitName:
-        return self.inputs.naming.promised(self.statement)
-
-    @property
-    @abstractmethod
-    def error_bar(self) -> ErrorBar | None:
-        """Of the count of one attribute; None where counts are exact or nothing was measured."""
-
-    @property
-    def true_range(self) -> ErrorBar | None:
-        """Where the true count lies for certain; None where that is not known."""
-        return None
-
-    @property
-    def spread(self) -> Mapping[int, float]:
-        """By length, the standard deviation of the noise; empty where there is none."""
-        return {}
+    template: str
+    count: str
+    pairs: PairCounts
+    sections: Json
+    spread: Mapping[int, float] = field(default_factory=dict)
+    rounded_off: int = 0
+    record_words: tuple[str, ...] = ()
 
     @property
     def limit(self) -> Limit | None:
         """How far the protection alone may take a count from the true one; None where nothing bounds it."""
-        return None
-
-    @abstractmethod
-    def pair_counts(self) -> PairCounts:
-        """Where the page's associations take the released counts of pairs from."""
-
-    @abstractmethod
-    def sections(self) -> Json:
-        """The regime's own part of the template's context."""
-
-    def record_words(self, records: int) -> list[str]:
-        return []
+        most = self.rounded_off
+        return Limit(most, f"rounding removes at most {format_whole(most)}") if most else None
 
 
-class PrivateCounts(Regime):
+def regime_of(inputs: ReportInputs) -> Regime:
+    """The regime of a release.
+
+    Raises:
+        InternalError: a measurement is missing under differential privacy, or given under k-anonymity.
+    """
+    is_rounded, measurement = inputs.statement.get("regime") == "k_anonymity", inputs.measurement
+    if is_rounded != (measurement is None):
+        raise InternalError(
+            "A page has a measurement under differential privacy, and none under k-anonymity."
+        )
+    if measurement is None:
+        return _rounded_counts(inputs)
+    if isinstance(measurement, WorkloadMeasurement):
+        return _fitted_counts(inputs, measurement)
+    return _counts_by_length(inputs, measurement)
+
+
+def _private_sections(inputs: ReportInputs, words: NoisyWords) -> Json:
     """What both kinds of differentially private release have."""
+    statement = inputs.statement
+    is_private = bool(statement["private"])  # else it was drawn by the seeded test engine
+    return {
+        "private": is_private,
+        "factor": factor(statement["guarantee"]["epsilon"]) if is_private else "",
+        "topics": words.topics(),
+        "conditions": _promise_conditions(statement),
+        "one_row_stands": "meaning" in statement["contribution"],
+        "has_items": any(column.is_multi_valued for column in inputs.schema.columns),
+        "condition_sentences": conditions_of(statement) if is_private else [],
+        "questions_source": SOURCE if is_private else "",
+        "gauge": gauge_of(statement["ledger"]) if is_private else None,
+    }
 
-    words: ClassVar[type[NoisyWords]]
-    count: ClassVar[str] = "noisy count"
 
-    @property
-    def _is_private(self) -> bool:
-        """Whether it is a release, and not drawn by the seeded test engine."""
-        return bool(self.statement["private"])
-
-    def sections(self) -> Json:
-        is_private = self._is_private
-        return {
-            "private": is_private,
-            "factor": factor(self.statement["guarantee"]["epsilon"]) if is_private else "",
-            "topics": self.words(self.statement).topics(),
-            "conditions": self._conditions(),
-            "one_row_stands": "meaning" in self.statement["contribution"],
-            "has_items": any(column.is_multi_valued for column in self.inputs.schema.columns),
-            "condition_sentences": conditions_of(self.statement) if is_private else [],
-            "questions_source": SOURCE if is_private else "",
-            "gauge": gauge_of(self.statement["ledger"]) if is_private else None,
-        }
-
-    def _conditions(self) -> list[str]:
-        """Why the promise does not hold whatever somebody knows: keys of the answers' sentences."""
-        stated = self.statement
-        skips = stated.get("on_unchanged", {}).get("policy") == SKIP
-        has_stopped = "stopped_by_contract" in stated or "stopped_unread" in stated
-        told = {"strict": stated["contract"]["strict"], "skipped": skips, "stopped": has_stopped}
-        return [f"neighbour.{name}" for name, is_told in told.items() if is_told]
+def _promise_conditions(statement: Json) -> list[str]:
+    """Why the promise does not hold whatever somebody knows: keys of the answers' sentences."""
+    conditions = {
+        "strict": statement["contract"]["strict"],
+        "skipped": statement.get("on_unchanged", {}).get("policy") == SKIP,
+        "stopped": "stopped_by_contract" in statement or "stopped_unread" in statement,
+    }
+    return [f"neighbour.{name}" for name, holds in conditions.items() if holds]
 
 
 def gauge_of(ledger: Json) -> Chart:
@@ -141,50 +121,24 @@ def epsilon_spent(ledger: Json) -> float:
     return spent.epsilon(Decimal(delta))
 
 
-@dataclass(frozen=True)
-class NoisyCounts(PrivateCounts):
-    """Counts of combinations, drawn length by length."""
-
-    measurement: Measurement
-    words: ClassVar[type[NoisyWords]] = LengthsWords
-    template: ClassVar[str] = "noise.html.j2"
-
-    @property
-    def _measured(self) -> list[Json]:
-        return [level for level in self.statement["levels"] if not level["empty"] and level["error_bar"]]
-
-    @property
-    def error_bar(self) -> ErrorBar | None:
-        """Of length 1."""
-        bar = self._measured[0]["error_bar"]["half_width_95"] if self._measured else None
-        return ErrorBar(bar, bar) if bar else None
-
-    @property
-    def spread(self) -> Mapping[int, float]:
-        return {level["length"]: level["error_bar"]["sd"] for level in self._measured}
-
-    def pair_counts(self) -> PairCounts:
-        """Those of length 2."""
-        return MeasuredPairs(self.measurement)
-
-    def sections(self) -> Json:
-        levels = [
-            SurvivalLevel(_length_name(level), level["scale"], level["threshold"])
-            for level in self._measured
-            if level["threshold"] is not None
-        ]
-        return super().sections() | {
-            "longest": len(self.statement["levels"]),
-            "half_widths": [
-                (level["length"], level["error_bar"]["half_width_95"]) for level in self._measured
-            ],
-            "thresholds": [
-                (level["length"], level["threshold"]) for level in self._measured if level["threshold"]
-            ],
-            "shares": _shares(self._measured),
-            "survival": survival_chart(levels),
-            "survival_rows": survival_rows(levels),
-        }
+def _counts_by_length(inputs: ReportInputs, measurement: Measurement) -> Regime:
+    levels = inputs.statement["levels"]
+    measured = [level for level in levels if not level["empty"] and level["error_bar"]]
+    with_threshold = [
+        SurvivalLevel(_length_name(level), level["scale"], level["threshold"])
+        for level in measured
+        if level["threshold"] is not None
+    ]
+    sections = _private_sections(inputs, LengthsWords(inputs.statement)) | {
+        "longest": len(levels),
+        "half_widths": [(level["length"], level["error_bar"]["half_width_95"]) for level in measured],
+        "thresholds": [(level["length"], level["threshold"]) for level in measured if level["threshold"]],
+        "shares": _shares(measured),
+        "survival": survival_chart(with_threshold),
+        "survival_rows": survival_rows(with_threshold),
+    }
+    spread = {level["length"]: level["error_bar"]["sd"] for level in measured}
+    return Regime("noise.html.j2", "noisy count", MeasuredPairs(measurement), sections, spread)
 
 
 _FATES = (
@@ -233,62 +187,46 @@ def _length_name(level: Json) -> str:
     return f"length {level['length']}" + (", open" if level["length"] == 1 else "")
 
 
-class RoundedCounts(Regime):
-    """Counts rounded down to multiples of a resolution."""
+def _rounded_counts(inputs: ReportInputs) -> Regime:
+    """Counts rounded down to multiples of a resolution: what does not protect, and what is reported."""
+    statement = inputs.statement
+    k = int(statement["guarantee"]["resolution"])
+    source = _source_of_records(statement["synthesis"])
+    sections = {
+        "private": False,
+        "topics": RoundedWords(statement).topics(),
+        "warnings": RoundedWords(statement).warnings(),
+        "made_from": _MADE_FROM[source],
+        "made_of": source,
+        "others": k - 1,
+        "attacks": [headed(sentence) for sentence in statement["not_covered"]],
+        "levels": [_level(length, counts, k) for length, counts in enumerate(inputs.drawn.counts, start=1)],
+    }
+    return Regime(
+        template="rounding.html.j2",
+        count="reported count",
+        pairs=ReportedPairs(inputs.drawn, len(inputs.schema.columns), k),
+        sections=sections,
+        rounded_off=k - 1,
+        record_words=_many_records(inputs, k),
+    )
 
-    count: ClassVar[str] = "reported count"
-    template: ClassVar[str] = "rounding.html.j2"
 
-    @property
-    def _resolution(self) -> int:
-        return int(self.statement["guarantee"]["resolution"])
-
-    @property
-    def error_bar(self) -> ErrorBar | None:
-        k = self._resolution
-        return ErrorBar(0, k - 1, "range of the true count", f"< {format_whole(k)}") if k > 1 else None
-
-    @property
-    def true_range(self) -> ErrorBar | None:
-        return self.error_bar
-
-    @property
-    def limit(self) -> Limit | None:
-        k = self._resolution
-        return Limit(k - 1, f"rounding removes at most {format_whole(k - 1)}") if k > 1 else None
-
-    def pair_counts(self) -> PairCounts:
-        """Those of length 2."""
-        return ReportedPairs(self.inputs.drawn, len(self.inputs.schema.columns), self._resolution)
-
-    def sections(self) -> Json:
-        """What does not protect, and what is reported."""
-        k, statement = self._resolution, self.statement
-        counts = self.inputs.drawn.counts
-        return {
-            "private": False,
-            "topics": RoundedWords(statement).topics(),
-            "warnings": RoundedWords(statement).warnings(),
-            "made_from": _MADE_FROM[_made_of(statement["synthesis"])],
-            "made_of": _made_of(statement["synthesis"]),
-            "others": k - 1,
-            "attacks": [headed(sentence) for sentence in statement["not_covered"]],
-            "levels": [_level(length, each, k) for length, each in enumerate(counts, start=1)],
-        }
-
-    def record_words(self, records: int) -> list[str]:
-        mode, most = self.statement["synthesis"]["mode"], self.statement["count"]["most"]
-        if mode not in ("row_seeded", "value_seeded") or records <= most:
-            return []
-        few = f"fewer than {format_whole(self._resolution)} {self.promised.many}"
-        return [
-            f"There are more synthetic records than {self.unit.many}, and they are shorter. The reason is "
-            f"that {mode} meets the reported count of every single attribute exactly, but ends a record "
-            f"where one more attribute would make a combination that {few} hold. "
-            "It puts what is then still owed into further records. If the number and length of the records "
-            "matter more to you than exact counts of single attributes, use aggregate_seeded, which makes as "
-            "many records as you ask for, or unseeded, which makes about as many as are reported."
-        ]
+def _many_records(inputs: ReportInputs, k: int) -> tuple[str, ...]:
+    statement, naming = inputs.statement, inputs.naming
+    mode, most = statement["synthesis"]["mode"], statement["count"]["most"]
+    records = 0 if inputs.synthetic is None else inputs.synthetic.number_of_records
+    if mode not in ("row_seeded", "value_seeded") or records <= most:
+        return ()
+    few = f"fewer than {format_whole(k)} {naming.promised(statement).many}"
+    return (
+        f"There are more synthetic records than {naming.unit_of(statement).many}, and they are shorter. The "
+        f"reason is that {mode} meets the reported count of every single attribute exactly, but ends a "
+        f"record where one more attribute would make a combination that {few} hold. "
+        "It puts what is then still owed into further records. If the number and length of the records "
+        "matter more to you than exact counts of single attributes, use aggregate_seeded, which makes as "
+        "many records as you ask for, or unseeded, which makes about as many as are reported.",
+    )
 
 
 #: What the synthetic records are made from, in a few words.
@@ -299,7 +237,7 @@ _MADE_FROM = {
 }
 
 
-def _made_of(synthesis: Json) -> str:
+def _source_of_records(synthesis: Json) -> str:
     """What the synthetic records are made from: a key of `_MADE_FROM`, and the end of a sentence's."""
     if not synthesis["reads_records"]:
         return "counts"
@@ -324,53 +262,27 @@ _LISTED = 60
 _NAMED = 12
 
 
-@dataclass(frozen=True)
-class FittedCounts(PrivateCounts):
+def _fitted_counts(inputs: ReportInputs, measurement: WorkloadMeasurement) -> Regime:
     """Counts of single values and of chosen tables, to which the records are fitted."""
-
-    measurement: WorkloadMeasurement
-    words: ClassVar[type[NoisyWords]] = FittedWords
-    template: ClassVar[str] = "fitted.html.j2"
-
-    @property
-    def error_bar(self) -> ErrorBar | None:
-        values = self.statement["values"]
-        bar = values["error_bar"]["half_width_95"] if values else None
-        return ErrorBar(bar, bar) if bar else None
-
-    @property
-    def spread(self) -> Mapping[int, float]:
-        values = self.statement["values"]
-        by_length: dict[int, list[float]] = {}
-        for table in self.statement["tables"]:
-            by_length.setdefault(len(table["columns"]), []).append(table["error_bar"]["sd"])
-        single = {1: values["error_bar"]["sd"]} if values else {}
-        return single | {length: median(found) for length, found in by_length.items()}
-
-    def pair_counts(self) -> PairCounts:
-        return MeasuredTables(self.measurement)
-
-    def sections(self) -> Json:
-        tables = sorted(self.statement["tables"], key=lambda table: table["scale"])
-        is_long, half = len(tables) > _LISTED, _LISTED // 2
-        fit = self.inputs.fit
-        return super().sections() | {
-            "longest": self.inputs.aggregates.reporting_length,
-            "longest_reported": self.inputs.aggregates.reporting_length,
-            "half_widths": self._half_widths(),
-            "tables": [*tables[:half], *tables[-half:]] if is_long else tables,
-            "tables_left_out": max(0, len(tables) - _LISTED),
-            "fit": None if fit is None else fit_context(fit, self.inputs.schema),
-        }
-
-    def _half_widths(self) -> list[tuple[int, int]]:
-        widest: dict[int, int] = {}
-        if self.statement["values"]:
-            widest[1] = self.statement["values"]["error_bar"]["half_width_95"]
-        for table in self.statement["tables"]:
-            length, half = len(table["columns"]), table["error_bar"]["half_width_95"]
-            widest[length] = max(widest.get(length, 0), half)
-        return sorted(widest.items())
+    values, stated = inputs.statement["values"], inputs.statement["tables"]
+    tables = sorted(stated, key=lambda table: table["scale"])
+    half, longest = _LISTED // 2, inputs.aggregates.reporting_length
+    deviations: dict[int, list[float]] = {1: [values["error_bar"]["sd"]]} if values else {}
+    widest: dict[int, int] = {1: values["error_bar"]["half_width_95"]} if values else {}
+    for table in stated:
+        length, bar = len(table["columns"]), table["error_bar"]
+        deviations.setdefault(length, []).append(bar["sd"])
+        widest[length] = max(widest.get(length, 0), bar["half_width_95"])
+    sections = _private_sections(inputs, FittedWords(inputs.statement)) | {
+        "longest": longest,
+        "longest_reported": longest,
+        "half_widths": sorted(widest.items()),
+        "tables": [*tables[:half], *tables[-half:]] if len(tables) > _LISTED else tables,
+        "tables_left_out": max(0, len(tables) - _LISTED),
+        "fit": None if inputs.fit is None else fit_context(inputs.fit, inputs.schema),
+    }
+    spread = {length: median(found) for length, found in deviations.items()}
+    return Regime("fitted.html.j2", "noisy count", MeasuredTables(measurement), sections, spread)
 
 
 def fit_context(fit: Json, schema: Schema) -> Json:

@@ -11,19 +11,17 @@ import numpy as np
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
-from tasks.core.charts.bars import SHARES, Bar, Bars, ErrorBar, Series, bars
+from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
 from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.charts.plot import Area, Axes, Line, plot, scale_of
 from tasks.core.charts.svg import Chart
-from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.errors import InternalError
 from tasks.core.figures import format_whole
 from tasks.core.navigation.associations import associations, ranked
 from tasks.core.navigation.fidelity import Band, rare_values_told
 from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.page import Page, html
+from tasks.core.navigation.page import html
 from tasks.core.navigation.payload.release import Payload, no_records, payload_of_counts
-from tasks.core.navigation.regimes import FittedCounts, NoisyCounts, Regime, RoundedCounts
+from tasks.core.navigation.regimes import Regime, regime_of
 from tasks.core.synthesis.records import AnySynthetic
 
 
@@ -60,9 +58,9 @@ def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
         payload: what `payload_of_counts` makes of it, where that is there already.
 
     Raises:
-        InternalError: a measurement is missing under differential privacy, or given under k-anonymity.
+        InternalError: see `regime_of`.
     """
-    regime, unit = _regime(inputs), inputs.naming.unit_of(inputs.statement)
+    regime, unit = regime_of(inputs), inputs.naming.unit_of(inputs.statement)
     synthetic = inputs.synthetic or no_records(inputs.aggregates)
     context = {
         "title": inputs.title,
@@ -84,46 +82,27 @@ def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
             for column in inputs.schema.columns
             if not column.keeps_zero and (column.is_open or column.bins)
         ],
-        **regime.sections(),
+        **regime.sections,
         "record_words": _record_words(inputs, regime),
         "fidelity": inputs.fidelity,
         "fidelity_charts": _fidelity_charts(inputs, regime),
         **_associations(inputs, synthetic, regime),
     }
-    return html(context, Page(regime.template, explorer=payload or payload_of_counts(inputs)))
+    return html(regime.template, context, explorer=payload or payload_of_counts(inputs))
 
 
 def _records_error(inputs: ReportInputs) -> tuple[int, float] | None:
     """The longest length that was compared, and the records' mean distance there; None: not compared."""
-    compared = (
-        [] if inputs.fidelity is None else [each for each in inputs.fidelity.lengths if each.combinations]
-    )
-    return (compared[-1].length, compared[-1].mean_error) if compared else None
-
-
-def _regime(inputs: ReportInputs) -> Regime:
-    is_rounded, measurement = inputs.statement.get("regime") == "k_anonymity", inputs.measurement
-    if is_rounded != (measurement is None):
-        raise InternalError(
-            "A page has a measurement under differential privacy, and none under k-anonymity."
-        )
-    if measurement is None:
-        return RoundedCounts(inputs)
-    if isinstance(measurement, WorkloadMeasurement):
-        return FittedCounts(inputs, measurement)
-    return NoisyCounts(inputs, measurement)
+    lengths = inputs.fidelity.lengths if inputs.fidelity is not None else ()
+    return (lengths[-1].length, lengths[-1].mean_error) if lengths else None
 
 
 def _record_words(inputs: ReportInputs, regime: Regime) -> list[str]:
     """What there is to say of the number of synthetic records, of their length and of rare values in them."""
     if inputs.synthetic is None or not inputs.synthetic.number_of_records:
         return []
-    words = [lengths_told(inputs.synthetic), *regime.record_words(inputs.synthetic.number_of_records)]
+    words = [lengths_told(inputs.synthetic), *regime.record_words]
     return words + (rare_values_told(inputs.fidelity) if inputs.fidelity is not None else [])
-
-
-def _both(released: str) -> tuple[Series, Series]:
-    return Series(released, theme.RELEASED), Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK)
 
 
 def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
@@ -143,32 +122,31 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
     error_axes = Axes(
         "Mean absolute error by count",
         regime.count,
-        f"mean absolute error ({regime.unit.many})",
+        f"mean absolute error ({inputs.naming.unit_of(inputs.statement).many})",
         "log",
         "log1p",
     )
     return {
-        "bands": spread_chart(fidelity.bands, regime.count, regime.true_range),
+        "bands": spread_chart(fidelity.bands, regime.count, regime.rounded_off),
         "error": plot(lines, error_axes, regime.limit),
     }
 
 
-def spread_chart(bands: Sequence[Band], count: str, true_range: ErrorBar | None) -> Chart:
+def spread_chart(bands: Sequence[Band], count: str, rounded_off: int) -> Chart:
     """Median and spread of the synthetic counts over the released one, beside the line of equal counts.
 
     Args:
         bands: ascending by the released count.
         count: what a released count is called.
-        true_range: where the true count of a released one lies; None: it is exact, or not told.
+        rounded_off: by how much a true count may exceed the released one; 0: it is exact, or not known.
     """
     across = scale_of([band.released for band in bands], "log")
     steps = [across.low * (across.high / across.low) ** (step / 48) for step in range(49)]
     quantiles = [[(band.released, band.synthetic[place]) for band in bands] for place in range(5)]
     series: list[Area | Line] = []
-    if true_range is not None:
-        low = [(at, max(at - true_range.below, 0.0)) for at in steps]
-        high = [(at, at + true_range.above) for at in steps]
-        series.append(Area(true_range.name, low, high, theme.RELEASED, 0.45))
+    if rounded_off:
+        low, high = [(at, at) for at in steps], [(at, at + rounded_off) for at in steps]
+        series.append(Area("range of the true count", low, high, theme.RELEASED, 0.45))
     series += [
         Line("equal", [(at, at) for at in steps], theme.INK, "4 3", thick=1.3),
         Area("nine of ten", quantiles[0], quantiles[4], theme.SYNTHETIC, 0.2),
@@ -182,7 +160,7 @@ def spread_chart(bands: Sequence[Band], count: str, true_range: ErrorBar | None)
 
 
 def _associations(inputs: ReportInputs, synthetic: AnySynthetic, regime: Regime) -> Json:
-    found = associations(regime.pair_counts(), inputs.schema, synthetic)
+    found = associations(regime.pairs, inputs.schema, synthetic)
     pairs = ranked(found, inputs.schema)
     context: Json = {"matrix": None, "pairs": None, "is_large_matrix": len(found.columns) > _HALF_MATRIX}
     if not pairs:
@@ -203,7 +181,10 @@ def _associations(inputs: ReportInputs, synthetic: AnySynthetic, regime: Regime)
             "Strongest associations",
             f"{len(pairs)} pairs, strongest first.",
             [Bar(pair, (released, synthetic)) for pair, released, synthetic in pairs],
-            _both(f"{regime.count}s"),
+            (
+                Series(f"{regime.count}s", theme.RELEASED),
+                Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK),
+            ),
             SHARES,
         )
     )

@@ -19,10 +19,10 @@ from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
 from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.charts.svg import Chart
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, cramers_v
-from tasks.core.navigation.page import Page, headed, html
+from tasks.core.navigation.inputs import TablePage
+from tasks.core.navigation.page import headed, html
 from tasks.core.navigation.payload.release import Payload
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
-from tasks.core.navigation.table_inputs import BinnedColumn, Read, TablePage
 from tasks.core.statement.syndiffix import LABEL, SynDiffixWords
 from tasks.core.syndiffix.bins import Bins, bins_of
 from tasks.core.syndiffix.settings import count_sd
@@ -49,39 +49,25 @@ class TableAssociations:
         return sorted(found, key=lambda each: (-each[1], each[0]))[:most]
 
 
-def table_associations(
-    columns: Mapping[str, BinnedColumn], tables: Mapping[str, Sequence[str]], read: Read
-) -> TableAssociations:
-    """Cramer's V of the first `MOST_CHARTED_COLUMNS` columns, pair by pair.
-
-    Args:
-        tables: of each further table its file and its columns.
-        read: called once for each pair that one of them holds.
-    """
-    names = tuple(columns)[:MOST_CHARTED_COLUMNS]
-    files = _smallest(names, {file: held for file, held in tables.items() if len(held) < len(columns)})
+def table_associations(page: TablePage) -> TableAssociations:
+    """Cramer's V of the first `MOST_CHARTED_COLUMNS` columns, by the smallest table that holds a pair."""
+    names = tuple(page.table.column_names)[:MOST_CHARTED_COLUMNS]
+    bins = {name: bins_of(name, page.table[name], page.bins.get(name)) for name in names}
+    codes = {name: own.codes(page.table[name]) for name, own in bins.items()}
     values = np.full((len(names), len(names)), np.nan)
     sources = {}
     for (i, one), (j, other) in combinations(enumerate(names), 2):
-        bins = columns[one].bins, columns[other].bins
-        file = files.get(frozenset((one, other)), "")
-        if file:
-            table = read(file, (one, other))
-            codes = bins[0].codes(table[one]), bins[1].codes(table[other])
+        file = page.smallest((one, other))
+        if file is None:
+            counts = _crossed((bins[one], bins[other]), (codes[one], codes[other]))
         else:
-            codes = columns[one].codes, columns[other].codes
-        values[i, j] = values[j, i] = cramers_v(_crossed(bins, codes))
+            table = page.read(file, (one, other))
+            both = bins[one].codes(table[one]), bins[other].codes(table[other])
+            counts = _crossed((bins[one], bins[other]), both)
+        values[i, j] = values[j, i] = cramers_v(counts)
         if math.isfinite(values[i, j]):
-            sources[one, other] = file
+            sources[one, other] = file or ""
     return TableAssociations(names, values, sources)
-
-
-def _smallest(names: Sequence[str], tables: Mapping[str, Sequence[str]]) -> dict[frozenset[str], str]:
-    shown, found = set(names), dict[frozenset[str], str]()
-    for file, held in sorted(tables.items(), key=lambda item: len(item[1])):
-        for pair in combinations([name for name in held if name in shown], 2):
-            found.setdefault(frozenset(pair), file)
-    return found
 
 
 def _crossed(bins: tuple[Bins, Bins], codes: tuple[Integers, Integers]) -> Floats:
@@ -106,7 +92,6 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
         payload: what `payload_of_table` makes of it, where that is there already.
     """
     names = page.table.column_names
-    columns = {name: _column(page, name) for name in names}
     statement, unit = page.statement, page.naming.unit_of(page.statement)
     context = {
         "title": page.title,
@@ -131,15 +116,9 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
         ],
         "folder": next(iter(page.tables), "").rpartition("/")[0],
         "more_tables": max(len(page.tables) - _TABLES, 0),
-        **_associations(page, columns),
+        **_associations(page),
     }
-    return html(context, Page("syndiffix.html.j2", explorer=payload or payload_of_table(page)))
-
-
-def _column(page: TablePage, name: str) -> BinnedColumn:
-    cells = page.table[name]
-    bins = bins_of(name, cells, page.bins.get(name))
-    return BinnedColumn(bins, bins.codes(cells))
+    return html("syndiffix.html.j2", context, explorer=payload or payload_of_table(page))
 
 
 def _linked(file: str) -> Json:
@@ -156,31 +135,30 @@ def _warnings(page: TablePage) -> list[str]:
     return [empty, *SynDiffixWords(page.statement).warnings()]
 
 
-def _associations(page: TablePage, columns: Mapping[str, BinnedColumn]) -> Json:
-    found = table_associations(columns, page.tables, page.read)
-    names = found.names
-    context: Json = {"matrix": None, "pairs": []}
-    context["counted_in"] = _counted_in(found, page.tables)
-    if found.sources:
-        pairs = [
-            Bar(" × ".join(pair), (value,), f"in {found.sources[pair] or 'the table of all columns'}")
-            for pair, value in found.ranked(_STRONGEST)
-        ]
-        half = len(pairs) if len(pairs) <= _ONE_CHART else ceil(len(pairs) / 2)
-        context["pairs"] = [
-            (first + 1, first + len(part), _strongest(part))
-            for first in range(0, len(pairs), half)
-            if (part := pairs[first : first + half])
-        ]
-        if len(names) <= _MATRIX_COLUMNS:
-            context["matrix"] = matrix(
-                Matrix(
-                    "Cramer's V of every two columns",
-                    "Each two columns once, by the synthetic rows.",
-                    names,
-                    above=Half(found.values, theme.SYNTHETIC, white_from=0.8),
-                )
+def _associations(page: TablePage) -> Json:
+    found = table_associations(page)
+    context: Json = {"matrix": None, "pairs": [], "counted_in": _counted_in(found, page.tables)}
+    if not found.sources:
+        return context
+    pairs = [
+        Bar(" × ".join(pair), (value,), f"in {found.sources[pair] or 'the table of all columns'}")
+        for pair, value in found.ranked(_STRONGEST)
+    ]
+    half = len(pairs) if len(pairs) <= _ONE_CHART else ceil(len(pairs) / 2)
+    context["pairs"] = [
+        (first + 1, first + len(part), _strongest(part))
+        for first in range(0, len(pairs), half)
+        if (part := pairs[first : first + half])
+    ]
+    if len(found.names) <= _MATRIX_COLUMNS:
+        context["matrix"] = matrix(
+            Matrix(
+                "Cramer's V of every two columns",
+                "Each two columns once, by the synthetic rows.",
+                found.names,
+                above=Half(found.values, theme.SYNTHETIC, white_from=0.8),
             )
+        )
     return context
 
 

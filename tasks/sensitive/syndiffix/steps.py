@@ -208,9 +208,8 @@ def evaluate_tables(
     The table is the raw one, typed; ``answers`` are those of single questions, if there are any.
     """
     from tasks.core.navigation.owner_page import (
-        Compared,
+        OwnerNames,
         answers_of_tables,
-        owner_title,
         payload_of_true_table,
         render_owner_page,
     )
@@ -223,7 +222,7 @@ def evaluate_tables(
     (into.folder / "evaluation.json").write_text(text + "\n", encoding="utf-8")
     write_distances(found, by_question, into.folder, settings.prefix)
     dataset = into.run.dataset
-    compared = Compared(dataset, owner_naming(settings.report, settings.prefix), "row")
-    payload = payload_of_true_table(compared, owner_title(dataset), raw, whole, settings.bins)
+    names = OwnerNames(dataset, owner_naming(settings.report, settings.prefix), "row")
+    payload = payload_of_true_table(names, raw, whole, settings.bins)
     page = render_owner_page(dataset, payload, answers_of_tables(found))
     store_owner_page(into.folder, settings.prefix, page)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.bars import ErrorBar
 from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.charts.plot import (
     Axes,
@@ -164,7 +163,7 @@ def points(shape):
 
 
 def test_the_outer_band_holds_the_inner_one_and_that_the_median():
-    chart = spread_chart(TWO, "reported count", None)
+    chart = spread_chart(TWO, "reported count", 0)
     outer, inner = [points(each) for each in areas(chart, theme.SYNTHETIC)]
     [median] = [p for p in ET.fromstring(chart.in_page()).iter("path") if p.get("stroke") == theme.SYNTHETIC]
     lowest, low, middle = outer[0][1], inner[0][1], points(median)[0][1]
@@ -173,16 +172,16 @@ def test_the_outer_band_holds_the_inner_one_and_that_the_median():
 
 
 def test_where_the_true_count_is_lies_above_the_line_of_equal_counts():
-    chart = spread_chart(TWO, "reported count", ErrorBar(0, 9, "where the true count is"))
+    chart = spread_chart(TWO, "reported count", 9)
     [true] = areas(chart, theme.RELEASED)
-    assert "where the true count is" in chart.in_page()
-    assert "where the true count is" not in spread_chart(TWO, "reported count", None).in_page()
+    assert "range of the true count" in chart.in_page()
+    assert "range of the true count" not in spread_chart(TWO, "reported count", 0).in_page()
     outline = points(true)
     assert outline[-1][1] < outline[0][1]
 
 
 def test_a_single_count_is_drawn_too():
-    root = ET.fromstring(spread_chart(TWO[:1], "reported count", None).in_page())
+    root = ET.fromstring(spread_chart(TWO[:1], "reported count", 0).in_page())
     assert len(list(root.iter("circle"))) == 1
 
 

@@ -49,7 +49,7 @@ def test_the_expected_error_is_near_the_real_one():
         table = table_of(2000, seed)
         measured, cells = fitted(table, 0.5, seed)
         found = evaluate_fit(measured, cells, seed)
-        told.append((found.one_way, found.two_way))
+        told.append((found["one_way"], found["two_way"]))
         pairs = list(itertools.combinations(range(COLUMNS), 2))
         real.append(
             [
@@ -67,18 +67,21 @@ def test_guessed_pairs_are_those_without_a_relation():
     for seed in range(10):
         measured, cells = fitted(table_of(1000, seed), 0.4, seed)
         found = evaluate_fit(measured, cells, seed)
-        pairs = {tuple(int(name[1:]) for name in each.columns): each for each in found.tables}
-        pairs = {columns: each for columns, each in pairs.items() if len(columns) == 2}
-        assert found.pairs == len(pairs) == 10
-        assert found.guessed == sum(bool(each.is_guess) for each in pairs.values())
-        assert not any(pairs[columns].is_guess for columns in RELATED)
-        taken += sum(not each.is_guess for columns, each in pairs.items() if columns not in RELATED)
+        guessed = {
+            tuple(int(name[1:]) for name in table["columns"]): table["is_guess"]
+            for table in found["tables"]
+            if len(table["columns"]) == 2
+        }
+        assert found["pairs"] == len(guessed) == 10
+        assert found["guessed"] == sum(guessed.values())
+        assert not any(guessed[columns] for columns in RELATED)
+        taken += sum(not is_guess for columns, is_guess in guessed.items() if columns not in RELATED)
     assert taken < 16
 
 
 def test_distances_are_those_of_the_records_to_what_was_drawn():
     measured, cells = fitted(table_of(500, 1), 1.0, 1)
-    found = {each.columns: each for each in evaluate_fit(measured, cells, 1).tables}
+    found = {tuple(table["columns"]): table for table in evaluate_fit(measured, cells, 1)["tables"]}
     whole = max(1.0, estimated_records(measured))
     drawn = {table.columns: table for table in noisy_tables(measured)}
     for columns, table in drawn.items():
@@ -89,9 +92,9 @@ def test_distances_are_those_of_the_records_to_what_was_drawn():
             held = np.all(cells[:, list(columns)] == at, axis=1).sum() * whole / len(cells)
             apart += abs(held - table.counts[at]) / (2 * whole)
         names = tuple(f"c{column}" for column in columns)
-        assert found[names].distance == pytest.approx(apart, rel=1e-6)
+        assert found[names]["distance"] == pytest.approx(apart, rel=1e-6)
         noise = table.counts.size * (2 * table.variance / np.pi) ** 0.5 / (2 * whole)
-        assert found[names].noise_distance == pytest.approx(noise)
+        assert found[names]["noise_distance"] == pytest.approx(noise)
 
 
 @pytest.mark.parametrize("number", [0, 1, 400])
@@ -100,7 +103,7 @@ def test_it_is_total_and_the_same_again(number):
     cells = draw_fitted(measured, 3).cells
     found = evaluate_fit(measured, cells, 11)
     assert evaluate_fit(measured, cells, 11) == found
-    body = json.loads(json.dumps(found.to_dict(), allow_nan=False))["fit"]
+    body = json.loads(json.dumps(found, allow_nan=False))
     assert {each["columns"][0] for each in body["tables"]} <= {"sex", "home", "tongue"}
     several = [each for each in body["tables"] if "tongue" in each["columns"]]
     assert several and all(each["signal"] is None for each in several)
@@ -111,6 +114,6 @@ def test_how_many_of_all_pairs_were_measured_is_told_and_a_longer_set_counts_its
     asked = parameters(tables=((0, 1), (1, 2, 3)), longer=LongerSets())
     measured = draw(coded_bits(table), asked, 1)
     found = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1)
-    assert (found.measured_pairs, found.all_pairs) == (4, 10)
+    assert (found["measured_pairs"], found["all_pairs"]) == (4, 10)
     assert some_pairs(4, 10)[0].startswith("Pairs of columns that were measured together: 4 of 10.")
     assert some_pairs(10, 10) == []

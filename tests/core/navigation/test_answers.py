@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.core.navigation.inputs import Naming, ReportInputs, UnitName
+from tasks.core.navigation.inputs import Naming, ReportInputs, TablePage, UnitName
 from tasks.core.navigation.page import list_columns, page_sentence
 from tasks.core.navigation.report import render_page
-from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.k_anonymity import anonymity_statement

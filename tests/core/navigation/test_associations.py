@@ -14,7 +14,6 @@ from tasks.core.navigation.associations import (
     ReportedPairs,
     associations,
     cramers_v,
-    measured_v,
     ranked,
 )
 from tasks.core.records.coded import CodedRecords
@@ -63,7 +62,7 @@ def test_noise_alone_is_not_taken_for_association(seed):
     rows, columns = np.array([1500.0, 1300, 1200]), np.array([1400.0, 1000, 900, 700])
     noisy = np.outer(rows, columns) / 4000 + np.random.default_rng(seed).normal(0, scale, (3, 4))
     table = PairTable(noisy, np.ones((3, 4), bool), rows, columns)
-    assert measured_v(table, measurement) < 0.1
+    assert MeasuredPairs(measurement).v((0, 1), table) < 0.1
 
 
 def test_who_holds_nothing_in_the_other_column_makes_no_association_of_fitted_tables():
@@ -95,7 +94,7 @@ def test_who_holds_nothing_in_the_other_column_makes_no_association_of_fitted_ta
 def test_columns_without_two_values_have_no_association():
     measurement, _, _ = release(4000)
     table = PairTable(np.array([[5.0]]), np.ones((1, 1), bool), np.array([5.0]), np.array([5.0]))
-    assert np.isnan(measured_v(table, measurement))
+    assert np.isnan(MeasuredPairs(measurement).v((0, 1), table))
 
 
 @pytest.mark.parametrize(("resolution", "within"), [(1, 1e-9), (10, 0.02), (50, 0.06)])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.navigation.fidelity import _keys, comparable_scale, fidelity, rare_values_told
+from tasks.core.navigation.fidelity import _row_numbers, comparable_scale, fidelity, rare_values_told
 from tests.oracles.releases import recounted, release
 
 pairs = st.dictionaries(
@@ -135,7 +135,7 @@ def test_nothing_published_is_nothing_to_compare():
     )
 )
 def test_rows_are_numbered_in_their_order_however_large_their_ids(rows):
-    keys = _keys(np.array(rows, np.int32)).tolist()
+    keys = _row_numbers(np.array(rows, np.int32)).tolist()
     numbered = sorted(zip(rows, keys, strict=True))
     for (row, key), (next_row, next_key) in itertools.pairwise(numbered):
         assert (key == next_key) if row == next_row else (key < next_key)

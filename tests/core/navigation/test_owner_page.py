@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.evaluation.typed_tables import Distance, TableDistances
+from tasks.core.evaluation.typed_tables import TableDistances
 from tasks.core.navigation.inputs import Naming, UnitName
 from tasks.core.navigation.owner_page import (
-    Compared,
+    OwnerNames,
     answers_of_tables,
     payload_of_true_table,
     payload_of_truth,
@@ -25,7 +25,7 @@ from tests.oracles.pages import check
 from tests.oracles.payloads import Decoded, decoded, read_payload
 
 SCHEMA = Schema(tuple(map(Column, "ABC")))
-COMPARED = Compared(
+OWNER = OwnerNames(
     "<b>visits",
     Naming(prefix="my", unit=UnitName.of("visit"), value_names={"b": {"b1": "blue"}}),
     "row",
@@ -42,7 +42,7 @@ def of_records(folder: Path, most: int) -> Payload:
     coded(SCHEMA, T1).write(folder / "records")
     marginals = count_marginals(folder / "records", folder / "duckdb", 3, QueryResources(threads=1))
     exact = true_counts(marginals, most)
-    return payload_of_truth(COMPARED, "t", SCHEMA, exact, no_records(exact))
+    return payload_of_truth(OWNER, SCHEMA, exact, no_records(exact))
 
 
 @pytest.mark.parametrize(("most", "lengths"), [(1000, 3), (15, 2), (1, 1)])
@@ -66,7 +66,7 @@ def test_the_counts_are_the_true_ones_of_as_many_lengths_as_there_is_room_for(
 def test_true_counts_of_a_table_are_of_one_column_and_of_two() -> None:
     raw = pa.table({"town": ["Lyon", "Lyon", None, "Nice"], "old": [True, False, True, True]})
     made = raw.slice(0, 2)
-    found = read_back(payload_of_true_table(COMPARED, "t", raw, made, {}))
+    found = read_back(payload_of_true_table(OWNER, raw, made, {}))
     assert found.counts() == {
         frozenset([(0, "Lyon")]): 2,
         frozenset([(0, "Nice")]): 1,
@@ -82,7 +82,7 @@ def test_true_counts_of_a_table_are_of_one_column_and_of_two() -> None:
 
 def test_a_table_without_rows_or_columns_has_a_page() -> None:
     empty = pa.table({"town": pa.array([], pa.string())})
-    assert read_back(payload_of_true_table(COMPARED, "t", empty, empty, {})).counts() == {}
+    assert read_back(payload_of_true_table(OWNER, empty, empty, {})).counts() == {}
 
 
 def test_it_says_before_anything_else_that_it_must_not_be_passed_on(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_it_says_before_anything_else_that_it_must_not_be_passed_on(tmp_path: Pa
 
 
 def test_what_is_farthest_is_named_first() -> None:
-    one, other = Distance(("a",), 0.5), Distance(("b",), 0.25)
-    found = answers_of_tables(TableDistances((10, 20), (one, other), (Distance(("a", "b"), 0.75),)))
+    one, other = (("a",), 0.5), (("b",), 0.25)
+    found = answers_of_tables(TableDistances((10, 20), (one, other), ((("a", "b"), 0.75),)))
     assert found[0][1][0].startswith("By total variation, 38 % of the rows differ from the table for one")
     assert found[1][1] == ["a × b: 75 %", "a: 50 %", "b: 25 %"]

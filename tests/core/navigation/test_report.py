@@ -9,7 +9,7 @@ import pytest
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.charts.svg import clean
 from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.inputs import Citation, Naming, ReportInputs, UnitName
+from tasks.core.navigation.inputs import Naming, ReportInputs, UnitName
 from tasks.core.navigation.page import symbols
 from tasks.core.navigation.report import lengths_told, render_page
 from tasks.core.records.columns import Column, Schema
@@ -157,7 +157,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
         fidelity(aggregates, aggregates),
         Naming(
             hostile, hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
-            UnitName.of(hostile), Citation(hostile, hostile),
+            UnitName.of(hostile), hostile, hostile,
         ),
     )  # fmt: skip
     text = render_page(given)

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.core import navigation
 from tasks.core.charts import theme
-from tasks.core.navigation.page import Page, html
+from tasks.core.navigation.page import html
 from tests.oracles.pages import Page as Shell
 
 FOLDER = Path(navigation.__file__).parent / "templates"
@@ -29,7 +29,7 @@ def of(found: list[tuple[str, str]], selector: str) -> set[str]:
 
 
 def test_the_dark_rules_come_last_so_that_none_undoes_them() -> None:
-    style = Shell(html({"title": ""}, Page("page.html.j2", ("comparison.css",)))).sheets[0]
+    style = Shell(html("page.html.j2", {"title": ""}, ("comparison.css",))).sheets[0]
     assert style.index("#answers") < style.index(".runs") < style.rindex("@media screen and (prefers-color")
     assert style.rstrip().endswith("}\n}")
 
@@ -37,7 +37,7 @@ def test_the_dark_rules_come_last_so_that_none_undoes_them() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_colour_is_a_variable_or_has_its_dark_counterpart(page: str) -> None:
     light = rules("".join((FOLDER / sheet).read_text() for sheet in ("page.css", *PAGES[page])))
-    whole = Shell(html({"title": ""}, Page("page.html.j2"))).sheets[0]
+    whole = Shell(html("page.html.j2", {"title": ""})).sheets[0]
     dark = rules(whole[whole.rindex("@media screen and (prefers-color") :].split("{", 1)[1])
     assert of(light, ":root") == of(dark, ":root")
     undone = {name for name, _ in dark} | {name.removeprefix(".mark") for name, _ in dark}

@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS
-from tasks.core.navigation.table_inputs import BinnedColumn, TablePage, with_scale
+from tasks.core.navigation.inputs import TablePage
+from tasks.core.navigation.payload.synthetic_table import with_scale
 from tasks.core.navigation.table_page import TableAssociations, render_table, table_associations
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
 from tasks.core.syndiffix.bins import bins_of
@@ -66,12 +67,8 @@ class Shelf:
 
 
 def found(whole: pa.Table, shelf: Shelf) -> TableAssociations:
-    columns = {}
-    for name in whole.column_names:
-        bins = bins_of(name, whole[name])
-        columns[name] = BinnedColumn(bins, bins.codes(whole[name]))
     tables = {file: table.column_names for file, table in shelf.tables.items()}
-    return table_associations(columns, tables, shelf.read)
+    return table_associations(TablePage({}, whole, shelf.read, tables=tables))
 
 
 def test_each_pair_is_counted_in_the_smallest_table_that_holds_it() -> None:
@@ -181,6 +178,7 @@ FACTS = SynDiffixFacts(
 
 def page(**changes: object) -> TablePage:
     given: dict[str, object] = {"statement": syndiffix_statement(FACTS, "abc"), "table": table()}
+    given["read"] = lambda file, names: table().select(names)
     return TablePage(**(given | changes))  # type: ignore[arg-type]
 
 
@@ -225,7 +223,7 @@ def test_what_a_bar_is_and_is_not_is_said_beside_the_noise() -> None:
 
 def test_tables_of_questions_are_listed_with_their_files() -> None:
     tables = {"my own_tables/00001.parquet": ("age", "old")}
-    text = render_table(page(tables=tables, read=lambda file, names: table().select(names)))
+    text = render_table(page(tables=tables))
     link = '<a href="my%20own_tables/00001.parquet">age × old</a> <span class="quiet">00001.parquet</span>'
     assert f"<li>{link}</li>" in text and "<code>my own_tables/</code>" in text
     assert "<details>" not in text
@@ -234,7 +232,7 @@ def test_tables_of_questions_are_listed_with_their_files() -> None:
 
 def test_many_tables_of_questions_are_folded_away() -> None:
     tables = {f"t/{number}.parquet": ("age", "old") for number in range(91)}
-    text = render_table(page(tables=tables, read=lambda file, names: table().select(names)))
+    text = render_table(page(tables=tables))
     assert "<details><summary>91 tables</summary>" in text
     assert text.count('<li><a href="t/') == 91
 
@@ -257,7 +255,7 @@ def test_that_there_are_no_rows_is_the_first_warning() -> None:
 def test_each_pair_says_which_table_it_was_counted_in() -> None:
     unrelated = table().set_column(1, "old", pa.array([row % 2 == 0 for row in range(300)]))
     tables = {"t/1.parquet": ("age", "<b>town</b>", "old"), "t/2.parquet": ("old", "age")}
-    text = render_table(page(table=unrelated, tables=tables, read=lambda file, names: table().select(names)))
+    text = render_table(page(table=unrelated, tables=tables))
     assert re.search(r"<title>age × old; (0.9\d|1.00); in t/2.parquet</title>", text)
     assert "town&lt;/b&gt;; 0.5" not in text and "; in t/1.parquet</title>" in text
     assert re.search(r"1 pair in a <[^>]*>table of just these two columns</a>, 2 in a <", text)

@@ -109,6 +109,6 @@ def test_nothing_can_stand_for_others_where_no_value_was_released():
 def test_the_evaluation_says_what_became_of_them():
     for rare_towns, written_as in ((20, "released values"), (400, "nothing")):
         measured = _measured(rare_towns)
-        told = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1).to_dict()["fit"]["unreleased"]
+        told = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1)["unreleased"]
         assert [column["column"] for column in told] == ["town", "skill"]
         assert [column["written_as"] for column in told] == [written_as, "nothing"]

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.arrays import Codes, Ids, Json
+from tasks.core.arrays import Ids, Json
 from tasks.core.hints import list_some
 from tasks.core.navigation.inputs import Naming
 from tasks.core.navigation.payload.block import Buffers, narrowest, places_in_page, type_name
@@ -137,45 +137,29 @@ def _moment(column: Column, text: str) -> tuple[bool, datetime, str]:
 _AT_ONCE = 1 << 16
 
 
-@dataclass(frozen=True)
-class RecordCodes:
-    """Codes of the records that a page holds.
+def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySynthetic) -> list[ShownColumn]:
+    """Add the records by column as ``column/<column>/<slot>``: 0 is missing, v the value ``values[v - 1]``.
 
-    Attributes:
-        columns: with as many slots as the fullest record fills, at least one.
-        slots: of each slot of each column in turn, a code a record: 0 is missing, v the value
-            ``values[v - 1]``.
-    """
-
-    columns: tuple[ShownColumn, ...]
-    slots: tuple[Codes, ...]
-
-    def put_into(self, block: Buffers) -> None:
-        """Add them as ``column/<column>/<slot>``."""
-        slots = iter(self.slots)
-        for place, column in enumerate(self.columns):
-            for slot in range(column.slots):
-                block.put(f"column/{place}/{slot}", next(slots))
-
-
-def record_codes(columns: Sequence[ShownColumn], synthetic: AnySynthetic) -> RecordCodes:
-    """The records by column; items of a record stand in ascending order of their codes.
+    Items of a record stand in ascending order of their codes.
 
     Args:
         synthetic: all records of the release, of which the page may hold a sample.
+
+    Returns:
+        The columns, with as many slots as the fullest record fills, at least one.
     """
     places = places_in_page(synthetic.number_of_records)
     records = synthetic if places is None else synthetic.at(places)
     of_column, code = value_codes(columns, records.attributes)
-    held = tuple(
+    held = [
         replace(column, slots=most)
         for column, most in zip(columns, _most_items(columns, records, of_column), strict=True)
-    )
-    slots = tuple(
+    ]
+    slots = [
         np.zeros(records.number_of_records, narrowest(len(column.values)))
         for column in held
         for _ in range(column.slots)
-    )
+    ]
     firsts = np.cumsum([0, *(column.slots for column in held)])
     has_items = np.array([column.slots > 1 for column in held], np.bool_)
     for first, rows, ids in _parts(records):
@@ -194,7 +178,10 @@ def record_codes(columns: Sequence[ShownColumn], synthetic: AnySynthetic) -> Rec
             for number in range(about.slots):
                 chosen = slice(None) if slot is None else slot == number
                 slots[firsts[column] + number][first + rows_here[chosen]] = codes_here[mine][chosen]
-    return RecordCodes(held, slots)
+    names = (f"column/{place}/{slot}" for place, column in enumerate(held) for slot in range(column.slots))
+    for name, codes in zip(names, slots, strict=True):
+        block.put(name, codes)
+    return held
 
 
 def _parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
@@ -230,7 +217,7 @@ def _most_items(columns: Sequence[ShownColumn], records: AnySynthetic, of_column
     return found
 
 
-Given = TypeVar("Given")
+Value = TypeVar("Value")
 
 #: The page of what the configured ones leave out.
 OTHER_COLUMNS = "Other columns"
@@ -268,21 +255,21 @@ def columns_told(columns: Sequence[ShownColumn], naming: Naming) -> list[Json]:
 
 def _meaning(column: ShownColumn, naming: Naming) -> Json:
     name = matching_name(column.name)
-    named = _by_name(naming.value_names).get(name)
-    about, marks = (_by_name(given).get(name) for given in (naming.descriptions, naming.marks))
-    found: Json = {"names": [named.get(value, "") for value in column.values]} if named else {}
-    found |= {"age": True} if name in map(matching_name, naming.ages) else {}
-    found |= {"marks": marks} if marks else {}
-    return found | ({"about": about} if about else {})
+    named = _of_column(naming.value_names, name)
+    about, marks = _of_column(naming.descriptions, name), _of_column(naming.marks, name)
+    meaning: Json = {"names": [named.get(value, "") for value in column.values]} if named else {}
+    meaning |= {"age": True} if name in map(matching_name, naming.ages) else {}
+    meaning |= {"marks": marks} if marks else {}
+    return meaning | ({"about": about} if about else {})
 
 
-def _by_name(given: Mapping[str, Given]) -> dict[str, Given]:
-    return {matching_name(name): value for name, value in given.items()}
+def _of_column(by_column: Mapping[str, Value], name: str) -> Value | None:
+    return next((value for column, value in by_column.items() if matching_name(column) == name), None)
 
 
 def _visual(name: str, texts: Sequence[str], columns: Sequence[ShownColumn]) -> Json:
     """A chart of chosen attributes, with the texts of those that the release does not name."""
-    ids = configured_attributes(columns)
+    ids = _configured_attributes(columns)
     found = [(text, _attribute(text, ids)) for text in texts]
     body: Json = {"name": name, "attributes": [place for _, place in found if place is not None]}
     missing = [text for text, place in found if place is None]
@@ -311,10 +298,10 @@ def _attribute(text: str, ids: Mapping[tuple[str, str], int]) -> int | None:
     return next((place for place in found if place is not None), None)
 
 
-def configured_attributes(columns: Sequence[ShownColumn]) -> dict[tuple[str, str], int]:
+def _configured_attributes(columns: Sequence[ShownColumn]) -> dict[tuple[str, str], int]:
     """The id of each attribute by header and value as a configuration has them; an item also as A_x, 1.
 
-    >>> configured_attributes([ShownColumn("Town", "category", ("Lille", "Lyon"), is_open=True)])
+    >>> _configured_attributes([ShownColumn("Town", "category", ("Lille", "Lyon"), is_open=True)])
     {('town', 'Lille'): 0, ('town', 'Lyon'): 1}
     """
     found: dict[tuple[str, str], int] = {}

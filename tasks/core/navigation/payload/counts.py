@@ -6,17 +6,17 @@ allows for the selection: it is the least true count that would give so large a 
 *published* draws. (Above, the selection helps: of published draws fewer lie far below the truth.)
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
-from tasks.core.arrays import Floats, Ids, Integers, Json
+from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates
+from tasks.core.arrays import Ids, Integers, Json
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.thresholds import error_bar
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.navigation.fidelity import places_of_rows
 from tasks.core.navigation.payload.block import AnyArray, Buffers
 from tasks.core.navigation.payload.columns import ShownColumn, first_attributes, held_value, value_codes
 from tasks.core.normal import normal_above
@@ -25,24 +25,10 @@ from tasks.core.normal import normal_above
 UNMEASURED = np.iinfo(np.int32).min
 
 
-@dataclass(frozen=True)
-class CountRanges:
-    """Where the true counts of one length lie, in the order of the aggregates.
-
-    Attributes:
-        low, high: int64, the range of 95 of 100 draws.
-        noisy: int64, by lengths: as drawn, or `NOT_MEASURED` where nothing was drawn for this combination.
-        estimate: int64, of a fitted release: least squares of all noisy tables, or `NOT_MEASURED`.
-    """
-
-    low: Integers
-    high: Integers
-    noisy: Integers | None = None
-    estimate: Integers | None = None
-
-    @classmethod
-    def of(cls, ranges: Ranges) -> "CountRanges":
-        return cls(ranges.at_least, ranges.at_most, estimate=ranges.least_squares)
+#: Where the true counts of one length lie, int64 in the order of the aggregates: ``low`` and ``high``, the
+#: range of 95 of 100 draws; by lengths ``noisy``, as drawn; of a fitted release ``estimate``, least squares
+#: of all noisy tables: both `NOT_MEASURED` where nothing was drawn for this combination.
+CountRanges = Mapping[str, Integers]
 
 
 def put_counts(
@@ -57,22 +43,20 @@ def put_counts(
         ranges: of each length; none where counts have a resolution instead.
     """
     of_column, code = value_codes(columns, aggregates.attributes)
-    numbers = first_attributes(columns)[of_column] + code - 1
-    told = []
+    first = first_attributes(columns)
+    numbers = first[of_column] + code - 1
+    sizes = []
     for length, (combinations, counts) in enumerate(
         zip(aggregates.combinations, aggregates.counts, strict=True), start=1
     ):
         ids = np.sort(numbers[combinations], axis=1).reshape(len(counts), length)
-        order = _in_order(ids)
-        told.append(put_rows(block, length, ids[order], counts[order], int(first_attributes(columns)[-1])))
+        order = np.lexsort(ids.T[::-1]) if len(ids) else np.zeros(0, np.int64)
+        sizes.append(put_rows(block, length, ids[order], counts[order], int(first[-1])))
         if ranges:
-            _put_range(block, length, ranges[length - 1], order)
-    return told
-
-
-def _in_order(ids: Ids | Integers) -> Integers:
-    """The order in which rows ascend."""
-    return np.lexsort(ids.T[::-1]) if len(ids) else np.zeros(0, np.int64)
+            for name, bounds in ranges[length - 1].items():
+                told = np.where(bounds == NOT_MEASURED, UNMEASURED, _whole(bounds))[order]
+                block.put(f"counts/{length}/{name}", told.astype(np.int32))
+    return sizes
 
 
 def put_rows(block: Buffers, length: int, ids: Ids | Integers, counts: Integers, attributes: int) -> Json:
@@ -82,25 +66,11 @@ def put_rows(block: Buffers, length: int, ids: Ids | Integers, counts: Integers,
         ids: (N, length) attribute ids, ascending within a row.
         counts: of each row.
     """
-    _put_ids(block, length, ids, attributes)
-    block.put(f"counts/{length}/count", counts.astype(np.uint32))
-    return {"n": len(counts)}
-
-
-def _put_ids(block: Buffers, length: int, ids: Ids | Integers, attributes: int) -> None:
     kind = np.uint16 if attributes <= np.iinfo(np.uint16).max + 1 else np.uint32
     for place in range(length):
         block.put(f"counts/{length}/id/{place}", np.ascontiguousarray(ids[:, place]).astype(kind))
-
-
-def _put_range(block: Buffers, length: int, found: CountRanges, order: Integers) -> None:
-    block.put(f"counts/{length}/low", _whole(found.low[order]))
-    block.put(f"counts/{length}/high", _whole(found.high[order]))
-    for name, numbers in (("noisy", found.noisy), ("estimate", found.estimate)):
-        if numbers is None:
-            continue
-        told = np.where(numbers == NOT_MEASURED, UNMEASURED, _whole(numbers))[order]
-        block.put(f"counts/{length}/{name}", told.astype(np.int32))
+    block.put(f"counts/{length}/count", counts.astype(np.uint32))
+    return {"n": len(counts)}
 
 
 def _whole(values: Integers) -> AnyArray:
@@ -152,7 +122,7 @@ def ranges_of_lengths(measurement: Measurement, aggregates: Aggregates) -> list[
     found: list[CountRanges] = []
     for length, combinations in enumerate(aggregates.combinations, start=1):
         if not len(combinations):
-            found.append(CountRanges(*(np.zeros(0, np.int64) for _ in range(3))))
+            found.append({name: np.zeros(0, np.int64) for name in ("low", "high", "noisy")})
             continue
         level = measurement.levels[length - 1]
         noisy = _drawn(measurement, aggregates, length)
@@ -160,40 +130,11 @@ def ranges_of_lengths(measurement: Measurement, aggregates: Aggregates) -> list[
         low, high = _within(level, noisy, least)
         missing = np.flatnonzero(noisy == NOT_MEASURED)
         if len(missing):
-            shorter = _Places(aggregates.combinations[length - 2], len(aggregates.attributes))
+            shorter = aggregates.combinations[length - 2]
             low[missing] = 0
-            high[missing] = _least_of_parts(shorter, found[-1].high, combinations[missing])
-        found.append(CountRanges(low, high, noisy))
+            high[missing] = _least_of_parts(shorter, found[-1]["high"], combinations[missing])
+        found.append({"low": low, "high": high, "noisy": noisy})
     return found
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Where combinations stand among those of one length, which ascend.
-
-    Attributes:
-        combinations: (N, length) attribute ids.
-    """
-
-    combinations: Ids
-    attributes: int
-
-    def of(self, wanted: Ids) -> Integers:
-        """The row of each wanted combination, or -1."""
-        if self.attributes ** self.combinations.shape[1] < 1 << 62:
-            keys, asked = self._keys(self.combinations), self._keys(wanted)
-        else:  # too many to be packed: by the place among the different ones
-            both = np.concatenate([self.combinations, wanted])
-            _, numbers = np.unique(both, axis=0, return_inverse=True)
-            keys, asked = np.split(numbers.astype(np.int64), [len(self.combinations)])
-        at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-        return np.where(keys[at] == asked, at, -1)
-
-    def _keys(self, rows: Ids) -> Integers:
-        keys = np.zeros(len(rows), np.int64)
-        for place in range(rows.shape[1]):
-            keys = keys * self.attributes + rows[:, place]
-        return keys
 
 
 def _drawn(measurement: Measurement, aggregates: Aggregates, length: int) -> Integers:
@@ -204,7 +145,7 @@ def _drawn(measurement: Measurement, aggregates: Aggregates, length: int) -> Int
     rows = _attribute_ids(measurement, aggregates)[columns[level.combinations[kept]], level.codes[kept]]
     rows, counts = np.sort(rows.reshape(-1, length), axis=1), level.counts[kept]
     known = (rows >= 0).all(axis=1)
-    at = _Places(reported, len(aggregates.attributes)).of(rows[known].astype(np.int32))
+    at = places_of_rows(reported, rows[known].astype(np.int32))
     noisy = np.full(len(reported), NOT_MEASURED)
     noisy[at[at >= 0]] = counts[known][at >= 0]
     return noisy
@@ -261,10 +202,8 @@ def _lower_end(count: int, least: int, scale: float) -> int:
     return int(high)
 
 
-def _least_of_parts(shorter: _Places, high: Integers, combinations: Ids) -> Integers:
+def _least_of_parts(shorter: Ids, high: Integers, combinations: Ids) -> Integers:
     """The least upper end of the parts that lack one attribute; all of them are reported."""
-    ends: Sequence[Floats | Integers] = [
-        high[shorter.of(np.delete(combinations, place, axis=1))] for place in range(combinations.shape[1])
-    ]
-    least: Integers = np.minimum.reduce(ends)
+    parts = (np.delete(combinations, place, axis=1) for place in range(combinations.shape[1]))
+    least: Integers = np.minimum.reduce([high[places_of_rows(shorter, part)] for part in parts])
     return least

@@ -18,7 +18,7 @@ from tasks.core.navigation.payload.columns import (
     in_meant_order,
     kind_of_column,
     layout,
-    record_codes,
+    put_records,
     released_values,
 )
 from tasks.core.navigation.payload.counts import CountRanges, put_counts, put_tables, ranges_of_lengths
@@ -41,23 +41,55 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
     block, reported = Buffers(), inputs.aggregates
     synthetic = inputs.synthetic or no_records(reported)
     columns = shown_columns(inputs.schema, _cells(inputs), reported.attributes, synthetic.attributes)
-    codes = record_codes(columns, synthetic)
-    codes.put_into(block)
-    counts = put_counts(block, codes.columns, reported, _ranges(inputs))
+    columns = put_records(block, columns, synthetic)
+    counts = put_counts(block, columns, reported, _ranges(inputs))
     tables: list[Json] = []
     if isinstance(inputs.measurement, WorkloadMeasurement):
-        tables = put_tables(block, codes.columns, inputs.measurement)
+        tables = put_tables(block, columns, inputs.measurement)
+    about = describe_release(inputs.statement, inputs.naming, inputs.title)
+    return finished_payload(
+        block,
+        about | {"protection": _protection(inputs)},
+        inputs.naming,
+        columns,
+        records=synthetic.number_of_records,
+        number=_number(inputs),
+        counts=counts,
+        tables=tables,
+        accuracy=_accuracy(inputs),
+    )
+
+
+def finished_payload(
+    block: Buffers,
+    about: Json,
+    naming: Naming,
+    columns: Sequence[ShownColumn],
+    *,
+    records: int,
+    number: Json | None,
+    counts: list[Json],
+    tables: list[Json],
+    accuracy: Json,
+) -> Payload:
+    """What the program reads of a release whose arrays are all in the block.
+
+    Args:
+        about: the release's own names, its unit and its protection.
+        number: how many records the table has, with its range; None where nothing is said of it.
+        counts: what is told of the counts of each length.
+        accuracy: how far counts are off, in general.
+    """
     meta = {
-        **named(inputs.statement, inputs.naming, inputs.title),
-        "protection": _protection(inputs),
-        **records_told(synthetic.number_of_records),
-        "number": _number(inputs),
-        "columns": columns_told(codes.columns, inputs.naming),
-        "reporting_length": reported.reporting_length,
+        **about,
+        **records_told(records),
+        "number": number,
+        "columns": columns_told(columns, naming),
+        "reporting_length": len(counts),
         "counts": counts,
         "tables": tables,
-        "layout": layout(codes.columns, inputs.naming),
-        **_accuracy(inputs),
+        "layout": layout(columns, naming),
+        **accuracy,
         "buffers": block.index(),
     }
     return Payload(meta, block.text())
@@ -69,8 +101,8 @@ def no_records(aggregates: Aggregates) -> SyntheticRecords:
     )
 
 
-def named(statement: Json, naming: Naming, title: str) -> Json:
-    unit, citation = naming.unit_of(statement), naming.citation
+def describe_release(statement: Json, naming: Naming, title: str) -> Json:
+    unit = naming.unit_of(statement)
     return {
         "format": FORMAT,
         "title": title,
@@ -78,7 +110,7 @@ def named(statement: Json, naming: Naming, title: str) -> Json:
         "vintage": statement["vintage"],
         "prefix": naming.prefix,
         "unit": {"one": unit.one, "many": unit.many},
-        "citation": {"text": citation.text, "bibtex": citation.bibtex},
+        "citation": {"text": naming.citation, "bibtex": naming.bibtex},
     }
 
 
@@ -133,7 +165,10 @@ def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
 def _ranges(inputs: ReportInputs) -> list[CountRanges]:
     if isinstance(inputs.measurement, Measurement):
         return ranges_of_lengths(inputs.measurement, inputs.aggregates)
-    return [CountRanges.of(each) for each in inputs.ranges]
+    return [
+        {"low": length.at_least, "high": length.at_most, "estimate": length.least_squares}
+        for length in inputs.ranges
+    ]
 
 
 def _number(inputs: ReportInputs) -> Json:

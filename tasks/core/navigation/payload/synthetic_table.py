@@ -6,17 +6,18 @@ with the file that it was counted in.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.arrays import Integers, Json
-from tasks.core.navigation.payload.block import Buffers, in_page, narrowest, records_told
-from tasks.core.navigation.payload.columns import ShownColumn, columns_told, layout
-from tasks.core.navigation.payload.release import Payload, named
-from tasks.core.navigation.table_inputs import TablePage, with_scale
+from tasks.core.navigation.inputs import TablePage
+from tasks.core.navigation.payload.block import Buffers, in_page, narrowest
+from tasks.core.navigation.payload.columns import ShownColumn
+from tasks.core.navigation.payload.release import Payload, describe_release, finished_payload
 from tasks.core.syndiffix.bins import Bins, bins_of
 from tasks.core.tables.texts import is_text
 
@@ -32,23 +33,26 @@ def payload_of_table(page: TablePage) -> Payload:
     block, names = Buffers(), page.table.column_names
     bins = [_bins(page, name) for name in names]
     shown = [column_of_bins(each, page.smallest([each.name]) or "") for each in bins]
-    for place, each in enumerate(bins):
-        codes = in_page(each.codes(held_cells(page.table, each.name)) + 1)
-        block.put(f"column/{place}/0", codes.astype(narrowest(len(each.labels))))
-    tables = _put_tables(block, page, bins)
-    meta = {
-        **named(page.statement | _ROWS_COUNTED, page.naming, page.title),
-        "protection": "syndiffix",
-        **records_told(page.table.num_rows),
-        "number": None,
-        "columns": columns_told(shown, page.naming),
-        "reporting_length": 0,
-        "counts": [],
-        "tables": tables,
-        "layout": layout(shown, page.naming),
-        "buffers": block.index(),
-    }
-    return Payload(meta, block.text())
+    put_rows_by_bins(block, page.table, bins)
+    about = describe_release(page.statement | _ROWS_COUNTED, page.naming, page.title)
+    return finished_payload(
+        block,
+        about | {"protection": "syndiffix"},
+        page.naming,
+        shown,
+        records=page.table.num_rows,
+        number=None,
+        counts=[],
+        tables=_put_tables(block, page, bins),
+        accuracy={},
+    )
+
+
+def put_rows_by_bins(block: Buffers, table: pa.Table, bins: Sequence[Bins]) -> None:
+    """Add a table's rows by column as ``column/<column>/0``, codes as those of records."""
+    for place, own in enumerate(bins):
+        codes = in_page(own.codes(held_cells(table, own.name)) + 1)
+        block.put(f"column/{place}/0", codes.astype(narrowest(len(own.labels))))
 
 
 def held_cells(table: pa.Table, name: str) -> pa.ChunkedArray:
@@ -115,3 +119,43 @@ def _counted(codes: Sequence[Integers], shape: Sequence[int]) -> np.ndarray[tupl
     cells = [np.where(column < 0, size - 1, column) for column, size in zip(codes, shape, strict=True)]
     keys = np.ravel_multi_index(cells, shape) if len(cells[0]) else np.zeros(0, np.int64)
     return np.bincount(keys, minlength=int(np.prod(shape))).astype(np.int32)
+
+
+#: Of numbers or periods one apart.
+_MOST_FILLED = 48
+
+
+def with_scale(bins: Bins) -> Bins:
+    """The bins with those between them that no row is in, so that a chart of them has a scale.
+
+    >>> with_scale(Bins("rooms", "integer", ("1", "2", "5"))).labels
+    ('1', '2', '3', '4', '5')
+    """
+    places = None if bins.edges is not None else _places(bins)
+    if places is None or places[-1] - places[0] >= _MOST_FILLED:
+        return bins
+    return replace(bins, labels=tuple(_labels(bins, places)))
+
+
+def _places(bins: Bins) -> Integers | None:
+    """Where labels are, in steps; None where there are no steps, or labels are not in their order."""
+    if not bins.labels or not (bins.period or bins.kind == "integer"):
+        return None
+    try:
+        if bins.period is None:
+            found = np.array([int(label) for label in bins.labels], np.int64)
+        else:
+            unit = f"datetime64[{bins.period[0]}]"
+            found = np.array([label.removesuffix(" h") for label in bins.labels], unit).astype(np.int64)
+    except (ValueError, OverflowError):  # a year or a number that is beyond what can be told
+        return None
+    return found if all(low < high for low, high in pairwise(found.tolist())) else None
+
+
+def _labels(bins: Bins, places: Integers) -> Sequence[str]:
+    steps = range(int(places[0]), int(places[-1]) + 1)
+    if bins.period is None:
+        return [str(step) for step in steps]
+    unit = bins.period[0]
+    texts = np.datetime_as_string(np.array(steps, f"datetime64[{unit}]"))
+    return [text.replace("T", " ") + (" h" if unit == "h" else "") for text in texts.tolist()]

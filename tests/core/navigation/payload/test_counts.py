@@ -5,7 +5,8 @@ import pytest
 
 from tasks.core.aggregates.aggregates import NOT_MEASURED
 from tasks.core.dp.normalization import normalised_counts
-from tasks.core.navigation.payload.counts import _lower_end, _Places, ranges_of_lengths
+from tasks.core.navigation.fidelity import places_of_rows
+from tasks.core.navigation.payload.counts import _lower_end, ranges_of_lengths
 from tests.oracles.releases import release
 
 
@@ -49,7 +50,7 @@ def test_each_range_is_of_the_combination_that_was_drawn() -> None:
             drawn[frozenset(key)] = int(count)
     for length, rows in enumerate(aggregates.combinations):
         for row, noisy, low, high in zip(
-            rows, found[length].noisy, found[length].low, found[length].high, strict=True
+            rows, found[length]["noisy"], found[length]["low"], found[length]["high"], strict=True
         ):
             parts = [aggregates.attributes[each] for each in row]
             key = frozenset((a.column, a.value if a.item is None else a.item) for a in parts)
@@ -58,10 +59,10 @@ def test_each_range_is_of_the_combination_that_was_drawn() -> None:
             assert noisy == NOT_MEASURED or low <= noisy <= high
 
 
-def test_rows_are_found_whether_or_not_they_can_be_packed() -> None:
+@pytest.mark.parametrize("far", [0, 2**30])
+def test_rows_are_found_whether_or_not_they_can_be_packed(far: int) -> None:
     draw = np.random.default_rng(1)
-    rows = np.unique(np.sort(draw.integers(0, 40, (300, 3)), axis=1), axis=0).astype(np.int32)
+    rows = np.unique(np.sort(draw.integers(0, 40, (300, 3)), axis=1), axis=0).astype(np.int32) + far
     wanted = np.concatenate([rows[::7], rows[:5] + 40])
-    for attributes in (100, 10**9):
-        places = _Places(rows, attributes).of(wanted)
-        assert places.tolist() == [*range(0, len(rows), 7), -1, -1, -1, -1, -1]
+    assert places_of_rows(rows, wanted).tolist() == [*range(0, len(rows), 7), -1, -1, -1, -1, -1]
+    assert places_of_rows(rows[:0], rows[:2]).tolist() == [-1, -1]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.navigation.inputs import Citation, Naming, ReportInputs, UnitName
+from tasks.core.navigation.inputs import Naming, ReportInputs, UnitName
 from tasks.core.navigation.payload.release import payload_of_counts
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import accounted_statement
@@ -21,7 +21,7 @@ from tests.oracles.pages import HOSTILE
 from tests.oracles.payloads import UNMEASURED, Decoded, read_payload
 from tests.oracles.releases import SCHEMA, ledger_facts, release
 
-NAMING = Naming("A survey", "survey", unit=UnitName.of("patient"), citation=Citation("line", "@misc{a}"))
+NAMING = Naming("A survey", "survey", unit=UnitName.of("patient"), citation="line", bibtex="@misc{a}")
 
 
 def held(attribute: Attribute) -> tuple[int, str]:

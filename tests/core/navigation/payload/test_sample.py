@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.navigation.inputs import Naming
-from tasks.core.navigation.owner_page import Compared, payload_of_true_table, payload_of_truth
+from tasks.core.navigation.inputs import Naming, TablePage
+from tasks.core.navigation.owner_page import OwnerNames, payload_of_true_table, payload_of_truth
 from tasks.core.navigation.payload import block as sample
 from tasks.core.navigation.payload.release import Payload, payload_of_counts
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
-from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.statement.syndiffix import syndiffix_statement
 from tasks.core.synthesis.records import AnySynthetic, SyntheticRecords, open_synthetic_records
 from tests.core.navigation.payload.test_release import expected_counts, expected_records, of_lengths
@@ -26,7 +25,7 @@ from tests.oracles.releases import SCHEMA
 
 #: So many records of 600 are in a sample. It does not divide them.
 CAP = 250
-COMPARED = Compared("visits", Naming(prefix="my"), "row")
+OWNER = OwnerNames("visits", Naming(prefix="my"), "row")
 
 
 @pytest.fixture
@@ -114,7 +113,7 @@ def test_stored_records_give_the_page_of_those_in_memory(
 def test_the_page_of_the_datas_owner_holds_the_same_sample(cap: Callable[[int], None]) -> None:
     aggregates, synthetic = rounded()
     cap(CAP)
-    found = read_back(payload_of_truth(COMPARED, "t", SCHEMA, aggregates, synthetic))
+    found = read_back(payload_of_truth(OWNER, SCHEMA, aggregates, synthetic))
     every = expected_records(synthetic, len(SCHEMA.columns))
     assert found.records() == [every[i * 600 // CAP] for i in range(CAP)]
     assert (found.meta["records"], found.meta["records_in_page"]) == (600, CAP)
@@ -129,12 +128,12 @@ def test_a_synthetic_table_is_sampled_and_its_counts_are_not(cap: Callable[[int]
     page = TablePage(
         syndiffix_statement(FACTS, "abc"),
         table,
+        lambda file, names: table.select(list(names)),
         tables={"one": ["town"]},
-        read=lambda file, names: table.select(list(names)),
     )
     found = read_back(payload_of_table(page))
     assert found.records() == chosen and found.meta["records"] == 100
     assert sum(found.arrays["tables/0"]) == 100
-    owners = read_back(payload_of_true_table(COMPARED, "t", table, table, {}))
+    owners = read_back(payload_of_true_table(OWNER, table, table, {}))
     assert owners.records() == chosen and owners.meta["records"] == 100
     assert owners.counts()[frozenset([(0, "town 0")])] == 15

@@ -6,9 +6,8 @@ from collections import Counter
 
 import pyarrow as pa
 
-from tasks.core.navigation.inputs import Naming, UnitName
+from tasks.core.navigation.inputs import Naming, TablePage, UnitName
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
-from tasks.core.navigation.table_inputs import TablePage
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tests.oracles.payloads import Decoded, read_payload
@@ -31,8 +30,8 @@ def made(tables: dict[str, pa.Table] | None = None, **changes: object) -> Decode
     page = TablePage(
         syndiffix_statement(FACTS, "abc"),
         changes.pop("table", TABLE),  # type: ignore[arg-type]
+        lambda file, names: tables[file].select(list(names)),
         tables={file: each.column_names for file, each in tables.items()},
-        read=lambda file, names: tables[file].select(list(names)),
         **changes,  # type: ignore[arg-type]
     )
     payload = payload_of_table(page)
