@@ -1,11 +1,12 @@
 /**
- * Asks the page's answers: releases and questions as JSON on the standard input, one answer a question on the output.
+ * Asks the page's answers: releases and questions as a line of JSON on the standard input, a line of answers, one a
+ * question, on the output, until the input ends.
  *
  * {releases: [payload], asked: [{what: "answer", release, selection} | {what: "difference", release, selection, to, other}
  *  | {what: "parse", release, text} | {what: "actual", release, selection, column, code}
  *  | {what: "shares", release, selection, base, to, other, otherBase}]}; a selection is [[column, codes], ...].
  */
-import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 
 const source = (name) => import(new URL(name, process.argv[2]).href);
 const { answer } = await source("answers/answer.js");
@@ -13,10 +14,10 @@ const { difference } = await source("answers/difference.js");
 const { parse } = await source("answers/question.js");
 const { basesOf, differenceOfShares, share } = await source("answers/shares.js");
 const { publishedWith } = await source("published.js");
-const { releases, asked } = JSON.parse(readFileSync(0, "utf8"));
 
+let releases = [];
 const whole = (values) => (values ? Int32Array.from(values) : null);
-for (const release of releases) {
+const prepare = (release) => {
   let first = 0;
   for (const column of release.columns) {
     column.first = first;
@@ -28,7 +29,7 @@ for (const release of releases) {
     for (const name of ["count", "low", "high", "noisy", "estimate"]) counts[name] = whole(counts[name]);
   }
   for (const table of release.tables) table.cells = whole(table.cells);
-}
+};
 
 const side = (release, selection) => ({ payload: releases[release], selection: new Map(selection) });
 const asking = {
@@ -49,4 +50,9 @@ const asking = {
   },
 };
 const plain = (key, value) => (value === Infinity ? "inf" : value);
-process.stdout.write(JSON.stringify(asked.map((each) => asking[each.what](each)), plain));
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  releases = request.releases;
+  releases.forEach(prepare);
+  process.stdout.write(JSON.stringify(request.asked.map((each) => asking[each.what](each)), plain) + "\n");
+}

@@ -4,6 +4,7 @@
 the value ``values[v - 1]``, one more than there are any value that was not released.
 """
 
+import functools
 import itertools
 import json
 import math
@@ -21,20 +22,27 @@ SOURCE = _HERE.parents[2] / "tasks/core/navigation/explorer/source"
 UNMEASURED = -(2**31)
 
 
-def ask(releases, asked):
-    """One answer for each question, by the page's own program."""
+@functools.cache
+def _program():
+    """The page's own program under Node, which answers line by line; it ends with its input."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs Node (Debian: nodejs)")
-    found = subprocess.run(
-        [node, str(_HERE.with_name("ask.mjs")), SOURCE.as_uri() + "/"],
-        input=json.dumps({"releases": releases, "asked": asked}),
-        capture_output=True,
-        text=True,
-        check=False,
+    command = [node, str(_HERE.with_name("ask.mjs")), SOURCE.as_uri() + "/"]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", errors="surrogatepass"
     )
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout)
+
+
+def ask(releases, asked):
+    """One answer for each question, by the page's own program."""
+    program = _program()
+    print(json.dumps({"releases": releases, "asked": asked}), file=program.stdin, flush=True)
+    line = program.stdout.readline()
+    if not line:
+        _program.cache_clear()
+        raise AssertionError(f"the page's program failed: {program.wait()}")
+    return json.loads(line)
 
 
 def answer(release, selection):

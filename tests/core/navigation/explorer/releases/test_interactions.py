@@ -232,6 +232,7 @@ def test_values_that_come_back_out_of_sight_are_there_when_they_are_looked_at(at
     explorer.press("Clear")
     rows = explorer.chart("concern").locator("button[aria-pressed]")
     rows.last.evaluate("row => row.scrollIntoView({block: 'center', behavior: 'instant'})")
-    explorer.page.wait_for_timeout(200)
-    heights = rows.evaluate_all("rows => rows.map((row) => row.getBoundingClientRect().height)")
-    assert len(heights) > 10 and min(heights) > 0
+    assert rows.count() > 10
+    explorer.page.wait_for_function(
+        "rows => rows.every((row) => row.getBoundingClientRect().height > 0)", arg=rows.element_handles()
+    )
