@@ -1,5 +1,6 @@
 """What leaves a flow that fails: our own errors as they are, and of all others no word of theirs."""
 
+import pickle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tasks.core.errors import InputError, InternalError
+from tasks.core.errors import InputError, InternalError, ParameterError
 from tasks.failures import guard_flow
 
 
@@ -53,3 +54,14 @@ def test_our_errors_pass_without_what_they_were_raised_from(tmp_path: Path) -> N
 def test_what_prefect_raises_passes(tmp_path: Path) -> None:
     with pytest.raises(httpx.ConnectError):
         failing(httpx.ConnectError("no server"))(SimpleNamespace(output_dir=str(tmp_path)))
+
+
+def test_operator_detail_is_not_pickled_with_an_error() -> None:
+    error = pickle.loads(pickle.dumps(InputError("The file can't be read.", operator_detail="row 501")))
+    assert isinstance(error, InputError)
+    assert (str(error), error.operator_detail) == ("The file can't be read.", "")
+    assert b"501" not in pickle.dumps(InputError("x", operator_detail="row 501"))
+
+
+def test_all_problems_survive_pickling() -> None:
+    assert str(pickle.loads(pickle.dumps(ParameterError(["a", "b"])))) == "a\nb"

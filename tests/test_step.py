@@ -1,22 +1,43 @@
-"""The decorator of steps: each is made by it, in its zone; a sensitive one lets no cell out when it fails."""
+"""The decorator of steps: zones, safe failures and keys; edges of a run's graph; progress on its page."""
 
 import ast
 import importlib
 import pkgutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
-from prefect import Flow, Task
+from prefect import Flow, Task, flow
+from prefect.context import FlowRunContext
 
 import tasks
 from tasks.caching import skip_if_known
 from tasks.core.errors import InputError, InternalError, ParameterError, ResourceLimit
 from tasks.core.queries import QueryResources
 from tasks.sensitive.protect import admit_release, protect_records
-from tasks.step import Output, RunStep, step
-from tasks.storage import FULL, INTERMEDIATE, SENSITIVE, RunWorkspace, StoredTable, Workspace
+from tasks.step import (
+    Output,
+    ProgressArtifact,
+    RunStep,
+    as_lookup,
+    edges_from,
+    record_origins,
+    results_in,
+    step,
+    without_edges,
+)
+from tasks.storage import (
+    FULL,
+    INTERMEDIATE,
+    SENSITIVE,
+    HoldsResults,
+    Reference,
+    RunWorkspace,
+    StoredTable,
+    Workspace,
+)
 
 ROOT = Path(tasks.__file__).parent
 #: What may run as a step, and what of Prefect a file of `tasks/` may use beside the decorator.
@@ -174,3 +195,102 @@ def test_only_a_sensitive_key_is_hashed_with_the_secret_of_the_workspace(
 def test_results_of_sensitive_steps_are_kept_in_the_sensitive_zone(run: RunWorkspace) -> None:
     for made, kept in ((write_letter, run.results), (copy_letter, run.public_results)):
         assert skip_if_known(made._task, made.zone, run).result_storage == kept
+
+
+class Result(Reference):
+    """Of a step."""
+
+
+@dataclass
+class Built(HoldsResults):
+    """What was built so far."""
+
+    counts: Result
+    page: Result | None = None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Public facts."""
+
+    result: Result
+
+
+@pytest.fixture
+def chain() -> list[Result]:
+    """Three results, each made from the one before; the last from all."""
+    made = [Result(), Result(), Result()]
+    record_origins(made[0], [])
+    record_origins(made[1], made[:1])
+    record_origins(made[2], made[1:2])
+    return made
+
+
+def test_results_are_found_in_whatever_holds_them(chain: list[Result]) -> None:
+    first, second, third = chain
+    given = ["text", 3, None, [first], {"a": (second,)}, Built(first, third)]
+    assert results_in(given) == [first, second, third]
+    assert results_in([Facts(first), as_lookup(second), Result()]) == []
+
+
+def test_a_result_that_another_was_made_from_has_no_edge(chain: list[Result]) -> None:
+    first, second, third = chain
+    other = Result()
+    record_origins(other, [first])
+    assert edges_from([first, second, third]) == [third]
+    assert edges_from([third, other]) == [third, other]
+    assert edges_from([first, other]) == [other]
+
+
+def test_what_holds_a_result_is_hidden_from_prefect_and_nothing_else(chain: list[Result]) -> None:
+    built = Built(chain[0])
+    assert without_edges("text") == "text" and without_edges(as_lookup(3)).unquote() == 3
+    assert without_edges(built).unquote() is built
+
+
+def working(zone: str, folder: str, seconds: float):
+    """A step of a zone whose clock says that it takes so long."""
+
+    @step(zone, makes="work", folder=folder, cached=False)
+    def work(into: Output) -> None:
+        now = [0.0]
+        if into.progress._shown is not None:
+            into.progress._shown._clock = lambda: now[0]
+            into.progress._shown._due = 2.0
+        for tenth in range(11):
+            now[0] = seconds * tenth / 10
+            into.progress("records", tenth / 10)
+        (into.folder / "done").touch()
+
+    return work
+
+
+@pytest.mark.server
+def test_a_long_step_shows_how_far_it_is_unless_it_reads_the_table(
+    tmp_path: Path, prefect_server: str
+) -> None:
+    @flow(persist_result=False)
+    def three() -> str:
+        Workspace(tmp_path).prepare()
+        run = RunWorkspace(tmp_path, "people", "first", QueryResources())
+        working(INTERMEDIATE, "long_work", 100.0)(run)
+        working(INTERMEDIATE, "short_work", 1.0)(run)
+        working(SENSITIVE, "closed_work", 100.0)(run)
+        context = FlowRunContext.get()
+        assert context is not None and context.flow_run is not None
+        return str(context.flow_run.id)
+
+    asked = {"artifacts": {"flow_run_id": {"any_": [three()]}}}
+    found = httpx.post(f"{prefect_server}/artifacts/filter", json=asked, timeout=60).json()
+    assert [(each["key"], each["type"], each["data"]) for each in found] == [
+        ("progress-long-work", "progress", 100.0)
+    ]
+
+
+def test_outside_a_run_there_is_none() -> None:
+    now = [0.0]
+    progress = ProgressArtifact("work", lambda: now[0])
+    now[0] = 100.0
+    progress(0.5)
+    progress.close()
+    assert progress._artifact is None

@@ -265,10 +265,6 @@ def test_all_problems_are_reported_at_once() -> None:
         ("noise_epsilon", float("inf"), "noise_epsilon"),
         ("delta", 0, "delta"),
         ("delta", 1, "delta"),
-        ("reporting_length", -2, "reporting_length"),
-        ("sigma_proportions", [1, 0, 1], "sigma_proportions"),
-        ("noise_threshold_type", "magic", "noise_threshold_type"),
-        ("sensitive_microdata_delimiter", "::", "sensitive_microdata_delimiter"),
         ("bins", {"age": [0, float("nan")]}, "bins"),
         ("dp_aggregates", "yes", "dp_aggregates"),
         ("vintage", "../x", "vintage"),
@@ -291,9 +287,6 @@ def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, p
         ("noise_threshold_values", {"22": 0.5}, "up to the reporting_length (3); it has 22. Correct the key"),
         ("percentile_percentage", 0, "must be from 1 to 100, not 0: nobody would count for more than one"),
         ("percentile_percentage", 101, "percentile_percentage must be at most 100, not 101."),
-        ("weight_selection_percentile", 101, "weight_selection_percentile must be at most 100, not 101."),
-        ("aggregate_seeded_counts_scale_factor", -1, "aggregate_seeded_counts_scale_factor must be more"),
-        ("aggregate_seeded_target_number_of_records", -1, "aggregate_seeded_target_number_of_records must"),
     ],
 )
 def test_values_out_of_range_of_a_draw_by_lengths_are_refused_by_their_key(
