@@ -248,10 +248,6 @@ class Workspace:
             )
         return folder
 
-    def exists(self, table: StoredTable) -> bool:
-        """Whether the folder is still there (whether it was changed is judged on reading)."""
-        return (self.root / table.key).is_dir()
-
 
 @dataclass(frozen=True)
 class RunWorkspace(Workspace):

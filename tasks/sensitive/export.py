@@ -130,7 +130,7 @@ def _stored_path(folder: Path, reference: dict[str, str]) -> Path:
     """Of a table that a stage's folder names; it is in the same workspace."""
     # The root is that of sensitive/DATASET/RUN/stage: a dataset may have any name.
     table, workspace = StoredTable(**reference), Workspace(folder.parents[3])
-    if not workspace.exists(table):
+    if not (workspace.root / table.key).is_dir():
         raise ParameterError(
             f"Exporting needs the stored table {table.key}, which is gone. Delete {folder} and run "
             "the configuration again: both are made anew."

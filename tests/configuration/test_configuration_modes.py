@@ -10,14 +10,11 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS, DifferentialPrivacy
 from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.synthesis import MODE_KEYS, AggregateSeeded, Fitted, RowSeeded, Unseeded, ValueSeeded
-from tasks.core.errors import ParameterError
+from tests.configuration.files import PLAIN, PRIVATE, problems
 
 CONFIGURATIONS = Path(__file__).resolve().parents[2] / "deployments" / "configurations"
 TEMPLATES = sorted((CONFIGURATIONS / "templates").glob("*.json"))
 
-#: All that SDS needs: k-anonymity is its default.
-PLAIN = {"sensitive_microdata_path": "people.csv"}
-SMALLEST = {**PLAIN, "dp_aggregates": True, "noise_epsilon": 4.0}
 #: A value for every key that differential privacy alone reads.
 NOISE = {
     "noise_epsilon": 4.0,
@@ -30,12 +27,6 @@ NOISE = {
     "noise_threshold_type": "adaptive",
     "noise_threshold_values": {"2": 0.1},
 }
-
-
-def problems(flat: dict[str, object]) -> str:
-    with pytest.raises(ParameterError) as found:
-        from_flat(flat)
-    return str(found.value)
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
@@ -56,7 +47,7 @@ def test_the_regime_is_k_anonymity_unless_privacy_is_asked_for() -> None:
     assert isinstance(from_flat(PLAIN).protection, KAnonymity)
     assert isinstance(from_flat(PLAIN | {"dp_aggregates": False}).protection, KAnonymity)
     assert isinstance(from_flat(PLAIN | {"privacy": {"epsilon": 1}}).protection, DifferentialPrivacy)
-    assert isinstance(from_flat(SMALLEST).protection, DifferentialPrivacy)
+    assert isinstance(from_flat(PRIVATE).protection, DifferentialPrivacy)
 
 
 @pytest.mark.parametrize("key", sorted(PRIVATE_KEYS - {"privacy"}))
@@ -74,7 +65,7 @@ def test_keys_of_privacy_are_unused_where_it_is_switched_off() -> None:
 
 def test_the_mode_is_row_seeded_as_in_sds_and_fitted_under_privacy() -> None:
     assert isinstance(from_flat(PLAIN).synthesis, RowSeeded)
-    assert isinstance(from_flat(SMALLEST).synthesis, Fitted)
+    assert isinstance(from_flat(PRIVATE).synthesis, Fitted)
     assert isinstance(from_flat(PLAIN | {"synthesis_mode": "UnSeeded"}).synthesis, Unseeded)
 
 
@@ -96,17 +87,19 @@ def test_keys_of_another_mode_are_unused_whatever_they_hold(mode: str) -> None:
     assert set(from_flat(PLAIN | {"synthesis_mode": mode} | keys).unused_keys) == set(keys)
 
 
-def test_keys_of_other_modes_are_unused_under_privacy() -> None:
-    assert from_flat(SMALLEST | {"oversampling_ratio": 0.1, "oversampling_tries": 3}).unused_keys == (
-        "oversampling_ratio",
-        "oversampling_tries",
-    )
-
-
-def test_tries_without_a_ratio_have_no_effect() -> None:
-    assert from_flat(PLAIN | {"synthesis_mode": "value_seeded", "oversampling_tries": 3}).unused_keys == (
-        "oversampling_tries",
-    )
+@pytest.mark.parametrize(
+    ("flat", "unused"),
+    [
+        (
+            PRIVATE | {"oversampling_ratio": 0.1, "oversampling_tries": 3},
+            ("oversampling_ratio", "oversampling_tries"),
+        ),
+        (PLAIN | {"synthesis_mode": "value_seeded", "oversampling_tries": 3}, ("oversampling_tries",)),
+    ],
+    ids=["under privacy", "tries without a ratio"],
+)
+def test_keys_that_nobody_reads_are_unused(flat: dict[str, object], unused: tuple[str, ...]) -> None:
+    assert from_flat(flat).unused_keys == unused
 
 
 def test_an_unknown_mode_and_an_old_name_are_refused() -> None:
@@ -119,16 +112,16 @@ def test_an_unknown_mode_and_an_old_name_are_refused() -> None:
 
 @pytest.mark.parametrize("mode", ["row_seeded", "value_seeded", "unseeded"])
 def test_t15_modes_that_read_raw_records_are_refused_under_privacy(mode: str) -> None:
-    text = problems(SMALLEST | {"synthesis_mode": mode})
+    text = problems(PRIVATE | {"synthesis_mode": mode})
     assert text.count("\n") == 0 and "reads the raw records" in text and "aggregate_seeded" in text
 
 
 def test_t15_holding_the_resolution_is_refused_under_privacy() -> None:
-    text = problems(SMALLEST | {"aggregate_seeded_hold_resolution": True})
+    text = problems(PRIVATE | {"aggregate_seeded_hold_resolution": True})
     assert text.count("\n") == 0 and "aggregate_seeded_hold_resolution reads the raw records" in text
-    not_held = SMALLEST | {"synthesis_mode": "aggregate_seeded", "aggregate_seeded_hold_resolution": False}
+    not_held = PRIVATE | {"synthesis_mode": "aggregate_seeded", "aggregate_seeded_hold_resolution": False}
     assert from_flat(not_held).synthesis == AggregateSeeded()
-    both = problems(SMALLEST | {"aggregate_seeded_hold_resolution": True, "reporting_length": -2})
+    both = problems(PRIVATE | {"aggregate_seeded_hold_resolution": True, "reporting_length": -2})
     assert both.count("\n") == 1 and "reads the raw records" in both
 
 
@@ -136,7 +129,7 @@ def test_t15_holding_the_resolution_is_refused_under_privacy() -> None:
     "synthesis", [{"mode": "row_seeded"}, {"mode": "aggregate_seeded", "hold_resolution": True}]
 )
 def test_t15_the_model_itself_refuses_raw_modes_under_privacy(synthesis: dict[str, object]) -> None:
-    body = from_flat(SMALLEST).model_dump(mode="json") | {"synthesis": synthesis}
+    body = from_flat(PRIVATE).model_dump(mode="json") | {"synthesis": synthesis}
     with pytest.raises(ValidationError, match="reads the raw records"):
         RunConfiguration.model_validate(body)
 
@@ -158,8 +151,8 @@ def test_a_contract_is_strict_under_k_anonymity_unless_it_is_said_otherwise() ->
     assert (
         from_flat(PLAIN | {"contract": {"path": "a.yaml", "mode": "repair"}}).input.contract_mode == "repair"
     )
-    assert from_flat(SMALLEST | contract).input.contract_mode == "repair"
-    assert from_flat(SMALLEST | contract | {"contract_mode": "strict"}).input.contract_mode == "strict"
+    assert from_flat(PRIVATE | contract).input.contract_mode == "repair"
+    assert from_flat(PRIVATE | contract | {"contract_mode": "strict"}).input.contract_mode == "strict"
     assert from_flat(PLAIN | {"contract_mode": "strict"}).unused_keys == ("contract_mode",)
     both = {"contract": {"path": "a.yaml", "mode": "repair"}, "contract_mode": "strict"}
     assert "differ" in problems(PLAIN | both)

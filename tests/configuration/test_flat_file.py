@@ -9,14 +9,11 @@ from tasks.configuration.flat_file import PLACES, from_flat, read_configuration
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.core.errors import ParameterError
-
-#: All that SDS needs: k-anonymity is its default.
-PLAIN = {"sensitive_microdata_path": "people.csv"}
-SMALLEST = {"sensitive_microdata_path": "people.csv", "dp_aggregates": True, "noise_epsilon": 4.0}
+from tests.configuration.files import PLAIN, PRIVATE, problems
 
 #: As SDS's own templates are written, for differential privacy.
 SDS_TEMPLATE = {
-    **SMALLEST,
+    **PRIVATE,
     "sensitive_microdata_delimiter": "\t",
     "subject_id": None,
     "use_columns": [],
@@ -48,13 +45,6 @@ SDS_TEMPLATE = {
 }
 
 
-def problems(flat: dict[str, object]) -> str:
-    with pytest.raises(ParameterError) as found:
-        from_flat(flat)
-    assert found.value.exit_code == 2
-    return str(found.value)
-
-
 def private(flat: dict[str, object]) -> DifferentialPrivacy:
     """The protection of a configuration that is differentially private."""
     protection = from_flat(flat).protection
@@ -83,19 +73,19 @@ def test_a_configuration_is_the_same_after_a_way_through_prefect() -> None:
 
 
 def test_dataset_is_the_prefix_where_none_is_named() -> None:
-    assert from_flat(SMALLEST | {"prefix": "survey"}).dataset == "survey"
-    assert not from_flat(SMALLEST | {"prefix": "survey"}).dataset_is_named
-    assert from_flat(SMALLEST | {"dataset": "people"}).dataset_is_named
+    assert from_flat(PRIVATE | {"prefix": "survey"}).dataset == "survey"
+    assert not from_flat(PRIVATE | {"prefix": "survey"}).dataset_is_named
+    assert from_flat(PRIVATE | {"dataset": "people"}).dataset_is_named
 
 
 def test_defaults_are_those_of_the_documents() -> None:
-    protection = private(SMALLEST)
+    protection = private(PRIVATE)
     assert (protection.accountant, protection.delta, protection.threshold_delta_share) == ("gdp", 1e-6, 0.1)
     assert (protection.contribution, protection.thresholds.kind) == ("schema", "spurious")  # type: ignore[union-attr]
 
 
 def test_zcdp_means_the_percentile_as_in_sds() -> None:
-    by_lengths = SMALLEST | {"synthesis_mode": "aggregate_seeded"}
+    by_lengths = PRIVATE | {"synthesis_mode": "aggregate_seeded"}
     assert private(by_lengths | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
 
 
@@ -103,11 +93,11 @@ def test_zcdp_means_the_percentile_as_in_sds() -> None:
     "named", [{"percentile_percentage": 99}, {"percentile_epsilon_proportion": 0.01}, {}]
 )
 def test_a_file_that_names_sds_percentile_measures_contributions(named: dict[str, object]) -> None:
-    by_lengths = SMALLEST | {"synthesis_mode": "aggregate_seeded"}
+    by_lengths = PRIVATE | {"synthesis_mode": "aggregate_seeded"}
     assert private(by_lengths | named).contribution == ("profile" if named else "schema")
     assert private(by_lengths | named | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
     assert private(by_lengths | named | {"privacy": {"contribution": "schema"}}).contribution == "schema"
-    assert private(SMALLEST | named).contribution == "schema", "fitted records take no percentile"
+    assert private(PRIVATE | named).contribution == "schema", "fitted records take no percentile"
 
 
 @pytest.mark.parametrize("where", ["outside", "privacy"])
@@ -133,8 +123,8 @@ def test_a_length_of_0_means_all_lengths_as_in_sds(file: dict[str, object]) -> N
 def test_epsilon_may_stand_in_either_place_but_not_differ() -> None:
     only = {"sensitive_microdata_path": "people.csv", "privacy": {"epsilon": 2}}
     assert private(only).epsilon == 2
-    assert private(SMALLEST | {"privacy": {"epsilon": 4.0}}).epsilon == 4
-    assert "differ" in problems(SMALLEST | {"privacy": {"epsilon": 2}})
+    assert private(PRIVATE | {"privacy": {"epsilon": 4.0}}).epsilon == 4
+    assert "differ" in problems(PRIVATE | {"privacy": {"epsilon": 2}})
 
 
 @pytest.mark.parametrize("key", sorted(PLACES))
@@ -234,17 +224,17 @@ def test_each_fault_is_one_sentence(mode: str, key: str, value: object, sentence
 
 
 def test_a_key_of_words_or_a_structure_is_judged_as_what_was_given() -> None:
-    assert problems(SMALLEST | {"noise_threshold_type": "magic"}).count("\n") == 0
+    assert problems(PRIVATE | {"noise_threshold_type": "magic"}).count("\n") == 0
     assert (
-        problems(SMALLEST | {"sigma_proportions": [1, 0, 1]})
+        problems(PRIVATE | {"sigma_proportions": [1, 0, 1]})
         == "sigma_proportions must be more than 0, not 0."
     )
-    assert problems(SMALLEST | {"sigma_proportions": "magic"}).count("\n") == 0
+    assert problems(PRIVATE | {"sigma_proportions": "magic"}).count("\n") == 0
 
 
 def test_all_problems_are_reported_at_once() -> None:
     text = problems(
-        SMALLEST
+        PRIVATE
         | {
             "noise_epsilonn": 1,
             "reporting_length": -2,
@@ -276,7 +266,7 @@ def test_all_problems_are_reported_at_once() -> None:
     ],
 )
 def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, part: str) -> None:
-    assert part in problems(SMALLEST | {key: value})
+    assert part in problems(PRIVATE | {key: value})
 
 
 @pytest.mark.parametrize(
@@ -292,16 +282,16 @@ def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, p
 def test_values_out_of_range_of_a_draw_by_lengths_are_refused_by_their_key(
     key: str, value: object, part: str
 ) -> None:
-    assert part in problems(SMALLEST | {"synthesis_mode": "aggregate_seeded", key: value})
+    assert part in problems(PRIVATE | {"synthesis_mode": "aggregate_seeded", key: value})
 
 
 def test_input_values_are_not_repeated_in_a_message() -> None:
-    assert "canary" not in problems(SMALLEST | {"domains": {"a": "canary"}, "use_columns": [["canary"]]})
+    assert "canary" not in problems(PRIVATE | {"domains": {"a": "canary"}, "use_columns": [["canary"]]})
 
 
 def test_of_a_seed_a_message_says_nothing_and_of_a_missing_key_where_it_belongs() -> None:
-    assert "123456" not in problems(SMALLEST | {"random_seed": -123456})
-    assert problems(SMALLEST | {"privacy": {"cap": {"epsilon": 4}}}) == "privacy.cap.delta is required."
+    assert "123456" not in problems(PRIVATE | {"random_seed": -123456})
+    assert problems(PRIVATE | {"privacy": {"cap": {"epsilon": 4}}}) == "privacy.cap.delta is required."
 
 
 def test_missing_and_malformed_files(tmp_path: Path) -> None:
@@ -327,5 +317,5 @@ def test_a_table_in_place_of_a_configuration_is_told_what_drafts_one(data: bytes
 
 def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "bom.json"
-    path.write_text("\ufeff" + json.dumps(SMALLEST), encoding="utf-8")
+    path.write_text("\ufeff" + json.dumps(PRIVATE), encoding="utf-8")
     assert isinstance(read_configuration(path).protection, DifferentialPrivacy)

@@ -17,29 +17,18 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import configured_digest
+from tests.configuration.files import PLAIN, PRIVATE, problems
 from tests.flows import pipeline
 
-SMALLEST: dict[str, Any] = {
-    "sensitive_microdata_path": "people.csv",
-    "dp_aggregates": True,
-    "noise_epsilon": 4.0,
-}
-ANONYMOUS = {"sensitive_microdata_path": "people.csv", "synthesis_mode": "fitted"}
+ANONYMOUS = PLAIN | {"synthesis_mode": "fitted"}
 #: Places of the columns in the schema of `pipeline`'s table, whose first column says whose the row is.
 TOWN, AGE, SEX, SERVICES, WORK = range(5)
 
 
 def synthesis(**changes: Any) -> Fitted:
-    found = from_flat(SMALLEST | changes).synthesis
+    found = from_flat(PRIVATE | changes).synthesis
     assert isinstance(found, Fitted)
     return found
-
-
-def problems(flat: dict[str, Any]) -> str:
-    with pytest.raises(ParameterError) as found:
-        from_flat(flat)
-    assert found.value.exit_code == 2
-    return str(found.value)
 
 
 @pytest.fixture
@@ -120,7 +109,7 @@ def test_every_key_has_its_default_and_its_place() -> None:
     ],
 )
 def test_each_fault_of_a_key_is_one_sentence(key: str, value: object, sentence: str) -> None:
-    assert problems(SMALLEST | {key: value}) == sentence
+    assert problems(PRIVATE | {key: value}) == sentence
 
 
 INSTEAD = (
@@ -143,8 +132,8 @@ INSTEAD = (
 def test_what_the_theorem_does_not_cover_is_refused_and_can_be_had_by_lengths(
     named: dict[str, str], changes: dict[str, Any], key: str
 ) -> None:
-    assert problems(SMALLEST | named | changes) == key + INSTEAD
-    by_lengths = SMALLEST | changes | {"synthesis_mode": "aggregate_seeded"}
+    assert problems(PRIVATE | named | changes) == key + INSTEAD
+    by_lengths = PRIVATE | changes | {"synthesis_mode": "aggregate_seeded"}
     if changes == {"privacy": {"contribution": "percentile"}}:
         by_lengths["privacy"] = {"contribution": "percentile", "accountant": "zcdp"}
     assert isinstance(from_flat(by_lengths).synthesis, AggregateSeeded)
@@ -162,7 +151,7 @@ def test_keys_that_only_lengths_read_are_named_as_unused() -> None:
         "aggregate_seeded_counts_scale_factor": 1.0,
         "aggregate_seeded_target_number_of_records": 100,
     }
-    assert set(from_flat(SMALLEST | unused).unused_keys) == set(unused)
+    assert set(from_flat(PRIVATE | unused).unused_keys) == set(unused)
 
 
 def test_under_k_anonymity_nothing_is_measured_by_a_workload() -> None:
