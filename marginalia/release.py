@@ -280,7 +280,7 @@ def records_file(folder: Path) -> Path:
 
 def _json_of(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        body: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise StoredTableMismatch(f"{path.name} must be JSON of a release, but can't be read.") from None
-    return found
+    return body

@@ -104,7 +104,7 @@ def _kind_and_value(value: Any) -> tuple[str, Any]:
     try:
         make = _KINDS.get(type(value))
         if make is None:
-            make = next((made for kind, made in _KINDS.items() if isinstance(value, kind)), _other_value)
+            make = next((maker for kind, maker in _KINDS.items() if isinstance(value, kind)), _other_value)
         return make(value)
     except Exception:  # whatever its own code does, or a time that no type holds
         return "text", None
@@ -247,8 +247,10 @@ class TableForm:
     def without(self, names: Collection[str]) -> "TableForm":
         """The same, but that columns of these names come out as they are found."""
         known = {name.strip().casefold() for name in names}
-        kept = {name: field for name, field in self.columns.items() if name.strip().casefold() not in known}
-        return replace(self, columns=kept)
+        columns = {
+            name: field for name, field in self.columns.items() if name.strip().casefold() not in known
+        }
+        return replace(self, columns=columns)
 
 
 def to_parquet(table: Any) -> tuple[memoryview, TableForm]:
@@ -265,7 +267,7 @@ def to_parquet(table: Any) -> tuple[memoryview, TableForm]:
     pandas = sys.modules.get("pandas")  # nobody has a DataFrame who never loaded it
     frame: pd.DataFrame | None = table if pandas is not None and isinstance(table, pandas.DataFrame) else None
     arrow = _arrow_of(table) if frame is None else _arrow_of_frame(frame)
-    like = TableForm(
+    form = TableForm(
         columns={field.name: field for field in arrow.schema},
         dtypes=None if frame is None else dict(zip(frame.columns, frame.dtypes, strict=True)),
         orders={
@@ -274,7 +276,7 @@ def to_parquet(table: Any) -> tuple[memoryview, TableForm]:
             if pa.types.is_dictionary(field.type)
         },
     )
-    return _write_parquet(arrow.replace_schema_metadata(None)), like
+    return _write_parquet(arrow.replace_schema_metadata(None)), form
 
 
 def _write_parquet(arrow: pa.Table) -> memoryview:
@@ -411,42 +413,45 @@ def read_released(path: Path) -> pa.Table:
 
 
 def restore_dtypes(
-    made: pa.Table, like: TableForm, names: Mapping[str, str], delimiters: Mapping[str, str] | None = None
+    table: pa.Table,
+    form: TableForm,
+    names: Mapping[str, str],
+    delimiters: Mapping[str, str] | None = None,
 ) -> "AnyTable":
     """A released table with the dtypes of the one that it was made from.
 
     Args:
-        made: texts, or typed columns.
-        like: the other one.
+        table: texts, or typed columns.
+        form: the other one.
         names: of its columns, by the released spelling.
         delimiters: between the items of columns of several.
     """
     columns: dict[str, Any] = {}
     dtypes: dict[str, Any] = {}
-    for released in made.column_names:
+    for released in table.column_names:
         name = names.get(released, released)
-        field = like.columns.get(name)
-        column = _unescape(made[released])
+        field = form.columns.get(name)
+        column = _unescape(table[released])
         if field is None:
             columns[name] = _infer_type(column)
             continue
-        columns[name] = _cast(column, field.type, like.orders.get(name), (delimiters or {}).get(name))
-        if like.dtypes is not None and columns[name].type == field.type:
-            dtypes[name] = like.dtypes[name]
-    return pa.table(columns) if like.dtypes is None else _frame(columns, dtypes)
+        columns[name] = _cast(column, field.type, form.orders.get(name), (delimiters or {}).get(name))
+        if form.dtypes is not None and columns[name].type == field.type:
+            dtypes[name] = form.dtypes[name]
+    return pa.table(columns) if form.dtypes is None else _frame(columns, dtypes)
 
 
-def infer_dtypes(made: pa.Table) -> "AnyTable":
+def infer_dtypes(table: pa.Table) -> "AnyTable":
     """A released table whose origin nobody here knows: a DataFrame where there is pandas, else Arrow.
 
     Texts become numbers or truth values only where nothing is lost: ``01`` stays a text.
     """
-    return _frame_or_arrow({name: _infer_type(_unescape(made[name])) for name in made.column_names})
+    return _frame_or_arrow({name: _infer_type(_unescape(table[name])) for name in table.column_names})
 
 
-def as_typed(made: pa.Table) -> "AnyTable":
+def as_typed(table: pa.Table) -> "AnyTable":
     """The same of one whose columns have types of their own: texts stay texts."""
-    return _frame_or_arrow({name: made[name] for name in made.column_names})
+    return _frame_or_arrow({name: table[name] for name in table.column_names})
 
 
 def _frame_or_arrow(columns: Mapping[str, pa.ChunkedArray]) -> "AnyTable":
@@ -521,45 +526,45 @@ def _parse_durations(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedAr
 
 
 def _as_categories(column: pa.ChunkedArray, order: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
-    held = set(pc.unique(column).drop_null().to_pylist())
-    known = [value for value in order if value in held]
-    known += sorted(held - set(known))  # spelled otherwise, such as without blanks around
+    released = set(pc.unique(column).drop_null().to_pylist())
+    known = [value for value in order if value in released]
+    known += sorted(released - set(known))  # spelled otherwise, such as without blanks around
     values = pa.array(known, kind.value_type)
     indices = pc.index_in(column, values).cast(kind.index_type)
-    chunks = [pa.DictionaryArray.from_arrays(each, values, ordered=kind.ordered) for each in indices.chunks]
+    chunks = [pa.DictionaryArray.from_arrays(chunk, values, ordered=kind.ordered) for chunk in indices.chunks]
     return pa.chunked_array(chunks, pa.dictionary(kind.index_type, kind.value_type, kind.ordered))
 
 
 def _as_ordered_bins(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    held = pc.unique(column).drop_null().to_pylist() if pa.types.is_string(column.type) else []
-    matches = {label: _BIN.match(label) for label in held}
-    if not held or not all(matches.values()):
+    labels = pc.unique(column).drop_null().to_pylist() if pa.types.is_string(column.type) else []
+    matches = {label: _BIN.match(label) for label in labels}
+    if not labels or not all(matches.values()):
         return column
 
     def place(label: str) -> tuple[float, int]:
         below, above, inner = matches[label].groups()  # type: ignore[union-attr]
         return (float(below or above or inner), -1 if below else 1 if above else 0)
 
-    ordered = sorted(held, key=place)
+    ordered = sorted(labels, key=place)
     return _as_categories(column, ordered, pa.dictionary(pa.int32(), pa.string(), ordered=True))
 
 
 def _infer_type(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_string(column.type):
         return column
-    held = pc.unique(column).drop_null()
-    if not len(held):
+    values = pc.unique(column).drop_null()
+    if not len(values):
         return column
-    if set(held.to_pylist()) <= {"true", "false"}:
+    if set(values.to_pylist()) <= {"true", "false"}:
         return column.cast(pa.bool_())
-    if pc.all(pc.match_substring_regex(held, _WHOLE)).as_py():
+    if pc.all(pc.match_substring_regex(values, _WHOLE)).as_py():
         return column.cast(pa.int64())
     try:
-        numbers = held.cast(pa.float64())
+        numbers = values.cast(pa.float64())
     except pa.ArrowInvalid:
         return _as_ordered_bins(column)
     is_same = [
-        repr(number) == text for number, text in zip(numbers.to_pylist(), held.to_pylist(), strict=True)
+        repr(number) == text for number, text in zip(numbers.to_pylist(), values.to_pylist(), strict=True)
     ]
     return column.cast(pa.float64()) if all(is_same) else column
 

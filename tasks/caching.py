@@ -113,9 +113,9 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, tuple | list):
-        return [as_plain(each) for each in value]
+        return [as_plain(inner) for inner in value]
     if isinstance(value, dict):
-        return {str(name): as_plain(each) for name, each in value.items()}
+        return {str(name): as_plain(inner) for name, inner in value.items()}
     return value
 
 

@@ -170,10 +170,10 @@ class Cluster(Workers):
         return _Given(task, sent, self._opened().submit(task, {"sent": sent}))
 
     def _result(self, given: _Given) -> Any:
-        found = self._safely(partial(self._taken, given))
-        if isinstance(found, _Failed):
-            raise found.error
-        return found
+        result = self._safely(partial(self._taken, given))
+        if isinstance(result, _Failed):
+            raise result.error
+        return result
 
     def _taken(self, given: _Given) -> Any:
         try:

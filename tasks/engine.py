@@ -114,8 +114,8 @@ class Steadfast(Workers):
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
         done = 0
         try:
-            for made in self.workers.each(name, work, parts):
-                yield made
+            for result in self.workers.each(name, work, parts):
+                yield result
                 done += 1
         except (ClusterLost, StorageError, InternalError):
             tell(

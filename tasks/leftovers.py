@@ -32,20 +32,20 @@ def _place() -> str:
 
 def clear(folder: Path) -> bool:
     """Remove from a folder the marked files and folders of dead processes; True if there were any."""
-    found: list[Path] = []
+    leftovers: list[Path] = []
     with suppress(OSError):  # it is not there, or closed to this user
-        found = [path for path in folder.iterdir() if _is_left_over(path.name)]
-    for path in found:
+        leftovers = [path for path in folder.iterdir() if _is_left_over(path.name)]
+    for path in leftovers:
         _remove(path)
-    return bool(found)
+    return bool(leftovers)
 
 
 def _is_left_over(name: str) -> bool:
-    found = _MARKED.fullmatch(name)
-    if found is None or found["place"] != _place():
+    mark = _MARKED.fullmatch(name)
+    if mark is None or mark["place"] != _place():
         return False
     try:
-        os.kill(int(found["pid"]), 0)
+        os.kill(int(mark["pid"]), 0)
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):  # another user's process, and so alive; or no process id at all

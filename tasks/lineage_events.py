@@ -61,8 +61,8 @@ class RunEvents:
             inputs = [self._given(lineage[name], place) for name in parents]
             outputs = [self._made(node, place) for node in nodes]
             for state in ("START", "COMPLETE"):
-                made = outputs if state == "COMPLETE" else []
-                self._emit(state, run, job, inputs=inputs, outputs=made, parent=True)
+                outputs_so_far = outputs if state == "COMPLETE" else []
+                self._emit(state, run, job, inputs=inputs, outputs=outputs_so_far, parent=True)
             self._outputs += outputs
 
     def complete(self) -> None:
@@ -128,9 +128,9 @@ class RunEvents:
 
     def _given(self, node: LineageNode, place: str) -> Any:
         """An input: a source by its name, a released file with its hash."""
-        found = self._named(node.name, place if node.name not in SOURCES else "")
-        found.facets = _version(node)
-        return found
+        dataset = self._named(node.name, place if node.name not in SOURCES else "")
+        dataset.facets = _version(node)
+        return dataset
 
     def _made(self, node: LineageNode, place: str) -> Any:
         from openlineage.client.event_v2 import OutputDataset

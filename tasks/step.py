@@ -83,7 +83,7 @@ def carry_messages() -> None:
     LOGGER.addHandler(RunLogHandler())
     for name in _PREFECT:
         logger = logging.getLogger(name)
-        if not any(isinstance(each, WithoutTraceback) for each in logger.filters):
+        if not any(isinstance(existing, WithoutTraceback) for existing in logger.filters):
             logger.addFilter(WithoutTraceback())
 
 
@@ -127,9 +127,9 @@ class ProgressArtifact:
         with contextlib.suppress(Exception):  # no server stops a step by not answering here
             if self._artifact is None:
                 key = f"progress-{self._step.replace('_', '-')}"
-                made = create_progress_artifact(percent, key, f"How far {self._step} is.")
-                assert isinstance(made, UUID), "a step is no coroutine"
-                self._artifact = made
+                artifact = create_progress_artifact(percent, key, f"How far {self._step} is.")
+                assert isinstance(artifact, UUID), "a step is no coroutine"
+                self._artifact = artifact
             else:
                 update_progress_artifact(self._artifact, percent)
 
@@ -155,7 +155,7 @@ def results_in(values: Iterable[Any]) -> list[Any]:
 
 def edges_from(given: list[Any]) -> list[Any]:
     """Those that no other one was made from. Args: given: results of steps."""
-    return [each for each in given if not any(each in _origins[other] for other in given)]
+    return [result for result in given if not any(result in _origins[other] for other in given)]
 
 
 def without_edges(value: Any) -> Any:
@@ -166,7 +166,7 @@ def without_edges(value: Any) -> Any:
 def record_origins(result: Any, given: list[Any]) -> None:
     """Note what a result was made from. Args: result: of a step. given: results of others."""
     if isinstance(result, Reference):
-        _origins[result] = frozenset(given).union(*(_origins[each] for each in given))
+        _origins[result] = frozenset(given).union(*(_origins[other] for other in given))
 
 
 def _results(value: Any) -> Iterator[Any]:
@@ -276,15 +276,15 @@ def _storing(fill: Callable[..., Any], traits: _Traits) -> Callable[..., Any]:
     @functools.wraps(fill)
     def store(run: RunWorkspace, /, *args: object, **kwargs: object) -> StoredTable:
         made_of = (fill.__name__, *args, *kwargs.values())
-        shown = None if traits.zone == SENSITIVE else ProgressArtifact(traits.folder)
-        with closing(Progress(traits.progress or traits.makes, shown=shown)) as progress:
+        artifact = None if traits.zone == SENSITIVE else ProgressArtifact(traits.folder)
+        with closing(Progress(traits.progress or traits.makes, shown=artifact)) as progress:
             stored = run.store(
                 run.folder(traits.zone) / traits.folder,
                 traits.makes,
                 lambda folder: fill(Output(folder, run, progress, made_of, traits.zone), *args, **kwargs),
             )
-        if shown is not None:
-            shown.close()
+        if artifact is not None:
+            artifact.close()
         return stored
 
     return store

@@ -30,11 +30,11 @@ def _sources(root: Path) -> list[Path]:
 
 def _every_file(root: Path) -> list[Path]:
     """All files below a folder, but of libraries that the explorer is built with."""
-    found = []
+    paths = []
     for folder, below, files in os.walk(root):
         below[:] = [name for name in below if name not in ("node_modules", "__pycache__")]
-        found += [Path(folder) / name for name in files]
-    return found
+        paths += [Path(folder) / name for name in files]
+    return paths
 
 
 @functools.cache

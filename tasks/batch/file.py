@@ -163,7 +163,7 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
         problems.append('runs must be an object of groups, each a list of runs: {"group": [{"name": "a"}]}.')
         return
     folders: dict[str, str] = {}
-    found: list[_RunProblems] = []
+    noted: list[_RunProblems] = []
     for group, listed in groups.items():
         if not is_label(group):
             problems.append(f"runs: the group {group!r} {_SAFE}.")
@@ -176,17 +176,17 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
             problems.append(f"{group}: must be a list of runs, each an object with a name.")
             continue
         for index, entry in enumerate(listed):
-            run = _run(group, index, entry, base, found)
+            run = _run(group, index, entry, base, noted)
             if run is not None:
                 yield run
-    problems += problems_by_run(found)
+    problems += problems_by_run(noted)
 
 
-def problems_by_run(found: list[_RunProblems]) -> list[str]:
+def problems_by_run(noted: list[_RunProblems]) -> list[str]:
     """What is wrong with the runs, each under its label, and what is wrong with all of them once."""
-    shared = [text for text in found[0][1] if all(text in texts for _, texts in found)] if found[1:] else []
-    each = [f"{run}: {text}" for run, texts in found for text in texts if text not in shared]
-    return [f"base_config, in every run: {text}" for text in shared] + each
+    shared = [text for text in noted[0][1] if all(text in texts for _, texts in noted)] if noted[1:] else []
+    single = [f"{run}: {text}" for run, texts in noted for text in texts if text not in shared]
+    return [f"base_config, in every run: {text}" for text in shared] + single
 
 
 def _run(
@@ -201,12 +201,12 @@ def _run(
         return None
     name = entry.get("name")
     label = f"{group}/{name}" if isinstance(name, str) and name else f"{group}/{index}"
-    found = [] if isinstance(skip, bool) else [f"skip must be true or false, not {json.dumps(skip)}."]
+    problems = [] if isinstance(skip, bool) else [f"skip must be true or false, not {json.dumps(skip)}."]
     if not isinstance(name, str) or not is_label(name):
-        found.append(f"name {_SAFE}.")
+        problems.append(f"name {_SAFE}.")
     differing = {key: value for key, value in entry.items() if key not in ("name", "skip")}
     if "output_dir" in differing and differing.pop("output_dir") != base.get("output_dir"):
-        found.append(
+        problems.append(
             "output_dir must be that of base_config, as each run has a folder in it: remove the "
             "key from the run."
         )
@@ -214,9 +214,9 @@ def _run(
     try:
         configuration = from_flat(base | differing)
     except ParameterError as error:
-        found += [_placed(problem, base, differing) for problem in error.problems]
-    noted.append((label, found))
-    return BatchRun(group, index, str(name), configuration) if configuration and not found else None
+        problems += [_placed(problem, base, differing) for problem in error.problems]
+    noted.append((label, problems))
+    return BatchRun(group, index, str(name), configuration) if configuration and not problems else None
 
 
 def _placed(problem: str, base: dict[str, Any], differing: dict[str, Any]) -> str:

@@ -128,8 +128,8 @@ def join_group(
         for run in runs
         if "evaluation" in run.places
     }
-    shown = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
-    _compare(shown, failed, home, f"{group}: releases side by side")
+    comparable = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
+    _compare(comparable, failed, home, f"{group}: releases side by side")
     if evaluated:
         sensitive = _closed_folder(workspace, group)
         write_joined_stats(evaluated, prefix, sensitive)

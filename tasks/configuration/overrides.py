@@ -68,10 +68,10 @@ def without_secrets(body: Any) -> Any:
     {'prefix': 'a', 'runs': [{'name': 'b'}]}
     """
     if isinstance(body, Mapping):
-        kept = {key: value for key, value in body.items() if not SECRET_KEYS.search(str(key))}
-        return {key: without_secrets(value) for key, value in kept.items()}
+        public = {key: value for key, value in body.items() if not SECRET_KEYS.search(str(key))}
+        return {key: without_secrets(value) for key, value in public.items()}
     if isinstance(body, list):
-        return [without_secrets(each) for each in body]
+        return [without_secrets(inner) for inner in body]
     return _CREDENTIALS.sub("://", body) if isinstance(body, str) else body
 
 
@@ -89,9 +89,9 @@ def _problem(key: str, value: Any) -> str:
 
 def _settled_in_the_file(keys: Sequence[str]) -> str:
     hints = [(key, did_you_mean(key, ALLOWED)) for key in keys]
-    said = ", ".join(f"{key} ({meant})" if meant else key for key, meant in hints)
+    named = ", ".join(f"{key} ({meant})" if meant else key for key, meant in hints)
     return (
-        f"overrides must not hold {said}: one run may differ from its file in {', '.join(ALLOWED)} alone. "
+        f"overrides must not hold {named}: one run may differ from its file in {', '.join(ALLOWED)} alone. "
         "Change the configuration file."
     )
 
@@ -101,8 +101,8 @@ def _secret(key: str, value: Any) -> str:
     if SECRET_KEYS.search(key):
         return key
     if isinstance(value, Mapping):
-        inner = (_secret(str(name), each) for name, each in value.items())
-        return next((f"{key}.{found}" for found in inner if found), "")
+        inner = (_secret(str(name), inner_value) for name, inner_value in value.items())
+        return next((f"{key}.{path}" for path in inner if path), "")
     texts = value if isinstance(value, list) else [value]
     if any(isinstance(text, str) and _CREDENTIALS.search(text) for text in texts):
         return f"a password in {key}"

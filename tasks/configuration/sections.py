@@ -34,15 +34,15 @@ def as_form(schema: dict[str, Any], kind: type[BaseModel]) -> None:
     properties = schema.get("properties", {})
     for name in _not_asked(kind):
         properties.pop(name, None)
-    for name, asked in ((name, kind.model_fields[name]) for name in properties):
-        shown = properties[name]
-        if isinstance(asked.default, BaseModel):
-            hidden = _not_asked(type(asked.default))
-            shown["default"] = to_jsonable_python({k: v for k, v in asked.default if k not in hidden})
-        if asked.title is None:
-            shown["title"] = name.replace("_", " ").capitalize()
-        if "const" in shown:
-            shown["description"] = "Leave this as it is: it says which of the tabs is meant."
+    for name, field in ((name, kind.model_fields[name]) for name in properties):
+        form_field = properties[name]
+        if isinstance(field.default, BaseModel):
+            hidden = _not_asked(type(field.default))
+            form_field["default"] = to_jsonable_python({k: v for k, v in field.default if k not in hidden})
+        if field.title is None:
+            form_field["title"] = name.replace("_", " ").capitalize()
+        if "const" in form_field:
+            form_field["description"] = "Leave this as it is: it says which of the tabs is meant."
 
 
 def _not_asked(kind: type[BaseModel]) -> list[str]:
@@ -106,12 +106,12 @@ KEEPS_NAME = "a release keeps its name whatever the value"
 
 def keys_of(kind: type[BaseModel], section: str = "") -> dict[str, str]:
     """The keys of a section of the flat file that a model's fields are given by, each with its field."""
-    found = {}
+    fields_by_key = {}
     for name, field in kind.model_fields.items():
-        for key in [each for each in field.metadata if isinstance(each, Key)] or [Key(name)]:
+        for key in [mark for mark in field.metadata if isinstance(mark, Key)] or [Key(name)]:
             if key.name and key.section == section:
-                found[key.name] = name
-    return found
+                fields_by_key[key.name] = name
+    return fields_by_key
 
 
 PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]

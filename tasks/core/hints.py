@@ -29,8 +29,8 @@ def list_some(names: Sequence[str], most: int = 5) -> str:
     >>> list_some(["age", "sex", "town"], most=2)
     "'age', 'sex' and 1 more"
     """
-    shown = ", ".join(map(repr, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+    first = ", ".join(map(repr, names[:most]))
+    return first if len(names) <= most else f"{first} and {len(names) - most:,} more"
 
 
 _LETTERS_A_SLIP = 3  # one edit may be a slip in so many letters
@@ -44,13 +44,13 @@ def did_you_mean(given: str, known: Iterable[str], shown: Callable[[str], str] =
     """
     # Upper and lower case is the likeliest slip of all.
     spelt = {name.casefold(): name for name in known if name}
-    said = given.casefold()
-    near = {name: _distance(said, name) for name in spelt}
-    found = min(near, key=lambda name: near[name], default="")
-    if found and near[found] <= min(max(len(said) // _LETTERS_A_SLIP, 1), len(said) - 1):
-        return f"did you mean {shown(spelt[found])}?"
-    begun = [name for name in spelt if len(said) >= _LETTERS_A_SLIP and name.startswith(said)]
-    return f"did you mean {shown(spelt[begun[0]])}?" if len(begun) == 1 else ""
+    wanted = given.casefold()
+    near = {name: _distance(wanted, name) for name in spelt}
+    nearest = min(near, key=lambda name: near[name], default="")
+    if nearest and near[nearest] <= min(max(len(wanted) // _LETTERS_A_SLIP, 1), len(wanted) - 1):
+        return f"did you mean {shown(spelt[nearest])}?"
+    longer = [name for name in spelt if len(wanted) >= _LETTERS_A_SLIP and name.startswith(wanted)]
+    return f"did you mean {shown(spelt[longer[0]])}?" if len(longer) == 1 else ""
 
 
 def _distance(one: str, other: str) -> int:

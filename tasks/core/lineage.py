@@ -72,9 +72,12 @@ class Lineage:
         """
         nodes = tuple(
             LineageNode(
-                each["name"], each["zone"], tuple(each["parents"]), {k: each[k] for k in _FACTS if k in each}
+                entry["name"],
+                entry["zone"],
+                tuple(entry["parents"]),
+                {k: entry[k] for k in _FACTS if k in entry},
             )
-            for each in body["nodes"]
+            for entry in body["nodes"]
         )
         return cls(body["dataset"], body["vintage"], nodes)
 
@@ -98,17 +101,17 @@ class Lineage:
 
     def before(self, name: str) -> list[LineageNode]:
         """All that it was made from, the first sources first."""
-        found = set(self[name].parents)
+        ancestors = set(self[name].parents)
         for node in reversed(self.nodes):
-            found |= set(node.parents) if node.name in found else set()
-        return [node for node in self.nodes if node.name in found]
+            ancestors |= set(node.parents) if node.name in ancestors else set()
+        return [node for node in self.nodes if node.name in ancestors]
 
     def after(self, name: str) -> list[LineageNode]:
         """All that was made from it, in order."""
-        found = {name}
+        reached = {name}
         for node in self.nodes:
-            found |= {node.name} if found & set(node.parents) else set()
-        return [node for node in self.nodes if node.name in found - {name}]
+            reached |= {node.name} if reached & set(node.parents) else set()
+        return [node for node in self.nodes if node.name in reached - {name}]
 
 
 def parents_present(name: str, wanted: Mapping[str, Sequence[str]], present: Mapping[str, str]) -> list[str]:
@@ -122,15 +125,15 @@ def parents_present(name: str, wanted: Mapping[str, Sequence[str]], present: Map
     >>> parents_present("counts", wanted, {"counts": "people_counts.tsv"})
     ['measurement']
     """
-    found: list[str] = []
+    parents: list[str] = []
     for parent in wanted[name]:
         if parent in SOURCES:
-            found.append(parent)
+            parents.append(parent)
         elif parent in present:
-            found.append(present[parent])
+            parents.append(present[parent])
         elif parent in wanted:
-            found += parents_present(parent, wanted, present)
-    return list(dict.fromkeys(found))
+            parents += parents_present(parent, wanted, present)
+    return list(dict.fromkeys(parents))
 
 
 def _in_order(nodes: list[LineageNode]) -> list[LineageNode]:

@@ -32,11 +32,11 @@ def run_jobs(jobs: Iterable[Job], threads: int, tell: Callable[[], None]) -> Non
         tell: called about twice a second.
     """
     if threads == 1:
-        told = time.monotonic()
+        last_report = time.monotonic()
         for _ in _steps(iter(jobs)):
-            if time.monotonic() - told > _SECONDS_BETWEEN_REPORTS:
+            if time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
                 tell()
-                told = time.monotonic()
+                last_report = time.monotonic()
         return
     stopped = False
 
@@ -50,8 +50,8 @@ def run_jobs(jobs: Iterable[Job], threads: int, tell: Callable[[], None]) -> Non
         try:
             while running:
                 ended, running = wait(running, timeout=_SECONDS_BETWEEN_REPORTS)
-                for each in ended:
-                    each.result()
+                for future in ended:
+                    future.result()
                 tell()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -99,5 +99,5 @@ def _few_at_a_time(
             running += [pool.submit(run, unit) for unit in itertools.islice(units, 1)]
             yield done
     finally:
-        for each in running:
-            each.cancel()
+        for future in running:
+            future.cancel()

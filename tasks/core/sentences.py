@@ -55,11 +55,11 @@ class Sentences:
         Raises:
             InternalError: the section holds none, or the values given are not those that they name.
         """
-        found = {key: text for key, text in self.texts.items() if key.rpartition(".")[0] == section}
-        if not found:
+        texts = {key: text for key, text in self.texts.items() if key.rpartition(".")[0] == section}
+        if not texts:
             raise InternalError(f"A section must hold sentences; {section} does not.")
-        self._require(found, values)
-        return [text.format(**self.words, **values) for text in found.values()]
+        self._require(texts, values)
+        return [text.format(**self.words, **values) for text in texts.values()]
 
     def _require(self, texts: Mapping[str, str], values: Mapping[str, str]) -> None:
         named = {name for text in texts.values() for name in placeholders(text)} - set(self.words)

@@ -199,11 +199,11 @@ def _require_split(source: InputFile, configuration: RunConfiguration) -> None:
     used = tuple(map(bare_name, configuration.input.use_columns))
     if source.is_parquet or len(names) != 1 or used == names:
         return
-    found = [words for sign, words in _OTHER_DELIMITERS.items() if sign in names[0]]
-    if found:
+    signs = [words for sign, words in _OTHER_DELIMITERS.items() if sign in names[0]]
+    if signs:
         raise ParameterError(
             f"The delimiter must split the input's header into columns, but {source.delimiter!r} leaves a "
-            f"single column, which holds {found[0]}. Give the right one as sensitive_microdata_delimiter."
+            f"single column, which holds {signs[0]}. Give the right one as sensitive_microdata_delimiter."
         )
 
 

@@ -94,8 +94,8 @@ def estimate(described: RunFacts, *, look: bool = False, partitions: int = 1) ->
     tables = tables_bytes(parameters, schema)
     records, source = number_of_rows(described.source, look=look)
     combinations = min(sum(math.comb(width, k) for k in range(1, length + 1)), _BEYOND)
-    found = [level.candidates for level in levels] or _reported(described, length, records)
-    cells = sum(min(candidates, _MOST_CELLS) for candidates in found)
+    candidates_by_length = [level.candidates for level in levels] or _reported(described, length, records)
+    cells = sum(min(candidates, _MOST_CELLS) for candidates in candidates_by_length)
     cost = _NANOSECONDS
     nanoseconds = (
         records * width * cost["cell of input"]
@@ -104,7 +104,7 @@ def estimate(described: RunFacts, *, look: bool = False, partitions: int = 1) ->
         + records * cost["synthetic record"]
     )
     fixed = math.ceil(records / partitions) * width * _BYTES["slot of a record"] + tables
-    memory, shorter = _memory_mb(fixed, width, found)
+    memory, shorter = _memory_mb(fixed, width, candidates_by_length)
     disk = records * width * 12 / 2**20 + cells * 12 / 2**20 + 20
     return Estimate(
         records,
@@ -118,22 +118,22 @@ def estimate(described: RunFacts, *, look: bool = False, partitions: int = 1) ->
     )
 
 
-def _memory_mb(fixed: int, width: int, found: list[int]) -> tuple[int, tuple[int, ...]]:
+def _memory_mb(fixed: int, width: int, candidates_by_length: list[int]) -> tuple[int, tuple[int, ...]]:
     """The memory of a run, and what it would be at each smaller reporting length.
 
     Args:
         fixed: bytes that are needed whatever the length.
         width: the most values of a record.
-        found: the most combinations of each length.
+        candidates_by_length: the most combinations of each length.
     """
     needed, combinations, most = [fixed], 0, 0
-    for length, number in enumerate(found, start=1):
+    for length, number in enumerate(candidates_by_length, start=1):
         combinations = min(combinations + math.comb(width, length), _BEYOND)
         most = max(most, min(number, _MOST_CELLS))
         needed.append(
             fixed + most * _BYTES["cell"] + combinations * _BYTES["combination of columns"],
         )
-    megabytes = [_START_MB - (-each // 2**20) for each in needed]
+    megabytes = [_START_MB - (-size // 2**20) for size in needed]
     return megabytes[-1], tuple(megabytes[1:-1])
 
 
@@ -159,11 +159,11 @@ def _reported(described: RunFacts, length: int, records: int) -> list[int]:
 
 def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ...]:
     planned = plan_release(parameters, all_declared=schema.all_declared, levels=parameters.reporting_length)
-    found = _candidates(_sizes(schema), parameters.reporting_length)
+    candidates_by_length = _candidates(_sizes(schema), parameters.reporting_length)
     levels = []
     before = 0
     for length in range(1, parameters.reporting_length + 1):
-        candidates = found[length]
+        candidates = candidates_by_length[length]
         sensitivity = min(math.comb(schema.width, length), candidates)
         sigma = planned.sigmas[length - 1]
         scale = thresholds.scale(sigma, sensitivity)
@@ -193,14 +193,14 @@ def first_length(described: RunFacts, records: int) -> FirstLength:
 
 
 def _candidates(sizes: list[int], length: int) -> list[int]:
-    found = [1, *[0] * length]
+    products = [1, *[0] * length]
     for size in sizes:
         for k in range(length, 0, -1):
-            found[k] += found[k - 1] * size
-    return found
+            products[k] += products[k - 1] * size
+    return products
 
 
-def require_room(found: Estimate, workspace: Path) -> None:
+def require_room(needs: Estimate, workspace: Path) -> None:
     """Refuse a run that can't fit.
 
     Raises:
@@ -208,26 +208,26 @@ def require_room(found: Estimate, workspace: Path) -> None:
     """
     problems = []
     memory, disk = free_memory_mb(), free_disk_mb(workspace)
-    if found.memory_mb > memory:
+    if needs.memory_mb > memory:
         problems.append(
-            f"The run needs about {found.memory_mb} MB of memory, but {memory} MB are free. What helps: "
-            f"{'; '.join(_remedies(found, memory))}."
+            f"The run needs about {needs.memory_mb} MB of memory, but {memory} MB are free. What helps: "
+            f"{'; '.join(_remedies(needs, memory))}."
         )
-    if found.disk_mb > disk:
+    if needs.disk_mb > disk:
         problems.append(
-            f"The run needs about {found.disk_mb} MB of disk, but {disk} MB are free in {workspace}. Free "
+            f"The run needs about {needs.disk_mb} MB of disk, but {disk} MB are free in {workspace}. Free "
             "some space, or give another output_dir."
         )
     if problems:
         raise ResourceLimit(problems)
 
 
-def _remedies(found: Estimate, memory: int) -> list[str]:
+def _remedies(needs: Estimate, memory: int) -> list[str]:
     fewer, coarser = "fewer columns (use_columns)", "bins or domains of fewer values"
-    fitting = [length for length, needed in enumerate(found.shorter_mb, start=1) if needed <= memory]
-    if not found.tables_mb:
+    fitting = [length for length, needed in enumerate(needs.shorter_mb, start=1) if needed <= memory]
+    if not needs.tables_mb:
         shorter = f"reporting_length {fitting[-1]}" if fitting else "a smaller reporting_length"
-        return [*([shorter] if found.shorter_mb else []), fewer, coarser]
+        return [*([shorter] if needs.shorter_mb else []), fewer, coarser]
     if fitting:
         words = "so that counts of longer combinations are not listed; nothing that is measured changes"
         return [f"reporting_length {fitting[-1]}, {words}", fewer]

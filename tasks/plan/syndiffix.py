@@ -89,23 +89,25 @@ def questions(settings: SynDiffix, columns: Sequence[str]) -> tuple[tuple[str, .
     """
     if settings.tables == "pairs":
         return tuple(combinations(columns, 2))
-    found: list[tuple[str, ...]] = []
-    wrong: list[str] = []
+    sets: list[tuple[str, ...]] = []
+    problems: list[str] = []
     for number, names in enumerate(settings.tables, start=1):
         unknown = sorted(set(names) - set(columns))
         if unknown:
-            wrong.append(
+            problems.append(
                 f"syndiffix.tables: set {number} must name columns that are synthesized, and "
                 f"{', '.join(map(repr, unknown))} is not among them: correct the name."
             )
         if len(set(names)) < len(names):
-            wrong.append(f"syndiffix.tables: set {number} must name each column once: remove what repeats.")
-        found.append(tuple(column for column in columns if column in names))
-    if len(set(found)) < len(found):
-        wrong.append("syndiffix.tables must hold each set of columns once: remove what repeats.")
-    if wrong:
-        raise ParameterError(wrong)
-    return tuple(found)
+            problems.append(
+                f"syndiffix.tables: set {number} must name each column once: remove what repeats."
+            )
+        sets.append(tuple(column for column in columns if column in names))
+    if len(set(sets)) < len(sets):
+        problems.append("syndiffix.tables must hold each set of columns once: remove what repeats.")
+    if problems:
+        raise ParameterError(problems)
+    return tuple(sets)
 
 
 def synthesized_table(source: InputFile, selection: Selection, pattern: Path | None) -> PublicTable:
@@ -132,10 +134,10 @@ class _Matching:
         self.problems: list[str] = []
 
     def all(self, key: str, declared: Sequence[str]) -> tuple[str, ...]:
-        found = tuple(self.one(key, name) for name in declared)
-        if len(set(found)) < len(found):
+        names = tuple(self.one(key, name) for name in declared)
+        if len(set(names)) < len(names):
             self.problems.append(f"{key} must name each column once: remove what repeats.")
-        return found
+        return names
 
     def known(self, declared: str) -> str:
         """One of them, itself where the header does not have it, of which nothing is said."""
@@ -143,13 +145,13 @@ class _Matching:
 
     def one(self, key: str, declared: str) -> str:
         """One of them, itself where the header does not have it."""
-        found = self._names.get(matching_name(declared))
-        if found is None:
+        name = self._names.get(matching_name(declared))
+        if name is None:
             meant = did_you_mean(matching_name(declared), self._names, self._shown)
             self.problems.append(
                 f"{key} names {declared!r}, which is not a column of the input: {meant or 'correct it.'}"
             )
-        return found or declared
+        return name or declared
 
     def _shown(self, matched: str) -> str:
         """By position: a name that nobody declared is told to nobody."""
@@ -181,17 +183,17 @@ def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
 def _overlaps(
     columns: Sequence[str], ids: Sequence[str], bins: Mapping[str, object], settings: SynDiffix
 ) -> list[str]:
-    found = []
+    problems = []
     if not columns:
-        found.append("syndiffix.columns must leave a column to synthesize beside the ids: name one.")
+        problems.append("syndiffix.columns must leave a column to synthesize beside the ids: name one.")
     for name in sorted(set(columns) & set(ids)):
-        found.append(f"{name!r} says whose row it is and can't be synthesized: name it once.")
+        problems.append(f"{name!r} says whose row it is and can't be synthesized: name it once.")
     known = set(map(matching_name, columns))
     for key, names in (("syndiffix.value_safe_columns", settings.value_safe_columns), ("bins", bins)):
         for name in names:
             if matching_name(name) not in known:
-                found.append(f"{key} names {name!r}, which is not synthesized: remove it, or select it.")
-    return found
+                problems.append(f"{key} names {name!r}, which is not synthesized: remove it, or select it.")
+    return problems
 
 
 def weaker_protection_notes(
@@ -205,22 +207,24 @@ def weaker_protection_notes(
     """
     low, usual = anonymization.low_count_params, SuppressionParameters()
     interval, size = FlatteningInterval(), anonymization.layer_noise_sd
-    found = []
+    weaknesses = []
     if not size:
-        found.append(NOTES.say("weakened.no_noise"))
+        weaknesses.append(NOTES.say("weakened.no_noise"))
     elif size < AnonymizationParameters.layer_noise_sd:
-        found.append(NOTES.say("weakened.less_noise", size=f"{size:g}"))
+        weaknesses.append(NOTES.say("weakened.less_noise", size=f"{size:g}"))
     if low.low_threshold < usual.low_threshold or low.mean < usual.mean:
-        found.append(NOTES.say("weakened.groups", least=str(low.low_threshold), mean=f"{low.mean:g}"))
+        weaknesses.append(NOTES.say("weakened.groups", least=str(low.low_threshold), mean=f"{low.mean:g}"))
     if low.layer_sd < usual.layer_sd:
-        found.append(NOTES.say("weakened.thresholds", size=f"{low.layer_sd:g}"))
+        weaknesses.append(NOTES.say("weakened.thresholds", size=f"{low.layer_sd:g}"))
     for group in ("outlier_count", "top_count"):
-        given: FlatteningInterval = getattr(anonymization, group)
-        if given.lower < interval.lower or given.upper < interval.upper:
-            found.append(NOTES.say(f"flattened.{group}", lower=str(given.lower), upper=str(given.upper)))
+        chosen: FlatteningInterval = getattr(anonymization, group)
+        if chosen.lower < interval.lower or chosen.upper < interval.upper:
+            weaknesses.append(
+                NOTES.say(f"flattened.{group}", lower=str(chosen.lower), upper=str(chosen.upper))
+            )
     if value_safe:
-        found.append(NOTES.say("weakened.value_safe", columns=safe_told))
-    return [NOTES.say("weakened.told", what=each) for each in found]
+        weaknesses.append(NOTES.say("weakened.value_safe", columns=safe_told))
+    return [NOTES.say("weakened.told", what=weakness) for weakness in weaknesses]
 
 
 def missing_id_notes(ids: pa.Table) -> list[str]:
@@ -232,16 +236,16 @@ def missing_id_notes(ids: pa.Table) -> list[str]:
 
 def inferred_type_notes(columns: Sequence[ChosenColumn], schema: pa.Schema) -> list[str]:
     """Types that were found out, in a line; a text may have been meant for something else."""
-    found = [
+    inferred = [
         f"{column.name}:{type_letter(schema.field(column.name).type)}"
         for column in columns
         if not column.letter
     ]
-    if not found:
+    if not inferred:
         return []
-    told = NOTES.say("types.inferred", columns=" ".join(found))
-    is_text = any(each.endswith(":s") for each in found)
-    return [f"{told} {NOTES.say('types.remedy')}" if is_text else told]
+    note = NOTES.say("types.inferred", columns=" ".join(inferred))
+    is_text = any(each.endswith(":s") for each in inferred)
+    return [f"{note} {NOTES.say('types.remedy')}" if is_text else note]
 
 
 def left_out_note(named: Sequence[str], number: int, target: str) -> str:
@@ -251,5 +255,5 @@ def left_out_note(named: Sequence[str], number: int, target: str) -> str:
         named: those that may be named.
     """
     unnamed = NOTES.say("left_out.unnamed", number=str(number))
-    shown = ", ".join(named) if len(named) == number else unnamed
-    return NOTES.say("left_out.told", target=repr(target), columns=shown)
+    columns = ", ".join(named) if len(named) == number else unnamed
+    return NOTES.say("left_out.told", target=repr(target), columns=columns)

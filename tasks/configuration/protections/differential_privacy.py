@@ -150,18 +150,18 @@ class DifferentialPrivacy(ProtectionSettings):
     @classmethod
     def refusals(cls, mode: str, *, holds: bool) -> list[str]:
         """What reads the raw records."""
-        found = []
+        problems = []
         if mode in MODES and mode not in cls.modes:
-            found.append(
+            problems.append(
                 f"synthesis_mode {mode} reads the raw records and can't be released under differential "
                 "privacy: use fitted or aggregate_seeded, or set dp_aggregates to false for k-anonymity"
             )
         if holds:
-            found.append(
+            problems.append(
                 "aggregate_seeded_hold_resolution reads the raw records and can't be released under "
                 "differential privacy: leave it out, or set dp_aggregates to false for k-anonymity"
             )
-        return found
+        return problems
 
     @classmethod
     def complete(cls, given: dict[str, Any], mode: str) -> None:

@@ -126,8 +126,8 @@ class SynDiffix(_Settings):
 
     def _restricted(self, names: frozenset[str], columns: Collection[str]) -> "SynDiffix":
         safe = tuple(name for name in self.value_safe_columns if name in columns)
-        kept: dict[str, Any] = {name: getattr(self, name) for name in names}
-        return SynDiffix(**kept | {"value_safe_columns": tuple(sorted(safe))})
+        settings: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return SynDiffix(**settings | {"value_safe_columns": tuple(sorted(safe))})
 
 
 _CLUSTER_SETTINGS = frozenset({"clustering"}).union(*CLUSTERING_KEYS.values())

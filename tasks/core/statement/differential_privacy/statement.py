@@ -255,8 +255,8 @@ def _stopped_runs(ledger: LedgerFacts) -> Json:
         contracts = ledger.stopping_contracts
         counted = _TEXT.say("conditions.stopped_run")
         if runs > 1:
-            known = {"runs": format_whole(runs), "contracts": format_whole(contracts)}
-            counted = _TEXT.say("conditions.stopped_runs", **known)
+            numbers = format_whole(runs), format_whole(contracts)
+            counted = _TEXT.say("conditions.stopped_runs", runs=numbers[0], contracts=numbers[1])
         sentence = f"{counted} {_TEXT.say('conditions.stopped')}"
         stopped["stopped_by_contract"] = {"runs": runs, "contracts": contracts, "sentence": sentence}
     if runs := ledger.unread_runs:
