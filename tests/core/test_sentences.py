@@ -50,6 +50,16 @@ def pattern(key: ast.expr, *, each: bool) -> str:
     return found + (r"\.[a-z_]+" if each else "")
 
 
+def files_of_constants(source: str) -> dict[str, str]:
+    """The file of sentences that each module constant stands for."""
+    found = {}
+    for line in re.findall(r"^([A-Z_, ]+) = (sentences_of.*)$", source, re.M):
+        found |= dict(
+            zip(line[0].split(", "), re.findall(r'sentences_of\("([a-z_]+)"\)', line[1]), strict=True)
+        )
+    return found
+
+
 def said() -> Iterator[Said]:
     paths = [path for folder in ("flows", "tasks") for path in (ROOT / folder).rglob("*.py")]
     for path in sorted(paths):
@@ -57,6 +67,7 @@ def said() -> Iterator[Said]:
         names = re.findall(r'sentences_of\("([a-z_]+)"\)', source)
         if "from tasks.plan.syndiffix import" in source and "NOTES" in source:
             names.append("syndiffix_notes")
+        files = files_of_constants(source)
         for call in ast.walk(ast.parse(source)) if names else ():
             if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
                 continue
@@ -64,11 +75,12 @@ def said() -> Iterator[Said]:
                 continue
             where = f"{path.relative_to(ROOT)}:{call.lineno}"
             wanted = re.compile(pattern(call.args[0], each=call.func.attr == "say_each"))
-            found = [(name, key) for name in names for key in FILES[name].texts if wanted.fullmatch(key)]
+            receiver = ast.unparse(call.func.value)
+            possible = [files[receiver]] if receiver in files else names
+            found = [(name, key) for name in possible for key in FILES[name].texts if wanted.fullmatch(key)]
             assert len({name for name, _ in found}) == 1, f"{where}: not in exactly one of {names}"
             assert all(each.arg for each in call.keywords), f"{where}: name the values"
             # Module constants stand for a file; any other name for its sentences of a unit.
-            receiver = ast.unparse(call.func.value)
             values = frozenset(str(each.arg) for each in call.keywords)
             keys = frozenset(key for _, key in found)
             yield Said(where, found[0][0], keys, values, not receiver.isupper())
