@@ -37,6 +37,7 @@ from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.place import ledger_place, local_folder
 from tasks.core.ledger.tables import PublicTable
+from tasks.core.recognition.dialect import find_dialect
 from tasks.core.syndiffix.blob import ENDING, BlobFile, read_blob, require_blob_name, require_size, write_blob
 from tasks.core.syndiffix.clusters import Clusters, target_of, way_of, write_clusters
 from tasks.core.syndiffix.dependence import entropies
@@ -49,7 +50,7 @@ from tasks.core.syndiffix.reading import (
 from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB, Tree
-from tasks.core.tables.header import Headers, InputFile, find_dialect, header_notes
+from tasks.core.tables.header import Headers, InputFile, header_notes
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.writing import is_stream, place, require_ending, write_delimited, write_table
 from tasks.failures import describe_unforeseen

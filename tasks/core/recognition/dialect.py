@@ -156,6 +156,36 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
     return Dialect(found, reasons, first.doubt, tuple(records[0]))
 
 
+def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
+    r"""The file with its delimiter, and nothing else found out: of what somebody reads without `init`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     people = Path(folder, "people.csv")
+    ...     _ = people.write_text("name;town\nAna;Lyon, 3rd\nBen;Lille\n")
+    ...     find_dialect(people).delimiter
+    ';'
+
+    Whether it can be read is found out by reading its header. A run never asks: its dialect is declared.
+
+    Raises:
+        InputError: there is no such file, or it can't be opened.
+    """
+    source = InputFile(path, encoding=encoding)
+    if source.is_parquet or source.delimiter == "\t":
+        return source
+    text = source.text()
+    try:
+        data = text.read(_SNIFFED_BYTES)
+    except (OSError, UnicodeDecodeError):
+        return source  # the header says what is wrong
+    start, is_whole = data.decode("utf-8", errors="replace"), len(data) < _SNIFFED_BYTES
+    delimiter, _, _ = _find_delimiter_and_escape(
+        start, source.quote, text.separator, source.escape, is_whole=is_whole
+    )
+    return source.read_as(delimiter=delimiter)
+
+
 def _number_equal_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of columns of which some were the same, with numbers behind those; none if none were.
 

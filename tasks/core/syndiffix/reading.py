@@ -22,13 +22,14 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Words
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.queries import connect
+from tasks.core.recognition.dialect import find_dialect
 from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
 from tasks.core.records.dropped import NOT_A_DATE, NOT_OF_TYPE, REASONS, DroppedCells
 from tasks.core.records.value_texts import is_mixed, text_of_values
 from tasks.core.syndiffix.entities import row_contents
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.column_names import matching_name
-from tasks.core.tables.header import InputFile, find_dialect
+from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 from tasks.core.tables.texts import (
     ARROW_KINDS,

@@ -7,7 +7,8 @@ import pytest
 from tasks.configuration.flat_file import read_configuration
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.tables.header import InputFile, find_dialect
+from tasks.core.recognition.dialect import find_dialect
+from tasks.core.tables.header import InputFile
 from tasks.storage import Workspace
 
 

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.errors import InputError, ParameterError
+from tasks.core.recognition.dialect import find_dialect
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.syndiffix.reading import read_table
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.column_names import bare_name, matching_name
-from tasks.core.tables.header import ENCODINGS, InputFile, find_dialect
+from tasks.core.tables.header import ENCODINGS, InputFile
 from tasks.core.tables.source import OpenedFile
 
 CANARY = "Ottoline"
