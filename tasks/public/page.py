@@ -75,7 +75,7 @@ def write_page(
     """
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
-    from tasks.core.navigation.payload.columns import unreleased_told
+    from tasks.core.navigation.payload.columns import describe_unreleased_values
     from tasks.core.navigation.payload.release import payload_of_counts
     from tasks.core.navigation.report import render_page
 
@@ -98,7 +98,7 @@ def write_page(
     if inputs.ranges or counts[1] is not None:
         inputs = replace(inputs, fidelity=fidelity(inputs.drawn, held))
     payload = payload_of_counts(inputs)
-    for said in unreleased_told(payload.meta["layout"]):
+    for said in describe_unreleased_values(payload.meta["layout"]):
         tell(said)
     (into.folder / PAGE).write_text(render_page(inputs, payload), encoding="utf-8")
 

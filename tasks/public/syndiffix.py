@@ -19,7 +19,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
 from tasks.core.navigation.inputs import TablePage
-from tasks.core.navigation.payload.columns import unreleased_told
+from tasks.core.navigation.payload.columns import describe_unreleased_values
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.contract_verdicts import passed_json
@@ -139,7 +139,7 @@ def write_table_page(
         ),
     )
     payload = payload_of_table(page)
-    for said in unreleased_told(payload.meta["layout"]):
+    for said in describe_unreleased_values(payload.meta["layout"]):
         tell(said)
     (into.folder / PAGE).write_text(render_table(page, payload), encoding="utf-8")
 

@@ -100,7 +100,7 @@ class SlotNumbering:
 
     def __init__(self, sides: Sequence[ComparedData | CodedFacts]) -> None:
         """Args: sides: of the same columns in the same order; of records it is enough what they are about."""
-        about = [_about(side) for side in sides]
+        about = [_facts_of(side) for side in sides]
         named = sorted({value for side in about for value in _named_values(side)})
         tables = [side for side in about if isinstance(side, CodedFacts)]
         held = [column + 1 for column, _ in named]
@@ -125,7 +125,7 @@ class SlotNumbering:
         return np.array([0, *(own[text] for text in texts)], np.int64)
 
 
-def _about(side: ComparedData | CodedFacts) -> Aggregates | CodedFacts:
+def _facts_of(side: ComparedData | CodedFacts) -> Aggregates | CodedFacts:
     if isinstance(side, CodedRecords):
         return side.facts
     return side.facts if isinstance(side, CountedTable) else side
@@ -156,7 +156,7 @@ class ComparedSides:
         self.numbering = SlotNumbering(sides)
         self._sides = sides
         self._listed = {
-            place: _listed(side, self.numbering)
+            place: _list_combinations(side, self.numbering)
             for place, side in enumerate(sides)
             if isinstance(side, Aggregates)
         }
@@ -227,16 +227,16 @@ def _ascending(slots: list[Codes]) -> list[Codes]:
     return list(np.sort(np.stack(slots) - slots[0].dtype.type(1), axis=0) + slots[0].dtype.type(1))
 
 
-def _listed(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, CombinationCounts]:
+def _list_combinations(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, CombinationCounts]:
     columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
     codes = np.array(
         [numbering.codes(column, [text])[1] for column, text in _named_values(aggregates)], np.uint32
     )
     levels = enumerate(zip(aggregates.combinations, aggregates.counts, strict=True), start=1)
-    return {length: _level(ids, counts, columns, codes) for length, (ids, counts) in levels}
+    return {length: _list_length(ids, counts, columns, codes) for length, (ids, counts) in levels}
 
 
-def _level(ids: Ids, counts: Integers, columns: Integers, codes: HalfWords) -> CombinationCounts:
+def _list_length(ids: Ids, counts: Integers, columns: Integers, codes: HalfWords) -> CombinationCounts:
     base = int(columns.max(initial=0)) + 1
     length = ids.shape[1]
     rows, sets = np.empty_like(ids), np.empty(len(ids), np.int64)

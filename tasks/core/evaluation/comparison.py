@@ -94,12 +94,14 @@ def compare_sides(
     totals = [_Total(len(lengths)) for _ in pairs]
     sets = [own.column_sets(length) for length in lengths]
     done, number = 0, sum(map(len, sets))
-    compare = partial(_compared, pairs=np.array(pairs, np.int64), resolution=resolution, visit=listener.visit)
+    compare = partial(
+        _compare_unit, pairs=np.array(pairs, np.int64), resolution=resolution, visit=listener.visit
+    )
 
     rows = sum(side.number_of_records for side in sides)
     threads = (resources.threads or os.cpu_count() or 1) if rows > _FEW_RECORDS else 1
     units = itertools.chain.from_iterable(map(own.units, sets))
-    for families in _mapped(compare, own, units, threads):
+    for families in _compare_units(compare, own, units, threads):
         for family in families:
             for place, total in enumerate(totals):
                 total.add(family.length, family.sums[place], [found[place] for found in family.distances])
@@ -164,7 +166,7 @@ def _longest(sides: Sequence[ComparedData], numbering: SlotNumbering, longest: i
     return min(wanted, len(numbering.slot_columns))
 
 
-def _mapped(
+def _compare_units(
     compare: Callable[[Tabulator, Unit], list[_Family]],
     sides: ComparedSides,
     units: Iterator[Unit],
@@ -188,7 +190,7 @@ def _mapped(
     return map_on_threads(with_counter, units, threads)
 
 
-def _compared(
+def _compare_unit(
     counter: Tabulator,
     unit: Unit,
     pairs: Integers,

@@ -60,7 +60,7 @@ def deviation(estimate: Floats, noise: PairNoise) -> tuple[float, bool] | None:
     whole = max(1.0, float(estimate.sum()))
     one, other = estimate.sum(axis=1), estimate.sum(axis=0)
     found = float(((estimate - np.outer(one, other) / whole) ** 2).sum())
-    mean, variance = _moments(_parts(_shares(one), _shares(other), whole, noise))
+    mean, variance = _moments(_covariance_parts(_shares(one), _shares(other), whole, noise))
     freedom = 2 * mean**2 / variance
     middle = 2 / (9 * freedom)
     bound = mean * (1 - middle + _QUANTILE * middle**0.5) ** 3
@@ -73,16 +73,16 @@ def _shares(counts: Floats) -> Floats:
     return kept / kept.sum() if kept.sum() > 0 else np.full(len(counts), 1 / len(counts))
 
 
-def _parts(p: Floats, q: Floats, whole: float, noise: PairNoise) -> list[tuple[Floats, Floats]]:
+def _covariance_parts(p: Floats, q: Floats, whole: float, noise: PairNoise) -> list[tuple[Floats, Floats]]:
     """The covariance of an independent pair's deviation: a sum of products of one matrix a column."""
     chance = (whole * (np.diag(p) - np.outer(p, p)), np.diag(q) - np.outer(q, q))
-    pair = (noise.pair * _centred(len(p)), _centred(len(q)))
-    one = (noise.one * _centred(len(p)), _uneven(q))
-    other = (_uneven(p), noise.other * _centred(len(q)))
+    pair = (noise.pair * _centring_matrix(len(p)), _centring_matrix(len(q)))
+    one = (noise.one * _centring_matrix(len(p)), _uneven(q))
+    other = (_uneven(p), noise.other * _centring_matrix(len(q)))
     return [chance, pair, one, other, (noise.whole * _uneven(p), _uneven(q))]
 
 
-def _centred(size: int) -> Floats:
+def _centring_matrix(size: int) -> Floats:
     """I - 1 1' / a: noise of equal variance that was centred; I - p 1' leaves it as it is."""
     return np.asarray(np.eye(size) - 1 / size)
 

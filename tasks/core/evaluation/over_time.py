@@ -70,18 +70,18 @@ def read_released_counts(folder: Path) -> ReleasedCounts:
     """
     stated = json.loads((folder / "privacy.json").read_text(encoding="utf-8"))
     if stated["regime"] == "k_anonymity":
-        return _read_rounded(stated, _one(folder, "reportable_aggregates.parquet"))
+        return _read_rounded(stated, _only_file(folder, "reportable_aggregates.parquet"))
     if stated["regime"] != "differential_privacy" or not stated["private"]:
         raise ParameterError(
             "Comparing over time needs counts whose error is stated: those of differential privacy or "
             f"k-anonymity. The release {folder.name} has none. Compare others."
         )
     if "tables" in stated:
-        return _fitted(stated, _one(folder, "noisy_tables.parquet"))
-    return _by_lengths(stated, _one(folder, "reportable_aggregates.parquet"))
+        return _read_fitted(stated, _only_file(folder, "noisy_tables.parquet"))
+    return _read_by_lengths(stated, _only_file(folder, "reportable_aggregates.parquet"))
 
 
-def _one(folder: Path, ending: str) -> Path:
+def _only_file(folder: Path, ending: str) -> Path:
     found = sorted(folder.glob(f"*_{ending}"))
     if len(found) != 1:
         raise ParameterError(
@@ -94,7 +94,7 @@ def _names(stated: Json) -> frozenset[str]:
     return frozenset(column["name"] for column in stated["columns"])
 
 
-def _published(path: Path) -> Iterator[tuple[int, Combination, int]]:
+def _read_published(path: Path) -> Iterator[tuple[int, Combination, int]]:
     table = pq.read_table(path, columns=["length", "selections", "protected_count"])
     lengths, texts, counts = (table.column(name).to_pylist() for name in table.column_names)
     for length, text, count in zip(lengths, texts, counts, strict=True):
@@ -102,7 +102,7 @@ def _published(path: Path) -> Iterator[tuple[int, Combination, int]]:
 
 
 def _read_rounded(stated: Json, path: Path) -> ReleasedCounts:
-    found = list(_published(path))
+    found = list(_read_published(path))
     number = len(found)
     return ReleasedCounts(
         vintage=stated["vintage"],
@@ -118,7 +118,7 @@ def _read_rounded(stated: Json, path: Path) -> ReleasedCounts:
     )
 
 
-def _by_lengths(stated: Json, path: Path) -> ReleasedCounts:
+def _read_by_lengths(stated: Json, path: Path) -> ReleasedCounts:
     """Counts that were made to agree: each is the least of noisy counts of itself and of its parts.
 
     The least of several moves by no more than the one of them that moves most. So what noise can do to a
@@ -128,7 +128,7 @@ def _by_lengths(stated: Json, path: Path) -> ReleasedCounts:
     count = stated["noisy_count"]
     every = np.array([count["scale"], *(level["scale"] for level in levels)])
     thresholds = [max(1, level["threshold"] or 0) for level in levels]
-    found = list(_published(path))
+    found = list(_read_published(path))
     scales = np.tile(every, (len(found), 1))
     weights = np.array(
         [
@@ -152,7 +152,7 @@ def _by_lengths(stated: Json, path: Path) -> ReleasedCounts:
     )
 
 
-def _fitted(stated: Json, path: Path) -> ReleasedCounts:
+def _read_fitted(stated: Json, path: Path) -> ReleasedCounts:
     """Every noisy count as drawn; of a cell that was drawn twice the mean that weighs the surer one more."""
     opened = {column["name"] for column in stated["columns"] if column["domain"] == "open"}
     threshold = (stated["values"] or {}).get("threshold") or 0
@@ -258,9 +258,11 @@ def compare_over_time(releases: Sequence[ReleasedCounts], false_alarm: float = F
         releases: at least two; those that can't be compared with each other are not.
     """
     pairs = tuple(_pairs(releases))
-    floors = _floors(releases)
+    floors = _lowest_counts(releases)
     found = [
-        (_noisy if releases[after].kind == "noisy" else _rounded)(releases, before, after, floors)
+        (_compare_noisy if releases[after].kind == "noisy" else _compare_rounded)(
+            releases, before, after, floors
+        )
         for before, after in pairs
     ]
     compared = tuple(len(each.p_values) for each in found)
@@ -296,7 +298,7 @@ def _pairs(releases: Sequence[ReleasedCounts]) -> Iterator[tuple[int, int]]:
         yield usable[0], usable[-1]
 
 
-def _floors(releases: Sequence[ReleasedCounts]) -> dict[Combination, int]:
+def _lowest_counts(releases: Sequence[ReleasedCounts]) -> dict[Combination, int]:
     floors: dict[Combination, int] = {}
     for release in releases:
         for combination, least in zip(release.combinations, release.least.tolist(), strict=True):
@@ -316,7 +318,7 @@ class _Compared:
     p_values: Floats
 
 
-def _noisy(
+def _compare_noisy(
     releases: Sequence[ReleasedCounts], before: int, after: int, floors: dict[Combination, int]
 ) -> _Compared:
     one, other = releases[before], releases[after]
@@ -350,7 +352,7 @@ def _noisy(
     )
 
 
-def _rounded(
+def _compare_rounded(
     releases: Sequence[ReleasedCounts], before: int, after: int, floors: dict[Combination, int]
 ) -> _Compared:
     one, other = releases[before], releases[after]
@@ -363,14 +365,14 @@ def _rounded(
         counts[0].keys() | counts[1].keys() if alike else counts[0].keys() & counts[1].keys()
     )
     was, now = ([held.get(each) for each in combinations] for held in counts)
-    low, high = _ends(was, one.resolution)
-    new_low, new_high = _ends(now, other.resolution)
+    low, high = _range_of_true_counts(was, one.resolution)
+    new_low, new_high = _range_of_true_counts(now, other.resolution)
     least, most = new_low - high, new_high - low
     is_certain = (least > 0) | (most < 0)
     return _Compared(combinations, was, now, least, most, np.where(is_certain, 0.0, 1.0))
 
 
-def _ends(counts: Sequence[int | None], resolution: int) -> tuple[Integers, Integers]:
+def _range_of_true_counts(counts: Sequence[int | None], resolution: int) -> tuple[Integers, Integers]:
     """Where the true counts lie; of one that is missing below the resolution."""
     low = np.array([count or 0 for count in counts], np.int64)
     return low, low + resolution - 1

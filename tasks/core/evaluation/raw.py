@@ -96,7 +96,7 @@ def _count_cells(folder: Path, into: Path, _: QueryResources, numbering: SlotNum
     write_counted(facts, counter, into, absent=True)
 
 
-def _analysed(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
+def _analyse_part(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
     found = single_out_of_whole(records, marginals, resolution)
     return analysis_of(found.unique_length, found.rare_length, found.lengths)
 
@@ -134,7 +134,7 @@ class SyntheticCombinations:
         self._attributes = [found[place] for place in order]
         self._ids = np.argsort(order).astype(np.int32)
         self._before = np.cumsum([0, *map(len, numbering.values)])[:-1] - 1
-        self._lines, self._rows = _file(scratch), _file(scratch)
+        self._lines, self._rows = _open_scratch(scratch), _open_scratch(scratch)
         self._parts: list[tuple[int, int]] = []
         self._pending: list[Told] = []
         self._waiting = 0
@@ -240,7 +240,7 @@ def _holders(table: CubeTable, side: int, cells: Integers, starts: Integers) -> 
     return holders
 
 
-def _file(scratch: Path | None) -> IO[bytes]:
+def _open_scratch(scratch: Path | None) -> IO[bytes]:
     return io.BytesIO() if scratch is None else tempfile.TemporaryFile(dir=scratch)
 
 
@@ -317,7 +317,7 @@ def evaluate_raw(
     synthetic = code_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
     others = (inputs.reportable, synthetic)
     longest = max(inputs.sensitive.lengths, default=0)
-    with raw_side(inputs.table, others, longest, resources, _stage(report, 0.0, 0.4)) as raw:
+    with raw_side(inputs.table, others, longest, resources, _part_of_progress(report, 0.0, 0.4)) as raw:
         sides, singled_out = (raw, *others), _SingledOut(inputs)
         found = SyntheticCombinations(
             SlotNumbering(sides), synthetic.schema, inputs.resolution, resources.scratch
@@ -352,17 +352,17 @@ class _SingledOut:
         if self._lengths is not None:
             return analysis_of(self._lengths.unique, self._lengths.rare, longest)
         inputs = self._inputs
-        work = partial(_analysed, resolution=inputs.resolution)
+        work = partial(_analyse_part, resolution=inputs.resolution)
         return reduce(add, each_beside(inputs.table, inputs.sensitive, "single out", work))
 
 
-def _stage(report: ShareDone, start: float, end: float) -> ShareDone:
+def _part_of_progress(report: ShareDone, start: float, end: float) -> ShareDone:
     return lambda fraction: report(start + (end - start) * fraction)
 
 
 def _compared_share(report: ShareDone, table: RecordTable) -> ShareDone:
     """Comparing is all there is to do, but for what workers do before and after it."""
-    return _stage(report, 0.4, 0.8) if table.parts else report
+    return _part_of_progress(report, 0.4, 0.8) if table.parts else report
 
 
 def list_combinations(
@@ -382,7 +382,7 @@ def list_combinations(
     """
     schema = table.facts.schema
     other = code_synthetic(synthetic, schema)
-    with raw_side(table, (other,), longest, resources, _stage(progress, 0.0, 0.4)) as raw:
+    with raw_side(table, (other,), longest, resources, _part_of_progress(progress, 0.0, 0.4)) as raw:
         sides = (raw, other)
         found = SyntheticCombinations(SlotNumbering(sides), schema, resolution, resources.scratch)
         listener = Listener(_compared_share(progress, table), lambda cube: found.tell(cube, 1, 0), found.take)

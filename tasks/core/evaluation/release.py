@@ -42,8 +42,8 @@ def count_in_parts(parts: Iterable[SyntheticRecords], schema: Schema, reporting_
     Raises:
         ParameterError: the length is 0 or below -1.
     """
-    counted = (_counted(part, schema, reporting_length) for part in parts)
-    return reduce(_added, counted).aggregates(schema, reporting_length)
+    counted = (_count_part(part, schema, reporting_length) for part in parts)
+    return reduce(_add_counts, counted).aggregates(schema, reporting_length)
 
 
 def count_synthetic(parts: Iterable[SyntheticRecords], aggregates: Aggregates, schema: Schema) -> Aggregates:
@@ -103,13 +103,13 @@ class _Counted:
         ).up_to(most if longest == -1 else min(longest, most))
 
 
-def _counted(records: SyntheticRecords, schema: Schema, longest: int) -> _Counted:
+def _count_part(records: SyntheticRecords, schema: Schema, longest: int) -> _Counted:
     coded = code_synthetic(records, schema)
     counted = count_in_memory(coded, longest)
     # Counted attributes are in the order of their texts; those of records may not be.
-    attributes = tuple(sorted(records.attributes, key=_in_order))
-    place = {_in_order(each): number for number, each in enumerate(attributes)}
-    numbers = np.array([place[_in_order(each)] for each in counted.attributes], np.int32)
+    attributes = tuple(sorted(records.attributes, key=_text_order))
+    place = {_text_order(each): number for number, each in enumerate(attributes)}
+    numbers = np.array([place[_text_order(each)] for each in counted.attributes], np.int32)
     slots = np.bincount(np.array(coded.slot_columns, np.int64), minlength=len(schema.columns))
     levels = tuple(
         (numbers[ids].reshape(ids.shape), counts)
@@ -118,11 +118,11 @@ def _counted(records: SyntheticRecords, schema: Schema, longest: int) -> _Counte
     return _Counted(attributes, counted.number_of_records, slots, levels)
 
 
-def _in_order(attribute: Attribute) -> tuple[str, int]:
+def _text_order(attribute: Attribute) -> tuple[str, int]:
     return attribute.text, attribute.column
 
 
-def _added(one: _Counted, other: _Counted) -> _Counted:
+def _add_counts(one: _Counted, other: _Counted) -> _Counted:
     if one.attributes != other.attributes:
         raise InternalError("Parts of the same records have the same attributes.")
     longest = max(len(one.levels), len(other.levels))
@@ -130,11 +130,11 @@ def _added(one: _Counted, other: _Counted) -> _Counted:
         one.attributes,
         one.number + other.number,
         np.maximum(one.slots, other.slots),
-        tuple(_level(length, (one, other)) for length in range(1, longest + 1)),
+        tuple(_merge_length(length, (one, other)) for length in range(1, longest + 1)),
     )
 
 
-def _level(length: int, counted: tuple[_Counted, _Counted]) -> tuple[Ids, Integers]:
+def _merge_length(length: int, counted: tuple[_Counted, _Counted]) -> tuple[Ids, Integers]:
     bound = len(counted[0].attributes)
     rows: Iterator[tuple[Ids, Integers]] = (
         own.levels[length - 1] for own in counted if len(own.levels) >= length
@@ -170,10 +170,10 @@ def compare_release(
     preserved = {row["length"]: row for row in preservation_by_length(found)}
     names = ("preservation", "proportional_error")
     return {
-        "summary": _reported(summary(found)),
+        "summary": _name_sides(summary(found)),
         "by_length": [
             {**row, **{name: preserved[row["length"]][name] for name in names}}
-            for row in map(_reported, errors_by_length(found))
+            for row in map(_name_sides, errors_by_length(found))
         ],
         "by_count": preservation_by_count(found),
         "noise": noise_errors(measurement) if measurement else [],
@@ -197,7 +197,7 @@ def noise_errors(measurement: Measurement) -> list[Json]:
     ]
 
 
-def _reported(row: dict[str, Any]) -> dict[str, Any]:
+def _name_sides(row: dict[str, Any]) -> dict[str, Any]:
     """The reference here is what was reported, and the compared side is synthetic: call them so.
 
     Suppressed and fabricated would be read as of the table: here they are missed and unreported.

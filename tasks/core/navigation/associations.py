@@ -117,13 +117,13 @@ def associations(pairs: PairCounts, schema: Schema, synthetic: AnySynthetic) -> 
         values = [pairs.values(column) for column in columns]
         held = [pairs.held(column) for column in columns]
         places = [_places(codes, len(own)) for (codes, _), own in zip(held, values, strict=True)]
-        records = _by_column(dict(zip(columns, values, strict=True)), synthetic, places)
+        records = _places_of_records(dict(zip(columns, values, strict=True)), synthetic, places)
         for one, other in itertools.combinations(range(size), 2):
             pair = columns[one], columns[other]
             counts, known = pairs.table(pair, (places[one], places[other]))
             table = PairTable(counts, known, held[one][1], held[other][1])
             released[one, other] = released[other, one] = pairs.v(pair, table)
-            seen = _counted(records[one], records[other], counts.shape)
+            seen = _count_pairs(records[one], records[other], counts.shape)
             drawn[one, other] = drawn[other, one] = cramers_v(seen)
     return Associations(columns, released, drawn)
 
@@ -159,7 +159,7 @@ def _places(codes: Integers, values: int) -> Integers:
     return place
 
 
-def _by_column(
+def _places_of_records(
     values: dict[int, tuple[str, ...]], synthetic: AnySynthetic, places: list[Integers]
 ) -> _Places:
     """(columns, n) places of the synthetic records' values among those compared, -1 where there is none."""
@@ -185,7 +185,7 @@ def _by_column(
     return table
 
 
-def _counted(one: _Places, other: _Places, shape: tuple[int, ...]) -> Floats:
+def _count_pairs(one: _Places, other: _Places, shape: tuple[int, ...]) -> Floats:
     filled = (one >= 0) & (other >= 0)
     keys = one[filled].astype(np.int64) * shape[1] + other[filled]
     return np.bincount(keys, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)

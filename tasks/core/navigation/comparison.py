@@ -21,7 +21,7 @@ from tasks.core.charts.svg import Chart
 from tasks.core.errors import ParameterError
 from tasks.core.figures import format_near
 from tasks.core.navigation.page import html
-from tasks.core.navigation.run_figures import GROUPS, METRICS, Metric, RunFigures, figure_of
+from tasks.core.navigation.run_figures import GROUPS, METRICS, Metric, RunFigures, number_or_none
 from tasks.core.statement.syndiffix import LABEL, SYNDIFFIX_REGIME
 
 #: More runs than colours can't be told apart in a chart.
@@ -31,7 +31,7 @@ _Figure = Callable[[Json], float | None]
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _ChartOfRuns:
     """One chart: its caption, a note under it, and the figure of a row."""
 
     caption: str
@@ -40,7 +40,7 @@ class _Wanted:
     top: float | None = None
 
 
-def letter_marks(runs: int) -> list[str]:
+def letters_of_runs(runs: int) -> list[str]:
     """A letter a run, in order: A, B, ..., Z, A2, B2, ..."""
     letters = string.ascii_uppercase
     return [
@@ -49,30 +49,30 @@ def letter_marks(runs: int) -> list[str]:
     ]
 
 
-def _of(key: str) -> _Figure:
-    return lambda row: figure_of(row.get(key))
+def _figure(key: str) -> _Figure:
+    return lambda row: number_or_none(row.get(key))
 
 
 def _share(part: str, whole: str) -> _Figure:
     def share(row: Json) -> float | None:
-        some, all_ = figure_of(row.get(part)), figure_of(row.get(whole))
+        some, all_ = number_or_none(row.get(part)), number_or_none(row.get(whole))
         return None if some is None or not all_ else 100 * some / all_
 
     return share
 
 
 _PRESERVATION = "Share of a combination's count that is kept, at most 1. More is better."
-_ERROR = _Wanted(
+_ERROR = _ChartOfRuns(
     "Mean absolute error",
     "Of combinations that both sides hold, in records. Less is better.",
-    _of("mean_error"),
+    _figure("mean_error"),
 )
-_KEPT = _Wanted("Count preservation", _PRESERVATION, _of("preservation"), 1.0)
+_KEPT = _ChartOfRuns("Count preservation", _PRESERVATION, _figure("preservation"), 1.0)
 _BY_LENGTH = {
     "released": (
         _ERROR,
         _KEPT,
-        _Wanted(
+        _ChartOfRuns(
             "Reported combinations missed (%)",
             "No synthetic record holds them. Less is better.",
             _share("missed", "reported"),
@@ -81,25 +81,25 @@ _BY_LENGTH = {
     "raw": (
         _ERROR,
         _KEPT,
-        _Wanted(
+        _ChartOfRuns(
             "Suppressed combinations (%)",
             "Held by the raw table and by no synthetic record. Less is better for use.",
             _share("suppressed", "reference"),
         ),
-        _Wanted(
+        _ChartOfRuns(
             "Rare combinations that appear at all",
             "Held by fewer records of the raw table than the resolution. Less is better.",
-            _of("leaked_anywhere"),
+            _figure("leaked_anywhere"),
         ),
     ),
 }
 _BY_COUNT = (
-    _Wanted(
+    _ChartOfRuns(
         "Proportional error by count",
         "Error over the right count, in bins of the synthetic count. Less is better.",
-        _of("proportional_error"),
+        _figure("proportional_error"),
     ),
-    _Wanted("Count preservation by count", _PRESERVATION, _of("preservation"), 1.0),
+    _ChartOfRuns("Count preservation by count", _PRESERVATION, _figure("preservation"), 1.0),
 )
 
 
@@ -123,12 +123,12 @@ def comparison_charts(runs: Sequence[RunFigures], names: Sequence[str]) -> list[
     return found
 
 
-def _by_length(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
+def _by_length(wanted: _ChartOfRuns, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
     lengths = sorted({int(row["length"]) for _, run in runs for row in run.by_length})
     series = [
         Columns(
             names[place],
-            [_at(run.by_length, length, wanted.figure) for length in lengths],
+            [_figure_at_length(run.by_length, length, wanted.figure) for length in lengths],
             theme.SERIES[place][0],
         )
         for place, run in runs
@@ -137,17 +137,17 @@ def _by_length(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Seque
     if all(value is None for value in values):
         return None
     if not any(values):
-        return _entry(wanted, "by length", None)
+        return _chart_entry(wanted, "by length", None)
     places = [f"length {length}" for length in lengths]
     chart = plot(series, Axes(f"{wanted.caption} by length", "", "", places=places), size=(theme.WIDTH, 220))
-    return _entry(wanted, "by length", chart)
+    return _chart_entry(wanted, "by length", chart)
 
 
-def _at(rows: Sequence[Json], length: int, figure: _Figure) -> float | None:
+def _figure_at_length(rows: Sequence[Json], length: int, figure: _Figure) -> float | None:
     return next((figure(row) for row in rows if row["length"] == length), None)
 
 
-def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
+def _by_count(wanted: _ChartOfRuns, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
     lines = []
     for place, run in runs:
         # A bin without combinations has no mean; it is recorded as 0.
@@ -165,10 +165,10 @@ def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequen
         x_spacing="log",
         top=wanted.top,
     )
-    return _entry(wanted, "", plot(lines, axes))
+    return _chart_entry(wanted, "", plot(lines, axes))
 
 
-def _entry(wanted: _Wanted, by: str, chart: Chart | None) -> Json:
+def _chart_entry(wanted: _ChartOfRuns, by: str, chart: Chart | None) -> Json:
     return {"caption": f"{wanted.caption} {by}".strip(), "note": wanted.note, "chart": chart}
 
 
@@ -210,10 +210,10 @@ def comparison_table(runs: Sequence[RunFigures]) -> list[TableRow]:
         ParameterError: fewer than two runs, or two of one label.
     """
     _require_runs(runs)
-    rows = [_told(RUNS, words, texts) for words, texts in _identities(runs)]
-    rows += [_told(DIFFERING_SETTINGS, name, texts) for name, texts in _differing(runs)]
+    rows = [_text_row(RUNS, words, texts) for words, texts in _identities(runs)]
+    rows += [_text_row(DIFFERING_SETTINGS, name, texts) for name, texts in _differing_settings(runs)]
     return rows + [
-        _measured(metric, runs)
+        _figure_row(metric, runs)
         for metric in METRICS
         if any(run.figures.get(metric.key) is not None for run in runs)
     ]
@@ -255,7 +255,7 @@ def _identities(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]
     return [("outcome", tuple("failed" if failed else "done" for failed in has_failed)), *told]
 
 
-def _differing(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
+def _differing_settings(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
     """Settings of which not all runs that recorded any have the same; blank where a run has none.
 
     SynDiffix has many of its own: that other protections lack them is no difference to be told.
@@ -275,11 +275,11 @@ def _differs(name: str, runs: Sequence[RunFigures]) -> bool:
     return len({text for _, text in recorded if text is not None}) + bool(lacking) > 1
 
 
-def _told(group: str, words: str, texts: tuple[str, ...]) -> TableRow:
+def _text_row(group: str, words: str, texts: tuple[str, ...]) -> TableRow:
     return TableRow(group, words, "", (None,) * len(texts), texts, (False,) * len(texts))
 
 
-def _measured(metric: Metric, runs: Sequence[RunFigures]) -> TableRow:
+def _figure_row(metric: Metric, runs: Sequence[RunFigures]) -> TableRow:
     values = tuple(run.figures.get(metric.key) for run in runs)
     known = [value for value in values if value is not None]
     best: float | None = None
@@ -290,7 +290,7 @@ def _measured(metric: Metric, runs: Sequence[RunFigures]) -> TableRow:
         words=metric.words,
         better=metric.better,
         values=values,
-        texts=_shown_alike(values),
+        texts=_format_alike(values),
         best=tuple(value is not None and value == best for value in values),
     )
 
@@ -306,7 +306,7 @@ def same_columns(runs: Sequence[RunFigures]) -> bool:
     return len({frozenset(text.strip("[]").split(", ")) for text in held if text}) <= 1
 
 
-def _shown_alike(values: Sequence[float | None]) -> tuple[str, ...]:
+def _format_alike(values: Sequence[float | None]) -> tuple[str, ...]:
     """A row's figures with as many decimals as give its largest one four digits; nothing for None."""
     known = [value for value in values if value is not None]
     if all(value == int(value) for value in known):
@@ -342,13 +342,13 @@ def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:
         writer.writerow(["group", "metric", "better", *(run.label for run in runs)])
         for row in rows:
             cells = [
-                text if value is None else _plain(value)
+                text if value is None else _format_plain(value)
                 for value, text in zip(row.values, row.texts, strict=True)
             ]
             writer.writerow([row.group, row.words, row.better, *cells])
 
 
-def _plain(value: float) -> str:
+def _format_plain(value: float) -> str:
     """A figure for programs: whole numbers in full, others to six digits."""
     return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
 
@@ -360,7 +360,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         ParameterError: see `comparison_table`.
     """
     rows = comparison_table(runs)
-    marks = letter_marks(len(runs))
+    marks = letters_of_runs(len(runs))
     named = [line for line in rows if line.group == RUNS]
     figures = [row for row in rows if row.group not in (RUNS, DIFFERING_SETTINGS)]
     context: dict[str, Any] = {

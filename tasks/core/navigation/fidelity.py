@@ -93,10 +93,10 @@ def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
         at = places_of_rows(drawn_ids, ids)
         held = np.where(at >= 0, np.append(drawn, 0.0)[at], 0.0)
         released = counts.astype(np.float64)
-        rows.append(_row(place + 1, released, held, float(drawn.sum() - held.sum())))
+        rows.append(_fidelity_of_length(place + 1, released, held, float(drawn.sum() - held.sum())))
         across.append(released)
         up.append(held)
-        errors.append((place + 1, _by_count(released, np.abs(held - released))))
+        errors.append((place + 1, _error_by_count(released, np.abs(held - released))))
     nothing = [np.zeros(0)]
     bands = _bands(np.concatenate(across or nothing), np.concatenate(up or nothing))
     rarest = _rarest_kept(across[0], up[0]) if rows and rows[0].length == 1 else None
@@ -109,7 +109,7 @@ def _rarest_kept(released: Floats, held: Floats) -> float | None:
     return float(held[rarest].sum()) / whole if whole > 0 else None
 
 
-def rare_values_told(found: Fidelity) -> list[str]:
+def describe_rare_values(found: Fidelity) -> list[str]:
     """A sentence where rare values fall short, as they do where records stop at a target number."""
     if found.rarest_kept is None or found.rarest_kept >= _NEARLY_ALL:
         return []
@@ -119,7 +119,7 @@ def rare_values_told(found: Fidelity) -> list[str]:
     ]
 
 
-def _row(length: int, released: Floats, held: Floats, extra: float) -> LengthFidelity:
+def _fidelity_of_length(length: int, released: Floats, held: Floats, extra: float) -> LengthFidelity:
     """One length's figures; ``extra`` is the synthetic mass on combinations that were not published."""
     variation = None
     whole, drawn = float(released.sum()), float(held.sum()) + extra
@@ -160,21 +160,24 @@ def _row_numbers(rows: Ids) -> Integers:
 
 def _bands(released: Floats, synthetic: Floats) -> tuple[Band, ...]:
     found = []
-    for chosen in _bins(released, 6):
+    for chosen in _places_by_bin(released, 6):
         quantiles = np.quantile(synthetic[chosen], _QUANTILES, method="inverted_cdf")
-        found.append(Band(_mean(released, chosen), len(chosen), tuple(map(float, quantiles))))
+        found.append(Band(_mean_of_chosen(released, chosen), len(chosen), tuple(map(float, quantiles))))
     return tuple(found)
 
 
-def _by_count(released: Floats, error: Floats) -> Points:
-    return tuple((_mean(released, chosen), float(error[chosen].mean())) for chosen in _bins(released, 3))
+def _error_by_count(released: Floats, error: Floats) -> Points:
+    return tuple(
+        (_mean_of_chosen(released, chosen), float(error[chosen].mean()))
+        for chosen in _places_by_bin(released, 3)
+    )
 
 
-def _mean(released: Floats, chosen: Integers) -> float:
+def _mean_of_chosen(released: Floats, chosen: Integers) -> float:
     return float(np.maximum(released[chosen], 1).mean())
 
 
-def _bins(released: Floats, a_decade: int) -> list[Integers]:
+def _places_by_bin(released: Floats, a_decade: int) -> list[Integers]:
     """For each bin of the released count that has any: which are in it. Counts below 1 count as 1."""
     # Integers of 16 bits are put in order without comparing them.
     bins = np.floor(np.log10(np.maximum(released, 1)) * a_decade + 1e-9).astype(np.int16)

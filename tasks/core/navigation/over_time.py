@@ -112,7 +112,7 @@ class History:
             return Point(release.vintage, None, is_struck=not release.stands)
         row = rows[combination]
         value = float(release.counts.counts[row])
-        low, high = _range(release.counts, row)
+        low, high = _range_of_count(release.counts, row)
         return Point(release.vintage, value, low, high, not release.stands, is_changed)
 
     def count(self, place: int, combination: Combination) -> int | None:
@@ -124,7 +124,7 @@ def _by_combination(counts: ReleasedCounts | None) -> dict[Combination, int]:
     return {} if counts is None else {each: row for row, each in enumerate(counts.combinations)}
 
 
-def _range(counts: ReleasedCounts, row: int) -> tuple[float, float]:
+def _range_of_count(counts: ReleasedCounts, row: int) -> tuple[float, float]:
     """Where the true count lies: by rounding, or by the noise of 95 of 100 draws."""
     value = float(counts.counts[row])
     if counts.kind == "rounded":
@@ -158,9 +158,10 @@ def render_over_time(history: History) -> str:
         "withdrawn": [each.name for each in history.releases if not each.stands],
         "records": _chart(history, NUMBER_OF_RECORDS),
         "charts": [
-            (told(each), _when(history, each), _chart(history, each)) for each in _most_changed(found)
+            (told(each), _dates_of_changes(history, each), _chart(history, each))
+            for each in _most_changed(found)
         ],
-        "changes": [_line(history, each) for each in found.changes[:MOST_LINES]],
+        "changes": [_change_row(history, each) for each in found.changes[:MOST_LINES]],
         "more": max(0, len(found.changes) - MOST_LINES),
     }
     return html("over_time.html.j2", context, ("comparison.css", "over_time.css"))
@@ -171,14 +172,14 @@ def _most_changed(found: OverTime) -> list[Combination]:
     return [each for each in every if each != NUMBER_OF_RECORDS][:MOST_CHARTS]
 
 
-def _when(history: History, combination: Combination) -> str:
+def _dates_of_changes(history: History, combination: Combination) -> str:
     marks = [each for each in history.found.changes if each.combination == combination]
     return "; ".join(
-        _dates(history, each) for each in sorted(marks, key=lambda each: (each.after, -each.before))
+        _date_of_change(history, each) for each in sorted(marks, key=lambda each: (each.after, -each.before))
     )
 
 
-def _dates(history: History, change: Change) -> str:
+def _date_of_change(history: History, change: Change) -> str:
     since, label = (history.releases[history.place(each)].vintage for each in (change.before, change.after))
     return label if change.after == change.before + 1 else f"{label} (since {since})"
 
@@ -227,20 +228,20 @@ def _vintages(history: History) -> Iterator[dict[str, Any]]:
         yield {
             "release": release,
             "status": status_of(release.errata),
-            "errata": [_sentence(each.told(release.name)) for each in release.errata],
+            "errata": [_capitalize(each.told(release.name)) for each in release.errata],
             "records": history.count(place, NUMBER_OF_RECORDS),
             "changed": None if pair is None else len(history.found.between(*pair)),
             "compared": None if pair is None else history.found.compared[history.found.pairs.index(pair)],
-            "settings": _differing(before, release),
+            "settings": _changed_settings(before, release),
         }
         before = release if release.stands else before
 
 
-def _sentence(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _differing(before: DatedRelease | None, release: DatedRelease) -> list[str]:
+def _changed_settings(before: DatedRelease | None, release: DatedRelease) -> list[str]:
     if before is None:
         return []
     one, other = (
@@ -249,7 +250,7 @@ def _differing(before: DatedRelease | None, release: DatedRelease) -> list[str]:
     return [name for name in dict.fromkeys((*one, *other)) if one.get(name) != other.get(name)]
 
 
-def _line(history: History, change: Change) -> dict[str, Any]:
+def _change_row(history: History, change: Change) -> dict[str, Any]:
     before, after = (history.releases[history.place(each)] for each in (change.before, change.after))
     return {
         "what": told(change.combination),
@@ -257,8 +258,8 @@ def _line(history: History, change: Change) -> dict[str, Any]:
         "after": after.vintage,
         "was": "not published" if change.was is None else format_whole(change.was),
         "now": "not published" if change.now is None else format_whole(change.now),
-        "by": f"{_signed(change.at_least)} to {_signed(change.at_most)}",
-        "chance": "certain" if change.p_value == 0 and _is_rounded(after) else _chance(change.p_value),
+        "by": f"{_format_signed(change.at_least)} to {_format_signed(change.at_most)}",
+        "chance": "certain" if change.p_value == 0 and _is_rounded(after) else _format_chance(change.p_value),
     }
 
 
@@ -266,11 +267,11 @@ def _is_rounded(release: DatedRelease) -> bool:
     return release.counts is not None and release.counts.kind == "rounded"
 
 
-def _signed(value: int) -> str:
+def _format_signed(value: int) -> str:
     return f"+{format_whole(value)}" if value > 0 else format_whole(value)
 
 
-def _chance(p_value: float) -> str:
+def _format_chance(p_value: float) -> str:
     return "below 0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
 
 
@@ -281,7 +282,7 @@ def write_over_time_tsv(history: History, path: Path) -> None:
     """
     changed: dict[Combination, list[str]] = {}
     for change in history.found.changes:
-        changed.setdefault(change.combination, []).append(_dates(history, change))
+        changed.setdefault(change.combination, []).append(_date_of_change(history, change))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(["combination", *(each.name for each in history.releases), "changed_at"])

@@ -26,14 +26,14 @@ from tasks.core.navigation.payload.columns import ShownColumn, first_attributes,
 from tasks.core.navigation.payload.counts import put_counts, put_rows
 from tasks.core.navigation.payload.release import (
     Payload,
+    assemble_payload,
     describe_release,
-    finished_payload,
     shown_columns,
 )
 from tasks.core.navigation.payload.synthetic_table import (
+    bins_of_all_parts,
+    cells_with_values,
     column_of_bins,
-    held_cells,
-    joined_bins,
     put_rows_by_bins,
 )
 from tasks.core.records.columns import Schema
@@ -57,7 +57,7 @@ class OwnerNames:
         """The data of a page whose arrays are all in the block: exact counts of a resolution of 1."""
         statement = {"dataset": self.dataset, "vintage": "", "guarantee": {"unit": self.unit}}
         about = describe_release(statement, self.naming, owner_title(self.dataset))
-        return finished_payload(
+        return assemble_payload(
             block,
             about | {"audience": "owner", "protection": "k_anonymity"},
             self.naming,
@@ -97,12 +97,14 @@ def payload_of_true_table(
 ) -> Payload:
     block = Buffers()
     bins = [
-        joined_bins(name, (held_cells(synthetic, name), held_cells(raw, name)), edges.get(name))
+        bins_of_all_parts(
+            name, (cells_with_values(synthetic, name), cells_with_values(raw, name)), edges.get(name)
+        )
         for name in synthetic.column_names
     ]
     columns = [column_of_bins(own) for own in bins]
     put_rows_by_bins(block, synthetic, bins)
-    counts = _put_true_counts(block, columns, [own.codes(held_cells(raw, own.name)) for own in bins])
+    counts = _put_true_counts(block, columns, [own.codes(cells_with_values(raw, own.name)) for own in bins])
     return names.payload(block, columns, synthetic.num_rows, raw.num_rows, counts)
 
 
@@ -110,7 +112,9 @@ def _put_true_counts(block: Buffers, columns: Sequence[ShownColumn], codes: Sequ
     first = first_attributes(columns).astype(np.int64)
     told = []
     for length in (1, 2):
-        parts = [_held(chosen, codes, first) for chosen in combinations(range(len(columns)), length)]
+        parts = [
+            _count_combinations(chosen, codes, first) for chosen in combinations(range(len(columns)), length)
+        ]
         rows = np.concatenate([np.zeros((0, length + 1), np.int64), *parts])
         if length > 1 and len(rows) > MOST_COUNTS:
             break
@@ -118,7 +122,7 @@ def _put_true_counts(block: Buffers, columns: Sequence[ShownColumn], codes: Sequ
     return told
 
 
-def _held(columns: Sequence[int], codes: Sequence[Integers], first: Integers) -> Integers:
+def _count_combinations(columns: Sequence[int], codes: Sequence[Integers], first: Integers) -> Integers:
     """Attribute ids of what rows hold in these columns, and how many rows do: (different, columns + 1)."""
     cells = np.stack([codes[column] for column in columns], axis=1)
     kept = (cells >= 0).all(axis=1)
@@ -151,7 +155,7 @@ def answers_of_counts(evaluation: RawEvaluation, claim: RecordsPromise) -> list[
     table, reported, private, records = four_sentences(evaluation, claim)
     distances = [
         f"By total variation, {format_near(100 * each.mean, 2)} % of the records differ from the table for "
-        f"{_columns(each.length)}, and {format_near(100 * each.largest, 2)} % for the worst."
+        f"{_name_columns(each.length)}, and {format_near(100 * each.largest, 2)} % for the worst."
         for each in evaluation.synthetic.distances
     ]
     return [
@@ -169,7 +173,7 @@ def answers_of_tables(found: TableDistances) -> list[Answer]:
     ]
     means = [
         f"By total variation, {format_near(100 * mean, 2)} % of the rows differ from the table for "
-        f"{_columns(length)} on average."
+        f"{_name_columns(length)} on average."
         for length, mean in found.means.items()
     ]
     return [
@@ -182,5 +186,5 @@ def answers_of_tables(found: TableDistances) -> list[Answer]:
     ]
 
 
-def _columns(length: int) -> str:
+def _name_columns(length: int) -> str:
     return "one column" if length == 1 else f"{length} columns together"

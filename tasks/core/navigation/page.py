@@ -33,10 +33,10 @@ def page_sentence(key: str, **values: Any) -> Markup:
     (Markup('± 3.5 for 2 values'), Markup('1,832 columns'))
     """
     text = _TEXTS.get(key) or _TEXTS[f"{key}.{'one' if values['n'] == 1 else 'other'}"]
-    return Markup(text).format(**{name: _written(value) for name, value in values.items()})
+    return Markup(text).format(**{name: _format_value(value) for name, value in values.items()})
 
 
-def _written(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, Markup):
         return value
     return format_whole(value) if isinstance(value, int) else svg.clean(str(value))
@@ -93,12 +93,12 @@ def symbols(formula: str) -> Markup:
     return Markup(text.replace("&lt;=", "≤").replace("&gt;=", "≥").replace(" * ", "·").replace(" - ", " − "))
 
 
-def _exact(value: float) -> str:
+def _format_decimal(value: float) -> str:
     """A figure that is a short decimal, such as a multiple of 1/64, in full."""
     return f"{value:.9f}".rstrip("0").rstrip(".")
 
 
-def _shown(value: Any) -> Any:
+def _clean_text(value: Any) -> Any:
     """Text without control characters; everything else as it is."""
     return svg.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
@@ -118,12 +118,12 @@ def html(template: str, context: Json, sheets: Sequence[str] = (), explorer: Pay
     style = "".join(environment.get_template(name).render() for name in names)
     programs = [environment.get_template("page.js").render()]
     if explorer is not None:
-        style += _bundled("explorer.css")
-        programs.append(_bundled("explorer.js"))
+        style += _read_bundle("explorer.css")
+        programs.append(_read_bundle("explorer.js"))
     embedded = {
         "style": Markup(style),
         "programs": [Markup(program) for program in programs],
-        "policy": _policy(style, programs),
+        "policy": _security_policy(style, programs),
         "release": None if explorer is None else Markup(json_in_page(explorer.meta)),
         "data": None if explorer is None else Markup(explorer.data),
     }
@@ -136,7 +136,7 @@ def _environment() -> Environment:
         loader=FileSystemLoader(_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_clean_text,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -147,7 +147,7 @@ def _environment() -> Environment:
         "down": format_down,
         "whole": format_whole,
         "percent_up": format_percent_up,
-        "exact": _exact,
+        "exact": _format_decimal,
         "symbols": symbols,
     }
     environment.globals |= {
@@ -160,14 +160,14 @@ def _environment() -> Environment:
     return environment
 
 
-def _bundled(name: str) -> str:
+def _read_bundle(name: str) -> str:
     """A file of the explorer's bundle, which must not end the element that it stands in."""
     text = (_FOLDER / "explorer" / "bundle" / name).read_text(encoding="utf-8")
     assert not re.search("</(script|style)|<!--", text, re.IGNORECASE), f"{name} would end its element"
     return text
 
 
-def _policy(style: str, programs: Sequence[str]) -> str:
+def _security_policy(style: str, programs: Sequence[str]) -> str:
     """The content security policy: this sheet and these programs, pictures of our own, and nothing else."""
     return (
         f"default-src 'none'; script-src {' '.join(map(_hash, programs))}; style-src {_hash(style)}; "

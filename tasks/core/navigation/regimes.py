@@ -154,10 +154,15 @@ def _shares(measured: list[Json]) -> Chart | None:
     if not measured:
         return None
     described = "Published and unpublished candidates by length."
-    return shares([_fates(level) for level in measured], _FATES, "What was published, by length", described)
+    return shares(
+        [_candidates_of_length(level) for level in measured],
+        _FATES,
+        "What was published, by length",
+        described,
+    )
 
 
-def _fates(level: Json) -> Whole:
+def _candidates_of_length(level: Json) -> Whole:
     """Candidates of a length that were published, held by nobody among them, and not published."""
     label, published, suppressed = f"length {level['length']}", level["survivors"], _not_published(level)
     expected = level["spurious"]["expected_spurious"] if level["length"] > 1 else None
@@ -200,7 +205,10 @@ def _rounded_counts(inputs: ReportInputs) -> Regime:
         "made_of": source,
         "others": k - 1,
         "attacks": [headed(sentence) for sentence in statement["not_covered"]],
-        "levels": [_level(length, counts, k) for length, counts in enumerate(inputs.drawn.counts, start=1)],
+        "levels": [
+            _summary_of_length(length, counts, k)
+            for length, counts in enumerate(inputs.drawn.counts, start=1)
+        ],
     }
     return Regime(
         template="rounding.html.j2",
@@ -244,7 +252,7 @@ def _source_of_records(synthesis: Json) -> str:
     return "held" if synthesis["mode"] == "aggregate_seeded" else "raw"
 
 
-def _level(length: int, counts: np.ndarray[Any, np.dtype[np.int64]], k: int) -> Json:
+def _summary_of_length(length: int, counts: np.ndarray[Any, np.dtype[np.int64]], k: int) -> Json:
     if not len(counts):
         return {"length": length, "combinations": 0}
     return {
@@ -310,14 +318,14 @@ def fit_context(fit: Json, schema: Schema) -> Json:
         ],
         "columns": [
             row | {"too_rare": _percent(round(rare.get(row["name"], 0.0), 4)) if rare else ""}
-            for row in _rows(singles)
+            for row in _table_rows(singles)
         ],
         "left_out": [
             column.name
             for column in schema.columns
             if column.is_multi_valued and column.name not in {table["columns"][0] for table in singles}
         ],
-        "worst": _rows(sorted(pairs, key=lambda table: -(table["expected_error"] or 0.0))[:_NAMED]),
+        "worst": _table_rows(sorted(pairs, key=lambda table: -(table["expected_error"] or 0.0))[:_NAMED]),
     }
 
 
@@ -325,7 +333,7 @@ def _is_replaced(unreleased: Json) -> bool:
     return bool(unreleased["written_as"] == "released values")
 
 
-def _rows(tables: list[Json]) -> list[Json]:
+def _table_rows(tables: list[Json]) -> list[Json]:
     return [
         {
             "name": " × ".join(table["columns"]),

@@ -17,7 +17,7 @@ from tasks.core.charts.plot import Area, Axes, Line, plot, scale_of
 from tasks.core.charts.svg import Chart
 from tasks.core.figures import format_whole
 from tasks.core.navigation.associations import associations, ranked
-from tasks.core.navigation.fidelity import Band, rare_values_told
+from tasks.core.navigation.fidelity import Band, describe_rare_values
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.page import html
 from tasks.core.navigation.payload.release import Payload, no_records, payload_of_counts
@@ -25,7 +25,7 @@ from tasks.core.navigation.regimes import Regime, regime_of
 from tasks.core.synthesis.records import AnySynthetic
 
 
-def lengths_told(synthetic: AnySynthetic) -> str:
+def describe_record_lengths(synthetic: AnySynthetic) -> str:
     """How many attributes the synthetic records have, in a sentence; of one record or more."""
     lengths = np.concatenate([np.diff(part.offsets).astype(np.int32) for part in synthetic.parts()])
     low, middle, high = (int(each) for each in np.quantile(lengths, (0.25, 0.5, 0.75), method="inverted_cdf"))
@@ -101,8 +101,8 @@ def _record_words(inputs: ReportInputs, regime: Regime) -> list[str]:
     """What there is to say of the number of synthetic records, of their length and of rare values in them."""
     if inputs.synthetic is None or not inputs.synthetic.number_of_records:
         return []
-    words = [lengths_told(inputs.synthetic), *regime.record_words]
-    return words + (rare_values_told(inputs.fidelity) if inputs.fidelity is not None else [])
+    words = [describe_record_lengths(inputs.synthetic), *regime.record_words]
+    return words + (describe_rare_values(inputs.fidelity) if inputs.fidelity is not None else [])
 
 
 def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:

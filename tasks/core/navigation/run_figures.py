@@ -47,7 +47,7 @@ class Metric:
         return GROUPS[self.key.split(".", 1)[0]]
 
 
-def _read() -> tuple[Metric, ...]:
+def _read_metrics() -> tuple[Metric, ...]:
     """Group by group, in the file's order; a line is of each group that it names."""
     with Path(__file__).with_name("metrics.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -59,7 +59,7 @@ def _read() -> tuple[Metric, ...]:
     )
 
 
-METRICS = _read()
+METRICS = _read_metrics()
 
 
 FigureRows = tuple[Json, ...]
@@ -135,14 +135,14 @@ def read_run(folder: Path, label: str | None = None) -> RunFigures:
             "of a release, or of an evaluation in sensitive/; the evaluate stage writes both: marginalia run "
             "with --evaluate."
         )
-    evaluation = _object(path)
-    statement, manifest = _optional(folder, "privacy.json"), _optional(folder, "MANIFEST.json")
+    evaluation = _read_object(path)
+    statement, manifest = _read_if_there(folder, "privacy.json"), _read_if_there(folder, "MANIFEST.json")
     is_raw = isinstance(evaluation.get("synthetic"), dict)
-    configuration = _optional(folder, "configuration.json")
+    configuration = _read_if_there(folder, "configuration.json")
     if is_raw and not configuration:
-        configuration = _optional(folder.parent, "configuration.json")
+        configuration = _read_if_there(folder.parent, "configuration.json")
     regime, mode = _regime_and_mode(statement, configuration)
-    found = _raw(evaluation) if is_raw else _released(evaluation)
+    found = _raw_figures(evaluation) if is_raw else _released_figures(evaluation)
     return RunFigures(
         label=label or folder.name,
         dataset=_text(manifest.get("dataset") or statement.get("dataset") or configuration.get("dataset")),
@@ -161,10 +161,10 @@ def read_run(folder: Path, label: str | None = None) -> RunFigures:
 
 def public_settings(release: Path) -> tuple[tuple[str, str], ...]:
     """Name and text of each setting of a release's public configuration, but for those of no account."""
-    return _settings(_optional(release, "configuration.json"), is_raw=False)
+    return _settings(_read_if_there(release, "configuration.json"), is_raw=False)
 
 
-def _object(path: Path) -> Json:
+def _read_object(path: Path) -> Json:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -174,8 +174,8 @@ def _object(path: Path) -> Json:
     return found
 
 
-def _optional(folder: Path, name: str) -> Json:
-    return _object(folder / name) if (folder / name).is_file() else {}
+def _read_if_there(folder: Path, name: str) -> Json:
+    return _read_object(folder / name) if (folder / name).is_file() else {}
 
 
 def _regime_and_mode(statement: Json, configuration: Json) -> tuple[str, str]:
@@ -200,24 +200,24 @@ def _settings(configuration: Json, is_raw: bool) -> tuple[tuple[str, str], ...]:
     table = _part(configuration, "input")
     if table.get("contract", "") is None:  # of a full record: without a contract its mode is none either
         configuration = configuration | {"input": {k: v for k, v in table.items() if k != "contract_mode"}}
-    for name, text in _flat(configuration):
+    for name, text in _flatten(configuration):
         hidden = name.endswith("random_seed") and (is_raw or not text.isdecimal())
         if not hidden and not name.startswith(tuple(f"{each}." for each in _NOT_COMPARED)):
             found.append((name, text))
     return tuple((_OWN_KEYS.get(name, name), text) for name, text in found if name not in _NOT_COMPARED)
 
 
-def _flat(body: Json, above: str = "") -> list[tuple[str, str]]:
+def _flatten(body: Json, above: str = "") -> list[tuple[str, str]]:
     found = []
     for key, value in body.items():
         if isinstance(value, dict) and value:
-            found += _flat(value, f"{above}{key}.")
+            found += _flatten(value, f"{above}{key}.")
         else:
-            found.append((f"{above}{key}", _setting(value)))
+            found.append((f"{above}{key}", _format_setting(value)))
     return found
 
 
-def _setting(value: object) -> str:
+def _format_setting(value: object) -> str:
     """A setting's text: words for what JSON has signs for."""
     if value is None:
         return "not set"
@@ -234,7 +234,7 @@ def _sizes(manifest: Json) -> dict[str, float | None]:
     }
 
     def of(ending: str) -> float | None:
-        return next((figure_of(count) for file, count in rows.items() if file.endswith(ending)), None)
+        return next((number_or_none(count) for file, count in rows.items() if file.endswith(ending)), None)
 
     return {
         "size.synthetic_records": of("_synthetic_microdata.tsv"),
@@ -242,22 +242,24 @@ def _sizes(manifest: Json) -> dict[str, float | None]:
     }
 
 
-def figure_of(value: object) -> float | None:
+def number_or_none(value: object) -> float | None:
     """A recorded number; None for anything else."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _named(group: str, *bodies: Json) -> dict[str, float | None]:
-    return {f"{group}.{name}": figure_of(value) for body in bodies for name, value in body.items()}
+def _figures_of_group(group: str, *bodies: Json) -> dict[str, float | None]:
+    return {f"{group}.{name}": number_or_none(value) for body in bodies for name, value in body.items()}
 
 
-def _released(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
+def _released_figures(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
     """Of a release's evaluation (`tasks.core.evaluation.release`)."""
-    figures = _named("released", _part(evaluation, "summary")) | _named("fitted", _part(evaluation, "fit"))
+    figures = _figures_of_group("released", _part(evaluation, "summary")) | _figures_of_group(
+        "fitted", _part(evaluation, "fit")
+    )
     return figures, _rows(evaluation.get("by_length"), "length"), _rows(evaluation.get("by_count"), "bin")
 
 
-def _raw(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
+def _raw_figures(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
     """Of a sensitive evaluation (`tasks.core.evaluation.raw`)."""
     synthetic, reportable = _part(evaluation, "synthetic"), _part(evaluation, "reportable")
     released = _part(_part(evaluation, "synthetic_against_reportable"), "summary")
@@ -267,11 +269,11 @@ def _raw(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureR
         "fabricated_pct_of_compared": "unreported_pct_of_synthetic",
     }
     figures = {
-        **_named("released", {words.get(name, name): value for name, value in released.items()}),
-        **_named("raw", _part(synthetic, "summary"), _part(synthetic, "leakage")),
-        **_named("reported", _part(reportable, "summary")),
+        **_figures_of_group("released", {words.get(name, name): value for name, value in released.items()}),
+        **_figures_of_group("raw", _part(synthetic, "summary"), _part(synthetic, "leakage")),
+        **_figures_of_group("reported", _part(reportable, "summary")),
         **{
-            f"raw.total_variation_{int(row['length'])}": figure_of(row.get("mean"))
+            f"raw.total_variation_{int(row['length'])}": number_or_none(row.get("mean"))
             for row in _rows(evaluation.get("total_variation"), "length")
         },
     }
@@ -286,7 +288,7 @@ def _raw(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureR
 def _rows(value: object, key: str) -> FigureRows:
     """Rows with a number under the key, ascending by it."""
     found = (
-        [row for row in value if isinstance(row, dict) and figure_of(row.get(key)) is not None]
+        [row for row in value if isinstance(row, dict) and number_or_none(row.get(key)) is not None]
         if isinstance(value, list)
         else []
     )

@@ -15,7 +15,7 @@ from tasks.core.navigation.comparison import (
     RUNS,
     comparison_charts,
     comparison_table,
-    letter_marks,
+    letters_of_runs,
     render_comparison,
     write_comparison_tsv,
 )
@@ -228,7 +228,7 @@ def test_the_page_warns_of_raw_data_and_of_what_is_not_differentially_private(tw
 def test_raw_and_released_figures_never_share_a_chart(two, tmp_path):
     raw = read_run(write_raw(tmp_path / "raw"))
     runs = [*two, raw]
-    found = comparison_charts(runs, letter_marks(3))
+    found = comparison_charts(runs, letters_of_runs(3))
     assert [group["name"] for group in found] == [
         "Synthetic records against the reported counts",
         "Synthetic records against the raw table",
@@ -261,7 +261,7 @@ def test_more_runs_than_colours_are_all_in_the_table_and_the_first_in_the_charts
     page = check(render_comparison(runs, "t"))
     assert f"The charts show the first {MOST_DRAWN} runs" in page.text
     assert "run 29" in page.text
-    assert letter_marks(28)[24:] == ["Y", "Z", "A2", "B2"]
+    assert letters_of_runs(28)[24:] == ["Y", "Z", "A2", "B2"]
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.navigation.fidelity import _row_numbers, comparable_scale, fidelity, rare_values_told
+from tasks.core.navigation.fidelity import _row_numbers, comparable_scale, describe_rare_values, fidelity
 from tests.oracles.releases import recounted, release
 
 pairs = st.dictionaries(
@@ -110,8 +110,8 @@ def test_of_the_rarest_quarter_of_single_values_it_is_told_how_much_is_kept(draw
     # Of five values two are a quarter, rounded up.
     found = fidelity(singles([10, 30, 50, 80, 500]), singles(drawn))
     assert found.rarest_kept == pytest.approx(kept)
-    assert len(rare_values_told(found)) == (kept < 0.8)
-    assert all("35 %" in sentence for sentence in rare_values_told(found))
+    assert len(describe_rare_values(found)) == (kept < 0.8)
+    assert all("35 %" in sentence for sentence in describe_rare_values(found))
 
 
 def test_a_whole_release_counts_as_the_records_do():
@@ -126,7 +126,7 @@ def test_nothing_published_is_nothing_to_compare():
     nothing = aggregates({})
     found = fidelity(nothing, nothing)
     assert (found.lengths, found.bands, found.error_by_count) == ((), (), ())
-    assert found.rarest_kept is None and rare_values_told(found) == []
+    assert found.rarest_kept is None and describe_rare_values(found) == []
 
 
 @given(

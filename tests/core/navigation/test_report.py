@@ -11,7 +11,7 @@ from tasks.core.charts.svg import clean
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.inputs import Naming, ReportInputs, UnitName
 from tasks.core.navigation.page import symbols
-from tasks.core.navigation.report import lengths_told, render_page
+from tasks.core.navigation.report import describe_record_lengths, render_page
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.synthesis.records import SyntheticRecords
@@ -36,7 +36,7 @@ from tests.oracles.releases import SCHEMA, as_planned, ledger_facts, records, re
 def test_the_lengths_of_records_are_told_once(lengths: list[int], sentence: str):
     offsets = np.cumsum([0, *lengths])
     records = SyntheticRecords(("town",), (), offsets, np.zeros(offsets[-1], np.int32))
-    assert lengths_told(records) == sentence
+    assert describe_record_lengths(records) == sentence
 
 
 def inputs(**changes) -> ReportInputs:

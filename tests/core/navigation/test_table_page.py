@@ -14,7 +14,7 @@ import pytest
 
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS
 from tasks.core.navigation.inputs import TablePage
-from tasks.core.navigation.payload.synthetic_table import with_scale
+from tasks.core.navigation.payload.synthetic_table import fill_scale
 from tasks.core.navigation.table_page import TableAssociations, render_table, table_associations
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
 from tasks.core.syndiffix.bins import bins_of
@@ -114,7 +114,7 @@ def test_tables_of_columns_that_are_not_compared_are_not_read() -> None:
 
 
 def shown(values: list[object], edges: tuple[float, ...] | None = None) -> tuple[str, ...]:
-    return with_scale(bins_of("x", pa.chunked_array([pa.array(values)]), edges)).labels
+    return fill_scale(bins_of("x", pa.chunked_array([pa.array(values)]), edges)).labels
 
 
 def at(*hours: int) -> list[object]:

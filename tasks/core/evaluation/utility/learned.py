@@ -128,30 +128,30 @@ def propensity(pair: TablePair, progress: Callable[[], None] = lambda: None) -> 
     if min(pair.rows) < LEAST_ROWS:
         return None
     features, labels = features_of(pair.real, pair.synthetic), labels_of(*pair.rows)
-    scores, told_by = _fitted(features, labels)
+    scores, told_by = _fit_tree(features, labels)
     progress()
     generator, shuffled = np.random.default_rng(SEED), []
     for _ in range(_SHUFFLES):
         mixed = generator.permutation(labels)
-        shuffled.append(_error(_fitted(features, mixed)[0], mixed))
+        shuffled.append(_squared_error(_fit_tree(features, mixed)[0], mixed))
         progress()
     sides = [np.histogram(scores[labels == side], BINS, (0.0, 1.0))[0] for side in (0, 1)]
     shares = np.array([counts / counts.sum() for counts in sides])
-    return Propensity(pair.rows, _error(scores, labels), float(np.mean(shuffled)), shares, told_by)
+    return Propensity(pair.rows, _squared_error(scores, labels), float(np.mean(shuffled)), shares, told_by)
 
 
 #: How often the progress of `propensity` is called.
 STEPS = 1 + _SHUFFLES
 
 
-def _fitted(features: Features, labels: Integers) -> tuple[Floats, Floats]:
+def _fit_tree(features: Features, labels: Integers) -> tuple[Floats, Floats]:
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(max_depth=_DEPTH, random_state=0).fit(features, labels)
     return tree.predict_proba(features)[:, 1], tree.feature_importances_
 
 
-def _error(scores: Floats, labels: Integers) -> float:
+def _squared_error(scores: Floats, labels: Integers) -> float:
     return float(np.mean((scores - labels.mean()) ** 2))
 
 

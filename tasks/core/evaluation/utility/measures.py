@@ -54,7 +54,7 @@ def set_distances(
     """
     found = np.empty(len(sets), np.float64)
     for place, features in enumerate(sets):
-        found[place] = total_variation(*(_joined(side, pair.sizes, features) for side in _sides(pair)))
+        found[place] = total_variation(*(_join_codes(side, pair.sizes, features) for side in _sides(pair)))
         progress()
     return found
 
@@ -63,7 +63,7 @@ def _sides(pair: TablePair) -> tuple[Ids, Ids]:
     return pair.real, pair.synthetic
 
 
-def _joined(side: Ids, sizes: Sequence[int], features: FeatureSet) -> Integers:
+def _join_codes(side: Ids, sizes: Sequence[int], features: FeatureSet) -> Integers:
     key = np.zeros(side.shape[1], np.int64)
     for feature in features:
         key *= sizes[feature]
@@ -170,12 +170,12 @@ def measure_utility(
     scored = k_marginal_sets(number, group)
     sides = (pair, pair.bootstrap(), pair.halves())
     steps = _Steps(report, "marginals", len(sides) * sum(map(len, (*sets.values(), scored))))
-    by_ways = {ways: _compared(sides, own, steps.one) for ways, own in sets.items()}
-    k_marginal = _compared(sides, scored, steps.one)
+    by_ways = {ways: _compare_sets(sides, own, steps.one) for ways, own in sets.items()}
+    k_marginal = _compare_sets(sides, scored, steps.one)
     with learner_threads(threads):
         scores = propensity(pair, _Steps(report, "propensity", STEPS).one)
         steps = _Steps(report, "discriminator", 2)
-        told_apart, by_chance = (_counted(discriminator(each), steps) for each in (pair, sides[2]))
+        told_apart, by_chance = (_after_step(discriminator(each), steps) for each in (pair, sides[2]))
         report("prediction", 0.0)
         predicted = None if about.target is None else prediction(pair, pair.place(about.target))
     report("prediction", 1.0)
@@ -184,13 +184,13 @@ def measure_utility(
     )
 
 
-def _compared(
+def _compare_sets(
     sides: tuple[TablePair, ...], sets: list[FeatureSet], progress: Callable[[], None]
 ) -> ComparedSets:
     return ComparedSets(tuple(sets), *(set_distances(side, sets, progress) for side in sides))
 
 
-def _counted(found: Discriminator | None, steps: "_Steps") -> Discriminator | None:
+def _after_step(found: Discriminator | None, steps: "_Steps") -> Discriminator | None:
     steps.one()
     return found
 

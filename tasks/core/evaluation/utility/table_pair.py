@@ -124,16 +124,18 @@ def pair_of_records(table: RecordTable, synthetic: AnySynthetic, most_rows: int)
     features: list[str] = []
     columns: tuple[list[Integers], list[Integers]] = ([], [])
     for place, column in enumerate(records.schema.columns):
-        values = _in_order(column, (text for side in sides for text in side.values[place]))
+        values = _codes_in_order(column, (text for side in sides for text in side.values[place]))
         slots = [_slots(side, place, values, own) for side, own in zip(sides, rows, strict=True)]
-        names, codes = _items(column.name, values, slots) if column.is_multi_valued else _whole(column, slots)
+        names, codes = (
+            _items(column.name, values, slots) if column.is_multi_valued else _whole_column(column, slots)
+        )
         features += names
         for side, own in zip(columns, codes, strict=True):
             side.extend(own)
     return table_pair(features, *columns)
 
 
-def _whole(column: Column, slots: list[list[Integers]]) -> tuple[list[str], list[list[Integers]]]:
+def _whole_column(column: Column, slots: list[list[Integers]]) -> tuple[list[str], list[list[Integers]]]:
     return [column.name], slots
 
 
@@ -144,7 +146,7 @@ def _slots(side: CodedRecords, place: int, values: dict[str, int], rows: Integer
     return found or [np.zeros(len(rows), np.int64)]
 
 
-def _in_order(column: Column, texts: Iterable[str]) -> dict[str, int]:
+def _codes_in_order(column: Column, texts: Iterable[str]) -> dict[str, int]:
     """Codes from 1: declared values in their order, then numbers by size, then texts by code point.
 
     Trees split features between neighbouring codes, so what is near must stand near.
@@ -175,10 +177,12 @@ def _items(
     if others or not own:  # a column without any item is a feature that no record has
         groups.append((f"{name}: any other", others))
     tables = [np.isin(np.arange(size), codes).astype(np.int64) for _, codes in groups]
-    return [label for label, _ in groups], [[_holds(table, slots) for table in tables] for slots in sides]
+    return [label for label, _ in groups], [
+        [_holds_item(table, slots) for table in tables] for slots in sides
+    ]
 
 
-def _holds(table: Integers, slots: list[Integers]) -> Integers:
+def _holds_item(table: Integers, slots: list[Integers]) -> Integers:
     held: Integers = np.stack([table[codes] for codes in slots]).max(axis=0)
     return held
 

@@ -22,7 +22,7 @@ from tasks.core.arrays import Integers, Json
 MOST_RECORDS = 1_000_000
 
 
-def places_in_page(number: int) -> Integers | None:
+def sampled_places(number: int) -> Integers | None:
     """The places of the records that a page holds, ascending; None where it holds all of them."""
     if number <= MOST_RECORDS:
         return None
@@ -30,14 +30,14 @@ def places_in_page(number: int) -> Integers | None:
 
 
 def in_page(each: Integers) -> Integers:
-    places = places_in_page(len(each))
+    places = sampled_places(len(each))
     return each if places is None else each[places]
 
 
-def records_told(number: int) -> Json:
+def number_of_page_records(number: int) -> Json:
     """What the page is told of how many records there are, and of how many it holds where that is fewer.
 
-    >>> records_told(5), records_told(10_000_000)
+    >>> number_of_page_records(5), number_of_page_records(10_000_000)
     ({'records': 5}, {'records': 10000000, 'records_in_page': 1000000})
     """
     told: Json = {"records": number}
@@ -86,20 +86,20 @@ class Buffers:
             found.append(
                 {"name": name, "type": type_name(array.dtype), "offset": offset, "length": array.size}
             )
-            offset += _padded(array.nbytes)
+            offset += _pad(array.nbytes)
         return found
 
     def text(self) -> str:
         """All arrays one after the other, compressed (gzip) and written in base64."""
-        whole = np.zeros(sum(_padded(array.nbytes) for array in self.arrays.values()), np.uint8)
+        whole = np.zeros(sum(_pad(array.nbytes) for array in self.arrays.values()), np.uint8)
         offset = 0
         for array in self.arrays.values():
             plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1)
             whole[offset : offset + plain.nbytes] = plain.view(np.uint8)
-            offset += _padded(plain.nbytes)
+            offset += _pad(plain.nbytes)
         packed = pa.Codec("gzip", compression_level=_LEVEL).compress(whole, asbytes=True)
         return base64.b64encode(packed).decode("ascii")
 
 
-def _padded(size: int) -> int:
+def _pad(size: int) -> int:
     return -(-size // _ALIGNED) * _ALIGNED

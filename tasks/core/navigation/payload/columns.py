@@ -11,7 +11,7 @@ from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.arrays import Ids, Json
 from tasks.core.hints import list_some
 from tasks.core.navigation.inputs import Naming
-from tasks.core.navigation.payload.block import Buffers, narrowest, places_in_page, type_name
+from tasks.core.navigation.payload.block import Buffers, narrowest, sampled_places, type_name
 from tasks.core.records.columns import Column
 from tasks.core.synthesis.records import AnySynthetic
 from tasks.core.tables.column_names import matching_name
@@ -65,7 +65,7 @@ def first_attributes(columns: Sequence[ShownColumn]) -> Ids:
     return np.cumsum(sizes).astype(np.int32)
 
 
-def held_value(attribute: Attribute) -> str:
+def value_of_attribute(attribute: Attribute) -> str:
     return attribute.value if attribute.item is None else attribute.item
 
 
@@ -74,7 +74,7 @@ def value_codes(columns: Sequence[ShownColumn], attributes: Sequence[Attribute])
     codes = [{value: code for code, value in enumerate(column.values, start=1)} for column in columns]
     return (
         np.array([each.column for each in attributes], np.int32),
-        np.array([codes[each.column][held_value(each)] for each in attributes], np.int32),
+        np.array([codes[each.column][value_of_attribute(each)] for each in attributes], np.int32),
     )
 
 
@@ -90,8 +90,8 @@ def released_values(
     found: list[Mapping[str, None]] = [dict.fromkeys(values) for values in known]
     more: list[set[str]] = [set() for _ in columns]
     for attribute in (each for part in attributes for each in part):
-        if held_value(attribute) not in found[attribute.column]:
-            more[attribute.column].add(held_value(attribute))
+        if value_of_attribute(attribute) not in found[attribute.column]:
+            more[attribute.column].add(value_of_attribute(attribute))
     return [(*values, *sorted(others)) for values, others in zip(found, more, strict=True)]
 
 
@@ -105,10 +105,10 @@ def kind_of_column(column: Column, values: Sequence[str]) -> str:
     return "number" if values and all(map(_is_number, values)) else "category"
 
 
-def in_meant_order(column: Column, values: Sequence[str]) -> list[int] | None:
+def order_by_meaning(column: Column, values: Sequence[str]) -> list[int] | None:
     """The places of values as their meaning orders them; None where they have no order but their counts'.
 
-    >>> in_meant_order(Column("rooms"), ["1", "10", "2"])
+    >>> order_by_meaning(Column("rooms"), ["1", "10", "2"])
     [0, 2, 1]
     """
     kind = kind_of_column(column, values)
@@ -148,7 +148,7 @@ def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySy
     Returns:
         The columns, with as many slots as the fullest record fills, at least one.
     """
-    places = places_in_page(synthetic.number_of_records)
+    places = sampled_places(synthetic.number_of_records)
     records = synthetic if places is None else synthetic.at(places)
     of_column, code = value_codes(columns, records.attributes)
     held = [
@@ -162,7 +162,7 @@ def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySy
     ]
     firsts = np.cumsum([0, *(column.slots for column in held)])
     has_items = np.array([column.slots > 1 for column in held], np.bool_)
-    for first, rows, ids in _parts(records):
+    for first, rows, ids in _record_parts(records):
         columns_here, codes_here = of_column[ids], code[ids]
         order = (
             np.lexsort((codes_here, rows, columns_here))
@@ -174,7 +174,7 @@ def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySy
         for column, about in enumerate(held):
             mine = slice(bounds[column], bounds[column + 1])
             rows_here = rows[mine]
-            slot = _rank(rows_here) if about.slots > 1 else None
+            slot = _rank_of_items(rows_here) if about.slots > 1 else None
             for number in range(about.slots):
                 chosen = slice(None) if slot is None else slot == number
                 slots[firsts[column] + number][first + rows_here[chosen]] = codes_here[mine][chosen]
@@ -184,7 +184,7 @@ def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySy
     return held
 
 
-def _parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
+def _record_parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
     """Some records at a time: the first one's place, of each attribute its record from there, and its id."""
     before = 0
     for part in records.parts():
@@ -195,7 +195,7 @@ def _parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
         before += part.number_of_records
 
 
-def _rank(rows: Ids) -> Ids:
+def _rank_of_items(rows: Ids) -> Ids:
     """The place of each item within its record; equal records stand together."""
     if not len(rows):
         return rows
@@ -209,7 +209,7 @@ def _most_items(columns: Sequence[ShownColumn], records: AnySynthetic, of_column
     """How many values the fullest record has in each column, at least one."""
     most = np.ones(len(columns), np.int64)
     several = [place for place, column in enumerate(columns) if column.kind == "items"]
-    for _, rows, ids in _parts(records):
+    for _, rows, ids in _record_parts(records):
         here = of_column[ids]
         for place in several:
             most[place] = max(most[place], np.bincount(rows[here == place], minlength=1).max())
@@ -248,7 +248,7 @@ def layout(columns: Sequence[ShownColumn], naming: Naming) -> Json:
     return {"pages": found}
 
 
-def columns_told(columns: Sequence[ShownColumn], naming: Naming) -> list[Json]:
+def describe_columns(columns: Sequence[ShownColumn], naming: Naming) -> list[Json]:
     """Columns as the page's program reads them, and what they and their values mean, where that is given."""
     return [column.to_json() | _meaning(column, naming) for column in columns]
 
@@ -276,7 +276,7 @@ def _visual(name: str, texts: Sequence[str], columns: Sequence[ShownColumn]) -> 
     return body | ({"unreleased": missing} if missing else {})
 
 
-def unreleased_told(found: Json) -> list[str]:
+def describe_unreleased_values(found: Json) -> list[str]:
     """What whoever configured the layout should know of it. Args: found: the layout.
 
     It goes into logs, and the list may have been made from the table, so no value is named.

@@ -18,7 +18,12 @@ from tasks.core.dp.thresholds import error_bar
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.navigation.fidelity import places_of_rows
 from tasks.core.navigation.payload.block import AnyArray, Buffers
-from tasks.core.navigation.payload.columns import ShownColumn, first_attributes, held_value, value_codes
+from tasks.core.navigation.payload.columns import (
+    ShownColumn,
+    first_attributes,
+    value_codes,
+    value_of_attribute,
+)
 from tasks.core.normal import normal_above
 
 #: In place of a noisy count that was not measured; a count is cut off at the type's bounds otherwise.
@@ -54,7 +59,7 @@ def put_counts(
         sizes.append(put_rows(block, length, ids[order], counts[order], int(first[-1])))
         if ranges:
             for name, bounds in ranges[length - 1].items():
-                told = np.where(bounds == NOT_MEASURED, UNMEASURED, _whole(bounds))[order]
+                told = np.where(bounds == NOT_MEASURED, UNMEASURED, _clip_to_int32(bounds))[order]
                 block.put(f"counts/{length}/{name}", told.astype(np.int32))
     return sizes
 
@@ -73,7 +78,7 @@ def put_rows(block: Buffers, length: int, ids: Ids | Integers, counts: Integers,
     return {"n": len(counts)}
 
 
-def _whole(values: Integers) -> AnyArray:
+def _clip_to_int32(values: Integers) -> AnyArray:
     return np.clip(values, UNMEASURED + 1, np.iinfo(np.int32).max).astype(np.int32)
 
 
@@ -86,7 +91,9 @@ def put_tables(
     a column alone nobody counted `other`. A set that was measured twice has two tables.
     """
     told: list[Json] = []
-    orders = [_order(shown, cells.values) for shown, cells in zip(columns, measurement.cells, strict=False)]
+    orders = [
+        _order_of_cells(shown, cells.values) for shown, cells in zip(columns, measurement.cells, strict=False)
+    ]
     alone = len(measurement.values)
     for place, table in enumerate((*measurement.values, *measurement.tables)):
         counts = table.counts
@@ -101,7 +108,7 @@ def put_tables(
     return told
 
 
-def _order(shown: ShownColumn, cells: Sequence[str]) -> Integers:
+def _order_of_cells(shown: ShownColumn, cells: Sequence[str]) -> Integers:
     place = {value: number for number, value in enumerate(cells)}
     return np.array([place[value] for value in shown.values], np.int64)
 
@@ -125,9 +132,9 @@ def ranges_of_lengths(measurement: Measurement, aggregates: Aggregates) -> list[
             found.append({name: np.zeros(0, np.int64) for name in ("low", "high", "noisy")})
             continue
         level = measurement.levels[length - 1]
-        noisy = _drawn(measurement, aggregates, length)
+        noisy = _noisy_counts(measurement, aggregates, length)
         least = _least_published(measurement, aggregates, length)
-        low, high = _within(level, noisy, least)
+        low, high = _ranges_of_noise(level, noisy, least)
         missing = np.flatnonzero(noisy == NOT_MEASURED)
         if len(missing):
             shorter = aggregates.combinations[length - 2]
@@ -137,7 +144,7 @@ def ranges_of_lengths(measurement: Measurement, aggregates: Aggregates) -> list[
     return found
 
 
-def _drawn(measurement: Measurement, aggregates: Aggregates, length: int) -> Integers:
+def _noisy_counts(measurement: Measurement, aggregates: Aggregates, length: int) -> Integers:
     """The noisy count of each reported combination; `NOT_MEASURED` where it was not published by itself."""
     level, reported = measurement.levels[length - 1], aggregates.combinations[length - 1]
     columns = np.array(measurement.schema.combinations(length), np.int64).reshape(-1, length)
@@ -153,7 +160,9 @@ def _drawn(measurement: Measurement, aggregates: Aggregates, length: int) -> Int
 
 def _attribute_ids(measurement: Measurement, aggregates: Aggregates) -> Integers:
     """(columns, most codes) the attribute id of each column's code, -1 for none."""
-    place = {(each.column, held_value(each)): number for number, each in enumerate(aggregates.attributes)}
+    place = {
+        (each.column, value_of_attribute(each)): number for number, each in enumerate(aggregates.attributes)
+    }
     most = max((len(values) for values in measurement.values), default=0) + 1
     ids = np.full((len(measurement.values), most), -1, np.int64)
     for column, values in enumerate(measurement.values):
@@ -173,7 +182,7 @@ def _least_published(measurement: Measurement, aggregates: Aggregates, length: i
     return np.where(is_open[aggregates.combinations[0][:, 0]], threshold, 1)
 
 
-def _within(level: Level, noisy: Integers, least: Integers) -> tuple[Integers, Integers]:
+def _ranges_of_noise(level: Level, noisy: Integers, least: Integers) -> tuple[Integers, Integers]:
     if not level.scale:  # a draw without noise exists in tests alone
         return np.maximum(noisy, 0), np.maximum(noisy, 0)
     half = error_bar(Fraction(level.scale), 0.95)

@@ -11,13 +11,13 @@ from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.navigation.inputs import Naming, ReportInputs
-from tasks.core.navigation.payload.block import Buffers, records_told
+from tasks.core.navigation.payload.block import Buffers, number_of_page_records
 from tasks.core.navigation.payload.columns import (
     ShownColumn,
-    columns_told,
-    in_meant_order,
+    describe_columns,
     kind_of_column,
     layout,
+    order_by_meaning,
     put_records,
     released_values,
 )
@@ -47,7 +47,7 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
     if isinstance(inputs.measurement, WorkloadMeasurement):
         tables = put_tables(block, columns, inputs.measurement)
     about = describe_release(inputs.statement, inputs.naming, inputs.title)
-    return finished_payload(
+    return assemble_payload(
         block,
         about | {"protection": _protection(inputs)},
         inputs.naming,
@@ -60,7 +60,7 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
     )
 
 
-def finished_payload(
+def assemble_payload(
     block: Buffers,
     about: Json,
     naming: Naming,
@@ -82,9 +82,9 @@ def finished_payload(
     """
     meta = {
         **about,
-        **records_told(records),
+        **number_of_page_records(records),
         "number": number,
-        "columns": columns_told(columns, naming),
+        "columns": describe_columns(columns, naming),
         "reporting_length": len(counts),
         "counts": counts,
         "tables": tables,
@@ -152,7 +152,7 @@ def _cells(inputs: ReportInputs) -> Sequence[ColumnCells] | None:
 
 
 def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
-    order = in_meant_order(column, texts)
+    order = order_by_meaning(column, texts)
     return ShownColumn(
         name=column.name,
         kind=kind_of_column(column, texts),

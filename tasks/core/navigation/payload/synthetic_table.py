@@ -17,7 +17,7 @@ from tasks.core.arrays import Integers, Json
 from tasks.core.navigation.inputs import TablePage
 from tasks.core.navigation.payload.block import Buffers, in_page, narrowest
 from tasks.core.navigation.payload.columns import ShownColumn
-from tasks.core.navigation.payload.release import Payload, describe_release, finished_payload
+from tasks.core.navigation.payload.release import Payload, assemble_payload, describe_release
 from tasks.core.syndiffix.bins import Bins, bins_of
 from tasks.core.tables.texts import is_text
 
@@ -35,7 +35,7 @@ def payload_of_table(page: TablePage) -> Payload:
     shown = [column_of_bins(each, page.smallest([each.name]) or "") for each in bins]
     put_rows_by_bins(block, page.table, bins)
     about = describe_release(page.statement | _ROWS_COUNTED, page.naming, page.title)
-    return finished_payload(
+    return assemble_payload(
         block,
         about | {"protection": "syndiffix"},
         page.naming,
@@ -51,11 +51,11 @@ def payload_of_table(page: TablePage) -> Payload:
 def put_rows_by_bins(block: Buffers, table: pa.Table, bins: Sequence[Bins]) -> None:
     """Add a table's rows by column as ``column/<column>/0``, codes as those of records."""
     for place, own in enumerate(bins):
-        codes = in_page(own.codes(held_cells(table, own.name)) + 1)
+        codes = in_page(own.codes(cells_with_values(table, own.name)) + 1)
         block.put(f"column/{place}/0", codes.astype(narrowest(len(own.labels))))
 
 
-def held_cells(table: pa.Table, name: str) -> pa.ChunkedArray:
+def cells_with_values(table: pa.Table, name: str) -> pa.ChunkedArray:
     """A column, in which an empty text is no value: a cell that was empty comes back as one."""
     cells = table[name]
     if not is_text(cells.type):
@@ -64,19 +64,19 @@ def held_cells(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _bins(page: TablePage, name: str) -> Bins:
-    parts = [held_cells(page.table, name)]
+    parts = [cells_with_values(page.table, name)]
     if (file := page.smallest([name])) is not None:
-        parts.append(held_cells(page.read(file, (name,)), name))
-    return joined_bins(name, parts, page.bins.get(name))
+        parts.append(cells_with_values(page.read(file, (name,)), name))
+    return bins_of_all_parts(name, parts, page.bins.get(name))
 
 
-def joined_bins(name: str, parts: Sequence[pa.ChunkedArray], edges: Sequence[float] | None) -> Bins:
+def bins_of_all_parts(name: str, parts: Sequence[pa.ChunkedArray], edges: Sequence[float] | None) -> Bins:
     """Bins of all that several columns of one name show, in the first one's type; every text is one."""
     kind = parts[0].type
     cells = pa.chunked_array([chunk for part in parts for chunk in part.cast(kind, safe=False).chunks], kind)
     found = bins_of(name, cells, edges)
     if found.kind != "string":
-        return with_scale(found)
+        return fill_scale(found)
     texts = cells.cast(pa.string()).unique().drop_null().to_pylist()
     return Bins(name, "string", tuple(sorted(texts)))
 
@@ -108,13 +108,15 @@ def _put_tables(block: Buffers, page: TablePage, bins: Sequence[Bins]) -> list[J
         table = page.read(file, [each.name for each in chosen])
         block.put(
             f"tables/{len(told)}",
-            _counted([each.codes(held_cells(table, each.name)) for each in chosen], shape),
+            _count_rows([each.codes(cells_with_values(table, each.name)) for each in chosen], shape),
         )
         told.append({"columns": list(columns), "shape": shape, "file": file})
     return told
 
 
-def _counted(codes: Sequence[Integers], shape: Sequence[int]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+def _count_rows(
+    codes: Sequence[Integers], shape: Sequence[int]
+) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     """Rows of each cell, in C order: of a column its values, then what is none of them, then no value."""
     cells = [np.where(column < 0, size - 1, column) for column, size in zip(codes, shape, strict=True)]
     keys = np.ravel_multi_index(cells, shape) if len(cells[0]) else np.zeros(0, np.int64)
@@ -125,19 +127,19 @@ def _counted(codes: Sequence[Integers], shape: Sequence[int]) -> np.ndarray[tupl
 _MOST_FILLED = 48
 
 
-def with_scale(bins: Bins) -> Bins:
+def fill_scale(bins: Bins) -> Bins:
     """The bins with those between them that no row is in, so that a chart of them has a scale.
 
-    >>> with_scale(Bins("rooms", "integer", ("1", "2", "5"))).labels
+    >>> fill_scale(Bins("rooms", "integer", ("1", "2", "5"))).labels
     ('1', '2', '3', '4', '5')
     """
-    places = None if bins.edges is not None else _places(bins)
+    places = None if bins.edges is not None else _steps_of_labels(bins)
     if places is None or places[-1] - places[0] >= _MOST_FILLED:
         return bins
-    return replace(bins, labels=tuple(_labels(bins, places)))
+    return replace(bins, labels=tuple(_labels_of_steps(bins, places)))
 
 
-def _places(bins: Bins) -> Integers | None:
+def _steps_of_labels(bins: Bins) -> Integers | None:
     """Where labels are, in steps; None where there are no steps, or labels are not in their order."""
     if not bins.labels or not (bins.period or bins.kind == "integer"):
         return None
@@ -152,7 +154,7 @@ def _places(bins: Bins) -> Integers | None:
     return found if all(low < high for low, high in pairwise(found.tolist())) else None
 
 
-def _labels(bins: Bins, places: Integers) -> Sequence[str]:
+def _labels_of_steps(bins: Bins, places: Integers) -> Sequence[str]:
     steps = range(int(places[0]), int(places[-1]) + 1)
     if bins.period is None:
         return [str(step) for step in steps]

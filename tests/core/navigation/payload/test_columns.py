@@ -1,7 +1,12 @@
 """Which charts stand on which page: SDS's keys, and what the release does not hold."""
 
 from tasks.core.navigation.inputs import Naming
-from tasks.core.navigation.payload.columns import ShownColumn, columns_told, layout, unreleased_told
+from tasks.core.navigation.payload.columns import (
+    ShownColumn,
+    describe_columns,
+    describe_unreleased_values,
+    layout,
+)
 
 COLUMNS = (
     ShownColumn("Sex", "category", ("f", "m"), is_open=False),
@@ -15,13 +20,13 @@ def test_what_values_mean_stands_beside_them_in_their_order() -> None:
         ShownColumn("Sex", "category", ("1", "2", "9"), is_open=False),
         ShownColumn("b", "category", ("x",), True),
     ]
-    told = columns_told(columns, Naming(value_names={"sex": {"2": "female", "1": "male", "7": "nobody"}}))
+    told = describe_columns(columns, Naming(value_names={"sex": {"2": "female", "1": "male", "7": "nobody"}}))
     assert told[0]["names"] == ["male", "female", ""] and "names" not in told[1]
 
 
 def test_ages_and_descriptions_are_told_of_their_columns_alone() -> None:
     naming = Naming(descriptions={"SEX": "as registered"}, ages=frozenset({"age"}))
-    sex, services, age = columns_told(COLUMNS, naming)
+    sex, services, age = describe_columns(COLUMNS, naming)
     assert (sex["about"], age["age"]) == ("as registered", True)
     assert not {"about", "age"} & services.keys() and "age" not in sex and "about" not in age
 
@@ -54,9 +59,9 @@ def test_attributes_are_named_as_sds_names_them_and_those_not_released_are_told(
         "attributes": [0, 2, 3],
         "unreleased": ["Sex:x", "services_tram:1"],
     }
-    (told,) = unreleased_told(found)
+    (told,) = describe_unreleased_values(found)
     assert told.startswith("report_visuals: 'Some' names values that the release does not hold")
     assert "Sex:x" not in told and "tram" not in told
-    assert unreleased_told(layout(COLUMNS, Naming())) == []
+    assert describe_unreleased_values(layout(COLUMNS, Naming())) == []
     twice = {"pages": found["pages"] * 3}
-    assert unreleased_told(twice) == [told], "once, on however many pages"
+    assert describe_unreleased_values(twice) == [told], "once, on however many pages"

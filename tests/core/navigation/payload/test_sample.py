@@ -55,7 +55,7 @@ def synthetic_records() -> SyntheticRecords:
 def test_a_sample_is_the_floors_of_equal_steps(number: int, most: int) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sample, "MOST_RECORDS", most)
-        places = sample.places_in_page(number)
+        places = sample.sampled_places(number)
     if number <= most:
         assert places is None
     else:
@@ -65,8 +65,8 @@ def test_a_sample_is_the_floors_of_equal_steps(number: int, most: int) -> None:
 
 
 def test_a_page_holds_at_most_a_million_records() -> None:
-    assert sample.places_in_page(1_000_000) is None
-    places = sample.places_in_page(1_000_000_000)
+    assert sample.sampled_places(1_000_000) is None
+    places = sample.sampled_places(1_000_000_000)
     assert places is not None and len(places) == 1_000_000
     assert (places[0], places[1], places[-1]) == (0, 1000, 999_999_000)
 
