@@ -260,12 +260,6 @@ def test_total_variation_is_that_of_plain_shares(table, other, most_cells) -> No
         assert found.largest == pytest.approx(max(distances))
 
 
-def test_nothing_compares_with_nothing() -> None:
-    found = compare_two(coded(ABC, []), coded(ABC, []), 10, 3)
-    assert set(summary(found).values()) == {0.0}
-    assert [row["bin"] for row in preservation_by_count(found)] == [10]
-
-
 def test_a_resolution_below_one_is_refused() -> None:
     with pytest.raises(ParameterError, match="resolution"):
         compare_two(coded(ABC, T1), coded(ABC, T1), 0)

@@ -72,7 +72,7 @@ def listed(inputs: RawInputs, folder: Path) -> list[list[str]]:
         return list(csv.reader(file, delimiter="\t"))
 
 
-def test_t2_in_sds_s_files(tmp_path: Path) -> None:
+def test_t2_and_t11a_in_sds_s_files(tmp_path: Path) -> None:
     found = written(inputs_of(T1, SYNTHETIC, tmp_path, ABC, 2), tmp_path)
     assert found["sensitive_analysis_by_length"] == [
         [
@@ -89,10 +89,6 @@ def test_t2_in_sds_s_files(tmp_path: Path) -> None:
         "unique_identifiable": "2", "rare_identifiable": "0", "risky_identifiable": "2",
         "risky_identifiable_pct": "50.0",
     }  # fmt: skip
-
-
-def test_t11a_in_sds_s_files(tmp_path: Path) -> None:
-    found = written(inputs_of(T1, SYNTHETIC, tmp_path, ABC, 2), tmp_path)
     assert found["synthetic_leakage_by_length"] == [
         ["syn_combo_length", "combo_count", "leak_count", "leak_proportion"],
         ["1", "4", "0", "0.0"], ["2", "4", "1", "0.25"], ["3", "1", "0", "0.0"],

@@ -2,26 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.core.evaluation.measures import total_variation
 from tasks.core.evaluation.typed_tables import distances, write_distances
 
 RAW = pa.table({"a": [1, 1, 2, 2], "b": ["x", "x", "y", None]})
-
-
-def codes(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.array(values, np.int64)
-
-
-def test_total_variation_is_half_the_sum_of_the_differences_of_shares() -> None:
-    assert total_variation(codes(1, 1, 2, 3), codes(1, 2, 2, 4)) == 0.5
-    assert total_variation(codes(1, 2), codes(2, 1, 1, 2)) == 0.0
-    assert total_variation(codes(1), codes(2)) == 1.0
-    assert total_variation(codes(), codes(2)) == 1.0
-    assert total_variation(codes(), codes()) == 0.0
 
 
 def test_a_table_is_at_no_distance_from_itself_in_any_order() -> None:

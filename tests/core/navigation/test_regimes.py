@@ -24,16 +24,7 @@ FIT = {
 def told(distance: float) -> str:
     """The distance of one column, as it is shown."""
     table = {"columns": ["age"], "expected_error": None, "distance": distance, "noise_distance": 0.5}
-    fit = {
-        "one_way": None,
-        "two_way": None,
-        "pairs": 0,
-        "measured_pairs": 0,
-        "all_pairs": 3,
-        "guessed": 0,
-        "unreleased": [],
-    }
-    return fit_context(fit | {"tables": [table | {"signal": None, "is_guess": None}]}, SCHEMA)["columns"][0][
+    return fit_context(FIT | {"tables": [table | {"signal": None, "is_guess": None}]}, SCHEMA)["columns"][0][
         "distance"
     ]
 

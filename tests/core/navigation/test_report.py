@@ -1,6 +1,7 @@
 """The page: well formed, alone, deterministic, and of released figures only."""
 
 import dataclasses
+import functools
 import re
 
 import numpy as np
@@ -50,6 +51,11 @@ def inputs(**changes) -> ReportInputs:
     )
 
 
+@functools.cache
+def default_page() -> str:
+    return render_page(inputs())
+
+
 def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
     """A release of the noisy count alone: no record, one record, or nothing over the threshold."""
     measurement, _, _ = release(600)
@@ -83,11 +89,11 @@ def test_the_page_is_well_formed_and_alone():
 
 
 def test_the_same_inputs_give_the_same_bytes():
-    assert render_page(inputs()) == render_page(inputs())
+    assert default_page() == render_page(inputs())
 
 
 def test_every_section_is_in_the_contents():
-    text = render_page(inputs())
+    text = default_page()
     assert set(re.findall(r'<(?:section|details)[^>]* id="([a-z]+)"', text)) <= set(Page(text).anchors)
 
 
@@ -104,7 +110,7 @@ def test_the_statement_stands_on_the_page_in_words_and_in_symbols():
 
 
 def test_the_number_suppressed_is_said_not_to_be_known():
-    assert "private release does not know how many values" in Page(render_page(inputs())).text
+    assert "private release does not know how many values" in Page(default_page()).text
 
 
 def test_p1_nothing_is_shown_that_was_not_published():
@@ -162,7 +168,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     )  # fmt: skip
     text = render_page(given)
     page = check(text)
-    plain = Page(render_page(inputs()))
+    plain = Page(default_page())
     assert page.tags.count("script") == plain.tags.count("script") == 4
     assert decoded(text).meta["columns"][0]["values"] == [hostile]
     assert decoded(text).meta["citation"] == {"text": hostile, "bibtex": hostile}
@@ -187,7 +193,7 @@ def test_a_release_without_synthetic_records_says_so():
 
 
 def test_no_synthetic_record_is_said_to_differ_from_everybodys():
-    text = check(render_page(inputs())).text
+    text = check(default_page()).text
     assert "is the record of a person" not in text
     assert "stands for a particular person" in text
 

@@ -1,6 +1,7 @@
 """The page under k-anonymity: what it says, what it leaves out, and nothing that is not reported."""
 
 import dataclasses
+import functools
 import re
 
 import numpy as np
@@ -40,27 +41,32 @@ def inputs(number=600, **changes) -> ReportInputs:
     return ReportInputs(body, SCHEMA, aggregates, None, synthetic, compared)
 
 
+@functools.cache
+def default_page() -> str:
+    return render_page(inputs())
+
+
 def test_the_page_is_well_formed_alone_and_the_same_each_time():
-    check(render_page(inputs()))
-    assert render_page(inputs()) == render_page(inputs())
+    check(default_page())
+    assert default_page() == render_page(inputs())
 
 
 def test_it_says_everywhere_that_it_is_not_differentially_private():
-    page = Page(render_page(inputs()))
+    page = Page(default_page())
     assert "Not differentially private: k-anonymity with k = 10." in page.text
     assert "k-anonymous release, k = 10, not differentially private" in page.text
 
 
 @pytest.mark.parametrize("word", ["noisy", "Noisy", "epsilon", "ε", "threshold", "Ledger", "budget"])
 def test_nothing_of_differential_privacy_is_on_it(word):
-    text = Page(render_page(inputs())).text
+    text = Page(default_page()).text
     for said in ("not differentially private", "there is no noise"):
         text = text.replace(said, "")
     assert word not in text
 
 
 def test_every_section_is_in_the_contents():
-    text = render_page(inputs())
+    text = default_page()
     assert set(re.findall(r'<(?:section|details)[^>]* id="([a-z]+)"', text)) <= set(Page(text).anchors)
 
 
@@ -77,7 +83,7 @@ def test_the_verdicts_of_a_contract_are_on_the_page_and_only_of_one_that_was_giv
     page = Page(render_page(dataclasses.replace(inputs(contract_mode="repair"), contract=CONTRACT)))
     assert "visits, version 1.0.0. Cells that broke a rule were repaired." in page.text
     assert "age: every value is of type integer" in page.text and "enforced" in page.text
-    without = Page(render_page(inputs())).text
+    without = Page(default_page()).text
     assert "Data contract" not in without
     assert without.count("contract") == 1 and "No data contract was given" in without
 
@@ -113,7 +119,7 @@ def test_it_is_explained_why_there_are_more_and_shorter_records_than_people(mode
 
 def test_how_long_the_synthetic_records_are_is_told():
     lengths = np.diff(inputs().synthetic.offsets)
-    text = Page(render_page(inputs())).text
+    text = Page(default_page()).text
     assert (
         f"the median is {int(np.sort(lengths)[(len(lengths) - 1) // 2])}, the longest has {lengths.max()}"
         in text
@@ -121,13 +127,13 @@ def test_how_long_the_synthetic_records_are_is_told():
 
 
 def test_that_the_number_of_records_is_rounded_too_is_said_before_the_promise():
-    text = Page(render_page(inputs())).text
+    text = Page(default_page()).text
     said = "All counts, the number of people included, are rounded down to multiples of 10"
     assert text.index(said) < text.index("The promise")
 
 
 def test_every_colour_of_its_charts_has_one_for_dark_pages():
-    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{3,6})"', render_page(inputs())))
+    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{3,6})"', default_page()))
     assert colours and colours <= set(DARK)
 
 
@@ -138,7 +144,7 @@ def test_rows_are_warned_of_before_anything_else():
 
 
 def test_the_range_of_a_true_count_is_told_in_the_answers():
-    text = Page(render_page(inputs())).text
+    text = Page(default_page()).text
     assert "a count of 100 stands for 100 to 109 people" in text
     assert "A combination that is not shown has at most 9 people. How many it has can follow from" in text
     assert "possibly" not in text

@@ -76,18 +76,12 @@ def test_formulas_are_neutralised_in_both_tables(opened, tmp_path):
     )
     assert {row[2] for row in rows if row[0] == "'=cmd"} == harmless
     explorer.press("Records")
-    header, *records = table(saved(explorer, lambda: explorer.press("Save these records as CSV")))
+    download = saved(explorer, lambda: explorer.press("Save these records as CSV"))
+    header, *records = table(download)
     assert header == ["'=cmd", "b"]
     assert {record[0] for record in records} == harmless
-
-
-def test_what_is_behind_a_semicolon_or_a_tab_stays_in_its_cell(opened, tmp_path):
-    """Read as a spreadsheet does that splits there."""
-    path = tmp_path / "formulas.html"
-    path.write_text(page_of(("a",), [("x;=1+1",), ("x\t=1+1",)]), encoding="utf-8")
-    explorer = opened(path)
-    explorer.press("Records")
-    raw = saved(explorer, lambda: explorer.press("Save these records as CSV")).path().read_text("utf-8-sig")
+    # Also as a spreadsheet reads it that splits at other signs.
+    raw = download.path().read_text("utf-8-sig")
     for mark in (";", "\t"):
         cells = [cell for row in csv.reader(io.StringIO(raw), delimiter=mark) for cell in row]
         assert not [cell for cell in cells if cell.startswith("=")]

@@ -88,14 +88,6 @@ def test_the_codes_of_a_sample_are_those_of_the_chosen_places(cap: Callable[[int
     ]
 
 
-def test_a_page_of_as_many_records_as_it_may_hold_is_what_it_was(cap: Callable[[int], None]) -> None:
-    before = of_counts()
-    cap(600)
-    assert of_counts() == before and "records_in_page" not in before.meta
-    cap(599)
-    assert of_counts() != before
-
-
 @pytest.mark.parametrize("most", [CAP, 600])
 def test_stored_records_give_the_page_of_those_in_memory(
     most: int, cap: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -15,11 +15,10 @@ from tests.core.navigation.explorer.releases.steps import (
     choose,
     on_kinds,
     pages_of,
-    place_of,
     same_actual,
     show,
 )
-from tests.oracles.released_files import NO_VALUE, ReleasedFiles, as_shown
+from tests.oracles.released_files import ReleasedFiles, as_shown
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
 
@@ -38,56 +37,6 @@ def at_work(release, opened):
     return work
 
 
-def held(explorer: ExplorerPage, files: ReleasedFiles) -> dict[str, set[str]]:
-    """Of each chart on the screen that is a column of the records, the values that some of these hold.
-
-    SynDiffix releases numbers, which the page sorts into bins: of its charts, the values that they draw.
-    """
-    names = [name for name in charts(explorer) if name in files.records.columns]
-    if files.protection == "syndiffix":
-        return {name: set(charts(explorer)[name]) - {*NO_VALUE} for name in names}
-    return {name: {as_shown(cell) for cell in files.records[name].unique() if cell} for name in names}
-
-
-def turned_to_largest(explorer: ExplorerPage, files: ReleasedFiles) -> tuple[str, set[str]]:
-    """The column with the most values, and these; its page is on the screen."""
-    found = {}
-    for page in pages_of(explorer):
-        show(explorer, page)
-        found |= {(page, column): values for column, values in held(explorer, files).items()}
-    page, column = max(found, key=lambda place: len(found[place]))
-    show(explorer, page)
-    return column, found[page, column]
-
-
-@pytest.mark.parametrize("kind", on_kinds("survey fitted"))
-def test_search_finds_every_value_that_contains_the_text(kind, at_work):
-    explorer, files, _ = at_work(kind)
-    column, values = turned_to_largest(explorer, files)
-    box = explorer.chart(column).get_by_role("searchbox")
-    assert box.count() == 1
-    text = sorted(values)[len(values) // 2][:2]
-    box.fill(text.upper())
-    found = charts(explorer)[column]
-    assert {label for label in values if text.lower() in label.lower()} <= set(found)
-    assert all(text.lower() in label.lower() for label in found)
-    assert all(row.estimated == files.estimated({}, column, label) for label, row in found.items())
-
-
-@pytest.mark.parametrize("kind", on_kinds("survey syndiffix"))
-def test_values_are_ordered_by_count_and_by_name(kind, at_work):
-    explorer, files, _ = at_work(kind)
-    name = min(charts(explorer), key=lambda name: len(charts(explorer)[name]))
-    order = explorer.chart(name).get_by_label(f"Order of {name}")
-    order.select_option("count")
-    labels = [label for label in charts(explorer)[name] if label not in NO_VALUE]
-    counts = [files.estimated({}, *place_of(files, name, label)) for label in labels]
-    assert counts == sorted(counts, reverse=True)
-    order.select_option("name")
-    labels = [label for label in charts(explorer)[name] if label not in NO_VALUE]
-    assert labels == sorted(labels, key=lambda label: (len(label), label) if label.isdigit() else (0, label))
-
-
 @pytest.mark.parametrize("kind", on_kinds("survey k_anonymity"))
 def test_several_values_of_a_column_are_joined_by_or(kind, at_work):
     explorer, files, draw = at_work(kind)
@@ -98,33 +47,6 @@ def test_several_values_of_a_column_are_joined_by_or(kind, at_work):
         for _ in range(2):
             chosen[column].append(choose(explorer, draw, column, chosen[column]))
         agrees(explorer, files, chosen)
-
-
-@pytest.mark.parametrize("kind", on_kinds("adult lengths"))
-def test_undo_and_clear_lead_back_to_the_numbers_before(kind, at_work):
-    explorer, files, draw = at_work(kind)
-    one, other = draw.sample([name for name in charts(explorer) if name in files.columns], 2)
-    first = {one: [choose(explorer, draw, one)]}
-    both = first | {other: [choose(explorer, draw, other)]}
-    explorer.press("Undo")
-    agrees(explorer, files, first)
-    explorer.press("Clear")
-    assert explorer.chosen() == []
-    agrees(explorer, files, {})
-    explorer.press("Undo")
-    agrees(explorer, files, first)
-    explorer.click(other, both[other][0])
-    agrees(explorer, files, both)
-
-
-@pytest.mark.parametrize("kind", on_kinds("national2019 fitted"))
-def test_a_link_restores_the_selection_and_its_numbers(kind, at_work):
-    explorer, files, draw = at_work(kind)
-    columns = draw.sample([name for name in charts(explorer) if name in files.columns], 2)
-    chosen = {column: [choose(explorer, draw, column)] for column in columns}
-    again, _, _ = at_work(kind, explorer.page.evaluate("location.hash"))
-    assert again.chosen() == explorer.chosen()
-    agrees(again, files, chosen)
 
 
 @pytest.mark.parametrize("kind", on_kinds("adult k_anonymity"))
