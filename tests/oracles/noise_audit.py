@@ -52,3 +52,19 @@ def noise_audit(draws, scale):
 
 def fired(p_values):
     return {name for name, p in p_values.items() if p < ALPHA}
+
+
+def clopper_pearson(hits, runs, level=0.99):
+    """Lower and upper bound of a probability."""
+    tail = (1 - level) / 2
+    low = stats.beta.ppf(tail, hits, runs - hits + 1) if hits else 0.0
+    return low, stats.beta.isf(tail, hits + 1, runs - hits) if hits < runs else 1.0
+
+
+def bounds_of_mu(without, with_x):
+    """Bounds of mu from what a test statistic says on D and on D + x; above 0 it speaks for D + x."""
+    runs = len(without)
+    alarms = clopper_pearson(np.count_nonzero(without > 0), runs)
+    misses = clopper_pearson(np.count_nonzero(with_x <= 0), runs)
+    low = stats.norm.isf(alarms[1]) - stats.norm.ppf(misses[1])
+    return low, stats.norm.isf(alarms[0]) - stats.norm.ppf(misses[0])

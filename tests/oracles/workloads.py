@@ -2,11 +2,14 @@
 
 import itertools
 import math
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from tasks.core.dp.sampling.stream import SeededStream
+from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.exact import ExactCounts
 from tasks.core.dp.workload.parameters import LongerSets, Shares, WorkloadParameters, budget_of, default_steps
@@ -79,6 +82,30 @@ def draw(records, asked, seed=1):
 def drawing(records, asked, seed=1, kind=WorkloadDraw):
     """A draw that has not begun, to be taken apart or replaced in part."""
     return kind(ExactCounts(as_table(records)), asked, SeededStream(seed), lambda step, share: None)
+
+
+class Placed(WorkloadDraw):
+    """A draw in which as many candidates stand out as the test says."""
+
+    chosen = 0
+
+    def _places(self, choice, noisy):
+        return list(range(min(self.chosen, choice.most, len(choice.candidates))))
+
+
+def placed(chosen, records, asked, kind=Placed):
+    """What is drawn where so many candidates stand out."""
+    made = drawing(records, asked, chosen, kind)
+    made.chosen = chosen
+    return made.run()
+
+
+@contextmanager
+def other_with_multiplicity():
+    """Wrong: `other` once for each item that was not released."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workload_cells, "_keep_one", lambda slots, other, empty: None)
+        yield
 
 
 def once(cells, columns):

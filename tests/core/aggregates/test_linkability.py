@@ -21,6 +21,8 @@ from tasks.core.aggregates.linkability import (
 )
 from tasks.core.aggregates.marginals import count_marginals, each_beside
 from tasks.core.errors import ParameterError
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import coded
 from tests.oracles.partitions import FarAway, in_partitions
 from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analyse_records, analysed, counted, from_file
@@ -36,6 +38,46 @@ def test_t4_rare_combinations_and_the_records_they_single_out(tmp_path):
     assert [row.unique for row in rows] == [4, 22, 22]
     analysis = analyse_records(records, marginals, 2)
     assert (analysis.unique, analysis.rare) == ((4, 3, 0), (0, 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("resolution", "rare_by_length_", "rare", "unique"),
+    [
+        (2, [(1, 6, 2, 0.3333), (2, 8, 5, 0.625), (3, 3, 3, 1.0)], (0, 0, 0), (2, 1, 1)),
+        (3, [(1, 6, 3, 0.5), (2, 8, 8, 1), (3, 3, 3, 1)], (0, 1, 0), (2, 1, 1)),
+    ],
+)
+def test_t2_rare_combinations_and_records_by_their_shortest_length(
+    tmp_path, resolution, rare_by_length_, rare, unique
+):
+    records, marginals = from_file(T1_FILE, tmp_path)
+    rows = rare_by_length(marginals, resolution)
+    found = [(row.length, row.combinations, row.rare, round(row.proportion, 4)) for row in rows]
+    assert found == rare_by_length_
+    analysis = analyse_records(records, marginals, resolution)
+    assert (analysis.rare, analysis.unique) == (rare, unique)
+    assert analysis.risky == tuple(map(sum, zip(rare, unique, strict=True)))
+
+
+def test_t2_protected_record_analysis(tmp_path):
+    found = analyse_records(*from_file(T1_FILE, tmp_path), 2).protected(2)
+    assert (found.number_of_records, found.unique, found.rare) == (4, (2, 0, 0), (0, 0, 0))
+
+
+def test_codes_too_many_for_one_integer_are_looked_up_too(tmp_path):
+    sizes = [70_000] * 4
+    generator = np.random.default_rng(5)
+    slots = tuple(generator.choice([1, 2, 70_000], 50).astype(np.uint32) for _ in sizes)
+    values = tuple(tuple(str(i).zfill(5) for i in range(size)) for size in sizes)
+    table = [[{str(int(codes[row]))} for codes in slots] for row in range(50)]
+    small = coded(Schema(tuple(Column(str(i)) for i in range(4))), table)
+    wide = CodedRecords(small.schema, slots, small.slot_columns, values, 50)
+    found = [
+        analyse_records(records, counted(records, tmp_path / str(i), 4), 3)
+        for i, records in enumerate((small, wide))
+    ]
+    assert found[0] == found[1]
+    assert sum(found[0].risky) > 0
 
 
 @given(table=raw_tables(most_rows=25), resolution=st.integers(1, 5), length=st.integers(1, 5))

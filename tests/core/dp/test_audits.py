@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
@@ -26,15 +25,9 @@ from tests.oracles.mechanism import (
     plan_of,
     released,
 )
+from tests.oracles.noise_audit import bounds_of_mu, clopper_pearson
 
 pytestmark = pytest.mark.slow
-
-
-def clopper_pearson(hits, runs, level=0.99):
-    """Lower and upper bound of a probability."""
-    tail = (1 - level) / 2
-    low = stats.beta.ppf(tail, hits, runs - hits + 1) if hits else 0.0
-    return low, stats.beta.isf(tail, hits + 1, runs - hits) if hits < runs else 1.0
 
 
 def parameters(length, contribution="schema"):
@@ -78,11 +71,7 @@ def likelihood_ratios(lengths):
 
 @pytest.mark.parametrize(("lengths", "holds"), [(Right, True), (WithoutRoot, False)])
 def test_a3_the_best_test_has_no_more_power_than_is_claimed(lengths, holds):
-    without, with_x = likelihood_ratios(lengths)
-    alarms = clopper_pearson(np.count_nonzero(without > 0), RUNS_A3)
-    misses = clopper_pearson(np.count_nonzero(with_x <= 0), RUNS_A3)
-    low = stats.norm.isf(alarms[1]) - stats.norm.ppf(misses[1])
-    high = stats.norm.isf(alarms[0]) - stats.norm.ppf(misses[0])
+    low, high = bounds_of_mu(*likelihood_ratios(lengths))
     print(f"\nA3 {lengths.__name__}: mu in [{low:.2f}, {high:.2f}], claimed {MU}")
     assert bool(low <= MU) is holds
     if holds:

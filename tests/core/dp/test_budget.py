@@ -62,12 +62,6 @@ def test_rule_7_the_thresholds_part_of_delta_is_a_limit_of_its_own() -> None:
     assert runs_left(caps_of(50, 1e-5, 1.19999930e-6), Spent(), *charge) == 11
 
 
-def test_rule_8_a_zcdp_release_is_charged_as_planned() -> None:
-    charge = Charge(0.0392431236496512, 5e-6, 1.0, 1e-5, accountant="zcdp")
-    assert charge.mu_squared_exact == Decimal("0.0392431236496512")
-    assert Decimal("5e-6") <= charge.threshold_delta_exact <= Decimal("5.000000000000001e-6")
-
-
 @pytest.mark.parametrize("factor", [0.5, 1 - 1e-8, 1 + 1e-9, 2])
 def test_rule_9_a_gdp_charge_that_is_not_its_claims_is_our_fault(factor: float) -> None:
     whole = gdp_charge()

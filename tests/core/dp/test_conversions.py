@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tasks.core.dp.accounting import check_claim, gdp_delta, gdp_epsilon, gdp_mu, zcdp_rho
 from tasks.core.errors import ParameterError
-from tests.oracles.privacy_vectors import GDP_DELTA, GDP_EPSILON, LEDGER, OLD_DOCUMENT
+from tests.oracles.privacy_vectors import GDP_DELTA, GDP_EPSILON, OLD_DOCUMENT
 
 close = pytest.approx
 
@@ -20,24 +20,6 @@ def test_published_deltas(mu, epsilon, delta):
 @pytest.mark.parametrize(("mu", "epsilon", "delta"), GDP_EPSILON)
 def test_published_epsilons(mu, epsilon, delta):
     assert gdp_epsilon(float(mu), Fraction(delta)) == close(float(epsilon), rel=1e-14)
-
-
-@pytest.mark.parametrize(("runs", "mu_total", "delta_total", "epsilon"), LEDGER)
-def test_published_totals_of_a_ledger(runs, mu_total, delta_total, epsilon):
-    threshold_delta = Fraction(1, 10**7)
-    mu = gdp_mu(1, (Fraction(1, 10**6) - threshold_delta) / (1 - threshold_delta))
-    together = 1 - (1 - threshold_delta) ** runs
-    assert runs**0.5 * mu == close(float(mu_total), rel=1e-14)
-    assert float(together) == close(float(delta_total), rel=1e-14)
-    rest = (Fraction(1, 10**5) - together) / (1 - together)
-    assert gdp_epsilon(Fraction(mu) * Fraction(runs**0.5), rest) == close(float(epsilon), rel=1e-13)
-
-
-def test_rule_7_the_cap_that_twelve_runs_need():
-    mu = gdp_mu(1, Fraction(9, 10**7) / (1 - Fraction(1, 10**7)))
-    cap_delta = Fraction(12, 10**7)
-    rest = (Fraction(1, 10**5) - cap_delta) / (1 - cap_delta)
-    assert gdp_epsilon(mu * 12**0.5, rest) == close(3.4878892115, abs=1e-10)
 
 
 @pytest.mark.parametrize(("epsilon", "delta", "old", "new"), OLD_DOCUMENT)

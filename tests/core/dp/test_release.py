@@ -143,20 +143,6 @@ def test_rule_9_what_is_charged_does_not_depend_on_the_data():
         assert len({tuple(level.sigma for level in each.levels) for each in found}) == 1
 
 
-def test_rule_9_the_scales_drawn_with_are_covered_by_the_charge():
-    for mode in MODES:
-        asked = parameters(*mode)
-        found = release(survey(), asked)
-        plan = accounting.plan_release(asked, all_declared=False, levels=3)
-        accounting.assert_within(plan, [(level.sensitivity, level.scale) for level in found.levels])
-
-
-def test_rules_10_and_11_published_threshold_of_ten_open_columns():
-    """D16: s_1 = 23.375 on the grid, tau = 133."""
-    found = release(survey(columns=10), parameters(epsilon=1.0, delta=1e-6))
-    assert (found.levels[0].scale, found.levels[0].threshold) == (23.375, 133)
-
-
 @pytest.mark.parametrize(("opened", "threshold"), [(10, 133), (3, 128), (1, 124)])
 def test_rule_11_the_threshold_counts_open_columns_and_the_scale_all(opened, threshold):
     records = survey(columns=10, declared=range(10 - opened))

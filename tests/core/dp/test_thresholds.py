@@ -56,11 +56,6 @@ def test_rule_10_the_grid_comes_before_the_threshold(epsilon, delta, fraction, s
     assert first_threshold(s, sensitivity, float(threshold_delta)) == tau
 
 
-@pytest.mark.parametrize(("open_sensitivity", "tau"), [(10, 133), (3, 128), (1, 124)])
-def test_rule_11_the_threshold_counts_open_items_alone(open_sensitivity, tau):
-    assert first_threshold(Fraction(23.375), open_sensitivity, 1e-7) == tau
-
-
 @pytest.mark.parametrize("vector", [vector for vector in GAUSSIAN if vector.tau != "none"])
 def test_published_thresholds_of_gdp(vector):
     sensitivity = int(vector.sensitivities.split()[0])

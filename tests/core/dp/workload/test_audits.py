@@ -17,7 +17,6 @@ from scipy import stats
 from tasks.core.dp.accounting import gdp_delta
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
-from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice, allowances, score, sixteenths
 from tasks.core.dp.workload.draw import WorkloadDraw
@@ -29,13 +28,16 @@ from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.noise_audit import ALPHA, fired, noise_audit, rounded_gaussian
 from tests.oracles.workloads import (
+    Placed,
     bits,
     coded_bits,
     cost,
     drawing,
     marginal,
     once,
+    other_with_multiplicity,
     parameters,
+    placed,
     released_cells,
 )
 
@@ -65,11 +67,8 @@ class OtherAgainAndAgain(Counting):
     """Wrong: `other` once for each item that was not released."""
 
     def counts(self, records, cells, columns):
-        keep, workload_cells._keep_one = workload_cells._keep_one, lambda slots, other, empty: None
-        try:
+        with other_with_multiplicity():
             return super().counts(records, cells, columns)
-        finally:
-            workload_cells._keep_one = keep
 
 
 class PaddedWithAbsent(Counting):
@@ -431,15 +430,6 @@ def test_a6w_noisy_scores_follow_their_law():
 # ---- A7w: sums, in fractions -----------------------------------------------------------------------------
 
 
-class Placed(WorkloadDraw):
-    """A draw in which as many candidates stand out as the test says."""
-
-    chosen = 0
-
-    def _places(self, choice, noisy):
-        return list(range(min(self.chosen, choice.most, len(choice.candidates))))
-
-
 class ChargedAsIfAllWereChosen(Placed):
     """Wrong: noise for those that were chosen, charged as if k were."""
 
@@ -481,9 +471,7 @@ def off_budget(kind):
     asked = parameters(4.0, tables=None, longer=LongerSets(lengths=(3,), most=16))
     budget, found = budget_of(asked, all_declared=True)[0], set()
     for chosen in (0, 1, 4, 16):
-        made = drawing(records, asked, chosen, kind)
-        made.chosen = chosen
-        if not F(97, 100) * budget <= cost(made.run()) <= budget:
+        if not F(97, 100) * budget <= cost(placed(chosen, records, asked, kind)) <= budget:
             found.add(chosen)
     return found
 
@@ -533,9 +521,7 @@ def test_a7w_vector_d_by_a_whole_draw():
             epsilon, 1e-6, shares, allocation="equal", longer=LongerSets(lengths=(3,), most=2)
         )
         records = coded_bits(np.zeros((300, 4), int))
-        made = drawing(records, asked, 4, Alike)
-        made.chosen = 2
-        drawn = made.run()
+        drawn = placed(2, records, asked, Alike)
         found = {table.scale for table in drawn.tables[:6]}, {table.scale for table in drawn.tables[6:]}
         assert found == ({float(scales[2])}, {float(scales[4])})
         assert (drawn.count_scale, drawn.values[0].scale, drawn.scores.scale) == tuple(

@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records, sensitivity
@@ -32,7 +30,6 @@ from tests.oracles import fitting as oracle
 from tests.oracles.partitions import as_table
 from tests.oracles.workloads import (
     HOMES,
-    SEXES,
     TONGUES,
     bits,
     cost,
@@ -46,22 +43,6 @@ from tests.oracles.workloads import (
 F = Fraction
 
 
-@pytest.mark.parametrize("number", [0, 1, 3, 500])
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
-def test_it_is_total(number, epsilon):
-    drawn = draw(people(number, number), parameters(epsilon))
-    made = fit(domain_of(drawn.cells), noisy_tables(drawn), max(0, drawn.number_of_records), 5)
-    assert len(made.records) == max(0, drawn.number_of_records)
-
-
-@given(epsilon=st.floats(0.05, 20), seed=st.integers(0, 10_000), most=st.integers(1, 4))
-@settings(max_examples=15, deadline=None)
-def test_what_is_drawn_costs_no_more_than_is_charged(epsilon, seed, most):
-    asked = parameters(epsilon, longer=LongerSets(lengths=(3,), most=most))
-    drawn = draw(people(300, seed), asked, seed)
-    assert cost(drawn) <= budget_of(asked, all_declared=False)[0] <= F(drawn.mu_squared)
-
-
 def test_with_next_to_no_noise_the_tables_are_the_counts():
     records = people(2_000, 3)
     drawn = draw(records, parameters(1e4))
@@ -71,42 +52,6 @@ def test_with_next_to_no_noise_the_tables_are_the_counts():
     for table in drawn.tables:
         exact = oracle.count(slots, domain, table.columns)
         assert np.abs(table.counts - exact).max() <= 1
-
-
-def test_the_cells_of_an_open_column_follow_from_released_counts_alone():
-    drawn = draw(people(2_000, 3), parameters())
-    for column in (1, 2):
-        values = len(drawn.cells[column].values)
-        assert list(drawn.cells[column].values) == sorted(drawn.cells[column].values)
-        assert (drawn.values[column].counts[:values] >= drawn.threshold).all()
-
-
-def test_the_most_frequent_values_keep_their_cells():
-    drawn = draw(people(5_000, 3), parameters(max_values=2))
-    assert [len(column.values) for column in drawn.cells] == [2, 2, 2]
-    whole = draw(people(5_000, 3), parameters())
-    noisy = dict(zip(whole.cells[1].values, whole.values[1].counts.tolist(), strict=False))
-    assert set(drawn.cells[1].values) == set(sorted(noisy, key=lambda value: -noisy[value])[:2])
-
-
-@given(
-    seed=st.integers(0, 10_000), kept=st.sets(st.sampled_from(TONGUES)), homes=st.sets(st.sampled_from(HOMES))
-)
-@settings(max_examples=60, deadline=None)
-def test_one_record_is_in_at_most_so_many_cells_of_a_table(seed, kept, homes):
-    """A1w: a record is in a cell once or not at all, in at most Delta_T of them, whatever was released."""
-    cells = (
-        ColumnCells(SEXES),
-        ColumnCells(tuple(sorted(homes)), has_other=True),
-        ColumnCells(tuple(sorted(kept)), has_other=True, cap=2),
-    )
-    domain = domain_of(cells)
-    slots = map_records(people(1, seed), cells)
-    for columns in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (2, 2), (0, 1, 2)]:
-        counts = table_counts(domain, columns, slots)
-        assert counts.max(initial=0) <= 1
-        once = counts.sum() // (2 if columns == (2, 2) else 1)
-        assert once <= sensitivity(cells, columns)
 
 
 def test_vector_c_the_largest_contributions_by_brute_force():
@@ -248,12 +193,6 @@ def test_every_step_is_drawn_to_its_end_however_wrong_the_noisy_number_is(number
     assert len(fit(domain_of(drawn.cells), noisy_tables(drawn), number, 5).records) == number
 
 
-def test_of_few_records_single_values_are_measured_better():
-    few, many = (draw(bits(number, 6), with_steps(1.0, 6)) for number in (50, 3_000))
-    assert few.values[0].scale < 0.4 * many.values[0].scale
-    assert few.tables[0].scale > many.tables[0].scale
-
-
 def test_a_record_limit_bounds_the_signal():
     """What is looked at tells, not what there is."""
     asked = with_steps(1.0, 3, record_limit=50)
@@ -317,13 +256,3 @@ def test_the_set_that_stands_out_most_is_measured_best():
     spent = sum(1 / F(table.scale) ** 2 for table in longer.values())
     charge = asked.shares.chosen * budget_of(asked, all_declared=True)[0]
     assert F(97, 100) * charge < spent <= charge
-
-
-@pytest.mark.parametrize("epsilon", [1.0, 4.0, 10.0])
-def test_open_columns_give_more_of_the_budget_to_their_values(epsilon):
-    """What values get, tables lose; everything else stays."""
-    declared, opened = (default_shares(epsilon, all_declared=known)[0] for known in (True, False))
-    assert opened.values == 10 * declared.values
-    parts = [(shares.count, shares.scores, shares.chosen) for shares in (declared, opened)]
-    assert parts[0] == parts[1]
-    assert declared.values + declared.tables == opened.values + opened.tables

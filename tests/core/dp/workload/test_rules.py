@@ -37,7 +37,18 @@ from tasks.core.records.cells import bin_codes
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.partitions import as_table
-from tests.oracles.workloads import HOMES, SCHEMA, SEXES, bits, cost, draw, drawing, parameters, people
+from tests.oracles.workloads import (
+    HOMES,
+    SCHEMA,
+    SEXES,
+    bits,
+    cost,
+    draw,
+    drawing,
+    parameters,
+    people,
+    placed,
+)
 
 F = Fraction
 NEXT_TO_NO_NOISE = 1e4
@@ -348,8 +359,9 @@ def test_w12_other_is_there_when_everything_passed_and_when_nothing_did():
             (True, True),
             (True, True),
         ]
-        for column in drawn.cells[1:]:
+        for column, table in zip(drawn.cells[1:], drawn.values[1:], strict=True):
             assert list(column.values) == sorted(column.values)
+            assert (table.counts[:-1] >= drawn.threshold).all()
     assert (drawn.cells[1].values, drawn.cells[1].size) == ((), 2)
     assert (0, 1) in [table.columns for table in drawn.tables]
 
@@ -483,24 +495,9 @@ def test_w16_scores_are_judged_with_the_noise_of_the_most_that_can_be_chosen():
     assert choice.planned(2) == F(root_above(F(6 * 64**2) / F(75, 1000)), 64)
 
 
-class Placed(WorkloadDraw):
-    """A draw in which as many candidates stand out as the test says."""
-
-    chosen = 0
-
-    def _places(self, choice, noisy):
-        return list(range(min(self.chosen, choice.most, len(choice.candidates))))
-
-
-def _placed(chosen, records, asked):
-    made = drawing(records, asked, chosen, Placed)
-    made.chosen = chosen
-    return made.run()
-
-
 def test_w17_what_nobody_spent_buys_a_second_measurement():
     records, asked = bits(3_000, 5), parameters(tables=None, longer=LongerSets(lengths=(3,), most=4))
-    none, some = _placed(0, records, asked), _placed(1, records, asked)
+    none, some = placed(0, records, asked), placed(1, records, asked)
     pairs = list(itertools.combinations(range(5), 2))
     assert [table.columns for table in none.tables] == [*pairs, *pairs]
     assert [table.columns for table in some.tables] == [*pairs, (0, 1, 2)]
@@ -609,7 +606,7 @@ def test_w19_every_path_of_choices_stays_within_the_budget(epsilon):
     for most_pairs, chosen in itertools.product((5, 15), range(5)):
         longer = LongerSets(lengths=(3, 4), most=4)
         asked = parameters(epsilon, tables=None, longer=longer, most_pairs=most_pairs)
-        drawn = _placed(chosen, records, asked)
+        drawn = placed(chosen, records, asked)
         assert F(95, 100) * _budget(drawn) < cost(drawn) <= _budget(drawn) <= F(drawn.mu_squared)
 
 
@@ -619,6 +616,8 @@ def test_w19_what_is_left_is_exact():
     assert (spending.left, spending.spent) == (F(1, 12), F(1, 4))
     with pytest.raises(InternalError):
         spending.charge([(1, F(3))])
+    with pytest.raises(InternalError):
+        Shares(F(1, 2), F(1, 2), F(1, 10))
 
 
 WRONG = {

@@ -12,12 +12,10 @@ from functools import cached_property
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
-from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records, sensitivity
 from tasks.core.dp.workload.choice import Choice
 from tasks.core.dp.workload.draw import FirstValues, WorkloadDraw
@@ -27,27 +25,12 @@ from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.table import RecordTable
-from tests.oracles.workloads import coded_bits, drawing
+from tests.oracles.noise_audit import bounds_of_mu, clopper_pearson
+from tests.oracles.workloads import coded_bits, drawing, other_with_multiplicity
 
 pytestmark = pytest.mark.slow
 F = Fraction
 MU = 2.0
-
-
-def clopper_pearson(hits, runs, level=0.99):
-    """Lower and upper bound of a probability."""
-    tail = (1 - level) / 2
-    low = stats.beta.ppf(tail, hits, runs - hits + 1) if hits else 0.0
-    return low, stats.beta.isf(tail, hits + 1, runs - hits) if hits < runs else 1.0
-
-
-def power(without, with_x):
-    """Bounds of mu from what a test statistic says on D and on D + x; above 0 it speaks for D + x."""
-    runs = len(without)
-    alarms = clopper_pearson(np.count_nonzero(without > 0), runs)
-    misses = clopper_pearson(np.count_nonzero(with_x <= 0), runs)
-    low = stats.norm.isf(alarms[1]) - stats.norm.ppf(misses[1])
-    return low, stats.norm.isf(alarms[0]) - stats.norm.ppf(misses[0])
 
 
 # ---- A3w: the likelihood ratio, each stage alone with the whole budget -----------------------------------
@@ -103,16 +86,13 @@ class WithMultiplicity(Tables):
     person = (1, 2, 4, 5, 6)
 
     def counts(self, rows):
-        keep, workload_cells._keep_one = workload_cells._keep_one, lambda slots, other, empty: None
-        try:
+        with other_with_multiplicity():
             return super().counts(rows)
-        finally:
-            workload_cells._keep_one = keep
 
 
 @pytest.mark.parametrize(("kind", "holds"), [(Tables, True), (SumOfCaps, False), (WithMultiplicity, False)])
 def test_a3w_tables_alone(kind, holds):
-    low, high = power(*kind().ratios(1))
+    low, high = bounds_of_mu(*kind().ratios(1))
     print(f"\nA3w tables alone, {kind.__name__}: mu in [{low:.2f}, {high:.2f}], claimed {MU}")
     assert bool(low <= MU) is holds
     if holds:
@@ -148,7 +128,7 @@ def test_a3w_scores_alone(kind, holds):
         first = FirstValues(choice.scale, None, 1, (), SeededStream(seed))
         samples.append(first._noise(RUNS_ALONE * 20).reshape(RUNS_ALONE, 20))
     assert (samples[2] - samples[0] == 1).all()
-    low, high = power(samples[1].sum(axis=1) - 10, samples[3].sum(axis=1) + 10)
+    low, high = bounds_of_mu(samples[1].sum(axis=1) - 10, samples[3].sum(axis=1) + 10)
     print(f"\nA3w scores alone, {kind.__name__}: mu in [{low:.2f}, {high:.2f}], claimed {MU}")
     assert bool(low <= MU) is holds
     if holds:
@@ -237,7 +217,7 @@ def test_a3w_the_transcript(kind, holds):
         np.array([transcript_ratio(kind, table, 10_000 * place + run) for run in range(RUNS)])
         for place, table in enumerate((D, D_X))
     ]
-    low, high = power(*samples)
+    low, high = bounds_of_mu(*samples)
     print(f"\nA3w transcript, {kind.__name__}: mu in [{low:.2f}, {high:.2f}], claimed {MU}")
     assert bool(low <= MU) is holds
     if holds:
