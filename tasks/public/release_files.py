@@ -10,7 +10,6 @@ from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, read_all_ranges
 from tasks.core.aggregates.interchange import (
     write_aggregates_json,
-    write_aggregates_tsv,
     write_estimates_parquet,
     write_estimates_tsv,
     write_reportable_parquet,
@@ -173,7 +172,7 @@ class BuiltCounts(HoldsResults):
         if self.recounted is not None:
             counted = read_aggregates(workspace.path(self.recounted))
             name = f"{prefix}_synthetic_aggregates.tsv"
-            write_aggregates_tsv(counted, folder / name, "count")
+            write_reportable_tsv(counted, folder / name, "count")
             rows[name] = sum(len(counts) for counts in counted.counts)
         return rows
 

@@ -2,6 +2,5 @@
 
 Here: counting (by DuckDB, or in memory), rounding down, rare combinations, files in SDS's form. Noise belongs
 to `dp`, comparisons to `evaluation`. Read `stored_marginals` first: the form of all counts; then `marginals`,
-which counts, `partitions`, which has workers count a table that no process has whole, and `wide_form`, which
-turns codes into attributes such as ``sex:female``.
+which counts, also by workers, and `wide_form`, which turns codes into attributes such as ``sex:female``.
 """

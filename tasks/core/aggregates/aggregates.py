@@ -187,7 +187,7 @@ def read_all_ranges(folder: Path, longest: int) -> list[Ranges]:
     """Those of all lengths, that `write_all_ranges` wrote; none where it wrote none."""
     if not (folder / "ranges_1.parquet").is_file():
         return []
-    return [read_ranges(folder / f"ranges_{length}.parquet") for length in range(1, longest + 1)]
+    return [_read_ranges(folder / f"ranges_{length}.parquet") for length in range(1, longest + 1)]
 
 
 def write_all_ranges(ranges: Sequence[Ranges], folder: Path) -> None:
@@ -195,7 +195,7 @@ def write_all_ranges(ranges: Sequence[Ranges], folder: Path) -> None:
         found.write(folder / f"ranges_{length}.parquet")
 
 
-def read_ranges(path: Path) -> Ranges:
+def _read_ranges(path: Path) -> Ranges:
     table = read_parquet(path)
     noisy, estimate = (table[name].fill_null(NOT_MEASURED).to_numpy() for name in ("noisy", "least_squares"))
     return Ranges(noisy, estimate, table["at_least"].to_numpy(), table["at_most"].to_numpy())

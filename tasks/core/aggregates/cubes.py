@@ -222,7 +222,8 @@ class _Counts:
     def take(self, group: Sequence[ColumnNumbers]) -> None:
         """Read the counts of those sets of a group that have not been read."""
         for columns in group[len(self._taken) :]:
-            number, found = self._ids.get(columns), _none(self._length)
+            number = self._ids.get(columns)
+            found = FilledCells((np.empty(0, np.uint32),) * self._length, np.empty(0, np.int64))
             while self._head is not None and number is not None and self._head[0] <= number:
                 if self._head[0] == number:
                     found = self._head[1]
@@ -244,10 +245,6 @@ class _Counts:
         )
         self._taken, self.waiting = [], 0
         return ListedSide({self._length: counts})
-
-
-def _none(length: int) -> FilledCells:
-    return FilledCells((np.empty(0, np.uint32),) * length, np.empty(0, np.int64))
 
 
 #: A cube has at most so many cells, and (unless they are few) so many a row.

@@ -110,7 +110,8 @@ def plan_roll_ups(
     loose = []
     by_entropy = sorted(range(len(shape.sizes)), key=shape.means.__getitem__)
     for target in sorted(wanted):
-        larger = _extended(target, by_entropy) if len(target) < longest else ()
+        others = (slot for slot in by_entropy if slot not in target) if len(target) < longest else ()
+        larger = (tuple(sorted((*target, slot))) for slot in others)
         smallest = next((slots for slots in larger if slots in wanted), None)
         if smallest is None:
             loose.append(target)
@@ -241,13 +242,6 @@ def _bits(sets: Sequence[SlotNumbers], width: int) -> Words:
     for index, slots in enumerate(sets):
         rows[index, list(slots)] = 1
     return np.packbits(rows, axis=1, bitorder="little").view(np.uint64)
-
-
-def _extended(slots: SlotNumbers, others: Iterable[int]) -> Iterable[SlotNumbers]:
-    """All sets of one slot more, in an order of the slots."""
-    for slot in others:
-        if slot not in slots:
-            yield tuple(sorted((*slots, slot)))
 
 
 def _limits(records: int, most_cells: int) -> list[float]:

@@ -15,9 +15,7 @@ file the true number of records and every value that is not reported.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +26,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute, Ranges, meas
 from tasks.core.aggregates.selections import Pieces, Surroundings, TextOrder, pieces_of, quoted_pieces
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import AttributeNumbering, wide_headers
-from tasks.core.arrays import Ids, Integers
+from tasks.core.arrays import Ids, Integers, Json
 from tasks.core.records.columns import Schema
 from tasks.core.tables.writing import as_lines, quoted_texts
 
@@ -37,12 +35,7 @@ RECORD_COUNT = "record_count"
 _HEADER = ("selections", "protected_count")
 
 
-def write_reportable_tsv(aggregates: Aggregates, path: Path) -> None:
-    """SDS's ``reportable_aggregates.tsv`` (see `write_aggregates_tsv`)."""
-    write_aggregates_tsv(aggregates, path, _HEADER[1])
-
-
-def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) -> None:
+def write_reportable_tsv(aggregates: Aggregates, path: Path, count_name: str = _HEADER[1]) -> None:
     """Selections and counts (S2.4), canonical: equal aggregates give equal bytes.
 
     Lines by length ascending, count descending, text of the selections by code point. A cell is quoted
@@ -100,7 +93,7 @@ _SCHEMA = pa.schema(
 
 
 def write_estimates_tsv(aggregates: Aggregates, ranges: Sequence[Ranges], path: Path) -> None:
-    """Lines by length ascending, count descending, text by code point, as `write_aggregates_tsv` has them."""
+    """Lines by length ascending, count descending, text by code point, as `write_reportable_tsv` has them."""
     with path.open("wb") as file:
         file.write(("\t".join(_SCHEMA.names[1:]) + "\n").encode())
         for batch in _batches(aggregates, ranges):
@@ -144,48 +137,9 @@ def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.Re
 
 
 #: Combinations and their counts, some at a time.
-_Parts = Iterable[tuple[Ids, Integers]]
+CountedIds = Iterable[tuple[Ids, Integers]]
 
 _ENTRY = Surroundings(b',\n"', b'":{"count":', b',"contained_in_records":[]}')
-
-
-@dataclass(frozen=True)
-class _About:
-    """What the file tells beside the counts; ``protected``: the number of records is a protected one."""
-
-    schema: Schema
-    headers: tuple[str, ...]
-    attributes: tuple[Attribute, ...]
-    number_of_records: int
-    reporting_length: int
-    protected: bool
-
-    def fields(self) -> dict[str, Any]:
-        """Every field but the counts."""
-        items = {
-            attribute.header: {
-                "src_header_name": self.schema.columns[attribute.column].name,
-                "attribute_name": attribute.item,
-                "delimiter": self.schema.columns[attribute.column].delimiter,
-            }
-            for attribute in self.attributes
-            if attribute.item is not None
-        }
-        return {
-            "headers": list(self.headers),
-            "multi_value_column_metadata_map": items,
-            "number_of_records": self.number_of_records,
-            "protected_number_of_records": self.number_of_records if self.protected else None,
-            "records_sensitivity_by_len": [[] for _ in range(self.reporting_length + 1)],
-            "reporting_length": self.reporting_length,
-        }
-
-    def pieces(self) -> Pieces:
-        """Each attribute as ``<columnIndex>:<value>``, the index that of its header."""
-        index = {header: place for place, header in enumerate(self.headers)}
-        texts = [f"{index[attribute.header]}:{attribute.value}" for attribute in self.attributes]
-        escaped = (json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
-        return Pieces(tuple(escaped), np.zeros(len(texts), np.bool_))
 
 
 def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *, protected: bool) -> None:
@@ -193,48 +147,60 @@ def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *,
 
     Where they are protected, the number of records stands under both its names.
     """
-    about = _About(
-        schema,
-        aggregates.headers,
-        aggregates.attributes,
-        aggregates.number_of_records,
-        aggregates.reporting_length,
-        protected,
-    )
-    with path.open("wb") as file:
-        entries = _Entries(about, file)
-        for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
-            entries.write(ids, counts)
-        entries.finish()
+    records = aggregates.number_of_records
+    fields = {
+        "headers": aggregates.headers,
+        "multi_value_column_metadata_map": _items(schema, aggregates.attributes),
+        "number_of_records": records,
+        "protected_number_of_records": records if protected else None,
+        "records_sensitivity_by_len": [[] for _ in range(aggregates.reporting_length + 1)],
+        "reporting_length": aggregates.reporting_length,
+    }
+    parts = zip(aggregates.combinations, aggregates.counts, strict=True)
+    _write_json(fields, aggregates.attributes, parts, path)
 
 
 def write_true_counts_json(
-    marginals: Marginals, numbering: AttributeNumbering, parts: _Parts, path: Path
+    marginals: Marginals, numbering: AttributeNumbering, parts: CountedIds, path: Path
 ) -> None:
     """Write true counts and the true number of records, a bounded number of them in memory; sensitive."""
     facts, longest = marginals.facts, max(marginals.lengths, default=0)
-    headers = wide_headers(facts.schema, numbering.attributes)
-    about = _About(facts.schema, headers, numbering.attributes, facts.number_of_records, longest, False)
+    fields = {
+        "headers": wide_headers(facts.schema, numbering.attributes),
+        "multi_value_column_metadata_map": _items(facts.schema, numbering.attributes),
+        "number_of_records": facts.number_of_records,
+        "protected_number_of_records": None,
+        "records_sensitivity_by_len": [[] for _ in range(longest + 1)],
+        "reporting_length": longest,
+    }
+    _write_json(fields, numbering.attributes, parts, path)
+
+
+def _items(schema: Schema, attributes: Sequence[Attribute]) -> Json:
+    """By header of an item what it is an item of."""
+    return {
+        attribute.header: {
+            "src_header_name": schema.columns[attribute.column].name,
+            "attribute_name": attribute.item,
+            "delimiter": schema.columns[attribute.column].delimiter,
+        }
+        for attribute in attributes
+        if attribute.item is not None
+    }
+
+
+def _write_json(fields: Json, attributes: Sequence[Attribute], parts: CountedIds, path: Path) -> None:
+    """Fields and counts; each attribute as ``<columnIndex>:<value>``, the index that of its header."""
+    index = {header: place for place, header in enumerate(fields["headers"])}
+    texts = (f"{index[attribute.header]}:{attribute.value}" for attribute in attributes)
+    escaped = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
+    pieces = Pieces(escaped, np.zeros(len(escaped), np.bool_))
+    head = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     with path.open("wb") as file:
-        entries = _Entries(about, file)
-        for ids, counts in parts:
-            entries.write(ids, counts)
-        entries.finish()
-
-
-class _Entries:
-    """The file's text, part by part."""
-
-    def __init__(self, about: _About, file: BinaryIO) -> None:
-        head = json.dumps(about.fields(), ensure_ascii=False, separators=(",", ":"))
         file.write(head.removesuffix("}").encode() + b',"aggregates_count":{')
-        self._file, self._pieces = file, about.pieces()
-        self._skipped = len(",")
-
-    def write(self, ids: Ids, counts: Integers) -> None:
-        for text in self._pieces.lines(ids, counts, _ENTRY):
-            self._file.write(text[self._skipped :])
-            self._skipped = 0
-
-    def finish(self) -> None:
-        self._file.write(b"\n}}\n")
+        skipped = len(",")
+        for ids, counts in parts:
+            for text in pieces.lines(ids, counts, _ENTRY):
+                file.write(text[skipped:])
+                skipped = 0
+        file.write(b"\n}}\n")

@@ -92,18 +92,17 @@ class RecordAnalysis:
 
 def rare_by_length(marginals: Marginals, resolution: int) -> list[RareByLength]:
     """How many combinations of each length are rare (count below the resolution)."""
-    return [_rare_of(marginals, length, resolution) for length in marginals.lengths]
-
-
-def _rare_of(marginals: Marginals, length: int, resolution: int) -> RareByLength:
-    number, rare, unique = 0, 0, 0
-    with pq.ParquetFile(marginals.path(length)) as file:
-        for rows in file.iter_batches(ROWS_A_READ, columns=["count"]):
-            counts = rows["count"].to_numpy()
-            number += len(counts)
-            rare += int(np.count_nonzero(counts < resolution))
-            unique += int(np.count_nonzero(counts == 1))
-    return RareByLength(length, number, rare, unique)
+    found = []
+    for length in marginals.lengths:
+        number, rare, unique = 0, 0, 0
+        with pq.ParquetFile(marginals.path(length)) as file:
+            for rows in file.iter_batches(ROWS_A_READ, columns=["count"]):
+                counts = rows["count"].to_numpy()
+                number += len(counts)
+                rare += int(np.count_nonzero(counts < resolution))
+                unique += int(np.count_nonzero(counts == 1))
+        found.append(RareByLength(length, number, rare, unique))
+    return found
 
 
 def analysis_of(unique: Bytes, rare: Bytes, longest: int) -> RecordAnalysis:
@@ -381,10 +380,7 @@ class LinkableColumn:
 
 @dataclass(frozen=True)
 class Linkability:
-    """How linkable a table is at a resolution and a reporting length.
-
-    The most linkable come first.
-    """
+    """How linkable a table is at a resolution and a reporting length; the most linkable come first."""
 
     attributes: tuple[LinkableAttribute, ...]
     columns: tuple[LinkableColumn, ...]

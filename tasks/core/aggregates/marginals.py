@@ -48,7 +48,6 @@ from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,
     MarginalsWriter,
-    check_same_table,
     code_names,
     length_writer,
     read_marginals,
@@ -56,7 +55,7 @@ from tasks.core.aggregates.stored_marginals import (
     table_schema,
 )
 from tasks.core.arrays import ShareDone, SlotNumbers
-from tasks.core.errors import ClusterLost
+from tasks.core.errors import ClusterLost, InternalError
 from tasks.core.parts.store import PartStore, StoredPart
 from tasks.core.queries import QueryResources, filled_query, identifiers
 from tasks.core.records.coded import CodedRecords, read_coded_facts, read_coded_records
@@ -151,18 +150,6 @@ class RowBuffer:
         self._writer.append(pa.Table.from_arrays(columns, schema=self._schema))
 
 
-@dataclass(frozen=True)
-class CountingContext:
-    """What the lengths of one count share.
-
-    ``alone`` counts a combination of which no cells are added, when it is its turn.
-    """
-
-    spool: SpillBuffer
-    alone: CountAlone
-    written: Callable[[], None]
-
-
 class LengthGatherer:
     """Writes the combinations of one length in the order of their ids, as soon as it is their turn.
 
@@ -174,10 +161,17 @@ class LengthGatherer:
     """
 
     def __init__(
-        self, facts: MarginalFacts, length: int, buffer: RowBuffer, context: CountingContext
+        self,
+        facts: MarginalFacts,
+        length: int,
+        buffer: RowBuffer,
+        spool: SpillBuffer,
+        count_alone: CountAlone,
+        count_written: Callable[[], None],
     ) -> None:
-        """Args: facts, length: what is counted. buffer: takes the rows."""
-        self._facts, self._buffer, self._context = facts, buffer, context
+        """Args: count_alone: counts a combination of which no cells are added, when it is its turn."""
+        self._facts, self._buffer, self._spool = facts, buffer, spool
+        self._count_alone, self._count_written = count_alone, count_written
         self._combinations = facts.counted(length)
         self._ids = {combination: index for index, combination in self._combinations.items()}
         self._order = iter(self._combinations)
@@ -196,7 +190,7 @@ class LengthGatherer:
             self._buffer.append(index, cells)
             self._advance()
         else:
-            self._waiting.setdefault(index, []).append(self._context.spool.put(cells))
+            self._waiting.setdefault(index, []).append(self._spool.put(cells))
         self._flush()
 
     def finish(self) -> None:
@@ -209,15 +203,15 @@ class LengthGatherer:
         while self._next is not None and not self._missing.get(self._next):
             combination = self._combinations[self._next]
             if self._next in self._missing:
-                parts = [self._context.spool.take(one) for one in self._waiting.pop(self._next)]
+                parts = [self._spool.take(cells) for cells in self._waiting.pop(self._next)]
                 sizes = [len(self._facts.values[column]) + 1 for column in combination]
                 self._buffer.append(self._next, add_up(parts, sizes))
             else:
-                self._context.alone(self._next, combination, self._buffer.append_rows)
+                self._count_alone(self._next, combination, self._buffer.append_rows)
             self._advance()
 
     def _advance(self) -> None:
-        self._context.written()
+        self._count_written()
         self._next = next(self._order, None)
 
 
@@ -298,20 +292,21 @@ def _gatherers(
             spill = Path(folder) / "waiting"
         spool = SpillBuffer(spill, (resources.memory_limit_mb << 18) or _WAITING_BYTES)
         stack.callback(spool.close)
-        context = CountingContext(spool, queries.append_combination, _counter(facts, report))
+        total, written = sum(len(facts.counted(length)) for length in facts.workload), itertools.count(1)
         gatherers = {}
         for length in facts.workload:
             writer = stack.enter_context(length_writer(destination / f"marginals_{length}.parquet", length))
-            gatherers[length] = LengthGatherer(facts, length, RowBuffer(writer, length), context)
+            gatherers[length] = LengthGatherer(
+                facts,
+                length,
+                RowBuffer(writer, length),
+                spool,
+                queries.append_combination,
+                lambda: report(next(written) / total),
+            )
         yield gatherers
         for gatherer in gatherers.values():
             gatherer.finish()
-
-
-def _counter(facts: MarginalFacts, report: ShareDone) -> Callable[[], None]:
-    total = sum(len(facts.counted(length)) for length in facts.workload)
-    written = itertools.count(1)
-    return lambda: report(next(written) / total)
 
 
 def _count(
@@ -360,42 +355,43 @@ def merge_partials(
         InternalError: if the partials are not of one table and workload.
     """
     facts = [partial.facts for partial in partials]
-    check_same_table(facts)
-    merged = replace(facts[0], number_of_records=sum(one.number_of_records for one in facts))
+    if any(replace(other, number_of_records=facts[0].number_of_records) != facts[0] for other in facts):
+        raise InternalError("Partitions of one table must share schema, slots, dictionary and workload.")
+    merged = replace(facts[0], number_of_records=sum(partial.number_of_records for partial in facts))
     merged.write(destination)
     with resources.connect() as connection:
         for length in merged.workload:
             paths = [partial.path(length) for partial in partials]
             with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
                 buffer = RowBuffer(writer, length)
-                _merge_length(_Length(merged, length, paths, most_cells(resources)), buffer, connection)
+                _merge_length(merged, length, paths, most_cells(resources), buffer, connection)
                 buffer.flush()
     return read_marginals(destination)
 
 
-class _Length:
-    """The files of one length, and which combinations are added up in memory."""
+def _merge_length(
+    facts: MarginalFacts,
+    length: int,
+    paths: Sequence[Path],
+    most: int,
+    buffer: RowBuffer,
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    """Add up the files of one length, in memory those combinations that have at most so many cells."""
+    sizes_of = {
+        index: [len(facts.values[column]) + 1 for column in combination]
+        for index, combination in facts.counted(length).items()
+    }
 
-    def __init__(self, facts: MarginalFacts, length: int, paths: Sequence[Path], most: int) -> None:
-        self.paths, self.length = paths, length
-        self.sizes = {
-            index: [len(facts.values[column]) + 1 for column in combination]
-            for index, combination in facts.counted(length).items()
-        }
-        self._records, self._most = facts.number_of_records, most
+    def in_memory(index: int) -> bool:
+        return fits(sizes_of[index], facts.number_of_records, most)
 
-    def in_memory(self, index: int) -> bool:
-        return fits(self.sizes[index], self._records, self._most)
-
-
-def _merge_length(own: _Length, buffer: RowBuffer, connection: duckdb.DuckDBPyConnection) -> None:
-    readers = [stored_combinations(path, own.in_memory) for path in own.paths]
+    readers = [stored_combinations(path, in_memory) for path in paths]
     heads = [next(reader, None) for reader in readers]
-    codes = identifiers(code_names(own.length))
-    text = filled_query("aggregates/merge_partials", codes=codes)
-    for index, sizes in own.sizes.items():
-        if not own.in_memory(index):
-            values: dict[str, object] = {"partials": [str(p) for p in own.paths], "combination_id": index}
+    text = filled_query("aggregates/merge_partials", codes=identifiers(code_names(length)))
+    for index, sizes in sizes_of.items():
+        if not in_memory(index):
+            values: dict[str, object] = {"partials": [str(path) for path in paths], "combination_id": index}
             append_rows(connection, text, buffer.append_rows, values)
             continue
         parts = []
@@ -454,28 +450,30 @@ def add_up_parts(
 
     ``count`` can be sent; the scratch of a worker is where its store says.
     """
-    home, done = f"{table.prefix}/counts", _Steps(len(table.parts), report)
+    home, progress = f"{table.prefix}/counts", _Steps(len(table.parts), report)
 
-    def made(name: str, fill: _Fill, level: int, groups: Sequence[Sequence[StoredPart]]) -> list[StoredPart]:
+    def make_parts(
+        name: str, fill: _Fill, level: int, groups: Sequence[Sequence[StoredPart]]
+    ) -> list[StoredPart]:
         jobs = [(f"{home}/{level}/{place}", group) for place, group in enumerate(groups)]
         work = partial(_put, store=table.store, resources=resources, fill=fill)
-        return list(done.each(table.workers.each(name, work, jobs)))
+        return list(progress.each(table.workers.each(name, work, jobs)))
 
     try:
-        parts = made("count", partial(_counted, count), 0, [[part] for part in table.parts])
-        for level in range(1, done.levels + 1):
-            sums = made(f"add up {level}", _added, level, _groups(parts))
+        parts = make_parts("count", partial(_count_part, count), 0, [[part] for part in table.parts])
+        for level in range(1, progress.levels + 1):
+            sums = make_parts(f"add up {level}", _add_up_parts, level, _groups(parts))
             for part in parts:
                 table.store.remove(part.key)
             parts = sums
-        whole = _added(parts, destination, resources)
+        whole = _add_up_parts(parts, destination, resources)
     except ClusterLost:
         raise  # what is counted stays, for a run that goes on with it
     except BaseException:
         table.store.remove(home)
         raise
     table.store.remove(home)
-    done.finish()
+    report(1.0)
     return whole
 
 
@@ -519,13 +517,15 @@ def _put(
         return store.put(key, lambda into: fill(parts, into, own))
 
 
-def _counted(count: CountFolder, parts: Sequence[StoredPart], into: Path, resources: QueryResources) -> None:
+def _count_part(
+    count: CountFolder, parts: Sequence[StoredPart], into: Path, resources: QueryResources
+) -> None:
     (part,) = parts
     with part.folder() as folder:
         count(folder, into, resources)
 
 
-def _added(parts: Sequence[StoredPart], into: Path, resources: QueryResources) -> Marginals:
+def _add_up_parts(parts: Sequence[StoredPart], into: Path, resources: QueryResources) -> Marginals:
     with ExitStack() as stack:
         partials = [read_marginals(stack.enter_context(part.folder())) for part in parts]
         return merge_partials(partials, into, resources)
@@ -547,6 +547,3 @@ class _Steps:
             self._done += 1
             self._report(self._done / self._all)
             yield part
-
-    def finish(self) -> None:
-        self._report(1.0)

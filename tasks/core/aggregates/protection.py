@@ -37,7 +37,6 @@ def protect_counts(
     Args:
         marginals: true counts, all combinations of each length from 1 on.
         resolution: at least 1; 1 leaves the counts as they are.
-        resources: memory (beside the result itself), threads, scratch.
 
     Returns:
         The reportable counts; with fewer records than the resolution, all lengths without a combination.

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.interchange import first_lines, write_true_counts_json
+from tasks.core.aggregates.interchange import CountedIds, first_lines, write_true_counts_json
 from tasks.core.aggregates.linkability import rarest_cells
 from tasks.core.aggregates.selections import TextOrder, quoted_pieces
 from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals
@@ -75,7 +75,6 @@ def _runs(parts: Iterable[Integers], at_once: int) -> Iterator[Integers]:
 
 
 def _sorted(parts: list[Integers]) -> Integers:
-    """All together, in order; made here, so sorted where they are."""
     together = np.concatenate(parts)
     together.sort()
     return together
@@ -103,9 +102,6 @@ def _merged(runs: list[Integers], at_once: int) -> Iterator[Integers]:
         starts = ends
 
 
-#: Combinations and their counts, some at a time.
-IdsAndCounts = Iterable[tuple[Ids, Integers]]
-
 #: So many of the rarest combinations of each length are listed.
 MOST_RAREST = 1000
 
@@ -123,8 +119,8 @@ def write_true_counts(
     """
     numbering = number_everything(marginals)
     lengths = [length for length in marginals.lengths if longest is None or length <= longest]
-    told = _Told(marginals, lengths, progress)
-    levels = {length: told.by(attribute_cells(marginals, length, numbering)) for length in lengths}
+    reading = _Reading(marginals, lengths, progress)
+    levels = {length: reading.report(attribute_cells(marginals, length, numbering)) for length in lengths}
     write_counts_tsv(numbering.attributes, marginals.facts.number_of_records, levels, path, resources)
 
 
@@ -132,9 +128,9 @@ def write_sensitive_json(
     marginals: Marginals, path: Path, progress: ShareDone = lambda fraction: None
 ) -> None:
     """Write true counts as SDS's aggregated-data JSON, in the order of the marginals; sensitive."""
-    numbering, told = number_everything(marginals), _Told(marginals, marginals.lengths, progress)
+    numbering, reading = number_everything(marginals), _Reading(marginals, marginals.lengths, progress)
     levels = (attribute_cells(marginals, length, numbering) for length in marginals.lengths)
-    parts = told.by(itertools.chain.from_iterable(levels))
+    parts = reading.report(itertools.chain.from_iterable(levels))
     write_true_counts_json(marginals, numbering, parts, path)
 
 
@@ -155,14 +151,14 @@ def write_rarest(marginals: Marginals, path: Path) -> None:
             file.writelines(pieces.lines(ids[places], cells.counts[places]))
 
 
-class _Told:
-    """Tells how much of some lengths has been read."""
+class _Reading:
+    """Reports how much of some lengths has been read."""
 
     def __init__(self, marginals: Marginals, lengths: Sequence[int], progress: ShareDone) -> None:
         self._all = sum(pq.read_metadata(marginals.path(length)).num_rows for length in lengths)
         self._progress, self._read = progress, 0
 
-    def by(self, rows: IdsAndCounts) -> Iterator[tuple[Ids, Integers]]:
+    def report(self, rows: CountedIds) -> Iterator[tuple[Ids, Integers]]:
         for ids, counts in rows:
             yield ids, counts
             self._read += len(counts)
@@ -172,11 +168,11 @@ class _Told:
 def write_counts_tsv(
     attributes: Sequence[Attribute],
     number_of_records: int,
-    levels: Mapping[int, IdsAndCounts],
+    levels: Mapping[int, CountedIds],
     path: Path,
     resources: QueryResources = QueryResources(),
 ) -> None:
-    """Write true counts as `interchange.write_aggregates_tsv` writes aggregates: the same lines and order.
+    """Write true counts as `interchange.write_reportable_tsv` writes aggregates: the same lines and order.
 
     What does not fit in memory is in the scratch of the resources, otherwise beside the file.
     """
@@ -193,7 +189,7 @@ def write_counts_tsv(
 
 
 def _by_key(
-    rows: IdsAndCounts, order: TextOrder, of: tuple[int, int], scratch: Path
+    rows: CountedIds, order: TextOrder, of: tuple[int, int], scratch: Path
 ) -> Iterator[tuple[Ids, Integers]]:
     """Rows in the order of the file, each packed in one integer; ``of``: length and most count."""
     length, most = of
@@ -204,7 +200,7 @@ def _by_key(
 
 
 def _by_query(
-    rows: IdsAndCounts, order: TextOrder, length: int, resources: QueryResources
+    rows: CountedIds, order: TextOrder, length: int, resources: QueryResources
 ) -> Iterator[tuple[Ids, Integers]]:
     """Rows in the order of the file, where there are too many attributes for one integer."""
     names = [f"rank_{place}" for place in range(1, length + 1)]

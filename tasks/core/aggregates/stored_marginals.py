@@ -12,13 +12,13 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.errors import InternalError, ParameterError, ResourceLimit
+from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.records.coded import read_dictionary, write_dictionary
 from tasks.core.records.columns import Schema
 from tasks.core.stored_files import read_parquet
@@ -79,7 +79,7 @@ class MarginalFacts:
                 raise ParameterError(f"A reporting length is -1 (all) or at least 1, not {asked}.")
             longest = len(self.slot_columns) if asked == -1 else min(asked, len(self.slot_columns))
             self._require_countable(longest)
-            return self._replaced(dict.fromkeys(range(1, longest + 1)))
+            return replace(self, workload=dict.fromkeys(range(1, longest + 1)))
         chosen: dict[int, list[int]] = {}
         for columns in asked:
             every = self.combinations(len(columns))
@@ -90,7 +90,8 @@ class MarginalFacts:
                     f"items; the columns at {list(columns)} do not: correct the set."
                 )
             chosen.setdefault(len(wanted), []).append(every.index(wanted))
-        return self._replaced({length: tuple(sorted(set(chosen[length]))) for length in sorted(chosen)})
+        workload = {length: tuple(sorted(set(chosen[length]))) for length in sorted(chosen)}
+        return replace(self, workload=workload)
 
     def _require_countable(self, longest: int) -> None:
         """Refuse so many sets of columns that they could not even be listed; no count goes into the message.
@@ -111,9 +112,6 @@ class MarginalFacts:
                 "the records have more. Give a shorter reporting_length, fewer columns in use_columns, or "
                 "max_items of the columns with several items."
             )
-
-    def _replaced(self, workload: Workload) -> "MarginalFacts":
-        return MarginalFacts(self.schema, self.slot_columns, self.values, self.number_of_records, workload)
 
     def write(self, folder: Path) -> None:
         """Write all but the counts into an existing folder."""
@@ -192,15 +190,6 @@ def slots_by_column(slot_columns: tuple[int, ...]) -> dict[int, tuple[int, ...]]
     for slot, column in enumerate(slot_columns):
         found.setdefault(column, []).append(slot)
     return {column: tuple(slots) for column, slots in found.items()}
-
-
-def check_same_table(facts: Sequence[MarginalFacts]) -> None:
-    """Raise unless partials are of partitions of one table: same schema, slots, dictionary, workload."""
-    first = facts[0]
-    for other in facts[1:]:
-        same = (first.schema, first.slot_columns, first.values, dict(first.workload))
-        if same != (other.schema, other.slot_columns, other.values, dict(other.workload)):
-            raise InternalError("Partitions of one table must share schema, slots, dictionary and workload.")
 
 
 def table_schema(length: int) -> pa.Schema:

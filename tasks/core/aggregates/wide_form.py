@@ -1,11 +1,10 @@
 """Between codes and attributes: marginals as `Aggregates`, the wide form that SDS's users know."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -68,7 +67,7 @@ def aggregates_of_cells(
         levels: the cells of lengths 1, 2, ...; an attribute in a longer one is in one of length 1.
     """
     combinations, counts = [], []
-    numbering = AttributeNumbering(facts, np.empty(0, np.int32))
+    numbering = AttributeNumbering(facts, np.empty(0, np.int64))
     for length, cells in enumerate(levels, start=1):
         if length == 1:
             parts = list(cells)
@@ -90,7 +89,7 @@ def aggregates_of_cells(
 class AttributeNumbering:
     """The attributes of some marginals, by the code-point order of their texts (S2.1)."""
 
-    def __init__(self, facts: MarginalFacts, used: Ids) -> None:
+    def __init__(self, facts: MarginalFacts, used: Integers) -> None:
         """Args: facts: what the marginals are of. used: ascending places of the attributes to number."""
         self._facts = facts
         self._before: dict[int, Integers] = {}
@@ -102,7 +101,7 @@ class AttributeNumbering:
         ]
         order = sorted(range(len(used)), key=lambda i: (found[i].text, found[i].column))
         self.attributes = tuple(found[i] for i in order)
-        self._ids = np.zeros(number_of_places(facts.values), np.int32)
+        self._ids = np.zeros(sum(map(len, facts.values)), np.int32)
         self._ids[used[order]] = np.arange(len(used), dtype=np.int32)
 
     def ids(self, cells: CountedCells) -> Ids:
@@ -130,13 +129,12 @@ def attribute_cells(
     return ((numbering.ids(cells), cells.counts) for cells in stored_cells(marginals, length))
 
 
-def _places(facts: MarginalFacts, cells: CountedCells) -> Integers:
-    return place_rows(facts, cells.combination_ids, list(cells.codes.T))
-
-
-def _places_used(facts: MarginalFacts, cells: Iterable[CountedCells]) -> Ids:
+def _places_used(facts: MarginalFacts, cells: Iterable[CountedCells]) -> Integers:
     """Places of the attributes in cells of length 1, ascending."""
-    return np.unique(np.concatenate([np.empty((0, 1), np.int64), *(_places(facts, part) for part in cells)]))
+    columns = np.array(facts.combinations(1), np.int64).ravel()
+    first = first_places(facts.values)[columns]
+    places = (first[part.combination_ids] + part.codes[:, 0] - 1 for part in cells)
+    return np.unique(np.concatenate([np.empty(0, np.int64), *places]))
 
 
 def sort_combinations(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> tuple[Ids, Integers]:
@@ -216,23 +214,7 @@ def attribute(column: Column, index: int, value: str) -> Attribute:
     return Attribute(header=column.name, value=value, column=index)
 
 
-def number_of_places(values: tuple[tuple[str, ...], ...]) -> int:
-    return sum(len(column) for column in values)
-
-
 def first_places(values: tuple[tuple[str, ...], ...]) -> Integers:
     """Place of each column's code 1, when all values of all columns stand in one row."""
     sizes = [0, *(len(column) for column in values)]
     return np.cumsum(sizes)[:-1].astype(np.int64)
-
-
-def place_rows(
-    facts: MarginalFacts, combinations: HalfWords, codes: Sequence[npt.NDArray[np.integer]]
-) -> Integers:
-    """Rows of codes as rows of places, int64 (N, length)."""
-    columns = np.array(facts.combinations(len(codes)), np.int64).reshape(-1, len(codes))
-    first = first_places(facts.values)
-    rows = np.empty((len(combinations), len(codes)), np.int64)
-    for place, column_codes in enumerate(codes):
-        rows[:, place] = first[columns[combinations, place]] + column_codes.astype(np.int64) - 1
-    return rows

@@ -174,7 +174,7 @@ class SyntheticCombinations:
     def write_aggregates(
         self, number_of_records: int, path: Path, resources: QueryResources = QueryResources()
     ) -> None:
-        """Write the counts of all combinations (see `interchange.write_aggregates_tsv`)."""
+        """Write the counts of all combinations (see `interchange.write_reportable_tsv`)."""
         self._flush()
         self._rows.seek(0)
         levels = {

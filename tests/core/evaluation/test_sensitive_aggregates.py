@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import sensitive_text, stored_marginals
-from tasks.core.aggregates.interchange import write_aggregates_tsv
+from tasks.core.aggregates.interchange import write_reportable_tsv
 from tasks.core.aggregates.selections import TextOrder
 from tasks.core.aggregates.sensitive_text import in_ascending_order, write_rarest, write_true_counts
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
@@ -134,7 +134,7 @@ def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, lengt
         if not by_key:
             patch.setattr(TextOrder, "fits", lambda self, length, most: False)
         write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
-    write_aggregates_tsv(as_aggregates(marginals), folder / "aggregates.tsv", "count")
+    write_reportable_tsv(as_aggregates(marginals), folder / "aggregates.tsv", "count")
     assert (folder / "exact.tsv").read_bytes() == (folder / "aggregates.tsv").read_bytes()
 
 
@@ -169,7 +169,7 @@ def test_keys_beyond_an_integer_are_sorted_by_a_query(tmp_path):
     assert order.fits(4, 600)
     assert not order.fits(6, 600)
     write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
-    write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
+    write_reportable_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
     assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
 
 
@@ -205,7 +205,7 @@ def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch
     monkeypatch.setattr(sensitive_text, "ROWS_A_READ", 3)
     _, marginals = from_file(T4_FILE, tmp_path)
     write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
-    write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
+    write_reportable_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
     assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
 
 
