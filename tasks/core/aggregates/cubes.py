@@ -64,7 +64,6 @@ class RecordSide:
     """Records: a row each, once for each choice of a multi-valued column's slots."""
 
     def __init__(self, slots: Sequence[Codes], slot_columns: tuple[int, ...]) -> None:
-        """Args: slots: codes by slot. slot_columns: their columns."""
         self._slots, self._slot_columns = slots, slot_columns
         self._places = slots_by_column(slot_columns)
         self._records = len(slots[0]) if slots else 0
@@ -133,7 +132,6 @@ class ListedSide:
     """Combinations that are counted already: a row each."""
 
     def __init__(self, levels: Mapping[int, CombinationCounts]) -> None:
-        """Args: levels: by length."""
         self._levels = levels
         self._sums = {
             length: np.concatenate([[0], np.cumsum(level.counts)]) for length, level in levels.items()

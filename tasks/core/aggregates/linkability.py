@@ -275,7 +275,6 @@ class FirstLengths:
 
     @property
     def unique(self) -> Bytes:
-        """By record, 0 where it is not."""
         return self._first(_UNIQUE)
 
     @property

@@ -120,7 +120,6 @@ class RowBuffer:
     """Cells of combinations, in the order of their ids, handed on as rows: many combinations at a time."""
 
     def __init__(self, writer: MarginalsWriter, length: int) -> None:
-        """Args: writer: of the marginals of one length."""
         self._writer, self._schema = writer, table_schema(length)
         self._cells: list[tuple[int, FilledCells]] = []
         self._rows = 0

@@ -118,7 +118,6 @@ class TextOrder:
     """
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
-        """Args: attributes: what the ids stand for."""
         texts = [attribute.text for attribute in attributes]
         # Followed by a semicolon the order of two attributes can differ from that of their bare texts,
         # where one's text begins with the other's.

@@ -75,7 +75,6 @@ def fit(
         tables: with the number of records as the table of no columns.
         number: how many records, from 0 on.
         threads: 0 for all cores.
-        progress: told the share that is done.
     """
     targets = targets_of(domain, tables)
     search = HeldRecords(domain, targets.margins, number, seed, targets.variance, threads)
@@ -95,11 +94,9 @@ def fit_in_shards(
     """The same where records are too many for one process; a function of tables and shards alone.
 
     Args:
-        tables: with the number of records as the table of no columns.
         shards: each with a record at least.
         store: of the parts; nobody else writes there.
         threads: of each worker; 0 for all cores.
-        progress: told the share that is done.
     """
     targets = targets_of(domain, tables)
     number = sum(shard.number_of_records for shard in shards)
@@ -148,11 +145,7 @@ def longer_targets(
     implied: Callable[[ColumnNumbers], Floats],
     number: int,
 ) -> list[Target]:
-    """Longer tables, shrunk round what the pairs of fitted records imply for them.
-
-    Args:
-        number: of these records, above 0.
-    """
+    """Longer tables, shrunk round what the pairs of so many fitted records, above 0, imply for them."""
     found = []
     for table in tables:
         centre = implied(table.columns) * (targets.records / number)

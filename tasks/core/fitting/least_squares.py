@@ -45,13 +45,7 @@ class Residuals:
     """
 
     def __init__(self, domain: Domain, tables: Iterable[NoisyTable]) -> None:
-        """Combine all tables by their variances.
-
-        Args:
-            domain: sizes of the columns; every table must have the shape that follows from them.
-            tables: at least one that holds no multi-valued column, or one of no columns: the number of
-                records.
-        """
+        """Args: tables: one of them without a multi-valued column, such as the number of records."""
         self._domain = domain
         self._residuals: dict[tuple[int, ...], Residual] = {}
         for table in tables:
@@ -66,7 +60,6 @@ class Residuals:
         return float(self._residuals[()].values) if () in self._residuals else 0.0
 
     def holds(self, columns: tuple[int, ...]) -> bool:
-        """Whether a table was measured that holds all of these columns."""
         return columns in self._residuals
 
     def marginal(self, columns: tuple[int, ...]) -> Floats:
@@ -87,7 +80,7 @@ class Residuals:
         return whole
 
     def variance(self, columns: tuple[int, ...]) -> float:
-        """The variance of the noise in each cell of `marginal`, the same in all of them."""
+        """Of the noise in each cell of `marginal`."""
         whole = 0.0
         for subset in _subsets(columns, self._kept(columns)):
             residual = self._residuals.get(subset)
@@ -99,7 +92,6 @@ class Residuals:
         return whole
 
     def residual(self, columns: tuple[int, ...]) -> Floats:
-        """One set's own residual, one axis a column; it must be held."""
         return self._residuals[columns].values
 
     def residual_variance(self, columns: tuple[int, ...]) -> float:

@@ -55,7 +55,6 @@ class Domain:
     impossible: tuple[ImpossibleCells, ...] = ()
 
     def shape(self, columns: Sequence[int]) -> tuple[int, ...]:
-        """The shape of a table of these columns."""
         return tuple(self.sizes[column] for column in columns)
 
     def impossible_in(self, columns: Sequence[int]) -> Flags | None:
@@ -70,11 +69,9 @@ class Domain:
 
     @cached_property
     def multi_valued(self) -> frozenset[int]:
-        """The columns of which a record may hold several cells at once."""
         return frozenset(column for column, cap in enumerate(self.caps) if cap > 1)
 
     def slots_of(self, column: int) -> int:
-        """How many slots of a record a column takes: its cap."""
         return self.caps[column] if self.caps else 1
 
     def empty(self, column: int) -> int:
@@ -83,7 +80,6 @@ class Domain:
         return self.sizes[column] if absent is None else absent
 
     def first_slot(self, column: int) -> int:
-        """The first of a column's slots."""
         return sum(self.slots_of(before) for before in range(column))
 
     def choices_of_slots(self, columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -121,9 +117,8 @@ class NoisyTable:
 
     Attributes:
         columns: places in the domain, ascending; none is the number of records. A multi-valued column may
-            stand
-            twice in a table of its own: counts of unordered pairs of different items, in both (u, v) and
-                (v, u).
+            stand twice in a table of its own: counts of unordered pairs of different items, in both (u, v)
+            and (v, u).
         counts: float64, one axis a column; signed.
         variance: of each cell's noise, > 0, in squared records.
     """

@@ -39,13 +39,7 @@ class Search:
     """
 
     def __init__(self, domain: Domain, targets: Sequence[Target], records: Ids, variance: float) -> None:
-        """Begin from some records.
-
-        Args:
-            variance: of typical noise, in squared records: weights are about 1 / variance, so temperatures
-                in squared
-                records are divided by it.
-        """
+        """Args: variance: of typical noise, in squared records; temperatures are divided by it."""
         self._domain = domain
         self._targets = _with_impossible_cells(domain, targets)
         self._variance = variance
@@ -60,12 +54,10 @@ class Search:
         threads: int = 0,
         progress: ShareDone | None = None,
     ) -> None:
-        """One pass over all records for each temperature.
+        """One pass over all records for each temperature, in squared records.
 
         Args:
-            temperatures: in squared records.
             threads: 0 for all cores; has no effect on the records.
-            progress: told the share that is done after each pass.
         """
         number = len(self.records)
         order = (np.arange(number) * coprime(number)) % number if number else np.zeros(0, np.int64)
@@ -123,7 +115,6 @@ class HeldRecords:
         self._seed += 1
 
     def each_count(self, sets: Sequence[ColumnNumbers]) -> Iterator[Integers]:
-        """The records' counts in tables of these columns, in order."""
         return (table_counts(self._domain, columns, self.records) for columns in sets)
 
     def implied(self, sets: Sequence[ColumnNumbers]) -> Callable[[ColumnNumbers], Floats]:

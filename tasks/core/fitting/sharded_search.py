@@ -62,14 +62,7 @@ class ShardedSearch:
         workers: Workers,
         threads: int,
     ) -> None:
-        """Begin without records.
-
-        Args:
-            shards: all of them, each with a record at least.
-            variance: of typical noise; see `Search`.
-            store: of the parts; nobody else writes there.
-            threads: of each worker; 0 for all cores. They change nothing in the records.
-        """
+        """Begin without records; arguments are as of `fit_in_shards` and `Search`."""
         self._domain, self._shards, self._variance = domain, shards, variance
         self._store, self._workers, self._threads = store, workers, threads
         self._passes = 0
@@ -81,7 +74,6 @@ class ShardedSearch:
         Args:
             targets: for all records; among them, at the first run, one of each column.
             temperatures: of the passes in which each shard is alone.
-            report: told the share that is done.
         """
         everyone, turns = range(len(self._shards)), min(TURNS, len(self._shards))
         self._move(targets, temperatures, everyone, _between(report, 0.0, 0.5))

@@ -45,11 +45,9 @@ _CELLS_AT_ONCE = 4_000
 
 @dataclass(frozen=True)
 class Posterior:
-    """What noisy deviations tell.
+    """The mean of the deviations without noise, in their shape, and the evidence for it.
 
-    Attributes:
-        mean: of the deviations without noise, in their shape.
-        evidence: the logarithm of the density of the noisy deviations, under the variances that were learnt.
+    The evidence is the logarithm of the noisy deviations' density, under the variances that were learnt.
     """
 
     mean: Floats
@@ -57,7 +55,7 @@ class Posterior:
 
 
 def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterior:
-    """The posterior of the deviations.
+    """The posterior of noisy deviations.
 
     >>> noisy, expected = np.array([40.0, 1.0, -1.0, 0.5, -0.5, 1.0]), np.full(6, 10.0)
     >>> abs(posterior(noisy, expected, variance=1.0).mean).round(1).tolist()  # one is signal
@@ -264,7 +262,6 @@ class Targets:
 
     @property
     def margins(self) -> list[Floats]:
-        """The estimated counts of each column."""
         return [target.counts for target in self.of_columns]
 
     @property
@@ -274,11 +271,9 @@ class Targets:
 
 
 def targets_of(domain: Domain, tables: Sequence[NoisyTable]) -> Targets:
-    """The targets of every column and of every measured pair.
+    """The targets of every column and of every measured pair; longer tables inform the pairs in them.
 
-    Args:
-        tables: with the number of records as the table of no columns. Tables of three columns and more
-            inform the pairs in them.
+    One of the tables has no columns: the number of records.
     """
     residuals = Residuals(domain, tables)
     records = max(1.0, float(round(residuals.total())))

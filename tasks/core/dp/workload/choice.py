@@ -109,7 +109,7 @@ class Choice:
 
     @property
     def scale(self) -> Fraction:
-        """s_Q, the noise of each score."""
+        """s_Q."""
         return grid_scale(self.square, self.score_charge)
 
     def planned(self, place: int) -> Fraction:
