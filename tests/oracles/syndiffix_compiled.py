@@ -97,12 +97,12 @@ def _tables_of(draw, rows, most_columns, pools):
     return Table(columns, hashes, frozenset(value_safe))
 
 
-def compiled_forest(table, anonymization=NOISY, limits=LIMITS, *, by_arrival=False):
+def compiled_forest(table, anonymization=NOISY, limits=LIMITS):
     columns = [
         ForestColumn(name, np.array(values, float), value_safe=number in table.value_safe)
         for number, (name, values) in enumerate(zip(table.names, table.columns, strict=True))
     ]
-    return Forest(columns, table.hashes, anonymization, limits, by_arrival=by_arrival)
+    return Forest(columns, table.hashes, anonymization, limits)
 
 
 def slow_forest(table, anonymization=NOISY, limits=LIMITS, semantics="ours", *, largest=None):

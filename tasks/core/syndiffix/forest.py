@@ -186,7 +186,6 @@ class Forest:
         anonymization: AnonymizationParameters,
         bucketization: BucketizationParameters,
         *,
-        by_arrival: bool = False,
         known: KnownTrees | None = None,
     ) -> None:
         """Prepare to grow.
@@ -194,7 +193,6 @@ class Forest:
         Args:
             columns: of n rows each.
             entity_hashes: of each row's entity by id column, (n, id columns); 0 where it is missing.
-            by_arrival: divide nodes as the reference's port does, which depends on the rows' order.
             known: trees that need not be grown.
         """
         self._known = known
@@ -211,7 +209,6 @@ class Forest:
             depth_threshold=bucketization.precision_limit_depth_threshold,
             row_limit=0,
             value_safe=False,
-            by_arrival=by_arrival,
         )
         self._key = secret(anonymization)
         self._entities = _number_entities(entity_hashes)
@@ -321,7 +318,7 @@ class Forest:
         moved.start[first] = 0
         moved.rows[first] += start
         moved.rows[last] += len(nodes.order) - end
-        entities = self._entities if rule.by_arrival else self._entities._replace(outside=outside)
+        entities = self._entities._replace(outside=outside)
         noisy = tree.noisy.copy()
         changed = np.array(sorted({*first, *last}))
         tally = new_tally(entities)
@@ -334,8 +331,6 @@ class Forest:
 
     def _with_passengers(self, columns: Sequence[RankedColumn]) -> Entities:
         """Whose the rows are, those that are outside in any of the columns being passengers."""
-        if self._rule.by_arrival:
-            return self._entities  # the reference's port counts them in all respects
         return self._entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
 
     def _harvest(self, combination: ColumnNumbers) -> Harvest:

@@ -78,7 +78,9 @@ class Nodes(NamedTuple):
 
     Attributes:
         order: rows (n,), those of a node side by side.
-        table: (N, 8), what the properties below name.
+        table: (N, 8): where its rows begin in ``order``, how many they are (passengers among them), depth,
+            parent (-1 for the root), corner in it, first child (-1 for a leaf), number of children, which are
+            side by side, flags.
         subnodes: (N, k), by entry; -1 for none.
         window: ranks of the values in its snapped interval, (N, k, 2), half-open.
         hull: least and greatest rank of its holders, (N, k, 2).
@@ -94,12 +96,10 @@ class Nodes(NamedTuple):
 
     @property
     def start(self) -> Ids:
-        """Where each node's rows begin in ``order``."""
         return self.table[:, START]
 
     @property
     def rows(self) -> Ids:
-        """How many rows each node has, passengers among them."""
         return self.table[:, ROWS]
 
     @property
@@ -108,27 +108,22 @@ class Nodes(NamedTuple):
 
     @property
     def parent(self) -> Ids:
-        """-1 for the root."""
         return self.table[:, PARENT]
 
     @property
     def corner(self) -> Ids:
-        """Where each node lies in its parent."""
         return self.table[:, CORNER]
 
     @property
     def first_child(self) -> Ids:
-        """-1 for a leaf."""
         return self.table[:, FIRST_CHILD]
 
     @property
     def children(self) -> Ids:
-        """How many children each node has, side by side from the first."""
         return self.table[:, CHILDREN]
 
     @property
     def flags(self) -> Ids:
-        """See `LOW` and the others."""
         return self.table[:, FLAGS]
 
 
@@ -297,7 +292,6 @@ class SplitRule(NamedTuple):
         depth_threshold: deeper nodes need ``row_limit`` rows.
         row_limit: rows; 0 where there is no limit.
         value_safe: whether a tree of one column divides what the filter would suppress.
-        by_arrival: as the reference's port has it: divided where any beginning of the rows would be.
     """
 
     singularity_threshold: int
@@ -305,7 +299,6 @@ class SplitRule(NamedTuple):
     depth_threshold: int
     row_limit: int
     value_safe: bool
-    by_arrival: bool
 
 
 @njit(cache=True, nogil=True)
@@ -326,7 +319,7 @@ def grow(
     _plant(nodes, grid, subtrees, ranks, entities)
     count, node = 1, 0
     while node < count:
-        if _is_branch(key, nodes, node, ranks, entities, rule, subtrees, tally):
+        if _is_branch(key, nodes, node, entities, rule, subtrees, tally):
             for column in range(columns):
                 boundary[column] = find_boundary(nodes, node, column, grid)
             sort_rows(nodes, node, ranks, boundary, spare, place)
@@ -380,14 +373,12 @@ def _is_branch(
     key: Secret,
     nodes: Nodes,
     node: int,
-    ranks: Ids,
     entities: Entities,
     rule: SplitRule,
     subtrees: Subtrees,
     tally: Tally,
 ) -> bool:
     """Whether a node is to be divided; sets its flags."""
-    rows = nodes.order[nodes.table[node, START] : nodes.table[node, START] + nodes.table[node, ROWS]]
     if _is_stub(nodes, node, subtrees):
         nodes.table[node, FLAGS] |= STUB
     find_flags(key, nodes, node, entities, rule, tally)
@@ -395,8 +386,6 @@ def _is_branch(
     needed = rule.row_limit if nodes.table[node, DEPTH] > rule.depth_threshold else 0
     if flags & (STUB | SINGULARITY) or tally.rows[0] < needed:
         return False
-    if rule.by_arrival:
-        return _was_divided(key, rows, ranks, entities, rule, tally, needed)
     return rule.value_safe or not flags & LOW
 
 
@@ -426,29 +415,6 @@ def _is_stub(nodes: Nodes, node: int, subtrees: Subtrees) -> bool:
         if subnode != NO_NODE and not subtrees.table[subnode, FLAGS] & LOW_AS_SUBNODE:
             return False
     return len(subtrees.root) > 0
-
-
-@njit(cache=True, nogil=True)
-def _was_divided(
-    key: Secret,
-    rows: Ids,
-    ranks: Ids,
-    entities: Entities,
-    rule: SplitRule,
-    tally: Tally,
-    needed: int,
-) -> bool:
-    """Whether some beginning of the rows, in their order, would have been divided."""
-    singular = True
-    for length in range(2, len(rows) + 1):
-        for column in range(ranks.shape[1]):
-            singular &= ranks[rows[length - 1], column] == ranks[rows[0], column]
-        if singular or length < needed:
-            continue
-        count_entities(entities, rows[:length], tally)
-        if rule.value_safe or not is_any_low(key, tally, key.low_threshold):
-            return True
-    return False
 
 
 class Tree(NamedTuple):

@@ -8,7 +8,6 @@ from tasks.core.syndiffix.dependence import dependence, is_sample_worthwhile, re
 from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles import syndiffix_dependence as slow
 from tests.oracles.syndiffix_compiled import (
-    POOLS,
     compiled_forest,
     slow_forest,
     table_of,
@@ -32,21 +31,11 @@ def test_dependences_and_entropies_are_the_oracles(table):
     assert ((measured.dependence >= 0) & (measured.dependence <= 1)).all()
 
 
-@settings(max_examples=15, deadline=None)
-@given(tables(2, 40, pools=[POOLS[1][:-1], POOLS[5], POOLS[6]]))
-def test_dependences_of_trees_by_arrival_are_the_oracles(table):
-    # No value is the upper bound of its column's interval, which by the port's walk is in no half.
-    forest, slowly = compiled_forest(table, by_arrival=True), slow_forest(table, semantics="port")
-    if len(table.columns) == 2:
-        assert dependence(forest, 0, 1) == pytest.approx(slow.dependence(slowly, 0, 1), rel=1e-12)
-
-
-@pytest.mark.parametrize("by_arrival", [False, True])
 @pytest.mark.parametrize(("threshold", "expected"), [(8, 0.5), (9, 0.0), (17, 0.0)])
-def test_the_dependence_of_a_value_that_follows_is_the_ports(by_arrival, threshold, expected):
+def test_the_dependence_of_a_value_that_follows_is_the_ports(threshold, expected):
     table = table_of([[float(row % 4) for row in range(32)], [1.5, 0.5] * 16])
     limits = BucketizationParameters(range_low_threshold=threshold)
-    forest = compiled_forest(table, GAPLESS, limits, by_arrival=by_arrival)
+    forest = compiled_forest(table, GAPLESS, limits)
     assert dependence(forest, 0, 1) == dependence(forest, 1, 0) == expected
 
 

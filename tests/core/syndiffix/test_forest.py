@@ -45,7 +45,7 @@ SETTLED = [
 ]
 
 
-def forest_of_case(case, *, by_arrival=True):
+def forest_of_case(case):
     columns = [
         ForestColumn(name, np.array([NAN if value is None else value for value in values]))
         for name, values in case["columns"].items()
@@ -53,7 +53,7 @@ def forest_of_case(case, *, by_arrival=True):
     rows = len(columns[0].values)
     hashes = hash_entities(case["ids"])[:, None] if "ids" in case else by_position(rows)
     parameters = NOISELESS if case["noiseless"] else NOISY
-    return Forest(columns, hashes, parameters, BucketizationParameters(), by_arrival=by_arrival)
+    return Forest(columns, hashes, parameters, BucketizationParameters())
 
 
 def numbers(name):
@@ -69,7 +69,8 @@ def written(described):
     return [*fields, below] if below else fields
 
 
-@pytest.mark.parametrize("name", CASES)
+# The port divides a node where any beginning of its rows would be divided: in one case that is another tree.
+@pytest.mark.parametrize("name", [name for name in CASES if name != "noisy_2d_80"])
 def test_trees_are_the_ports(name):
     case = CASES[name]
     forest = forest_of_case(case)
@@ -81,20 +82,19 @@ def test_trees_are_the_ports(name):
 
 
 @pytest.mark.parametrize("name", SETTLED)
-@pytest.mark.parametrize("by_arrival", [False, True])
-def test_buckets_that_depend_on_no_draw_are_the_ports(name, by_arrival):
+def test_buckets_that_depend_on_no_draw_are_the_ports(name):
     case = CASES[name]
-    forest = forest_of_case(case, by_arrival=by_arrival)
+    forest = forest_of_case(case)
     for key, expected in case["buckets"].items():
         found = compiled_buckets(forest.buckets(numbers(key)))
         found = sorted([list(map(list, bounds)), count] for bounds, count in found)
         # By ours the outlier is a passenger, with whom too few are in the outermost leaf.
-        assert (found == sorted(expected)) == (by_arrival or name != "outlier_pushdown")
+        assert (found == sorted(expected)) == (name != "outlier_pushdown")
 
 
-def check_trees(table, parameters, limits, *, by_arrival):
-    forest = compiled_forest(table, parameters, limits, by_arrival=by_arrival)
-    slow = slow_forest(table, parameters, limits, "port" if by_arrival else "ours")
+def check_trees(table, parameters, limits):
+    forest = compiled_forest(table, parameters, limits)
+    slow = slow_forest(table, parameters, limits)
     for combination, root in slow.trees.items():
         assert compiled_tree(forest.tree(combination)) == slow_tree(root), combination
     for column, outside in enumerate(slow.outside):
@@ -115,13 +115,7 @@ def check_buckets(table, parameters, limits):
 @settings(max_examples=30, deadline=None)
 @given(tables(), PARAMETERS, BUCKETIZATION)
 def test_trees_are_the_oracles(table, parameters, limits):
-    check_trees(table, parameters, limits, by_arrival=False)
-
-
-@settings(max_examples=12, deadline=None)
-@given(tables(), PARAMETERS, BUCKETIZATION)
-def test_trees_by_arrival_are_the_oracles(table, parameters, limits):
-    check_trees(table, parameters, limits, by_arrival=True)
+    check_trees(table, parameters, limits)
 
 
 @settings(max_examples=40, deadline=None)
@@ -135,7 +129,7 @@ def test_buckets_are_the_oracles_to_the_last_draw(table, parameters, limits):
 # The root is pushed down to where its interval is one float wide.
 @example(table_of([[-(2.0**60)] * 2 + [-(2.0**60) - 256] * 11]), NOISELESS, LIMITS)
 def test_trees_of_neighbouring_floats_are_the_oracles(table, parameters, limits):
-    check_trees(table, parameters, limits, by_arrival=False)
+    check_trees(table, parameters, limits)
     check_buckets(table, parameters, limits)
 
 
@@ -144,7 +138,7 @@ def test_trees_of_neighbouring_floats_are_the_oracles(table, parameters, limits)
 # A row outside of the first column's root, which is one float wide and is halved as often as the second.
 @example(table_of([[2.0**60] * 12 + [2.0**60 + 256], [2.0**60] * 10 + [2.0**60 + 256] * 3]), NOISELESS)
 def test_pairs_with_neighbouring_floats_are_the_oracles(table, parameters):
-    check_trees(table, parameters, LIMITS, by_arrival=False)
+    check_trees(table, parameters, LIMITS)
     check_buckets(table, parameters, LIMITS)
 
 
@@ -152,7 +146,7 @@ def test_pairs_with_neighbouring_floats_are_the_oracles(table, parameters):
 def test_the_row_limit_begins_below_the_depth_threshold(depth):
     # 96, 96, 48, 24 and 12 rows a node, and a limit of about 32.
     table = table_of([[float(row % 16) for row in range(96)]])
-    check_trees(table, NOISELESS, BucketizationParameters(3, 6, 3, depth), by_arrival=False)
+    check_trees(table, NOISELESS, BucketizationParameters(3, 6, 3, depth))
 
 
 TABLES = tables(3, 40)
