@@ -13,7 +13,7 @@ import marginalia
 from flows.command.syndiffix.arguments import DATASET
 from marginalia.tables import to_parquet
 from tasks.core.ledger.salts import salt_of
-from tasks.core.ledger.sqlite import FolderSalts
+from tasks.core.ledger.sqlite import SqliteStore
 from tests.marginalia.notebooks import TOKEN, refusal
 
 
@@ -51,7 +51,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("published")
     # Under a salt by chance .95 was missed once, by a correlation of .942: under this one nothing is chance.
     salt_of(folder / "ledger", "others")
-    salt = FolderSalts(folder / "ledger" / "salts").path(DATASET)
+    salt = SqliteStore(folder / "ledger").salt_path(DATASET)
     salt.touch(mode=0o600)
     salt.write_bytes(bytes(range(32)))
     with pytest.MonkeyPatch.context() as patch:
