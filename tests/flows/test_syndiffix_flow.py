@@ -331,7 +331,7 @@ def test_a_private_release_of_the_same_dataset_is_told_and_goes_on(
 def released(folder: Path, section: dict[str, object], table: list[list[str]] | None = None) -> pa.Table:
     """What is released in a folder's workspace."""
     folder.mkdir(exist_ok=True)
-    return table_of(pipeline.released(visits.prepared(folder, table, section)))
+    return table_of(pipeline.run(visits.prepared(folder, table, section)))
 
 
 def test_trees_of_another_salt_or_of_lower_thresholds_are_not_found(
