@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from prefect.artifacts import create_markdown_artifact
 
 from tasks.configuration.model import RunConfiguration
-from tasks.core.charts.shares import budget_gauge
+from tasks.core.charts.bars import budget_gauge
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import BudgetExhausted, InputError, InternalError, LedgerError, ResourceLimit

@@ -20,7 +20,7 @@ from tasks.core.contracts.draft import (
     draft_configuration,
     draft_contract,
     file_names,
-    lookalike_words,
+    lookalike_sentences,
     lookalikes,
     safe_name,
 )
@@ -80,7 +80,7 @@ def init(options: argparse.Namespace) -> int:
     answers = _ask_answers(asker, options, dataset, path, subject)
     table = _tell_losses(asker, options.output, path, table, answers)
     if answers.protection != "syndiffix":
-        for sentence in lookalike_words(lookalikes(table, subject)):
+        for sentence in lookalike_sentences(lookalikes(table, subject)):
             print(sentence)
     named = ask_code_meanings(asker, table, subject, options.value_names)
     answers = ask_relations(asker, table, replace(answers, value_names=named), options.declare)

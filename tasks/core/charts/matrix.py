@@ -27,50 +27,47 @@ class Half:
     largest: float = 1.0
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """What is drawn.
-
-    Attributes:
-        title, description: for a person who can't see the chart.
-        names: of n columns, in order.
-        below: on its lower side; None: nothing.
-        has_diagonal: whether the diagonal holds numbers of the upper side, and is not grey.
-    """
-
-    title: str
-    description: str
-    names: Sequence[str]
-    above: Half
-    below: Half | None = None
-    has_diagonal: bool = False
-
-
 def matrix_width(columns: int) -> int:
     return _NAMES + columns * _CELL + _BESIDE
 
 
-def matrix(chart: Matrix) -> Chart:
+def matrix(
+    title: str,
+    description: str,
+    names: Sequence[str],
+    above: Half,
+    below: Half | None = None,
+    *,
+    has_diagonal: bool = False,
+) -> Chart:
+    """A square for every two of n columns; a side that is None stays empty.
+
+    Args:
+        title: as of a `Chart`.
+        description: as of a `Chart`.
+        names: of the columns, in order.
+        has_diagonal: whether the diagonal holds numbers of the upper side, and is not grey.
+    """
     left, top = _NAMES, _ABOVE
-    number = len(chart.names)
+    number = len(names)
     parts = []
-    for index, name in enumerate(chart.names):
+    for index, name in enumerate(names):
         middle = index * _CELL + _CELL / 2
         parts.append(svg.label(left - 8, top + middle + 4, svg.fitted(name, left - 10), text_anchor="end"))
         turned = f"rotate(-45 {svg.coordinate(left + middle)} {top - 8})"
         parts.append(svg.label(left + middle, top - 8, svg.fitted(name, 118), transform=turned))
     for row in range(number):
         for column in range(number):
-            half = chart.below if row > column else chart.above
+            half = below if row > column else above
             if half is None:
                 continue
             place = (left + column * _CELL, top + row * _CELL)
-            if row == column and not chart.has_diagonal:
+            if row == column and not has_diagonal:
                 parts.append(svg.rect(*place, _CELL - 2, _CELL - 2, theme.GRID_LINE))
             else:
                 parts.append(_cell(half, float(half.values[row, column]), place))
     size = matrix_width(number), top + number * _CELL + 4
-    return Chart(*size, chart.title, chart.description, parts, shrinks=False)
+    return Chart(*size, title, description, parts, shrinks=False)
 
 
 def _cell(half: Half, value: float, place: tuple[float, float]) -> str:

@@ -180,8 +180,8 @@ class Contract(ContractModel):
     def meaning(self) -> str:
         """SHA-256 of all that it demands: comments and spelling aside, and keys that have their defaults."""
         words: Any = {"sha256": True, "columns": {"__all__": {"description"}}}
-        said = self.model_dump(mode="json", exclude=words, exclude_defaults=True)
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        demands = self.model_dump(mode="json", exclude=words, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(demands, sort_keys=True).encode()).hexdigest()
 
     def column(self, name: str) -> ContractColumn | None:
         """The column of a header, by `matching_name`; None where there is none."""

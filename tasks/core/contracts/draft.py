@@ -210,10 +210,10 @@ def draft_contract(table: RecognisedTable, answers: Answers) -> str:
     if answers.protection != "syndiffix":
         codes = {(each.column, each.kind) for each in lookalikes(table, answers.subject) if each.is_code}
         broken = {kind for _, kind in codes}
-        described |= _searched([kind for kind in TEXT_KINDS if kind not in broken])
+        described |= _identifier_rule([kind for kind in TEXT_KINDS if kind not in broken])
         for column, drafted in zip(used, properties, strict=True):
             if is_searched(column):
-                drafted |= _searched([kind for kind in broken if (column.name, kind) not in codes])
+                drafted |= _identifier_rule([kind for kind in broken if (column.name, kind) not in codes])
     described["properties"] = properties
     document = {
         "apiVersion": "v3.1.0",
@@ -228,7 +228,7 @@ def draft_contract(table: RecognisedTable, answers: Answers) -> str:
     return _PREAMBLE.format(name=table.source.path.name) + notes + body
 
 
-def _searched(kinds: list[str]) -> dict[str, Any]:
+def _identifier_rule(kinds: list[str]) -> dict[str, Any]:
     rule: dict[str, Any] = {"rule": "noPersonalIdentifiers"}
     if len(kinds) < len(TEXT_KINDS):
         rule["kinds"] = sorted(kinds)
@@ -239,10 +239,10 @@ def _searched(kinds: list[str]) -> dict[str, Any]:
 def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
     treatment, name = column.treatment, column.name
     found: dict[str, Any] = {"name": name}
-    custom: list[dict[str, Any]] = [*_read(treatment.reading)]
+    custom: list[dict[str, Any]] = [*_reading_properties(treatment.reading)]
     if answers.protection == "syndiffix":
         cut = "" if is_whole_date(column) else treatment.reading.cut
-        custom = [*_read(replace(treatment.reading, date_formats=(), cut=cut))]
+        custom = [*_reading_properties(replace(treatment.reading, date_formats=(), cut=cut))]
         return found | ({"customProperties": custom} if custom else {})
     if treatment.delimiter is not None:
         found |= {"logicalType": "array", "logicalTypeOptions": {"maxItems": treatment.cap}}
@@ -272,7 +272,7 @@ def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
     return found
 
 
-def _read(reading: CellReading) -> Iterator[dict[str, Any]]:
+def _reading_properties(reading: CellReading) -> Iterator[dict[str, Any]]:
     if reading.strip:
         yield {"property": "strip", "value": reading.strip}
     if reading.missing:
@@ -328,7 +328,7 @@ class Lookalike:
     is_code: bool
 
 
-def lookalike_words(found: Sequence[Lookalike]) -> Iterator[str]:
+def lookalike_sentences(found: Sequence[Lookalike]) -> Iterator[str]:
     """A sentence on each column, for the terminal of whoever has the table."""
     for is_code, column in dict.fromkeys((each.is_code, each.column) for each in found):
         of_column = [each for each in found if (each.is_code, each.column) == (is_code, column)]
@@ -353,7 +353,7 @@ def lookalikes(table: RecognisedTable, subject: str | None) -> list[Lookalike]:
         for column in table.used(subject):
             if is_searched(column):
                 read = of_name[column.name].read(connection, column.treatment.reading)
-                found += _of_column(read, column.treatment.delimiter)
+                found += _lookalikes_of_column(read, column.treatment.delimiter)
     return found
 
 
@@ -362,7 +362,7 @@ def is_searched(column: Recognised) -> bool:
     return column.treatment.bins is None and column.treatment.domain is None
 
 
-def _of_column(cells: SeenColumn, delimiter: str | None) -> list[Lookalike]:
+def _lookalikes_of_column(cells: SeenColumn, delimiter: str | None) -> list[Lookalike]:
     found = []
     for kind, (_, patterns) in TEXT_KINDS.items():
         looks = _looks(cells, patterns, delimiter)

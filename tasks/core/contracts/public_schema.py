@@ -76,7 +76,7 @@ def build_schema(
     ]
     problems = [problem for column in declared for problem in column.problems()]
     if cap_required:
-        problems += without_bins([column.name for column in declared if column.needs_bins])
+        problems += bins_problems([column.name for column in declared if column.needs_bins])
     problems += dict.fromkeys(filter(None, (column.number_format.problem for column in declared)))
     if not declared:
         problems.append("At least one column must be used, beside the subject id: check use_columns.")
@@ -234,32 +234,32 @@ class DeclaredColumn:
     given: ColumnDeclaration
     promised: ContractColumn
     described: bool
-    said: ColumnDeclaration
+    merged: ColumnDeclaration
 
     @property
     def number_format(self) -> NumberFormat:
         """How numbers of the column are written."""
-        said = self.said
-        return NumberFormat(said.decimal or PLAIN.decimal, said.thousands or "", said.negative or "")
+        merged = self.merged
+        return NumberFormat(merged.decimal or PLAIN.decimal, merged.thousands or "", merged.negative or "")
 
     @property
     def reading(self) -> CellReading:
         """How its cells are read before anything else looks at them."""
         return CellReading(
-            strip=self.said.strip or "",
-            missing=self.said.missing_values or (),
-            date_formats=self.said.date_formats or (),
-            cut=self.said.cut or "",
+            strip=self.merged.strip or "",
+            missing=self.merged.missing_values or (),
+            date_formats=self.merged.date_formats or (),
+            cut=self.merged.cut or "",
             whole=self.number_format.decimal if self._holds_whole_numbers else "",
         )
 
     @property
     def _holds_whole_numbers(self) -> bool:
-        if self.said.bins is not None or self.said.date_formats:
+        if self.merged.bins is not None or self.merged.date_formats:
             return False
-        if self.said.cut == WHOLE:
+        if self.merged.cut == WHOLE:
             return True
-        listed = self.said.domain or ()
+        listed = self.merged.domain or ()
         if any(has_empty_fraction(value, self.number_format.decimal) for value in listed):
             return False
         is_number = self.promised.is_numeric or self.promised.logical_type == "boolean"
@@ -268,24 +268,26 @@ class DeclaredColumn:
     def problems(self) -> list[str]:
         """What is wrong with the declarations, one sentence each."""
         subject = f"Column {self.name!r}"
-        found = [f"{subject}: {problem}" for problem in (*self._value_problems(), *self.reading.problems)]
-        found += [
+        problems = [f"{subject}: {problem}" for problem in (*self._value_problems(), *self.reading.problems)]
+        problems += [
             f"{subject} is declared otherwise in {key} than in the contract; keep one."
             for key in self._differing()
         ]
-        said = self.said
-        if said.bins is not None and said.domain is not None:
-            found.append(f"{subject} has both bins and a domain; keep one.")
-        if said.bins is not None and said.delimiter is not None:
-            found.append(f"{subject} is multi-valued and can't be binned; remove its bins.")
-        if self.given.max_items is not None and said.delimiter is None:
-            found.append(f"{subject} is named in max_items, but is not in multi_value_columns; add it there.")
-        return found
+        merged = self.merged
+        if merged.bins is not None and merged.domain is not None:
+            problems.append(f"{subject} has both bins and a domain; keep one.")
+        if merged.bins is not None and merged.delimiter is not None:
+            problems.append(f"{subject} is multi-valued and can't be binned; remove its bins.")
+        if self.given.max_items is not None and merged.delimiter is None:
+            problems.append(
+                f"{subject} is named in max_items, but is not in multi_value_columns; add it there."
+            )
+        return problems
 
     @property
     def needs_bins(self) -> bool:
         """Whether it holds numbers, and neither bins nor values are declared."""
-        return self.said.bins is None and self.said.domain is None and self.promised.is_numeric
+        return self.merged.bins is None and self.merged.domain is None and self.promised.is_numeric
 
     def _value_problems(self) -> list[str]:
         given = self.given
@@ -293,7 +295,7 @@ class DeclaredColumn:
             *(bin_problems(given.bins) if given.bins is not None else []),
             *(domain_problems(given.domain) if given.domain is not None else []),
         ]
-        return problems or limit_problems(self.said.bins, self.promised.minimum, self.promised.maximum)
+        return problems or limit_problems(self.merged.bins, self.promised.minimum, self.promised.maximum)
 
     def _differing(self) -> list[str]:
         differing = self.given.differing(ColumnDeclaration.of(self.promised))
@@ -309,16 +311,18 @@ class DeclaredColumn:
             cap_required: whether a multi-valued column without a declared cap gets the default one.
         """
         promised = self.promised
-        said = self.said
-        domain = declared_values(said.domain, said.bins, promised.minimum, promised.maximum, promised.other)
+        merged = self.merged
+        domain = declared_values(
+            merged.domain, merged.bins, promised.minimum, promised.maximum, promised.other
+        )
         patterns = tuple(pattern for rule in searched for pattern in rule.patterns)
         return Column(
             name=self.name,
             domain=domain,
-            bins=said.bins,
-            delimiter=said.delimiter,
+            bins=merged.bins,
+            delimiter=merged.delimiter,
             max_items=self._cap(domain, cap_required),
-            zero_is_value=bool(said.zero_is_value) or "0" in (domain or ()),
+            zero_is_value=bool(merged.zero_is_value) or "0" in (domain or ()),
             other=promised.other if domain is not None else None,
             value_format=promised.value_format,
             forbidden=patterns if domain is None else (),
@@ -331,23 +335,23 @@ class DeclaredColumn:
 
     def _reads_numbers(self) -> bool:
         """Whether its text is ever read as numbers: elsewhere a format is not in a release's name."""
-        return self.said.delimiter is None and (self.said.bins is not None or self.promised.is_numeric)
+        return self.merged.delimiter is None and (self.merged.bins is not None or self.promised.is_numeric)
 
     def _cap(self, domain: tuple[str, ...] | None, cap_required: bool) -> int:
-        if self.said.delimiter is None:
+        if self.merged.delimiter is None:
             return 1
-        cap = self.said.max_items or (DEFAULT_MAX_ITEMS if cap_required else 0)
+        cap = self.merged.max_items or (DEFAULT_MAX_ITEMS if cap_required else 0)
         return min(cap, len(domain)) if domain is not None else cap
 
 
 def declared_column(name: str, given: ColumnDeclaration, promised: ContractColumn | None) -> DeclaredColumn:
     """Everything declared of the column with this (normalised) header."""
     of_contract = promised or ContractColumn(name=name)
-    said = given.over(ColumnDeclaration.of(of_contract))
-    return DeclaredColumn(name, given, of_contract, promised is not None, said)
+    merged = given.over(ColumnDeclaration.of(of_contract))
+    return DeclaredColumn(name, given, of_contract, promised is not None, merged)
 
 
-def without_bins(names: Sequence[str]) -> list[str]:
+def bins_problems(names: Sequence[str]) -> list[str]:
     """What is wrong with columns that need bins, in one sentence. Args: names: theirs; may be none."""
     if not names:
         return []

@@ -92,11 +92,12 @@ def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: S
     names = {_cell(index): position for index, position in enumerate(positions)}
     if subject is not None:
         names[_SUBJECT] = subject
-    described = {_cell(index): column for index, column in enumerate(schema.columns)}
+    columns = {_cell(index): column for index, column in enumerate(schema.columns)}
+    columns[_SUBJECT] = Column("")
     query = "contracts/create_raw"
     for batch in read_batches(source, list(names.values())):
         arrays = {
-            name: _texts(connection, batch.column(str(position)), described.get(name))
+            name: _texts(connection, batch.column(str(position)), columns[name])
             for name, position in names.items()
         }
         _run_on(connection, query, pa.table(arrays))
@@ -106,30 +107,24 @@ def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: S
     return positions
 
 
-def _texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column | None) -> pa.Array:
-    """Cells as texts or lists of them, read as is declared of the column; None: that of the subject."""
-    reading = AS_IT_STANDS if column is None else column.reading
-    if reading != AS_IT_STANDS and column is not None:
-        return _read_texts(connection, array, column)
-    return _given_texts(connection, array, column)
+def _texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column) -> pa.Array:
+    """Cells as texts or lists of them, read as is declared of the column, distinct cells alone being read.
 
-
-def _given_texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column | None) -> pa.Array:
-    about = column or Column("")
-    return texts_or_lists(connection, array, about.delimiter, about.value_format, about.number_format)
-
-
-def _read_texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column) -> pa.Array:
-    """The same, distinct cells alone being read. What is no date stays, so that its type can be judged."""
-    array = _given_texts(connection, array, column)
+    What is no date stays, so that its type can be judged.
+    """
+    array = texts_or_lists(connection, array, column.delimiter, column.value_format, column.number_format)
+    if column.reading == AS_IT_STANDS:
+        return array
     if column.delimiter is not None and not is_list(array.type):
         array = pc.split_pattern(array, column.delimiter)
     cells = array.flatten() if is_list(array.type) else array
     distinct = cells.dictionary_encode()
-    given = distinct.dictionary.to_pylist()
-    read = column.reading.read(connection, given)
-    kept = [text if bad else found for text, found, bad in zip(given, read.texts, read.unread, strict=True)]
-    texts = pa.array(kept, pa.large_string()).take(distinct.indices)
+    written = distinct.dictionary.to_pylist()
+    read = column.reading.read(connection, written)
+    shown = [
+        before if bad else text for before, text, bad in zip(written, read.texts, read.unread, strict=True)
+    ]
+    texts = pa.array(shown, pa.large_string()).take(distinct.indices)
     if not is_list(array.type):
         return texts
     lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
@@ -192,6 +187,8 @@ _QUERIES = {
 
 
 def _number(connection: duckdb.DuckDBPyConnection, rule: ContractRule, schema: Schema) -> float:
+    if rule.kind == "range":
+        return _count_outside(connection, rule)
     values = {
         "column_id": rule.column_id,
         "whitespace": _WHITESPACE,
@@ -201,32 +198,23 @@ def _number(connection: duckdb.DuckDBPyConnection, rule: ContractRule, schema: S
         "value_format": rule.value_format or None,
         "number_pattern": rule.number_pattern,
     }
-    if rule.kind == "range":
-        return _numbers_outside(connection, rule)
-    if rule.kind == "minimum rows":
-        by_subject = schema.subject_id is not None
-        query = "contracts/number_of_subjects" if by_subject else "contracts/number_of_rows"
-    else:
-        query = _QUERIES[rule.kind]
-    return _execute(connection, _with_subject(query), values)
+    query = "contracts/number_of_rows" if schema.subject_id is None else "contracts/number_of_subjects"
+    query = _QUERIES.get(rule.kind, query)
+    is_of_subject = "${" in query_text(query)
+    text = filled_query(query, subject=identifier(_SUBJECT)) if is_of_subject else query_text(query)
+    return _execute(connection, text, values)
 
 
-def _numbers_outside(connection: duckdb.DuckDBPyConnection, rule: ContractRule) -> float:
+def _count_outside(connection: duckdb.DuckDBPyConnection, rule: ContractRule) -> float:
     query = query_text("contracts/values_with_numbers")
-    found = connection.execute(query, {"column_id": rule.column_id}).fetchall()
-    numbers = numbers_of_texts(connection, [text for text, _ in found], rule.number_format)
-    outside = np.zeros(len(found), np.bool_)
+    rows = connection.execute(query, {"column_id": rule.column_id}).fetchall()
+    numbers = numbers_of_texts(connection, [text for text, _ in rows], rule.number_format)
+    outside = np.zeros(len(rows), np.bool_)
     if rule.minimum is not None:
         outside |= numbers < rule.minimum
     if rule.maximum is not None:
         outside |= numbers > rule.maximum
-    return float(np.array([held for _, held in found], np.int64)[outside].sum())
-
-
-def _with_subject(query: str) -> str:
-    return (
-        filled_query(query, subject=identifier(_SUBJECT)) if "${" in query_text(query) else query_text(query)
-    )
+    return float(np.array([cells for _, cells in rows], np.int64)[outside].sum())
 
 
 def _execute(connection: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object]) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
+from tasks.core.charts.bars import NOT_KNOWN, Whole, budget_gauge, shares
 from tasks.core.charts.plot import Limit
-from tasks.core.charts.shares import NOT_KNOWN, Whole, budget_gauge, shares
 from tasks.core.charts.svg import Chart, LegendEntry
 from tasks.core.dp.budget import Spent
 from tasks.core.dp.measurement import Measurement

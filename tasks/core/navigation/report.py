@@ -12,7 +12,7 @@ import numpy as np
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
-from tasks.core.charts.matrix import Half, Matrix, matrix
+from tasks.core.charts.matrix import Half, matrix
 from tasks.core.charts.plot import Area, Axes, Line, plot, scale_of
 from tasks.core.charts.svg import Chart
 from tasks.core.figures import format_whole
@@ -168,13 +168,11 @@ def _associations(inputs: ReportInputs, synthetic: AnySynthetic, regime: Regime)
     names = [inputs.schema.columns[index].name for index in found.columns]
     if len(names) <= _MATRIX_COLUMNS:
         context["matrix"] = matrix(
-            Matrix(
-                "Cramer's V of every two columns",
-                f"Below the diagonal the {regime.count}s, above it the synthetic records.",
-                names,
-                above=Half(found.synthetic, theme.SYNTHETIC, white_from=0.8),
-                below=Half(found.released, theme.RELEASED, white_from=0.55),
-            )
+            "Cramer's V of every two columns",
+            f"Below the diagonal the {regime.count}s, above it the synthetic records.",
+            names,
+            above=Half(found.synthetic, theme.SYNTHETIC, white_from=0.8),
+            below=Half(found.released, theme.RELEASED, white_from=0.55),
         )
     context["pairs"] = bars(
         Bars(

@@ -16,7 +16,7 @@ import numpy as np
 from tasks.core.arrays import Floats, Integers, Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
-from tasks.core.charts.matrix import Half, Matrix, matrix
+from tasks.core.charts.matrix import Half, matrix
 from tasks.core.charts.svg import Chart
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, cramers_v
 from tasks.core.navigation.inputs import TablePage
@@ -152,12 +152,10 @@ def _associations(page: TablePage) -> Json:
     ]
     if len(found.names) <= _MATRIX_COLUMNS:
         context["matrix"] = matrix(
-            Matrix(
-                "Cramer's V of every two columns",
-                "Each two columns once, by the synthetic rows.",
-                found.names,
-                above=Half(found.values, theme.SYNTHETIC, white_from=0.8),
-            )
+            "Cramer's V of every two columns",
+            "Each two columns once, by the synthetic rows.",
+            found.names,
+            above=Half(found.values, theme.SYNTHETIC, white_from=0.8),
         )
     return context
 

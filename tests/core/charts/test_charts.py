@@ -6,8 +6,18 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tasks.core.charts import theme
-from tasks.core.charts.bars import SHARES, Bar, Bars, ErrorBar, Series, bars
-from tasks.core.charts.shares import NOT_KNOWN, Whole, budget_gauge, shares
+from tasks.core.charts.bars import (
+    NOT_KNOWN,
+    SHARES,
+    Bar,
+    Bars,
+    ErrorBar,
+    Series,
+    Whole,
+    bars,
+    budget_gauge,
+    shares,
+)
 from tasks.core.charts.svg import Chart
 
 SERIES = (Series("noisy", theme.RELEASED), Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tasks.core.charts import svg, theme
-from tasks.core.charts.matrix import Half, Matrix, matrix
+from tasks.core.charts.matrix import Half, matrix
 from tasks.core.charts.plot import (
     Axes,
     AxisScale,
@@ -85,7 +85,7 @@ def test_a_single_point_is_a_dot():
 
 def both(names, below, above) -> Chart:
     halves = Half(above, theme.SYNTHETIC, 0.8), Half(below, theme.RELEASED, 0.55)
-    return matrix(Matrix("t", "Told.", names, *halves))
+    return matrix("t", "Told.", names, *halves)
 
 
 def test_the_matrix_shows_both_sources_on_their_side_of_the_diagonal():
@@ -110,7 +110,7 @@ def test_the_matrix_does_not_shrink_below_the_size_of_its_text():
 def test_a_matrix_of_one_side_may_have_its_diagonal_and_shades_by_its_largest():
     values = np.array([[0.02, 0.04], [0.04, math.nan]])
     root = ET.fromstring(
-        matrix(Matrix("t", "Told.", ["a", "b"], Half(values, theme.RARE, 0.5, 0.04), None, True)).in_page()
+        matrix("t", "Told.", ["a", "b"], Half(values, theme.RARE, 0.5, 0.04), has_diagonal=True).in_page()
     )
     assert [t.text for t in root.iter("text")] == ["a", "a", "b", "b", ".020", ".040"]
     shades = [r.get("fill-opacity") for r in root.iter("rect") if r.get("fill") == theme.RARE]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tasks.core.contracts.draft import Answers, draft_contract, lookalike_words, lookalikes
+from tasks.core.contracts.draft import Answers, draft_contract, lookalike_sentences, lookalikes
 from tasks.core.contracts.odcs import read_contract
 from tasks.core.queries import connect
 from tasks.core.recognition.init_answers import Correction
@@ -59,7 +59,7 @@ def test_the_rule_stands_for_all_other_open_columns(table: RecognisedTable) -> N
 
 
 def test_both_are_told_by_the_rule_s_name(table: RecognisedTable) -> None:
-    said = list(lookalike_words(lookalikes(table, None)))
+    said = list(lookalike_sentences(lookalikes(table, None)))
     assert [line.split(":")[0] for line in said] == ["LOOK", "LOOK", "ATTENTION"]
     assert all("noPersonalIdentifiers" in line for line in said)
     assert "'book' holds codes" in said[0] and "--column 'book'=skip" in said[0]

@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.core.charts import theme
-from tasks.core.charts.shares import NOT_KNOWN
+from tasks.core.charts.bars import NOT_KNOWN
 from tasks.core.navigation.regimes import _candidates_of_length, fit_context
 from tasks.core.records.columns import Column, Schema
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tasks.core.charts import svg, theme
 from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
-from tasks.core.charts.matrix import Half, Matrix, matrix
+from tasks.core.charts.matrix import Half, matrix
 from tasks.core.charts.plot import Axes, Columns, Line, plot, proportion
 from tasks.core.evaluation.utility.learned import BINS, LEAST_ROWS, Discriminator, Prediction, Propensity
 from tasks.core.evaluation.utility.measures import ComparedSets, FeatureSet, Utility
@@ -126,14 +126,14 @@ def _of_pairs(found: Utility) -> str:
         f", of the {_MOST_NAMES} farthest" if number > len(shown) else ""
     )
     largest = float(np.nan_to_num(values).max(initial=0.0)) or 1.0
-    chart = Matrix(
+    chart = matrix(
         title=title,
         description="A cell a pair of columns, and each column by itself on the diagonal.",
         names=[found.features[place] for place in shown],
         above=Half(values[np.ix_(shown, shown)], theme.RARE, white_from=0.55, largest=largest),
         has_diagonal=True,
     )
-    return matrix(chart).as_file("0 where both are equal, 1 where they share nothing; diagonal: one column")
+    return chart.as_file("0 where both are equal, 1 where they share nothing; diagonal: one column")
 
 
 def _propensity_chart(found: Propensity) -> str:
