@@ -46,7 +46,7 @@ from tasks.core.records.rulebook import Coding, Ends, Rulebook, ends_of_values, 
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import NumberFormat
 
-Entry = TypeVar("Entry")
+EntryType = TypeVar("EntryType")
 
 #: Of the values that a column has, so many are named.
 _SHOWN = 8
@@ -204,7 +204,7 @@ class DescribedColumns:
         self._places = places
         self.add_problem = add_problem
 
-    def placed(self, name: str, entries: Sequence[Entry]) -> Iterator[tuple[ElementPath, Entry]]:
+    def placed(self, name: str, entries: Sequence[EntryType]) -> Iterator[tuple[ElementPath, EntryType]]:
         """The entries of a property of the table, each with its place in the file."""
         for index, entry in enumerate(entries):
             yield ("schema", 0, "customProperties", self._places[name], "value", index), entry

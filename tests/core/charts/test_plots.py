@@ -78,11 +78,6 @@ def test_a_limit_is_drawn_in_ink_with_its_words_and_is_within_the_axis():
     assert height < min(y for _, y in path(chart))
 
 
-def test_a_single_point_is_a_dot():
-    root = ET.fromstring(plot([line(((10, 1),))], AXES).in_page())
-    assert len(list(root.iter("circle"))) == 1
-
-
 def both(names, below, above) -> Chart:
     halves = Half(above, theme.SYNTHETIC, 0.8), Half(below, theme.RELEASED, 0.55)
     return matrix("t", "Told.", names, *halves)

@@ -64,16 +64,6 @@ def test_scalars_are_the_text_that_stands_in_the_file() -> None:
     )
 
 
-def test_rule_11_a_drafted_list_is_no_domain() -> None:
-    columns = """\
-      - name: x
-        quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [a, b]}}]
-        customProperties: [{property: drafted, value: true}]
-"""
-    column = contract_of(columns).columns[0]
-    assert column.values == ("a", "b") and column.domain is None
-
-
 def test_all_faults_are_reported_at_once_with_their_lines() -> None:
     text = (
         (HEAD + COLUMNS)
@@ -140,23 +130,6 @@ def test_all_faults_are_reported_at_once_with_their_lines() -> None:
 )
 def test_what_cannot_be_meant_is_refused(body: str, sentence: str) -> None:
     assert any(sentence in fault for fault in column_faults(body)), column_faults(body)
-
-
-def test_structural_zeros_and_dependencies_have_a_place() -> None:
-    head = HEAD.replace(
-        "      - {property: subjectId, value: person}\n",
-        "      - {property: subjectId, value: person}\n"
-        "      - {property: structuralZeros, value: [{ward: [north], age: ['<0']}]}\n"
-        "      - property: functionalDependencies\n"
-        "        value: [{from: [ward], to: remark, values: {north: well}, otherwise: ill}]\n",
-    )
-    contract = contract_of(head=head)
-    assert contract.structural_zeros[0].values == {"ward": ("north",), "age": ("<0",)}
-    assert contract.functional_dependencies[0].determinants == ("ward",)
-    assert contract.functional_dependencies[0].dependent == "remark"
-    wrong = head.replace("ward: [north]", "ward: [west]").replace("to: remark", "to: nothing")
-    found = faults(wrong + COLUMNS)
-    assert any("'west'" in fault for fault in found) and any("'nothing'" in fault for fault in found)
 
 
 @pytest.mark.parametrize("text", ["", "a", "- a", "a: [", "&a [*a]", "schema: []", "schema: [x]", "\0", "%"])
