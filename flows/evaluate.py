@@ -9,7 +9,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow
-from tasks.sensitive.retention import retained
+from tasks.sensitive.retention import apply_retention
 from tasks.storage import Workspace
 
 
@@ -22,7 +22,7 @@ from tasks.storage import Workspace
 @guard_flow
 def evaluate(configuration: RunConfiguration) -> str:
     workspace = Workspace.of(configuration)
-    with retained(workspace, configuration), engine_of(configuration):
+    with apply_retention(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration)
         configuration = measured.configuration
         with publishing(workspace, configuration) as run:

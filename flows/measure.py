@@ -7,7 +7,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow
-from tasks.sensitive.retention import retained
+from tasks.sensitive.retention import apply_retention
 from tasks.storage import Workspace
 
 
@@ -25,7 +25,7 @@ def measure(configuration: RunConfiguration) -> str:
         configuration: What the run is asked to do.
     """
     workspace = Workspace.of(configuration)
-    with retained(workspace, configuration), engine_of(configuration):
+    with apply_retention(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration, seeks="measurement")
     if measured.unchanged is not None and measured.unchanged.place is not None:
         return measured.unchanged.place

@@ -14,7 +14,7 @@ from tasks.engine import engine_of
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow
 from tasks.request import STAGES, UNCHANGED, reaches
-from tasks.sensitive.retention import retained
+from tasks.sensitive.retention import apply_retention
 from tasks.storage import Workspace
 
 #: A form offers the stages.
@@ -44,7 +44,7 @@ def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> d
     if meant is not showcase:  # a deployment of this flow may be given any configuration
         return meant(configuration, last)
     workspace = Workspace.of(configuration)
-    with retained(workspace, configuration), engine_of(configuration):
+    with apply_retention(workspace, configuration), engine_of(configuration):
         return _every_stage(workspace, configuration, last)
 
 

@@ -38,11 +38,11 @@ from tasks.plan.syndiffix import (
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
-from tasks.sensitive.hand_over import recorded_heads
-from tasks.sensitive.judge import judge_contract
-from tasks.sensitive.read import locate_table, tell_dropped
+from tasks.sensitive.contract_check import judge_contract
+from tasks.sensitive.hand_over import list_recorded_heads
+from tasks.sensitive.read import locate_table, report_dropped_cells
 from tasks.sensitive.record import compare_with_last, keep_configuration
-from tasks.sensitive.retention import retained
+from tasks.sensitive.retention import apply_retention
 from tasks.sensitive.syndiffix.steps import (
     TableEvaluation,
     answer_questions,
@@ -57,7 +57,7 @@ from tasks.sensitive.syndiffix.steps import (
     type_columns,
 )
 from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
-from tasks.sensitive.unchanged import Unchanged, Wanted, keep_published, published_before
+from tasks.sensitive.unchanged import EarlierOutput, PlannedOutput, find_equal_output, record_output
 from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
@@ -85,7 +85,7 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
         Places in the workspace: ``release`` and, where they were made, ``evaluation`` and ``utility``.
     """
     workspace = Workspace.of(configuration)
-    with retained(workspace, configuration), engine_of(configuration):
+    with apply_retention(workspace, configuration), engine_of(configuration):
         return _every_stage(workspace, configuration, last)
 
 
@@ -102,7 +102,7 @@ def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: st
         sensitive = (made.source, made.typed, made.table)
         release = releasing(run, configuration, made.measurement, built, sensitive)
         if made.wanted is not None:
-            keep_published(run, configuration.dataset, made.wanted, made.place.described.vintage, release)
+            record_output(run, configuration.dataset, made.wanted, made.place.described.vintage, release)
     if configuration.evaluate_sensitive and reaches(last, "evaluate"):
         places["evaluation"] = evaluate_syndiffix(configuration, made).key
     if reaches(last, "evaluate"):
@@ -154,8 +154,8 @@ class Made:
     table: StoredTable
     answers: StoredTable | None
     measurement: StoredTable
-    wanted: Wanted | None = None
-    unchanged: Unchanged | None = None
+    wanted: PlannedOutput | None = None
+    unchanged: EarlierOutput | None = None
 
 
 def synthesizing(workspace: Workspace, configuration: RunConfiguration, last: str) -> Made:
@@ -167,8 +167,8 @@ def synthesizing(workspace: Workspace, configuration: RunConfiguration, last: st
     wanted = unchanged = None
     if configuration.skips_unchanged:
         made_of = [table] if answers is None else [table, answers]
-        wanted = Wanted.of(workspace, configuration, place.described, f"release {last}", made_of)
-        unchanged = published_before(workspace, configuration.dataset, wanted, place.described.vintage)
+        wanted = PlannedOutput.of(workspace, configuration, place.described, f"release {last}", made_of)
+        unchanged = find_equal_output(workspace, configuration.dataset, wanted, place.described.vintage)
     if unchanged is not None:
         asked, found = place.described.vintage, unchanged.place or ""
         tell_unchanged(workspace, configuration, asked, unchanged.vintage, found)
@@ -193,7 +193,7 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
         settings.parameters().anonymization, settings.value_safe_columns, safe or "public columns"
     ):
         tell(line)
-    if recorded_heads(workspace, configuration.dataset):
+    if list_recorded_heads(workspace, configuration.dataset):
         tell(_BOTH_REGIMES)
     resources = query_resources(configuration, workspace)
     run = RunWorkspace.begin(workspace, configuration.dataset, resources)
@@ -214,7 +214,7 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
         for column in place.selection.table
     )
     typed = type_columns(run, source, columns, place.selection.ids)
-    tell_dropped(run, configuration, typed)
+    report_dropped_cells(run, configuration, typed)
     # Changed since it was made: an error, also where all that would read it is cached.
     schema = pq.read_schema(run.path(typed) / TABLE)
     named = _named(configuration, [column.name for column in place.selection.table])

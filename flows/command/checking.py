@@ -45,7 +45,14 @@ from tasks.plan.input_file import choose_vintage_to_check
 from tasks.plan.resources import cluster_needs, require_records_fit, tree_worker_mb, works_in_partitions
 from tasks.plan.syndiffix import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
-from tasks.sensitive.ledger import A_YEAR, cost_together, first_caps, kept_ledger, told_at_first, told_later
+from tasks.sensitive.ledger import (
+    A_YEAR,
+    format_joint_cost,
+    initial_caps,
+    open_user_ledger,
+    plan_notes_at_registration,
+    plan_notes_of_registered,
+)
 from tasks.sensitive.protect import charge_of_run, registration, require_admission
 from tasks.storage import Workspace
 
@@ -568,7 +575,7 @@ def _tell_rounded(configuration: RunConfiguration, described: RunFacts, found: E
 
 def _tell_trees(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     selection = described.synthesized
-    kept_ledger()
+    open_user_ledger()
     table = synthesized_table(described.source, selection, described.pattern)
     require_one_salt(user_ledger_place(), (configuration.dataset, table))
     _print_syndiffix(selection)
@@ -669,10 +676,10 @@ def _print_several_rows(described: RunFacts, records: int) -> None:
 
 def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     charge = charge_of_run(described)
-    ledger = kept_ledger()
+    ledger = open_user_ledger()
     epsilon, delta = plain_up(charge.epsilon), plain_up(charge.delta)
     is_known = ledger.is_registered(configuration.dataset)
-    caps = ledger.account(configuration.dataset).caps if is_known else first_caps(configuration, charge)
+    caps = ledger.account(configuration.dataset).caps if is_known else initial_caps(configuration, charge)
     share = 100 * charge.mu_squared / float(caps.mu_squared)
     print(
         f"\nThis release claims epsilon {epsilon}, delta {delta}. It uses {plain_up(share, 3)} % of the "
@@ -682,7 +689,7 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     try:
         admission = require_admission(ledger, configuration, described)
     except MarginaliaError:  # whoever plans another cap needs the figure all the same
-        print(f"{cost_together(charge, planned or A_YEAR)}.")
+        print(f"{format_joint_cost(charge, planned or A_YEAR)}.")
         raise
     if not is_known:
         entered = registration(configuration, described, charge)
@@ -691,7 +698,7 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
             f"{plain_up(entered.epsilon_cap)}, delta {plain_up(entered.delta_cap)} for all its "
             "releases together."
         )
-        _print_sentences(told_at_first(configuration, charge))
+        _print_sentences(plan_notes_at_registration(configuration, charge))
         return
     account = ledger.account(configuration.dataset)
     print(
@@ -702,8 +709,8 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     fit = "1 more release like it fits" if left == 1 else f"{left:,} more releases like it fit"
     print(f"This release: {admission.value}; {fit} under the cap.")
     if planned:
-        print(f"{cost_together(charge, planned)}.")
-    _print_sentences(told_later(configuration, charge, account))
+        print(f"{format_joint_cost(charge, planned)}.")
+    _print_sentences(plan_notes_of_registered(configuration, charge, account))
 
 
 def _print_sentences(sentences: list[str]) -> None:

@@ -10,9 +10,9 @@ from tasks.batch.group import write_comparison
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.over_time import read_released_counts
 from tasks.core.hints import show_path
-from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.errata import read_errata, status_of
 from tasks.core.metadata.methods import protection_line
+from tasks.core.metadata.release_facts import DescribedRelease, Publication
 from tasks.core.navigation.over_time import DatedRelease, History, render_over_time, write_over_time_tsv
 from tasks.core.navigation.run_figures import public_settings, read_run
 from tasks.core.statement.syndiffix import SYNDIFFIX_REGIME
@@ -92,7 +92,7 @@ def _is_withdrawn(place: Path) -> bool:
 
 def _dated(place: Path) -> DatedRelease:
     statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
-    described = Described(statement, Publication(), "", "", place, ())
+    described = DescribedRelease(statement, Publication(), "", "", place, ())
     counts = None
     with contextlib.suppress(ParameterError):
         counts = read_released_counts(place)

@@ -13,12 +13,12 @@ from tasks.core.errors import ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.account import Account, Registration, Reservation
-from tasks.core.ledger.audit import Audit, audited, export_at, latest_charged, read_export, write_export
+from tasks.core.ledger.audit import Audit, audit_entries, export_at, latest_charged, read_export, write_export
 from tasks.core.ledger.dataset_notes import BROKEN, UNREAD, Stop
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.salts import salted_datasets
 from tasks.ledger_place import user_ledger_place
-from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.ledger import open_user_ledger
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def show_or_set(options: argparse.Namespace) -> int:
     if options.verify is not None:
         _verify(options)
         return 0
-    ledger = kept_ledger()
+    ledger = open_user_ledger()
     if options.export is not None:
         _export(ledger, options)
     elif options.dataset is None:
@@ -229,7 +229,7 @@ def _require_none(options: argparse.Namespace, names: tuple[str, ...], why: str)
 
 
 def _verify(options: argparse.Namespace) -> None:
-    audit = audited(read_export(options.verify), export_at(options.verify))
+    audit = audit_entries(read_export(options.verify), export_at(options.verify))
     if options.json:
         accounts = [as_json(account, audit, None) for account in audit.accounts]
         print(json.dumps({"verified_entries": audit.entries, "head": audit.head, "datasets": accounts}))

@@ -7,7 +7,7 @@ count (exact marginals) -> evaluate
 from flows.steps.measure import SensitiveTables, count_step
 from tasks.configuration.model import RunConfiguration
 from tasks.public.release_files import BuiltCounts
-from tasks.sensitive.account import unread_noted
+from tasks.sensitive.account import note_unread_table
 from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
 from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import StoredTable
@@ -19,7 +19,7 @@ def evaluate_steps(
     marginals = measured.marginals or count_step(measured)
     assert built.records is not None, "what is evaluated was generated"
     records = measured.raw[1]
-    with unread_noted(measured.configuration, measured.described):
+    with note_unread_table(measured.configuration, measured.described):
         return evaluate_against_raw(
             measured.run,
             EvaluationSettings.of(configuration),
@@ -38,5 +38,5 @@ def utility_steps(
         return None
     assert built.records is not None, "what is measured was generated"
     records = measured.raw[1]
-    with unread_noted(measured.configuration, measured.described):
+    with note_unread_table(measured.configuration, measured.described):
         return measure_worth(measured.run, settings, records, built.records)

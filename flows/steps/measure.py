@@ -21,7 +21,9 @@ from tasks.plan.resources import query_resources
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, reaches, require_seed_stays, scheduled_date
-from tasks.sensitive.account import budget_watched, record_account, unread_noted
+from tasks.sensitive.account import note_unread_table, record_account, watch_budget
+from tasks.sensitive.committed_release import DescribedRun, describe_or_recall_run
+from tasks.sensitive.contract_check import judge_contract
 from tasks.sensitive.count import (
     count_records,
     describe_records,
@@ -29,8 +31,7 @@ from tasks.sensitive.count import (
     hand_over_counts,
     round_counts,
 )
-from tasks.sensitive.hand_over import recorded_heads
-from tasks.sensitive.judge import judge_contract
+from tasks.sensitive.hand_over import list_recorded_heads
 from tasks.sensitive.protect import (
     Admitted,
     admit_release,
@@ -38,15 +39,14 @@ from tasks.sensitive.protect import (
     protect_records,
     public_table,
 )
-from tasks.sensitive.read import EncodingRules, encode_records, locate_table, tell_dropped
-from tasks.sensitive.recall import Recalled, describe_or_recall
+from tasks.sensitive.read import EncodingRules, encode_records, locate_table, report_dropped_cells
 from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
 from tasks.sensitive.unchanged import (
-    Unchanged,
-    Wanted,
-    find_drawn,
-    keep_published,
-    published_before,
+    EarlierOutput,
+    PlannedOutput,
+    find_equal_draw,
+    find_equal_output,
+    record_output,
 )
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
@@ -75,8 +75,8 @@ class SensitiveTables:
 
     def __init__(self, configuration: RunConfiguration, described: RunFacts, run: RunWorkspace) -> None:
         self.configuration, self.described, self.run = configuration, described, run
-        self.wanted: Wanted | None = None
-        self.unchanged: Unchanged | None = None
+        self.wanted: PlannedOutput | None = None
+        self.unchanged: EarlierOutput | None = None
         self.table: StoredTable | None = None
         self.records: StoredTable | None = None
         self.judged: StoredTable | None = None
@@ -120,7 +120,7 @@ def measure_steps(
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
     with announce_if_late(configuration, scheduled_date()):
-        recalled = describe_or_recall(configuration, scheduled_date())
+        recalled = describe_or_recall_run(configuration, scheduled_date())
     require_not_withdrawn(workspace, configuration.dataset, recalled.described.vintage)
     tell_notes(recalled.described)
     return make(workspace, configuration, recalled, _Goal(last, seeks))
@@ -137,10 +137,10 @@ class _Goal:
 
 
 def _rounding(
-    workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, goal: _Goal
+    workspace: Workspace, configuration: RunConfiguration, recalled: DescribedRun, goal: _Goal
 ) -> SensitiveTables:
     require_seed_stays(configuration)
-    if recorded_heads(workspace, configuration.dataset):
+    if list_recorded_heads(workspace, configuration.dataset):
         tell(_BOTH_REGIMES)
     measured = _begun(workspace, configuration, recalled.described)
     _read(configuration, measured, is_judged=True)
@@ -149,11 +149,11 @@ def _rounding(
 
 
 def _drawing(
-    workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, goal: _Goal
+    workspace: Workspace, configuration: RunConfiguration, recalled: DescribedRun, goal: _Goal
 ) -> SensitiveTables:
     described = recalled.described
     charge = charge_of_run(described)
-    with budget_watched(workspace, configuration, charge):
+    with watch_budget(workspace, configuration, charge):
         admitted = admit_release(workspace, configuration, described)
         measured = _begun(workspace, configuration, described)
         if admitted.is_committed:
@@ -175,13 +175,13 @@ def _draw(
     if unreadable is not None:
         raise unreadable
     configuration = measured.configuration
-    with unread_noted(configuration, measured.described):
+    with note_unread_table(configuration, measured.described):
         _read(configuration, measured, is_judged=True)
     table, records = measured.raw
     if configuration.skips_unchanged:
-        measured.wanted = Wanted.of(workspace, configuration, measured.described, goal.name)
+        measured.wanted = PlannedOutput.of(workspace, configuration, measured.described, goal.name)
     if admitted.may_be_skipped:
-        earlier = find_drawn(measured.run, admitted.name, records)
+        earlier = find_equal_draw(measured.run, admitted.name, records)
         if earlier is not None:
             _return_earlier(measured, earlier)
             return
@@ -192,7 +192,7 @@ def _draw(
 
 
 #: How a protection's counts are measured, by the name of its regime.
-_MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, _Goal], SensitiveTables]] = {
+_MEASURING: dict[str, Callable[[Workspace, RunConfiguration, DescribedRun, _Goal], SensitiveTables]] = {
     "differential_privacy": _drawing,
     "k_anonymity": _rounding,
 }
@@ -212,16 +212,16 @@ def _return_earlier(measured: SensitiveTables, vintage: str) -> None:
     admitted = Admitted(measured.configuration, measured.described, Admission.COMMITTED, [])
     drawn = protect_records(measured.run, None, None, admitted, "")
     measured.measurement, measured.is_recalled = drawn, drawn.is_reused
-    found = None if wanted is None else published_before(measured.run, dataset, wanted, asked)
+    found = None if wanted is None else find_equal_output(measured.run, dataset, wanted, asked)
     place = found.place if found is not None and found.vintage == vintage else None
-    measured.unchanged = Unchanged(vintage, place)
+    measured.unchanged = EarlierOutput(vintage, place)
     tell_unchanged(measured.run, measured.configuration, asked, vintage, place or measured.measurement.key)
 
 
 def keep_made(workspace: Workspace, measured: SensitiveTables, made: StoredTable) -> None:
     if measured.wanted is not None:
         configuration, vintage = measured.configuration, measured.described.vintage
-        keep_published(workspace, configuration.dataset, measured.wanted, vintage, made)
+        record_output(workspace, configuration.dataset, measured.wanted, vintage, made)
 
 
 def _return_committed(
@@ -239,7 +239,7 @@ def _return_committed(
     measured.measurement, measured.is_recalled = drawn, drawn.is_reused
     if unreadable is None:
         try:
-            with unread_noted(configuration, measured.described):
+            with note_unread_table(configuration, measured.described):
                 _read(configuration, measured, is_judged=False)
         except StoredTableMismatch:
             raise
@@ -265,14 +265,14 @@ def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judg
     records = encode_records(run, table, described.schema, rules)
     # Changed since it was made: an error, also where all that would read it is cached.
     run.path(records)
-    tell_dropped(run, configuration, records)
+    report_dropped_cells(run, configuration, records)
     measured.table, measured.records = table, records
 
 
 def count_step(measured: SensitiveTables) -> StoredTable:
     length = measured.described.reporting_length or 1
     records = measured.raw[1]
-    with unread_noted(measured.configuration, measured.described):
+    with note_unread_table(measured.configuration, measured.described):
         measured.marginals = count_records(measured.run, records, length)
     return measured.marginals
 
@@ -281,7 +281,7 @@ def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -
     marginals = measured.marginals or count_step(measured)
     resolution, prefix = configuration.reporting_resolution, configuration.prefix
     records = measured.raw[1]
-    with unread_noted(measured.configuration, measured.described):
+    with note_unread_table(measured.configuration, measured.described):
         return describe_records(measured.run, records, marginals, resolution, prefix)
 
 
@@ -300,8 +300,8 @@ def _rounded(configuration: RunConfiguration, measured: SensitiveTables, goal: _
         described, dataset = measured.described, configuration.dataset
         # Where records are drawn from raw ones, those; else the counts are all that there is to release.
         made_of = (coded, aggregates) if synthesis.reads_records else (aggregates,)
-        measured.wanted = Wanted.of(run, configuration, described, goal.name, made_of)
-        measured.unchanged = published_before(run, dataset, measured.wanted, described.vintage)
+        measured.wanted = PlannedOutput.of(run, configuration, described, goal.name, made_of)
+        measured.unchanged = find_equal_output(run, dataset, measured.wanted, described.vintage)
     if measured.unchanged is None:
         measured.measurement = hand_over_counts(run, configuration, measured.described, aggregates, records)
         return

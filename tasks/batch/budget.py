@@ -14,7 +14,7 @@ from tasks.core.ledger.salts import require_one_salt
 from tasks.ledger_place import user_ledger_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.syndiffix import synthesized_table
-from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.protect import charge_of_run, public_table, registration, release_name, require_unit
 
 _Planned = dict[ReleaseName, tuple[RunConfiguration, RunFacts, Charge]]
@@ -27,14 +27,14 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
 
     Raises:
         BudgetExhausted: the budget does not cover all of them; none was drawn.
-        ParameterError: two datasets have one table, or names that `names.folded` takes for one; of those that
-            SynDiffix's salts are kept by, too.
+        ParameterError: two datasets have one table, or names that `names.fold_name` takes for one; of those
+            that SynDiffix's salts are kept by, too.
     """
     _require_one_salt(runs)
     private = [run for run in runs if run.protection.is_drawn_once]
     if not private:
         return []
-    ledger = kept_ledger()
+    ledger = open_user_ledger()
     sentences = []
     datasets = dict.fromkeys(run.dataset for run in private)
     if len(datasets) > 1:
@@ -72,7 +72,7 @@ def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
                 table = synthesized_table(facts.source, facts.synthesized, facts.pattern)
                 tables.append((run.dataset, table))
     if tables:
-        kept_ledger()
+        open_user_ledger()
         require_one_salt(user_ledger_place(), *tables)
 
 

@@ -32,7 +32,7 @@ from tasks.configuration.synthesis import (
 )
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, no_such_file, show_path
-from tasks.core.metadata.described import Publication
+from tasks.core.metadata.release_facts import Publication
 from tasks.core.syndiffix.clusters import clustering_problem, way_of
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
 from tasks.core.syndiffix.settings import unread_keys

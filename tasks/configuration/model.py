@@ -27,7 +27,7 @@ from tasks.configuration.sections import KEEPS_NAME, NO_KEY, NOT_ASKED, Key, Mod
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.contracts.declaration import Decimal, Negative, Thousands
 from tasks.core.errors import InternalError
-from tasks.core.metadata.described import Publication
+from tasks.core.metadata.release_facts import Publication
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.places import refused_url, remote_url

@@ -19,7 +19,7 @@ from tasks.core.tables.places import Storage
 from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.publish import Release
-from tasks.public.releases import COPIES, INDEX, LATEST, MANIFEST, all_releases, one_at_a_time
+from tasks.public.releases import COPIES, INDEX, LATEST, MANIFEST, all_releases, lock_releases
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, Workspace
 
@@ -54,7 +54,7 @@ def _copy(folder: Path, home: str) -> None:
         for path in [*names, folder / MANIFEST]:
             _write(storage, f"{place}/{path.relative_to(folder).as_posix()}", path.read_bytes())
     elif there != (folder / MANIFEST).read_bytes():
-        raise _another(place)
+        raise _other_release_error(place)
     _write_what_is_said(storage, folder, home)
     tell(f"The release is also at {place}.")
 
@@ -70,7 +70,7 @@ def copy_errata(folder: Path, home: str) -> None:
     """
     storage, place = Storage(home), f"{home}/{folder.name}"
     if _content(storage, f"{place}/{MANIFEST}") not in (None, (folder / MANIFEST).read_bytes()):
-        raise _another(place)
+        raise _other_release_error(place)
     _write_what_is_said(storage, folder, home)
 
 
@@ -79,19 +79,19 @@ def home_of(publish_to: str, dataset: str) -> str:
 
 
 def copies_of(folder: Path) -> list[str]:
-    return _known(folder.parent).get(folder.name, [])
+    return _read_copies(folder.parent).get(folder.name, [])
 
 
 def _record(folder: Path, home: str) -> None:
-    with one_at_a_time(folder.parent):
-        known = _known(folder.parent)
+    with lock_releases(folder.parent):
+        known = _read_copies(folder.parent)
         known[folder.name] = sorted({*known.get(folder.name, []), home})
         part = folder.parent / f".{COPIES}-{process_mark()}"
         part.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         part.replace(folder.parent / COPIES)
 
 
-def _known(releases: Path) -> dict[str, list[str]]:
+def _read_copies(releases: Path) -> dict[str, list[str]]:
     try:
         found: dict[str, list[str]] = json.loads((releases / COPIES).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -106,14 +106,16 @@ def _write_what_is_said(storage: Storage, folder: Path, home: str) -> None:
         if path.is_file() and path.read_bytes() != _content(storage, url):
             _write(storage, url, path.read_bytes())
     url, told = f"{home}/{LATEST}", _content(storage, f"{home}/{LATEST}")
-    newest = next((each for each in _standing(folder.parent) if _is_copied(storage, home, each)), None)
+    newest = next(
+        (each for each in _releases_not_withdrawn(folder.parent) if _is_copied(storage, home, each)), None
+    )
     if newest is not None and told != f"{newest}\n".encode():
         _write(storage, url, f"{newest}\n".encode())
     elif newest is None and told is not None:
         storage.attempt("be written", lambda: storage.system.rm_file(storage.key(url)))
 
 
-def _standing(releases: Path) -> Iterator[str]:
+def _releases_not_withdrawn(releases: Path) -> Iterator[str]:
     """The releases that are not withdrawn: that which ``latest`` links to here, then the newest first."""
     if (releases / LATEST).is_dir():
         yield (releases / LATEST).resolve().name
@@ -126,7 +128,7 @@ def _is_copied(storage: Storage, home: str, release: str) -> bool:
     return _content(storage, f"{home}/{release}/{MANIFEST}") is not None
 
 
-def _another(place: str) -> StorageError:
+def _other_release_error(place: str) -> StorageError:
     return StorageError(
         f"A release must never change, but {place} holds another one. Give this workspace a publish_to of "
         "its own, or find out who wrote there."

@@ -8,8 +8,8 @@ from tasks.configuration.model import Report, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
-from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.methods import citation_bibtex, citation_text
+from tasks.core.metadata.release_facts import DescribedRelease, Publication
 from tasks.core.navigation.inputs import Naming, UnitName, ages_of
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import open_synthetic_records
@@ -43,7 +43,7 @@ class PageSettings:
 
     def naming(self, statement: Json, schema: Schema) -> Naming:
         report = self.report
-        release = Described(statement, self.publication, report.title, self.prefix)
+        release = DescribedRelease(statement, self.publication, report.title, self.prefix)
         return Naming(
             title=report.title,
             prefix=self.prefix,

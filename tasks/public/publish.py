@@ -17,12 +17,12 @@ from tasks.core.stored_files import file_sha256
 from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.bundles.opening import open_bundle
-from tasks.public.release_files import lineage_entry, take_files
+from tasks.public.release_files import copy_written_files, lineage_entry
 from tasks.public.releases import (
     MANIFEST,
-    numbers,
-    one_at_a_time,
+    lock_releases,
     point_latest,
+    release_numbers,
     releases_of,
     write_index,
 )
@@ -63,7 +63,7 @@ def publish_release(
     files: list[Json] = []
 
     def write(folder: Path) -> None:
-        files.extend(take_files(workspace.path(written), folder))
+        files.extend(copy_written_files(workspace.path(written), folder))
         files.append(lineage_entry(configuration, bundle, files, folder))
         files.sort(key=lambda entry: str(entry["file"]))
         manifest = {"code_version": code_version(), "dataset": configuration.dataset, "vintage": vintage}
@@ -71,8 +71,8 @@ def publish_release(
 
     candidate = workspace.store(home / f".candidate-{process_mark()}", "release", write)
     folder = workspace.root / candidate.key
-    with one_at_a_time(home):
-        equal = next((each for each in releases_of(home, vintage) if _same(each, folder)), None)
+    with lock_releases(home):
+        equal = next((each for each in releases_of(home, vintage) if _are_equal_releases(each, folder)), None)
         if equal is not None:
             shutil.rmtree(folder)
             place, is_new = equal, False
@@ -86,7 +86,7 @@ def publish_release(
     return Release(StoredTable(key, candidate.sha256, "release", "release"), files, is_new)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _are_equal_releases(one: Path, other: Path) -> bool:
     """Whether two release folders hold the same files; the manifests, which name all others, come first."""
     if not (one / MANIFEST).is_file() or file_sha256(one / MANIFEST) != file_sha256(other / MANIFEST):
         return False
@@ -112,7 +112,7 @@ def _files(folder: Path) -> list[str]:
 def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:
     """Rename to the next free number; another run may take it first."""
     while True:
-        place = home / f"{vintage}-{max(numbers(home, vintage), default=0) + 1}"
+        place = home / f"{vintage}-{max(release_numbers(home, vintage), default=0) + 1}"
         with contextlib.suppress(OSError):
             folder.rename(place)
             return place

@@ -31,9 +31,9 @@ from tasks.core.lineage import (
     parents_present,
 )
 from tasks.core.metadata.croissant import croissant_json
-from tasks.core.metadata.described import Described
 from tasks.core.metadata.methods import citation_bibtex, citation_cff, citation_text, methods_markdown
 from tasks.core.metadata.registry import registry_yaml
+from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
 from tasks.core.statement.released_json import EXPECTATION_KEYS, LINEAGE_KEYS, check_released_json
@@ -51,14 +51,14 @@ from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, re
 DESCRIBED = "the statement, the released files and public configuration"
 
 
-def write_for_readers(configuration: RunConfiguration, folder: Path, files: Sequence[Json]) -> list[Json]:
+def write_documents(configuration: RunConfiguration, folder: Path, files: Sequence[Json]) -> list[Json]:
     """Write registry entry, citation, methods and Croissant; return their entries in the manifest.
 
     Args:
         folder: where the released files are.
         files: their entries in the manifest, that of ``privacy.json`` among them.
     """
-    release = Described(
+    release = DescribedRelease(
         statement=read_json(folder / "privacy.json"),
         said=configuration.publication,
         title=configuration.report.title,
@@ -189,11 +189,11 @@ def write_release_files(
     folder = into.folder / _FILES
     folder.mkdir()
     entries = built.write_files(into.run, configuration, open_bundle(into.run, measurement), folder)
-    entries += write_for_readers(configuration, folder, entries)
+    entries += write_documents(configuration, folder, entries)
     write_json(into.folder / _ENTRIES, entries)
 
 
-def take_files(written: Path, folder: Path) -> list[Json]:
+def copy_written_files(written: Path, folder: Path) -> list[Json]:
     """Copy these files into an empty folder. Args: written: what the step stored. folder: where to.
 
     Returns:

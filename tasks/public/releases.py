@@ -22,9 +22,9 @@ from tasks.core.metadata.errata import (
     ERRATA,
     Erratum,
     errata_markdown,
+    latest_withdrawal,
     read_errata,
     status_of,
-    withdrawal,
 )
 from tasks.core.statement.released_json import INDEX_KEYS, check_released_json
 from tasks.leftovers import process_mark
@@ -48,7 +48,7 @@ def page_file(prefix: str) -> str:
 
 
 @contextlib.contextmanager
-def one_at_a_time(home: Path) -> Iterator[None]:
+def lock_releases(home: Path) -> Iterator[None]:
     """Hold a lock on the dataset's folder of releases; the kernel releases it when its holder dies."""
     descriptor = os.open(home, os.O_RDONLY)
     try:
@@ -59,10 +59,10 @@ def one_at_a_time(home: Path) -> Iterator[None]:
 
 
 def releases_of(home: Path, vintage: str) -> list[Path]:
-    return [home / f"{vintage}-{number}" for number in sorted(numbers(home, vintage), reverse=True)]
+    return [home / f"{vintage}-{number}" for number in sorted(release_numbers(home, vintage), reverse=True)]
 
 
-def numbers(home: Path, vintage: str) -> list[int]:
+def release_numbers(home: Path, vintage: str) -> list[int]:
     tails = [path.name.rpartition("-")[2] for path in home.glob("*-*") if vintage_in_name(path) == vintage]
     return [int(tail) for tail in tails if tail.isdecimal()]
 
@@ -197,7 +197,7 @@ def add_erratum(place: Path, erratum: Erratum) -> Erratum:
         The erratum as it stands there: that of an earlier day where it was said before.
     """
     home = place.parent
-    with one_at_a_time(home):
+    with lock_releases(home):
         _require_kept(home)
         errata = read_errata(place)
         same = next((each for each in errata if each.said == erratum.said), None)
@@ -230,7 +230,7 @@ def require_not_withdrawn(workspace: Workspace, dataset: str, vintage: str | Non
     """
     home = workspace.release / dataset
     found = releases_of(home, vintage) if vintage else []
-    errata = {place.name: withdrawal(read_errata(place)) for place in found}
+    errata = {place.name: latest_withdrawal(read_errata(place)) for place in found}
     told = [each.told(name) for name, each in errata.items() if each is not None]
     if found and len(told) == len(found):
         raise ParameterError(

@@ -10,7 +10,7 @@ from tasks.core.contracts.odcs import load_contract
 from tasks.core.hints import list_some
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import IDENTIFIER_PATTERNS
-from tasks.core.statement.column_totals import mostly_empty
+from tasks.core.statement.column_totals import mostly_empty_columns
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tasks.messages import tell
@@ -40,22 +40,22 @@ def state_privacy(
     reported = read_aggregates(into.path(aggregates))
     body = bundle.statement(configuration, reported)
     is_noisy = configuration.protection.is_drawn_once
-    for sentence in _missing(bundle, reported, is_noisy=is_noisy) + bundle.attentions():
+    for sentence in _missing_value_notes(bundle, reported, is_noisy=is_noisy) + bundle.attentions():
         tell(f"ATTENTION: {sentence}")
     write_json(into.folder / "privacy.json", body)
     if configuration.input.contract:
         contract = load_contract(Path(configuration.input.contract))
-        write_json(into.folder / "contract.json", _judged(bundle, configuration, contract, reported))
+        write_json(into.folder / "contract.json", _verdicts(bundle, configuration, contract, reported))
         write_expectations(into.folder, contract, bundle.schema())
 
 
-def _missing(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> list[str]:
+def _missing_value_notes(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> list[str]:
     """What whoever runs it should look at: a release without counts, or columns without a released value."""
     if not reported.attributes:
         return ["only the number of records is released: no value is held by enough of them."]
     held = {attribute.column for attribute in reported.attributes}
     drawn = bundle.drawn()
-    told = mostly_empty(drawn) if drawn is not None else []  # of which another sentence tells
+    told = mostly_empty_columns(drawn) if drawn is not None else []  # of which another sentence tells
     columns = enumerate(bundle.schema().columns)
     missing = [column for place, column in columns if place not in held and column.name not in told]
     if not missing:
@@ -78,7 +78,7 @@ def _rules(columns: list[Column]) -> str:
     )
 
 
-def _judged(
+def _verdicts(
     bundle: CountsBundle, configuration: RunConfiguration, contract: Contract, reported: Aggregates
 ) -> Json:
     """The contract's verdicts: those that were drawn with, else from what is released alone."""

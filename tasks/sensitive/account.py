@@ -25,7 +25,7 @@ from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import declared_input
 from tasks.public.summary import artifact_key, picture
 from tasks.request import is_scheduled
-from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.protect import public_table
 from tasks.step import step
 from tasks.storage import SENSITIVE, Workspace
@@ -64,7 +64,7 @@ def pause_schedules(dataset: str) -> None:
 
 
 @contextmanager
-def unread_noted(configuration: RunConfiguration, described: RunFacts) -> Iterator[None]:
+def note_unread_table(configuration: RunConfiguration, described: RunFacts) -> Iterator[None]:
     """Note that the table, which is read within, could not be; the error goes on its way.
 
     Whether a table can be read as a dialect, an encoding or a limit of memory says is an exact fact about it.
@@ -82,7 +82,7 @@ def unread_noted(configuration: RunConfiguration, described: RunFacts) -> Iterat
         declared = sha256_of(
             canonical([declared_input(configuration), configuration.resources.memory_limit_mb])
         )
-        ledger, table = kept_ledger(), public_table(described)
+        ledger, table = open_user_ledger(), public_table(described)
         ledger.note_stop(configuration.dataset, described.vintage, UNREAD, declared, table)
         raise
 
@@ -98,7 +98,7 @@ def record_account(
     """
     dataset = configuration.dataset
     try:
-        audit = kept_ledger().audit()
+        audit = open_user_ledger().audit()
     except LedgerError as error:  # what is committed can be published all the same
         tell(f"ATTENTION: {error}")
         return
@@ -122,14 +122,14 @@ def record_account(
 
 
 @contextmanager
-def budget_watched(workspace: Workspace, configuration: RunConfiguration, charge: Charge) -> Iterator[None]:
+def watch_budget(workspace: Workspace, configuration: RunConfiguration, charge: Charge) -> Iterator[None]:
     """Where the budget refuses what is done within: show the account, announce it, stop the schedule."""
     try:
         yield
     except BudgetExhausted:
         with suppress(LedgerError):
             record_account(workspace, configuration, charge, is_charged=False)
-            account = kept_ledger().account(configuration.dataset)
+            account = open_user_ledger().account(configuration.dataset)
             announce("budget.exhausted", configuration.dataset, **_figures(account))
         pause_schedules(configuration.dataset)
         raise

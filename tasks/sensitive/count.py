@@ -17,7 +17,7 @@ from tasks.plan.describe import RunFacts
 from tasks.public.modes import draw_from_rows
 from tasks.sensitive.export import Sources
 from tasks.sensitive.hand_over import hand_over_folders
-from tasks.sensitive.table import done_or_kept, open_kept, open_records, open_table
+from tasks.sensitive.table import keep_only_if_lost, open_records, open_resumable_table, open_table
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
@@ -76,8 +76,8 @@ def count_records(into: Output, records: StoredTable, length: int) -> None:
     from tasks.core.aggregates.marginals import count_table
 
     report, resources = into.progress.of("combinations"), into.run.resources
-    table = open_kept(into, records)
-    with done_or_kept(table):
+    table = open_resumable_table(into, records)
+    with keep_only_if_lost(table):
         count_table(table, into.folder, length, resources, report)
 
 

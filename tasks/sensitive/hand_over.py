@@ -23,7 +23,7 @@ from tasks.core.statement.k_anonymity import K_ANONYMITY_REGIME
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
 from tasks.public.bundles.opening import configured_digest, seal
-from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.ledger import open_user_ledger
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
 
@@ -36,7 +36,7 @@ def hand_over(
         workspace: where it is handed over.
         scope: where the ledger counts.
     """
-    policies = kept_ledger().policy_changes(name.dataset, drawn.head)
+    policies = open_user_ledger().policy_changes(name.dataset, drawn.head)
     facts = account_facts(drawn.account, name, drawn.remaining_runs, scope, policies)
 
     def write(folder: Path) -> None:
@@ -145,7 +145,7 @@ def _copy(source: Path, folder: Path) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def recorded_heads(workspace: Workspace, dataset: str = "*") -> list[str]:
+def list_recorded_heads(workspace: Workspace, dataset: str = "*") -> list[str]:
     """The ledger's heads that differentially private releases and measurements recorded.
 
     Both are asked: whoever moves ``release/`` away leaves ``measurement/``, and the other way round.

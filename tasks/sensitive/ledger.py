@@ -27,7 +27,7 @@ from tasks.messages import tell
 from tasks.version import code_version
 
 
-def kept_ledger() -> Ledger:
+def open_user_ledger() -> Ledger:
     """The ledger that this user's runs are charged to.
 
     Raises:
@@ -43,7 +43,7 @@ def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> 
         table: what is public of the table that it is used for.
         is_named: whether somebody chose the name, and may have chosen another one before.
     """
-    ledger = kept_ledger()
+    ledger = open_user_ledger()
     is_new = not ledger.has_salt(dataset)
     salt = salt_of(user_ledger_place(), dataset, table)
     if is_new:
@@ -63,7 +63,7 @@ def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> 
 A_YEAR = 12
 
 
-def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
+def initial_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
     """What the first run registers: the configured cap, else what the planned releases (or one) cost.
 
     Raises:
@@ -76,16 +76,16 @@ def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
     return caps_of(cap.epsilon, cap.delta, default_threshold_delta_cap(cap.delta, charge))
 
 
-def cost_together(charge: Charge, releases: int) -> str:
+def format_joint_cost(charge: Charge, releases: int) -> str:
     caps = caps_for(charge, releases)
     many, together = ("1 release", "") if releases == 1 else (f"{releases:,} releases", " together")
     cost = f"epsilon {plain_up(float(caps.epsilon))} at delta {plain_up(float(caps.delta))}"
     return f"{many} at this setting cost {cost}{together}"
 
 
-def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
+def plan_notes_at_registration(configuration: RunConfiguration, charge: Charge) -> list[str]:
     protection = configuration.privacy
-    caps = first_caps(configuration, charge)
+    caps = initial_caps(configuration, charge)
     told = _cautions(caps)
     if protection.releases is None and protection.cap is None:
         raised = command_for_room(configuration.dataset, caps, Spent(), charge, A_YEAR)
@@ -94,19 +94,19 @@ def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
             "ATTENTION: the cap is the cost of this release alone, so a second release will be "
             "refused. Before "
             f'the first run, say how many you plan, such as "privacy": {{"releases": {A_YEAR}}} '
-            f"({cost_together(charge, A_YEAR)}). After it, raise the cap: {raised}.",
+            f"({format_joint_cost(charge, A_YEAR)}). After it, raise the cap: {raised}.",
         ]
     fit = runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact)
     if protection.releases is None:
         return [*told, f"{_releases(fit)} at this setting {'fits' if fit == 1 else 'fit'} under the cap."]
-    told.append(f"{cost_together(charge, protection.releases)}.")
+    told.append(f"{format_joint_cost(charge, protection.releases)}.")
     if fit < protection.releases:
         raised = command_for_room(configuration.dataset, caps, Spent(), charge, protection.releases)
         told.append(_too_few(protection.releases, 0, fit, f"give a larger privacy.cap, or later {raised}"))
     return told
 
 
-def told_later(configuration: RunConfiguration, charge: Charge, account: Account) -> list[str]:
+def plan_notes_of_registered(configuration: RunConfiguration, charge: Charge, account: Account) -> list[str]:
     """What is told of the plan where the dataset is registered: whether the cap in force still holds it."""
     protection, told = configuration.privacy, _cautions(account.guarantee)
     if protection.releases is None:

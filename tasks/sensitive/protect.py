@@ -26,12 +26,17 @@ from tasks.plan.describe import RunFacts
 from tasks.plan.resources import require_draw_fits
 from tasks.public.bundles.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
 from tasks.public.bundles.opening import configured_digest
-from tasks.sensitive.hand_over import hand_over, recorded_heads
-from tasks.sensitive.judge import VERDICTS
-from tasks.sensitive.ledger import first_caps, kept_ledger, told_at_first, told_later
+from tasks.sensitive.contract_check import VERDICTS
+from tasks.sensitive.hand_over import hand_over, list_recorded_heads
+from tasks.sensitive.ledger import (
+    initial_caps,
+    open_user_ledger,
+    plan_notes_at_registration,
+    plan_notes_of_registered,
+)
 from tasks.sensitive.record import record_drawn
 from tasks.sensitive.table import open_for_draw
-from tasks.sensitive.unchanged import record_counted
+from tasks.sensitive.unchanged import record_drawn_records
 from tasks.step import step
 from tasks.storage import SENSITIVE, Reference, StoredTable, Workspace
 
@@ -48,7 +53,7 @@ def charge_of_run(described: RunFacts) -> Charge:
 
 
 def registration(configuration: RunConfiguration, described: RunFacts, charge: Charge) -> Registration:
-    protection, caps = configuration.privacy, first_caps(configuration, charge)
+    protection, caps = configuration.privacy, initial_caps(configuration, charge)
     return Registration(
         dataset=configuration.dataset,
         epsilon_cap=float(caps.epsilon),
@@ -145,13 +150,15 @@ class Admitted(Reference):
 @step(SENSITIVE)
 def admit_release(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> Admitted:
     """Ask the ledger whether this release may be drawn, before anything is read or registered."""
-    ledger = kept_ledger()
-    for head in recorded_heads(workspace):
+    ledger = open_user_ledger()
+    for head in list_recorded_heads(workspace):
         ledger.verify(head)
     admission = require_admission(ledger, configuration, described)
     if ledger.is_registered(configuration.dataset):
         charge = charge_of_run(described)
-        for sentence in told_later(configuration, charge, ledger.account(configuration.dataset)):
+        for sentence in plan_notes_of_registered(
+            configuration, charge, ledger.account(configuration.dataset)
+        ):
             tell(sentence)
         _compare_caps(ledger, configuration)
     if admission is not Admission.COMMITTED:
@@ -162,7 +169,10 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
     if admission is Admission.AT_WORK:
         tell("Another run is drawing this release. This run waits and then returns that measurement.")
     return Admitted(
-        configuration, described, admission, told_at_first(configuration, charge_of_run(described))
+        configuration,
+        described,
+        admission,
+        plan_notes_at_registration(configuration, charge_of_run(described)),
     )
 
 
@@ -193,7 +203,7 @@ def _tell_other_contracts(ledger: Ledger, configuration: RunConfiguration, descr
         )
 
 
-def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:
+def register_at_first_draw(ledger: Ledger, admitted: Admitted) -> None:
     """Register the dataset at its first draw and note the table: whatever was refused before left nothing."""
     entered = admitted.registration
     if not ledger.enter(entered, admitted.table):
@@ -253,10 +263,10 @@ def protect_records(
         table_hash: keyed, of the table that the records were made from.
     """
     name = admitted.name
-    ledger = kept_ledger()
+    ledger = open_user_ledger()
     charge = charge_of_run(admitted.described)
     if ledger.check_admission(name, charge, admitted.registration) is not Admission.COMMITTED:
-        enter_dataset(ledger, admitted)
+        register_at_first_draw(ledger, admitted)
 
     def draw(folder: Path, before_first_word: Callable[[], None]) -> None:
         if records is None:
@@ -278,7 +288,7 @@ def protect_records(
     with closing(Progress("protect")) as progress:
         drawn = draw_once(ledger, name, charge, draw, notice=_notice)
     if admitted.is_compared and records is not None and not drawn.reused:
-        record_counted(workspace, name, drawn.sha256, records)
+        record_drawn_records(workspace, name, drawn.sha256, records)
     if not drawn.reused:
         tell(_charged(charge, drawn))
     handed_over = hand_over(workspace, name, drawn, ledger.store.scope, admitted.input)

@@ -26,7 +26,7 @@ from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
 DROPPED = "dropped_cells.tsv"
 
 
-def tell_dropped(run: RunWorkspace, configuration: RunConfiguration, read: StoredTable) -> None:
+def report_dropped_cells(run: RunWorkspace, configuration: RunConfiguration, read: StoredTable) -> None:
     """Put the table into the run's own folder, and say where it is.
 
     Under differential privacy the line is the same whatever was dropped, and names a folder of this run

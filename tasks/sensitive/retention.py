@@ -34,7 +34,7 @@ _DAY_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True)
-class Purged:
+class PurgeResult:
     """What a purge removed, or would remove.
 
     Attributes:
@@ -65,7 +65,7 @@ def _count(number: int, what: str) -> str:
 
 
 @contextmanager
-def retained(workspace: Workspace, configuration: RunConfiguration) -> Iterator[None]:
+def apply_retention(workspace: Workspace, configuration: RunConfiguration) -> Iterator[None]:
     """Purge what is too old, then keep other purges from what this run uses, for as long as it lasts."""
     workspace.prepare()
     days = configuration.retention_days
@@ -104,7 +104,7 @@ def purge_configured(configuration: RunConfiguration, *, dry: bool) -> None:
         tell_log("Nothing was removed: the purge was only tried." if dry else "The purge is done.")
 
 
-def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = False) -> Purged:
+def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = False) -> PurgeResult:
     """Remove what is too old.
 
     Args:
@@ -117,16 +117,16 @@ def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = Fal
         ParameterError: the ledger is in what would be purged.
     """
     if not workspace.sensitive.is_dir():
-        return Purged()
+        return PurgeResult()
     require_apart(user_ledger_place(), workspace.sensitive)  # a ledger in there would be purged with the rest
     descriptor = _lock(workspace, dataset)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            return Purged(is_busy=True)
+            return PurgeResult(is_busy=True)
         old = list(_old(workspace, dataset, time.time() - days * _DAY_SECONDS))
-        found = Purged(sum(map(_is_folder, old)), sum(not _is_folder(path) for path in old))
+        found = PurgeResult(sum(map(_is_folder, old)), sum(not _is_folder(path) for path in old))
         if not dry:
             for path in old:
                 forget_parts(path)

@@ -20,7 +20,7 @@ def open_table(into: Output, records: StoredTable) -> RecordTable:
     return table
 
 
-def open_kept(into: Output, records: StoredTable) -> RecordTable:
+def open_resumable_table(into: Output, records: StoredTable) -> RecordTable:
     """As `open_table`, by workers that keep what is done, for a step that another run may go on with."""
     table = open_table(into, records)
     if not table.parts:
@@ -30,7 +30,7 @@ def open_kept(into: Output, records: StoredTable) -> RecordTable:
 
 
 @contextmanager
-def done_or_kept(table: RecordTable) -> Iterator[None]:
+def keep_only_if_lost(table: RecordTable) -> Iterator[None]:
     """Forget what workers kept, unless the cluster is lost: then another run goes on with it."""
     try:
         yield

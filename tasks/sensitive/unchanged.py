@@ -25,7 +25,7 @@ from tasks.core.stored_files import file_sha256, folder_sha256
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import declared_input
 from tasks.public.releases import MANIFEST, require_not_withdrawn
-from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.record import add_to_record, read_record
 from tasks.sensitive.table import open_records
 from tasks.step import step
@@ -35,7 +35,7 @@ _RECORD = "unchanged.json"
 
 
 @dataclass(frozen=True)
-class Unchanged:
+class EarlierOutput:
     """What an earlier run made of the same.
 
     Attributes:
@@ -47,7 +47,7 @@ class Unchanged:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlannedOutput:
     """What a run is to make."""
 
     series: str
@@ -61,7 +61,7 @@ class Wanted:
         described: RunFacts,
         what: str,
         made_of: Sequence[StoredTable] = (),
-    ) -> "Wanted":
+    ) -> "PlannedOutput":
         """What a run makes.
 
         Args:
@@ -81,7 +81,9 @@ class Wanted:
         return cls(series, workspace.keyed_hash(" ".join(each.sha256 for each in made_of)))
 
 
-def published_before(workspace: Workspace, dataset: str, wanted: Wanted, vintage: str) -> Unchanged | None:
+def find_equal_output(
+    workspace: Workspace, dataset: str, wanted: PlannedOutput, vintage: str
+) -> EarlierOutput | None:
     """What the last run of this series made of the same, where it is still there and was another vintage."""
     found = read_record(workspace, dataset, _RECORD).get(wanted.series)
     if found is None or found["made_of"] != wanted.made_of or found["vintage"] == vintage:
@@ -89,11 +91,11 @@ def published_before(workspace: Workspace, dataset: str, wanted: Wanted, vintage
     place = workspace.root / found["place"]
     if _hash_of(place) != found["sha256"] or (place / ERRATA).exists():
         return None
-    return Unchanged(found["vintage"], found["place"])
+    return EarlierOutput(found["vintage"], found["place"])
 
 
-def keep_published(
-    workspace: Workspace, dataset: str, wanted: Wanted, vintage: str, made: StoredTable
+def record_output(
+    workspace: Workspace, dataset: str, wanted: PlannedOutput, vintage: str, made: StoredTable
 ) -> None:
     sha256 = _hash_of(workspace.root / made.key)
     entry = {"made_of": wanted.made_of, "vintage": vintage, "place": made.key, "sha256": sha256}
@@ -109,7 +111,7 @@ def _hash_of(folder: Path) -> str:
     return file_sha256(folder / MANIFEST) if (folder / MANIFEST).is_file() else ""
 
 
-def record_counted(
+def record_drawn_records(
     workspace: Workspace, name: ReleaseName, measurement_sha256: str, records: StoredTable
 ) -> None:
     """Record the records that a measurement was drawn from, once it is committed.
@@ -122,13 +124,13 @@ def record_counted(
 
 
 @step(SENSITIVE)
-def find_drawn(workspace: Workspace, name: ReleaseName, records: StoredTable) -> str | None:
+def find_equal_draw(workspace: Workspace, name: ReleaseName, records: StoredTable) -> str | None:
     """The vintage of the last release of these settings, where it was drawn from these very records.
 
     Args:
         workspace: where it is recorded what was drawn from.
     """
-    ledger = kept_ledger()
+    ledger = open_user_ledger()
     if not ledger.is_registered(name.dataset):
         return None
     reservations = ledger.account(name.dataset).reservations

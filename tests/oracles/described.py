@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.metadata.described import Described, Publication
+from tasks.core.metadata.release_facts import DescribedRelease, Publication
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.k_anonymity import anonymity_statement
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
@@ -73,7 +73,7 @@ def files_in(folder: Path) -> list[dict[str, Any]]:
 
 def described(
     protection: str, folder: Path, said: Publication = SAID, *, records: bool = True, **changes: Any
-) -> Described:
+) -> DescribedRelease:
     """A release of a few files."""
     folder.mkdir(parents=True, exist_ok=True)
     stated = statement(protection, **changes)
@@ -87,4 +87,4 @@ def described(
     texts = pa.array([["age"]], pa.list_(pa.string()))
     noisy = pa.table({"columns": texts, "noisy_count": [-2], "scale": [3.5]})
     pq.write_table(noisy, folder / "my_noisy_tables.parquet")
-    return Described(stated, said, "", "my", folder, files_in(folder))
+    return DescribedRelease(stated, said, "", "my", folder, files_in(folder))

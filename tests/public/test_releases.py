@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tasks.public.releases import MANIFEST, all_releases, is_older, numbers, point_latest, releases_of
+from tasks.public.releases import MANIFEST, all_releases, is_older, point_latest, release_numbers, releases_of
 
 
 def released(home, name, moment):
@@ -52,8 +52,8 @@ def test_the_eleventh_release_of_a_year_is_none_of_its_november(tmp_path):
     names = [f"2026-{number}" for number in range(1, 12)] + ["2026-11-1", "2026-11-2", "2026-1-1"]
     for moment, name in enumerate(names):
         (released(tmp_path, name, moment) / MANIFEST).write_text("{}")
-    assert sorted(numbers(tmp_path, "2026-11")) == [1, 2]
-    assert sorted(numbers(tmp_path, "2026")) == list(range(1, 12))
+    assert sorted(release_numbers(tmp_path, "2026-11")) == [1, 2]
+    assert sorted(release_numbers(tmp_path, "2026")) == list(range(1, 12))
     assert releases_of(tmp_path, "2026")[0].name == "2026-11"
     assert sorted(path.name for path in all_releases(tmp_path)) == sorted(names)
     point_latest(tmp_path, tmp_path / "2026-11", "2026")

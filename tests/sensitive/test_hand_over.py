@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import StoredTableMismatch
-from tasks.sensitive.hand_over import recorded_heads
+from tasks.sensitive.hand_over import list_recorded_heads
 from tasks.storage import Workspace
 
 
@@ -25,13 +25,13 @@ def test_heads_are_those_of_releases_and_not_of_candidates_links_or_what_dead_ru
     # The mark of a process may end in eight digits that are all decimal.
     (home / ".candidate-4711-12345678").mkdir()
     (home / ".latest-4711-12345678").symlink_to("2026-12-1")
-    assert recorded_heads(Workspace(tmp_path), "people") == ["first", "second"]
+    assert list_recorded_heads(Workspace(tmp_path), "people") == ["first", "second"]
 
 
 def test_a_release_without_a_head_was_changed(tmp_path: Path) -> None:
     (tmp_path / "release" / "people" / "2026-11-1").mkdir(parents=True)
     with pytest.raises(StoredTableMismatch, match="where the ledger stood"):
-        recorded_heads(Workspace(tmp_path), "people")
+        list_recorded_heads(Workspace(tmp_path), "people")
 
 
 def handed_over(workspace: Path, dataset: str, name: str, head: str) -> Path:
@@ -48,11 +48,11 @@ def test_heads_are_those_of_measurements_too_and_of_all_datasets_where_none_is_n
     handed_over(tmp_path, "people", ".2026-12-abcd-x.part", "third")
     handed_over(tmp_path, "others", "2026-12-abcd", "fourth")
     (tmp_path / "measurement" / "people" / "counts").mkdir()
-    assert recorded_heads(Workspace(tmp_path), "people") == ["first", "second"]
-    assert recorded_heads(Workspace(tmp_path)) == ["first", "fourth", "second"]
+    assert list_recorded_heads(Workspace(tmp_path), "people") == ["first", "second"]
+    assert list_recorded_heads(Workspace(tmp_path)) == ["first", "fourth", "second"]
 
 
 def test_a_measurement_without_a_head_was_changed(tmp_path: Path) -> None:
     (handed_over(tmp_path, "people", "2026-12-abcd", "") / "ledger.json").write_text("[]")
     with pytest.raises(StoredTableMismatch, match="where the ledger stood"):
-        recorded_heads(Workspace(tmp_path), "people")
+        list_recorded_heads(Workspace(tmp_path), "people")

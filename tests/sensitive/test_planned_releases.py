@@ -17,7 +17,7 @@ from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.plan.describe import describe
-from tasks.sensitive.protect import admit_release, charge_of_run, enter_dataset, release_name
+from tasks.sensitive.protect import admit_release, charge_of_run, register_at_first_draw, release_name
 from tasks.storage import Workspace
 from tests.flows import pipeline
 
@@ -33,7 +33,7 @@ def admitted(configuration) -> Charge:
     """Let a run ask the ledger and register; return the charge that the release would have."""
     workspace, described = Workspace.of(configuration), describe(configuration)
     workspace.prepare()
-    enter_dataset(open_ledger(), admit_release.fn(workspace, configuration, described))
+    register_at_first_draw(open_ledger(), admit_release.fn(workspace, configuration, described))
     return charge_of_run(described)
 
 

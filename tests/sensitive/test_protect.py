@@ -33,11 +33,11 @@ from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn, require_made_as_configured
 from tasks.public.generate import estimate_counts, fit_records, normalise_counts
 from tasks.public.state import state_privacy
-from tasks.sensitive.account import unread_noted
-from tasks.sensitive.judge import judge_contract
+from tasks.sensitive.account import note_unread_table
+from tasks.sensitive.committed_release import describe_or_recall_run
+from tasks.sensitive.contract_check import judge_contract
 from tasks.sensitive.protect import admit_release, protect_records, public_table, release_name
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
-from tasks.sensitive.recall import describe_or_recall
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 from tests.flows import pipeline
 
@@ -366,12 +366,12 @@ def test_runs_whose_table_could_not_be_read_are_in_the_ledger_and_in_every_later
     described = describe(configuration)
     unforeseen = InternalError("the step failed unexpectedly")
     for error in (InputError("a ragged row"), ResourceLimit("too little memory"), unforeseen):
-        with pytest.raises(type(error)), unread_noted(configuration, described):
+        with pytest.raises(type(error)), note_unread_table(configuration, described):
             raise error
-    with pytest.raises(StoredTableMismatch), unread_noted(configuration, described):
+    with pytest.raises(StoredTableMismatch), note_unread_table(configuration, described):
         raise StoredTableMismatch("nothing about the table")
     rounded = pipeline.prepared_anonymous(tmp_path)
-    with pytest.raises(InputError), unread_noted(rounded, describe(rounded)):
+    with pytest.raises(InputError), note_unread_table(rounded, describe(rounded)):
         raise InputError("k-anonymity, whose statement tells of no run")
     statement = statement_of(configuration, *measured(configuration))
     assert "stopped_by_contract" not in statement
@@ -466,7 +466,7 @@ def test_a_committed_release_is_found_though_its_table_can_not_be_read(
     workspace, measurement = measured(configuration)
     digest = measurement.sha256
     damage(tmp_path / "people.csv")
-    recalled = describe_or_recall(configuration, None)
+    recalled = describe_or_recall_run(configuration, None)
     assert recalled.unreadable is not None
     admitted = admit_release.fn(workspace, configuration, recalled.described)
     assert protect_records.fn(workspace, None, None, admitted, "").sha256 == digest
@@ -474,7 +474,7 @@ def test_a_committed_release_is_found_though_its_table_can_not_be_read(
     for other in ({"vintage": "2026-12"}, {"noise_epsilon": 1.0}):
         flat = pipeline.flat(tmp_path, **(changes | other))
         with pytest.raises(ParameterError):
-            describe_or_recall(from_flat(flat), None)
+            describe_or_recall_run(from_flat(flat), None)
 
 
 def test_a_batch_whose_release_is_committed_needs_no_table(tmp_path: Path, own_ledger: Path) -> None:
@@ -505,5 +505,7 @@ def test_a_committed_release_of_a_parquet_file_is_found_without_it(tmp_path: Pat
     configuration = from_flat({k: v for k, v in flat.items() if k != "sensitive_zeros"})
     workspace, measurement = measured(configuration)
     path.unlink()
-    admitted = admit_release.fn(workspace, configuration, describe_or_recall(configuration, None).described)
+    admitted = admit_release.fn(
+        workspace, configuration, describe_or_recall_run(configuration, None).described
+    )
     assert protect_records.fn(workspace, None, None, admitted, "").sha256 == measurement.sha256

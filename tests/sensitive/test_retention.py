@@ -9,7 +9,7 @@ import pytest
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.model import RunConfiguration
-from tasks.sensitive.retention import Purged, remove_old, retained
+from tasks.sensitive.retention import PurgeResult, apply_retention, remove_old
 from tasks.storage import Workspace
 from tests.flows import pipeline
 from tests.flows.processes import configured
@@ -62,13 +62,13 @@ def test_what_is_older_goes_and_all_else_stays(tmp_path: Path) -> None:
     used = tmp_path / "sensitive/people/20260101T000000-abcdef/coded_records"
     os.utime(used)  # a later run found it: that it was used does not keep it
     workspace = Workspace(tmp_path)
-    found = Purged(folders=2, files=4)
+    found = PurgeResult(folders=2, files=4)
     assert remove_old(workspace, "people", 30, dry=True) == found
     assert _there(tmp_path, (*OLD, *KEPT)) == [*OLD, *KEPT]
     assert remove_old(workspace, "people", 30) == found
     assert _there(tmp_path, (*OLD, *KEPT, fresh)) == [*KEPT, fresh]
     assert not used.parent.exists()
-    assert remove_old(workspace, "people", 30) == Purged()
+    assert remove_old(workspace, "people", 30) == PurgeResult()
 
 
 def test_a_reference_to_what_is_gone_goes_with_it(tmp_path: Path) -> None:
@@ -99,14 +99,14 @@ def test_a_link_out_of_the_folder_is_removed_and_not_followed(tmp_path: Path) ->
 def test_nothing_is_removed_while_a_run_is_at_work(tmp_path: Path) -> None:
     configuration = _asked(tmp_path)
     workspace = Workspace.of(configuration)
-    with retained(workspace, configuration):
+    with apply_retention(workspace, configuration):
         _written(workspace.root, OLD, 31)
-        with retained(workspace, configuration):
+        with apply_retention(workspace, configuration):
             assert _there(workspace.root, OLD) == list(OLD)
-        assert remove_old(workspace, "people", 30) == Purged(is_busy=True)
+        assert remove_old(workspace, "people", 30) == PurgeResult(is_busy=True)
         assert remove_old(workspace, "others", 30).is_busy is False
         _written(workspace.root, OLD, 31)
-    with retained(workspace, configuration):
+    with apply_retention(workspace, configuration):
         assert _there(workspace.root, OLD) == []
 
 

@@ -155,7 +155,7 @@ def account_of(entries: Iterable[Entry], dataset: str) -> Account:
                 dataset, entry.text("unit"), entry.text("population"), caps, caps, (), (), entry.sha256
             )
         elif entry.phase in ("lower", "raise"):
-            account = _changed(account, entry)
+            account = _apply_caps(account, entry)
         else:
             _advance(reservations, entry)
     if account is None:
@@ -173,7 +173,7 @@ def account_of(entries: Iterable[Entry], dataset: str) -> Account:
     )
 
 
-def _changed(account: Account | None, entry: Entry) -> Account:
+def _apply_caps(account: Account | None, entry: Entry) -> Account:
     assert account is not None, "caps are changed after registration"
     caps = Caps.of(entry.body)
     guarantee = caps if account.guarantee <= caps else account.guarantee
@@ -258,7 +258,7 @@ class Registration:
         return caps_of(self.epsilon_cap, self.delta_cap, self.threshold_delta_cap)
 
 
-def lowered(
+def lower_caps(
     account: Account, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None
 ) -> Caps:
     """Caps inside those in force. D keeps its share of the delta cap unless it is given; B^2 never rises.
@@ -277,7 +277,9 @@ def lowered(
     return Caps(caps.epsilon, caps.delta, caps.threshold_delta, min(caps.mu_squared, now.mu_squared))
 
 
-def raised(account: Account, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None) -> Caps:
+def raise_caps(
+    account: Account, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None
+) -> Caps:
     """Caps around those in force. D keeps its share of the delta cap unless it is given.
 
     Raises:

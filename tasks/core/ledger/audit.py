@@ -19,7 +19,7 @@ from tasks.core.dp.budget import Caps, Spent, caps_of, decimal_up, mu_squared, s
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.account import FOLLOWING, Account, Reservation, account_of
-from tasks.core.ledger.entries import Entry, Whereabouts, broken, verified
+from tasks.core.ledger.entries import Entry, Whereabouts, damage_error, verify_chain
 from tasks.core.ledger.names import ReleaseName, registered_names
 
 _CAPS = ("register", "lower", "raise")
@@ -53,7 +53,7 @@ class Audit:
         return said
 
 
-def audited(entries: list[Entry], of: Whereabouts) -> Audit:
+def audit_entries(entries: list[Entry], of: Whereabouts) -> Audit:
     """Replay entries whose chain is whole.
 
     Args:
@@ -69,7 +69,7 @@ def audited(entries: list[Entry], of: Whereabouts) -> Audit:
         with suppress(AssertionError, LookupError, ValueError, TypeError, ArithmeticError, ParameterError):
             problem = replay.problem(entry)
         if problem:
-            raise broken(of, f"entry {entry.seq} ({entry.phase}) was not allowed: {problem}")
+            raise damage_error(of, f"entry {entry.seq} ({entry.phase}) was not allowed: {problem}")
     accounts = tuple(account_of(entries, dataset) for dataset in registered_names(entries))
     times = [entry.text("t") for entry in entries]
     back = tuple(n + 1 for n in range(1, len(times)) if times[n] < times[n - 1])
@@ -188,7 +188,7 @@ def _charge(entry: Entry) -> tuple[Decimal, Decimal]:
     return Decimal(entry.text("mu2")), Decimal(entry.text("delta_t"))
 
 
-def exported(entries: Iterable[Entry]) -> str:
+def export_text(entries: Iterable[Entry]) -> str:
     """All entries as text, one a line: its hash, and its body in the spelling that is hashed."""
     return "".join(f'{{"sha256":"{each.sha256}","body":{canonical(each.body)}}}\n' for each in entries)
 
@@ -203,7 +203,7 @@ def write_export(entries: Iterable[Entry], path: Path) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(exported(entries))
+            file.write(export_text(entries))
     except OSError as error:
         problem = os.strerror(error.errno or 0)
     if problem:
@@ -225,7 +225,7 @@ def read_export(path: Path) -> list[Entry]:
         lines = None
     if lines is None:
         raise ParameterError(f"The export {path} must be a text file that you may read. Correct the name.")
-    return verified((_row(line) for line in lines), export_at(path))
+    return verify_chain((_row(line) for line in lines), export_at(path))
 
 
 def export_at(path: Path) -> Whereabouts:

@@ -23,8 +23,8 @@ from typing import Literal
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Phase, Transaction
-from tasks.core.ledger.names import folded
-from tasks.core.ledger.tables import Marks, are_apart, keyed, known_marks
+from tasks.core.ledger.names import fold_name
+from tasks.core.ledger.tables import Marks, are_apart, keyed_mark, known_marks
 
 STOPPED: Phase = "stopped"
 #: Why: the table broke its strict contract, or could not be read.
@@ -149,4 +149,4 @@ def enter_subject(work: Transaction, dataset: str, subject_id: str, code: str) -
 
 
 def subject_mark(entries: list[Entry], subject_id: str) -> str:
-    return keyed(entries, canonical(["subject", folded(subject_id)]))
+    return keyed_mark(entries, canonical(["subject", fold_name(subject_id)]))

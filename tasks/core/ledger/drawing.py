@@ -31,7 +31,7 @@ from tasks.core.errors import InternalError, LedgerError, MarginaliaError, Measu
 from tasks.core.ledger.account import Account, Reservation
 from tasks.core.ledger.ledger import Ledger, covers
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.refusals import non_private
+from tasks.core.ledger.refusals import non_private_noise
 
 _DEFERRED = (signal.SIGINT, signal.SIGTERM)
 
@@ -161,13 +161,15 @@ def draw_once(
             notice(sentence)
 
     if charge.engine != "aes":
-        raise non_private(charge.engine)
+        raise non_private_noise(charge.engine)
     ledger.account(name.dataset)
     with ledger.store.release_lock(name.key, lambda: tell(WAITING_FOR_ANOTHER_RUN)):
-        latest = _settled(ledger, ledger.account(name.dataset).latest(name), tell)
+        latest = _settle_dead_run(ledger, ledger.account(name.dataset).latest(name), tell)
         reused = latest is not None and latest.phase == "commit"
         if latest is None or not reused:
-            latest = _drawn(ledger, _reserved(ledger, name, charge, latest, tell), draw, tell)
+            latest = _draw_and_commit(
+                ledger, _reserve_or_reuse(ledger, name, charge, latest, tell), draw, tell
+            )
         folder = ledger.committed_folder(latest)
     account = ledger.account(name.dataset, latest.head)
     return ReleaseMeasurement(
@@ -180,7 +182,7 @@ def draw_once(
     )
 
 
-def _settled(ledger: Ledger, latest: Reservation | None, tell: Notice) -> Reservation | None:
+def _settle_dead_run(ledger: Ledger, latest: Reservation | None, tell: Notice) -> Reservation | None:
     """What a dead run left at ``drawing``: ``commit`` where its measurement is complete, else ``lost``.
 
     The caller holds the release's lock, so whoever wrote ``drawing`` is dead.
@@ -198,7 +200,7 @@ def _settled(ledger: Ledger, latest: Reservation | None, tell: Notice) -> Reserv
     return ledger.advance(latest, "lost")
 
 
-def _reserved(
+def _reserve_or_reuse(
     ledger: Ledger, name: ReleaseName, charge: Charge, latest: Reservation | None, tell: Notice
 ) -> Reservation:
     """The reservation to draw under: an earlier run's that never drew, else a new one."""
@@ -252,7 +254,7 @@ class _Permit:
         return False
 
 
-def _drawn(ledger: Ledger, reservation: Reservation, draw: DrawInto, tell: Notice) -> Reservation:
+def _draw_and_commit(ledger: Ledger, reservation: Reservation, draw: DrawInto, tell: Notice) -> Reservation:
     kept, measurement = ledger.store.measurements, reservation.measurement_name
     with DeferredInterrupts(tell) as interrupts:
         permit = _Permit(ledger, reservation, interrupts)
@@ -265,11 +267,11 @@ def _drawn(ledger: Ledger, reservation: Reservation, draw: DrawInto, tell: Notic
             sha256 = measurement_sha256(part)
             kept.keep(measurement)
         except BaseException as error:
-            failure = _given_up(ledger, reservation, permit, error)
+            failure = _record_failed_draw(ledger, reservation, permit, error)
         if failure is not None:
             # Out here, where what was caught is no longer around to be shown beside it.
             raise failure
-        return _committed(ledger, reservation, sha256)
+        return _commit(ledger, reservation, sha256)
 
 
 def _check_private(part: Path) -> None:
@@ -279,7 +281,7 @@ def _check_private(part: Path) -> None:
         raise InternalError("A kept measurement must be private; this one is a test engine's.")
 
 
-def _committed(ledger: Ledger, reservation: Reservation, sha256: str) -> Reservation:
+def _commit(ledger: Ledger, reservation: Reservation, sha256: str) -> Reservation:
     try:
         return ledger.advance(reservation, "commit", measurement_sha256=sha256)
     except (LedgerError, OSError):
@@ -294,7 +296,7 @@ def _not_committed() -> LedgerError:
     )
 
 
-def _given_up(
+def _record_failed_draw(
     ledger: Ledger, reservation: Reservation, permit: _Permit, failure: BaseException
 ) -> BaseException:
     """Record what a failed draw leaves behind; return what is to be raised.

@@ -65,7 +65,7 @@ class Entry:
         return str(self.body[key])
 
 
-def following(entries: list[Entry], content: Body) -> Entry:
+def make_next_entry(entries: list[Entry], content: Body) -> Entry:
     """The entry that says ``content`` after these.
 
     >>> chain = [following([], {"phase": "open"})]
@@ -95,7 +95,7 @@ class Whereabouts:
     kind: str
 
 
-def verified(rows: Iterable[tuple[int, str, str]], place: Whereabouts) -> list[Entry]:
+def verify_chain(rows: Iterable[tuple[int, str, str]], place: Whereabouts) -> list[Entry]:
     """Entries of the stored rows (seq, body, sha256), in order.
 
     Raises:
@@ -111,11 +111,11 @@ def verified(rows: Iterable[tuple[int, str, str]], place: Whereabouts) -> list[E
             or body.get("seq") != seq
             or body.get("prev") != before
         ):
-            raise broken(place, f"entry {expected} is not the one that was written")
+            raise damage_error(place, f"entry {expected} is not the one that was written")
         entries.append(Entry(seq=seq, sha256=digest, body=body))
         before = digest
     if not entries or entries[0].phase != "open":
-        raise broken(place, "its first entry is missing")
+        raise damage_error(place, "its first entry is missing")
     return entries
 
 
@@ -127,7 +127,7 @@ def _body(text: str) -> dict[str, object]:
     return body if isinstance(body, dict) and isinstance(body.get("phase"), str) else {}
 
 
-def broken(place: Whereabouts, what: str) -> LedgerError:
+def damage_error(place: Whereabouts, what: str) -> LedgerError:
     if place.kind == "file":
         return LedgerError(
             f"The entries in {place.name} must be whole and allowed, but {what}. Don't rely on this file. "
@@ -156,7 +156,7 @@ class Transaction:
 
     def append(self, content: Body) -> Entry:
         """Add an entry; it is durable once the transaction has ended without an error."""
-        entry = following(self.entries, content)
+        entry = make_next_entry(self.entries, content)
         self.entries.append(entry)
         self.appended.append(entry)
         return entry
@@ -200,7 +200,7 @@ def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError):
-        raise broken(
+        raise damage_error(
             of or Whereabouts(str(folder), "folder"), f"the file {_NAME}, which keeps its head, is damaged"
         ) from None
 
@@ -212,7 +212,7 @@ def require_whole(entries: list[Entry], head: Head, of: Whereabouts, folder: Pat
         LedgerError: it was cut or replaced.
     """
     if not 0 < head.seq <= len(entries) or entries[head.seq - 1].sha256 != head.sha256:
-        raise broken(
+        raise damage_error(
             of,
             f"the head that {folder / _NAME} keeps is not in it: it was cut short, or is an older copy or "
             "another ledger",

@@ -18,11 +18,11 @@ from tasks.core.ledger.account import (
     Registration,
     Reservation,
     account_of,
-    lowered,
-    raised,
+    lower_caps,
+    raise_caps,
     reasons_of,
 )
-from tasks.core.ledger.audit import Audit, audited
+from tasks.core.ledger.audit import Audit, audit_entries
 from tasks.core.ledger.dataset_notes import (
     DRAW,
     POLICY,
@@ -38,12 +38,12 @@ from tasks.core.ledger.dataset_notes import (
     stops_of,
     subject_mark,
 )
-from tasks.core.ledger.entries import Entry, Transaction, broken
+from tasks.core.ledger.entries import Entry, Transaction, damage_error
 from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
 from tasks.core.ledger.place import Database, Place, ledger_place
-from tasks.core.ledger.refusals import exhausted, non_private, second_budget
+from tasks.core.ledger.refusals import budget_exhausted, non_private_noise, second_budget
 from tasks.core.ledger.store import LedgerStore
-from tasks.core.ledger.tables import APART, TABLE, PublicTable, note_table, resemblance
+from tasks.core.ledger.tables import APART, TABLE, PublicTable, find_resemblance, note_table
 
 _ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
 
@@ -84,7 +84,7 @@ class Ledger:
         """
         entries = self.entries()
         if expected_head is not None and all(entry.sha256 != expected_head for entry in entries):
-            raise broken(
+            raise damage_error(
                 self.store.whereabouts,
                 "it lacks the head that a release or measurement in the workspace has recorded: it was cut "
                 "short, or is another ledger",
@@ -92,8 +92,8 @@ class Ledger:
         return entries[-1].sha256
 
     def audit(self) -> Audit:
-        """Check that every entry was allowed; see `audited`."""
-        return audited(self.entries(), self.store.whereabouts)
+        """Check that every entry was allowed; see `audit_entries`."""
+        return audit_entries(self.entries(), self.store.whereabouts)
 
     def entries(self) -> list[Entry]:
         """All entries in the chain's order, verified, with a reservation for each stored measurement.
@@ -104,7 +104,7 @@ class Ledger:
         entries = self.store.entries()
         known = {f"{ReleaseName.of(e.body).key}.{e.seq}" for e in entries if e.phase == "reserve"}
         if not known.issuperset(measurements):
-            raise broken(
+            raise damage_error(
                 self.store.whereabouts,
                 "it has a measurement that none of its entries names: it was cut short",
             )
@@ -129,7 +129,7 @@ class Ledger:
 
         Raises:
             ParameterError: it is registered already, its name is another's by
-                `names.folded`, or a cap is out of range.
+                `names.fold_name`, or a cap is out of range.
         """
         with self.store.transaction() as work:
             if registration.dataset in registered_names(work.entries):
@@ -159,7 +159,7 @@ class Ledger:
             runs: what each of them would register its dataset with, and its table, in their order.
 
         Raises:
-            ParameterError: a dataset's name is another's by `names.folded`; or its table has the
+            ParameterError: a dataset's name is another's by `names.fold_name`; or its table has the
                 path or the columns of another dataset's, and no person wrote down why it is apart; or its
                 subjects were told apart by another column (`subjects.enter_subject`).
         """
@@ -174,7 +174,7 @@ class Ledger:
         need not be registered: SynDiffix keeps no account.
 
         Raises:
-            ParameterError: without a reason; or its name is another's by `names.folded`.
+            ParameterError: without a reason; or its name is another's by `names.fold_name`.
         """
         if not reason.strip():
             raise ParameterError(
@@ -250,7 +250,7 @@ class Ledger:
         is_new = dataset not in registered_names(work.entries)
         if is_new:
             self._refuse_twin(work, dataset)
-        found = resemblance(work.entries, TABLE, dataset, table)
+        found = find_resemblance(work.entries, TABLE, dataset, table)
         if found is not None:
             raise second_budget(found, registration.unit, is_new=is_new)
         if is_new:
@@ -270,9 +270,9 @@ class Ledger:
     def lower(
         self, dataset: str, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None = None
     ) -> Account:
-        """Lower a dataset's caps, below what is spent if wished; see `registration.lowered`."""
+        """Lower a dataset's caps, below what is spent if wished; see `account.lower_caps`."""
         with self.store.transaction() as work:
-            caps = lowered(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
+            caps = lower_caps(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
             self._append(work, "lower", dataset, caps.as_body())
             return account_of(work.entries, dataset)
 
@@ -285,13 +285,13 @@ class Ledger:
         *,
         reason: str,
     ) -> Account:
-        """Raise a dataset's caps; the reason stays in the chain. See `registration.raised`."""
+        """Raise a dataset's caps; the reason stays in the chain. See `account.raise_caps`."""
         if not reason.strip():
             raise ParameterError(
                 f"Raising the caps of '{dataset}' needs a reason; none was given: add --reason."
             )
         with self.store.transaction() as work:
-            caps = raised(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
+            caps = raise_caps(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
             self._append(work, "raise", dataset, caps.as_body() | {"reason": reason.strip()})
             return account_of(work.entries, dataset)
 
@@ -455,9 +455,9 @@ def _admit(account: Account, charge: Charge, latest: Reservation | None) -> None
         spent = sum_of((r.mu_squared, r.threshold_delta) for r in others)
     after = spent.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
     if not after.within(account.caps):
-        raise exhausted(account, charge)
+        raise budget_exhausted(account, charge)
 
 
 def _require_private(charge: Charge) -> None:
     if charge.engine not in _ENGINES:
-        raise non_private(charge.engine)
+        raise non_private_noise(charge.engine)

@@ -40,7 +40,7 @@ class ReleaseName:
         return cls(str(body["dataset"]), str(body["vintage"]), str(body["digest"]))
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     r"""A name without case, blanks, invisible characters and the way its letters are encoded.
 
     What names of datasets and of columns are compared by.
@@ -51,7 +51,7 @@ def folded(name: str) -> str:
     without_blanks = "".join(unicodedata.normalize("NFKC", name).casefold().split())
     seen = "".join(letter for letter in without_blanks if not _is_invisible(letter))
     # What stood around an invisible character may make one letter without it.
-    return seen if seen == name else folded(seen)
+    return seen if seen == name else fold_name(seen)
 
 
 #: Characters outside the categories Cc and Cf that show nothing: what Unicode calls default-ignorable
@@ -96,7 +96,7 @@ def refuse_twin(dataset: str, known: Iterable[str]) -> None:
         ParameterError: naming the known one.
     """
     names = list(known)
-    twins = [name for name in names if folded(name) == folded(dataset)]
+    twins = [name for name in names if fold_name(name) == fold_name(dataset)]
     if twins and dataset not in names:
         raise ParameterError(
             f"A dataset must keep its name to the letter: the ledger knows {twins[0]!r}, and {dataset!r} "

@@ -186,7 +186,7 @@ def check_private(path: Path) -> None:
 
 
 @contextmanager
-def exclusive(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
+def hold_file_lock(path: Path, waiting: Callable[[], None] | None = None) -> Iterator[None]:
     """Hold the lock of a file; the kernel lets go of it when the process ends, however it ends.
 
     Args:
@@ -214,7 +214,7 @@ def exclusive(path: Path, waiting: Callable[[], None] | None = None) -> Iterator
         os.close(descriptor)
 
 
-def is_held(path: Path) -> bool:
+def is_lock_held(path: Path) -> bool:
     if not path.exists():
         return False
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)

@@ -37,16 +37,16 @@ from tasks.core.ledger.entries import (
     Head,
     Transaction,
     Whereabouts,
-    broken,
+    damage_error,
     draft_head,
     keep_head,
     read_head,
     require_whole,
-    verified,
+    verify_chain,
 )
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
 from tasks.core.ledger.place import Database, begin_folder, parts_of
-from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable
+from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable_ledger
 from tasks.core.ledger.store import SQL, LedgerStore, Measurements, entry_row, first_entry, salt_key
 
 #: How often a waiting run asks whether the release is free.
@@ -123,7 +123,7 @@ class Sessions:
                 connection.execute("lock table head in exclusive mode")
                 if lock is not None and connection.info.backend_pid not in self._holders(connection, lock):
                     gone = "the session that held the lock of this release is gone"
-                    raise unwritable(self.whereabouts, gone)
+                    raise unwritable_ledger(self.whereabouts, gone)
                 yield connection
                 connection.execute("commit")
             except BaseException:
@@ -193,7 +193,7 @@ class Sessions:
 
     def _require_durable(self, facts: Row) -> None:
         if facts["is_standby"]:
-            raise unwritable(self.whereabouts, "it is a standby, which can't be written")
+            raise unwritable_ledger(self.whereabouts, "it is a standby, which can't be written")
         off = [name for name in ("fsync", "synchronous_commit") if facts[name] != "on"]
         if off:
             raise LedgerError(
@@ -202,7 +202,9 @@ class Sessions:
                 "run again."
             )
         if facts["schema"] is None:
-            raise unwritable(self.whereabouts, "there is no schema that this role may use (search_path)")
+            raise unwritable_ledger(
+                self.whereabouts, "there is no schema that this role may use (search_path)"
+            )
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -217,13 +219,13 @@ class Sessions:
 
     def _refusal(self, error: psycopg.Error) -> LedgerError:
         if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn | errors.DataCorrupted):
-            return broken(self.whereabouts, "its tables are damaged")
+            return damage_error(self.whereabouts, "its tables are damaged")
         if isinstance(error, errors.DiskFull):
             return disk_full(self.whereabouts, "the server's disk")
         if isinstance(error, errors.LockNotAvailable):
-            return unwritable(self.whereabouts, "another run has been writing to it for two minutes")
+            return unwritable_ledger(self.whereabouts, "another run has been writing to it for two minutes")
         said = (error.diag.message_primary or str(error)).strip().splitlines() or ["the connection was lost"]
-        return unwritable(
+        return unwritable_ledger(
             self.whereabouts, f"PostgreSQL says '{said[0].removeprefix('connection failed: ').strip()}'"
         )
 
@@ -301,7 +303,9 @@ class DatabaseMeasurements(Measurements):
             for row in rows:
                 path = PurePosixPath(str(row["path"]))
                 if path.is_absolute() or ".." in path.parts:
-                    raise broken(self._sessions.whereabouts, "a file of a measurement has no name of its own")
+                    raise damage_error(
+                        self._sessions.whereabouts, "a file of a measurement has no name of its own"
+                    )
                 wanted = {"name": name, "path": row["path"], "part": row["part"]}
                 found = connection.execute(statement("content"), wanted, binary=True).fetchone() or {}
                 (scratch / path).parent.mkdir(parents=True, exist_ok=True)
@@ -400,12 +404,12 @@ class PostgresqlStore(LedgerStore):
     def _read(self, connection: Connection, known: Head | None) -> list[Entry]:
         """The chain, which must end at its head and hold what this machine knew."""
         if self._tables(connection) != _TABLES:
-            raise broken(self.whereabouts, _A_TABLE_IS_GONE)
+            raise damage_error(self.whereabouts, _A_TABLE_IS_GONE)
         rows = connection.execute(statement("read")).fetchall()
-        entries = verified(((row["seq"], row["body"], row["sha256"]) for row in rows), self.whereabouts)  # type: ignore[misc]
+        entries = verify_chain(((row["seq"], row["body"], row["sha256"]) for row in rows), self.whereabouts)  # type: ignore[misc]
         heads = connection.execute(statement("head")).fetchall()
         if [(row["seq"], row["sha256"]) for row in heads] != [(entries[-1].seq, entries[-1].sha256)]:
-            raise broken(
+            raise damage_error(
                 self.whereabouts, "its chain does not end where its table head says: it was cut short"
             )
         if known is not None:
@@ -415,7 +419,7 @@ class PostgresqlStore(LedgerStore):
     def _move_head(self, connection: Connection, before: Entry, last: Entry) -> None:
         row = {"seq": last.seq, "sha256": last.sha256, "before": before.sha256}
         if connection.execute(statement("next_head"), row).rowcount != 1:
-            raise broken(self.whereabouts, "its head is not the one that was read")
+            raise damage_error(self.whereabouts, "its head is not the one that was read")
 
     def _make_tables(self, connection: Connection) -> None:
         """Make tables, first entry and head together: of two that begin at once, one does."""
@@ -428,7 +432,7 @@ class PostgresqlStore(LedgerStore):
                 return
             if found or self._known() is not None:
                 empty = f"it is empty, though this machine has used it ({self.folder} says so)"
-                raise broken(self.whereabouts, _A_TABLE_IS_GONE if found else empty)
+                raise damage_error(self.whereabouts, _A_TABLE_IS_GONE if found else empty)
             self._require_no_other(connection)
             connection.execute(statement("create"))
             first = entry_row(first_entry())
@@ -462,7 +466,7 @@ class PostgresqlStore(LedgerStore):
         """Note the last entry on this machine. Where that fails, the machine knows less, and no more."""
         if known is not None and known.seq >= last.seq:
             return
-        with suppress(OSError), place.exclusive(self.folder / "head.lock"):
+        with suppress(OSError), place.hold_file_lock(self.folder / "head.lock"):
             now = self._known()
             if now is None or now.seq < last.seq:
                 keep_head(draft_head(self.folder, last))

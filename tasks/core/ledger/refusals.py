@@ -18,7 +18,7 @@ from tasks.core.ledger.tables import Resemblance
 _DUST = Decimal("1e-6")
 
 
-def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
+def budget_exhausted(account: Account, charge: Charge) -> BudgetExhausted:
     """The refusal of a release that the budget does not cover (exit code 3)."""
     name, caps = account.dataset, account.caps
     more = command_for_room(name, caps, account.spent, charge, 1)
@@ -56,7 +56,7 @@ def _releases(number: int) -> str:
     return "1 release was" if number == 1 else f"{number} releases were"
 
 
-def non_private(engine: str) -> ParameterError:
+def non_private_noise(engine: str) -> ParameterError:
     """The refusal of noise that protects nobody: it can't be charged, nor kept as a release."""
     return ParameterError(
         f"A release's noise must come from the engine 'aes', but the engine is '{engine}'. Seeded noise "
@@ -96,7 +96,7 @@ def lost_salt(where: str, what: str, kind: str = "folder") -> LedgerError:
     )
 
 
-def unwritable(where: Whereabouts, what: str) -> LedgerError:
+def unwritable_ledger(where: Whereabouts, what: str) -> LedgerError:
     return LedgerError(
         f"The ledger in {where.name} must be readable and writable, but {what}. "
         "Correct that and run again: nothing is charged twice."

@@ -14,10 +14,10 @@ from pathlib import Path
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Phase, Transaction
 from tasks.core.ledger.ledger import open_store
-from tasks.core.ledger.names import folded, refuse_twin, registered_names, salted_names
+from tasks.core.ledger.names import fold_name, refuse_twin, registered_names, salted_names
 from tasks.core.ledger.place import VARIABLE, Place, local_folder
 from tasks.core.ledger.refusals import lost_salt, second_salt
-from tasks.core.ledger.tables import SALTED, PublicTable, note_table, resemblance
+from tasks.core.ledger.tables import SALTED, PublicTable, find_resemblance, note_table
 
 _PHASE: Phase = "salt"
 
@@ -35,7 +35,7 @@ def salt_of(place: Place, dataset: str, table: PublicTable | None = None) -> byt
         ParameterError: the dataset has no name, or that of another in other letters; or the table is one that
             another dataset's salt was used for, and no person wrote down why the two are apart.
     """
-    if not folded(dataset):
+    if not fold_name(dataset):
         raise ParameterError("A dataset must have a name, as its salt is kept by it: give one.")
     store = open_store(place)
     known = _fingerprint(store.entries(), dataset)
@@ -77,7 +77,7 @@ def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
         refuse_twin(dataset, registered_names(work.entries))
     if table is None:
         return
-    found = resemblance(work.entries, SALTED, dataset, table)
+    found = find_resemblance(work.entries, SALTED, dataset, table)
     if found is not None:
         raise second_salt(found)
     note_table(work, SALTED, dataset, table)

@@ -21,15 +21,15 @@ from tasks.core.ledger.entries import (
     Head,
     Transaction,
     Whereabouts,
-    broken,
+    damage_error,
     draft_head,
     keep_head,
     read_head,
     require_whole,
-    verified,
+    verify_chain,
 )
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
-from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable
+from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable_ledger
 from tasks.core.ledger.store import SQL, LedgerStore, Measurements, entry_row, first_entry, salt_key
 
 
@@ -84,7 +84,7 @@ class SqliteStore(LedgerStore):
         self.measurements = FolderMeasurements(folder / "measurements")
         place.private_folder(folder / "locks")
         if not self.file.exists():
-            with place.exclusive(folder / "locks" / _MAKING):
+            with place.hold_file_lock(folder / "locks" / _MAKING):
                 self._make()
         place.check_private(self.file)
         self._noted_head()
@@ -101,7 +101,7 @@ class SqliteStore(LedgerStore):
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """See `LedgerStore`: a lock of its own, and SQLite's, make it exclusive."""
-        with place.exclusive(self.folder / "locks" / _WRITING), self._connection() as connection:
+        with place.hold_file_lock(self.folder / "locks" / _WRITING), self._connection() as connection:
             connection.execute("begin immediate")
             try:
                 work = Transaction(self._read(connection, self._noted_head()))
@@ -118,10 +118,10 @@ class SqliteStore(LedgerStore):
                 keep_head(draft)
 
     def release_lock(self, key: str, waiting: Callable[[], None] | None) -> AbstractContextManager[None]:
-        return place.exclusive(self._lock(key), waiting)
+        return place.hold_file_lock(self._lock(key), waiting)
 
     def is_at_work(self, key: str) -> bool:
-        return place.is_held(self._lock(key))
+        return place.is_lock_held(self._lock(key))
 
     def salt_path(self, dataset: str) -> Path:
         return self.folder / "salts" / f"{salt_key(dataset)}.salt"
@@ -180,12 +180,12 @@ class SqliteStore(LedgerStore):
     def _noted_head(self) -> Head:
         head = read_head(self.folder)
         if head is None:
-            raise broken(self.whereabouts, "the file head.json, which keeps its head, is gone")
+            raise damage_error(self.whereabouts, "the file head.json, which keeps its head, is gone")
         return head
 
     def _read(self, connection: sqlite3.Connection, head: Head) -> list[Entry]:
         """The chain, which must hold the head that was read before it."""
-        entries = verified(connection.execute(_statement("read")).fetchall(), self.whereabouts)
+        entries = verify_chain(connection.execute(_statement("read")).fetchall(), self.whereabouts)
         require_whole(entries, head, self.whereabouts, self.folder)
         return entries
 
@@ -197,9 +197,9 @@ class SqliteStore(LedgerStore):
 
     def _bring_up_to_date(self) -> None:
         """Note the head that a writer died before noting; where somebody writes, it notes its own."""
-        if place.is_held(self.folder / "locks" / _WRITING):
+        if place.is_lock_held(self.folder / "locks" / _WRITING):
             return
-        with suppress(OSError), place.exclusive(self.folder / "locks" / _WRITING):
+        with suppress(OSError), place.hold_file_lock(self.folder / "locks" / _WRITING):
             with self._connection() as connection:
                 entries = self._read(connection, self._noted_head())
             keep_head(draft_head(self.folder, entries[-1]))
@@ -216,11 +216,13 @@ class SqliteStore(LedgerStore):
     def _refusal(self, error: sqlite3.Error) -> LedgerError:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error):
-            return broken(self.whereabouts, "its file is damaged")
+            return damage_error(self.whereabouts, "its file is damaged")
         return self._unwritable(code == sqlite3.SQLITE_FULL, f"SQLite says '{error}'")
 
     def _unwritable(self, is_full: bool, what: str) -> LedgerError:
-        return disk_full(self.whereabouts, "its disk") if is_full else unwritable(self.whereabouts, what)
+        return (
+            disk_full(self.whereabouts, "its disk") if is_full else unwritable_ledger(self.whereabouts, what)
+        )
 
     def _make(self) -> None:
         """Make the file whole under another name and rename it: an empty file is always damage."""
@@ -229,7 +231,7 @@ class SqliteStore(LedgerStore):
         used = [path for path in (self.folder / "locks").iterdir() if path.name != _MAKING]
         head = read_head(self.folder)
         if used or self.measurements.names() or (head is not None and head.seq > 1):
-            raise broken(self.whereabouts, "its file is gone although there are traces of releases")
+            raise damage_error(self.whereabouts, "its file is gone although there are traces of releases")
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="making.") as scratch:
             draft = Path(scratch) / "ledger.sqlite"
             draft.touch(mode=0o600)

@@ -16,7 +16,7 @@ from pathlib import Path
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Phase, Transaction
-from tasks.core.ledger.names import folded
+from tasks.core.ledger.names import fold_name
 from tasks.core.tables.places import normal_place, remote_url
 
 TABLE: Phase = "table"
@@ -44,7 +44,7 @@ class PublicTable:
 
     def marks(self, entries: list[Entry]) -> "Marks":
         places = (self.path,) if self.pattern is None else (self.path, self.pattern)
-        paths = (keyed(entries, canonical(["path", _place(place)])) for place in places)
+        paths = (keyed_mark(entries, canonical(["path", _place(place)])) for place in places)
         columns = (columns_mark(entries, names) for names in (self.header, self.columns))
         return Marks(frozenset(paths), frozenset(columns))
 
@@ -69,10 +69,10 @@ def columns_mark(entries: list[Entry], names: Collection[str]) -> str:
     >>> columns_mark(chain, ["Age", "town"]) == columns_mark(chain, ["town ", "AGE"])
     True
     """
-    return keyed(entries, canonical(["columns", *sorted(map(folded, names))]))
+    return keyed_mark(entries, canonical(["columns", *sorted(map(fold_name, names))]))
 
 
-def keyed(entries: list[Entry], text: str) -> str:
+def keyed_mark(entries: list[Entry], text: str) -> str:
     return hmac.new(entries[0].text("ledger").encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -171,7 +171,9 @@ class Resemblance:
         )
 
 
-def resemblance(entries: list[Entry], phase: Phase, dataset: str, table: PublicTable) -> Resemblance | None:
+def find_resemblance(
+    entries: list[Entry], phase: Phase, dataset: str, table: PublicTable
+) -> Resemblance | None:
     """The first other dataset whose table this was, by its hashes, and that no person told apart from it."""
     known = known_marks(entries, phase)
     own = known.get(dataset, Marks())

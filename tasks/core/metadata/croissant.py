@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import Json
-from tasks.core.metadata.described import Described
 from tasks.core.metadata.methods import protection_line
+from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.released_json import CROISSANT_KEYS, check_released_json
 from tasks.core.tables.writing import first_row
@@ -35,7 +35,7 @@ _FORMATS = {
 _COUNTS = frozenset({"protected_count", "count", "noisy_count", "least_squares", "at_least", "at_most", "Id"})
 
 
-def croissant_json(release: Described, bibtex: str) -> str:
+def croissant_json(release: DescribedRelease, bibtex: str) -> str:
     """The text of ``croissant.json``.
 
     Args:
@@ -87,7 +87,7 @@ def _file_object(entry: Json) -> Json:
     }
 
 
-def _record_sets(release: Described) -> Iterator[Json]:
+def _record_sets(release: DescribedRelease) -> Iterator[Json]:
     names = [str(entry["file"]) for entry in release.files]
     for name in names:
         path = Path(name)

@@ -107,6 +107,6 @@ def status_of(errata: Sequence[Erratum]) -> Literal["published", "withdrawn", "c
     return "corrected" if errata else "published"
 
 
-def withdrawal(errata: Sequence[Erratum]) -> Erratum | None:
+def latest_withdrawal(errata: Sequence[Erratum]) -> Erratum | None:
     """The newest that withdraws it; None where none does."""
     return next((each for each in reversed(errata) if each.kind == "withdrawn"), None)

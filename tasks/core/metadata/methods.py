@@ -14,7 +14,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 
 from tasks.core.arrays import Json
 from tasks.core.figures import as_markdown, format_near, format_whole, plain_up
-from tasks.core.metadata.described import Described
+from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.sentences import Sentences, sentences_of
 from tasks.core.statement.differential_privacy.statement import SKIP
 from tasks.core.syndiffix.settings import count_sd
@@ -26,7 +26,7 @@ Sentence = tuple[str, tuple[str, ...]]
 _SHOWCASE = ("showcase",)
 
 
-def protection_line(release: Described) -> str:
+def protection_line(release: DescribedRelease) -> str:
     """What protects a release, in a line."""
     claim = release.statement["guarantee"]
     if release.is_private:
@@ -37,7 +37,7 @@ def protection_line(release: Described) -> str:
     return _TEXT.say("kind.syndiffix")
 
 
-def methods_markdown(release: Described, citation: str, bibtex: str) -> str:
+def methods_markdown(release: DescribedRelease, citation: str, bibtex: str) -> str:
     """The text of ``methods.md``."""
     told = list(_METHODS[release.regime](release).told())
     named = {source for _, sources in told for source in sources}
@@ -61,12 +61,12 @@ def _sources() -> list[tuple[str, str]]:
     return list(zip(keys, _TEXT.say_each("sources"), strict=True))
 
 
-def _unit(release: Described) -> Sentences:
+def _unit(release: DescribedRelease) -> Sentences:
     return _TEXT.of(release.statement["guarantee"]["unit"])
 
 
 class _Methods:
-    def __init__(self, release: Described) -> None:
+    def __init__(self, release: DescribedRelease) -> None:
         self._release, self._stated = release, release.statement
         self._claim, self._text = self._stated["guarantee"], _unit(release)
         self._dataset, self._vintage = (
@@ -237,14 +237,14 @@ class _Trees(_Methods):
         yield from self._drafted("trees")
 
 
-def _of_a_draw(release: Described) -> _Private:
+def _of_a_draw(release: DescribedRelease) -> _Private:
     return _Fitted(release) if release.is_fitted_draw else _Lengths(release)
 
 
 _METHODS = {"differential_privacy": _of_a_draw, "k_anonymity": _Anonymous, "syndiffix": _Trees}
 
 
-def citation_cff(release: Described) -> str:
+def citation_cff(release: DescribedRelease) -> str:
     said, stated = release.said, release.statement
     body: Json = {
         "cff-version": "1.2.0",
@@ -270,7 +270,7 @@ def citation_cff(release: Described) -> str:
     return yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=math.inf)
 
 
-def _author(release: Described) -> str:
+def _author(release: DescribedRelease) -> str:
     return release.said.publisher or _TEXT.say("citation.nobody")
 
 
@@ -285,14 +285,14 @@ def _license(license: str) -> Json:
     return {} if " " in name else {"license": name}
 
 
-def citation_text(release: Described) -> str:
+def citation_text(release: DescribedRelease) -> str:
     url = f" {release.said.url}" if release.said.url else ""
     return (
         _TEXT.say("citation.line", author=_author(release), title=release.name, vintage=release.vintage) + url
     )
 
 
-def citation_bibtex(release: Described) -> str:
+def citation_bibtex(release: DescribedRelease) -> str:
     fields = {
         "author": f"{{{_bibtex(_author(release))}}}",
         "title": f"{{{_bibtex(release.name)}}}",

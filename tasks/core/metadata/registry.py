@@ -11,7 +11,7 @@ import yaml
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
 from tasks.core.figures import as_markdown, format_whole, plain_down
-from tasks.core.metadata.described import Described
+from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.differential_privacy.questions import conditions_of
 from tasks.core.statement.released_json import REGISTRY_KEYS, check_released_json
@@ -32,7 +32,7 @@ _SAID = {
 }
 
 
-def registry_yaml(release: Described) -> str:
+def registry_yaml(release: DescribedRelease) -> str:
     """The text of ``registry.yaml``.
 
     Raises:
@@ -47,7 +47,7 @@ def registry_yaml(release: Described) -> str:
 
 
 class _Entry:
-    def __init__(self, release: Described) -> None:
+    def __init__(self, release: DescribedRelease) -> None:
         self._release, self._stated, self._said = release, release.statement, release.said
         self._claim, self._ledger = self._stated["guarantee"], self._stated["ledger"]
         self._text = _TEXT.of(self._claim["unit"])

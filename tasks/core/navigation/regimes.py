@@ -28,7 +28,12 @@ from tasks.core.navigation.survival import SurvivalLevel, survival_chart, surviv
 from tasks.core.records.columns import Schema
 from tasks.core.statement.differential_privacy.questions import SOURCE, conditions_of
 from tasks.core.statement.differential_privacy.statement import SKIP
-from tasks.core.statement.differential_privacy.words import FittedWords, LengthsWords, NoisyWords, factor
+from tasks.core.statement.differential_privacy.words import (
+    FittedWords,
+    LengthsWords,
+    NoisyWords,
+    format_risk_factor,
+)
 from tasks.core.statement.k_anonymity import RoundedWords
 
 
@@ -84,7 +89,7 @@ def _private_sections(inputs: ReportInputs, words: NoisyWords) -> Json:
     is_private = bool(statement["private"])  # else it was drawn by the seeded test engine
     return {
         "private": is_private,
-        "factor": factor(statement["guarantee"]["epsilon"]) if is_private else "",
+        "factor": format_risk_factor(statement["guarantee"]["epsilon"]) if is_private else "",
         "topics": words.topics(),
         "conditions": _promise_conditions(statement),
         "one_row_stands": "meaning" in statement["contribution"],

@@ -69,7 +69,7 @@ def column_totals(measurement: DrawnMeasurement) -> list[ColumnTotal]:
     return totals
 
 
-def to_look_at(measurement: DrawnMeasurement) -> list[str]:
+def attention_sentences(measurement: DrawnMeasurement) -> list[str]:
     """What there is to say of columns whose total is nothing or low, a sentence for all of a kind."""
     totals = column_totals(measurement)
     nothing = [total for total in totals if total.is_nothing]
@@ -85,7 +85,7 @@ def to_look_at(measurement: DrawnMeasurement) -> list[str]:
     return told
 
 
-def mostly_empty(measurement: DrawnMeasurement) -> list[str]:
+def mostly_empty_columns(measurement: DrawnMeasurement) -> list[str]:
     """The columns in which half of the records or more seem to hold nothing, by released numbers."""
     totals = column_totals(measurement)
     return [total.name for place, total in enumerate(totals) if _is_empty(measurement, place, total)]

@@ -134,7 +134,7 @@ def _up_to(length: int) -> str:
     return _TEXT.say("lengths.several", length=str(length))
 
 
-def counts_hold(facts: AnonymityFacts) -> list[str]:
+def count_promises(facts: AnonymityFacts) -> list[str]:
     """What is true of the reported counts (S2.2)."""
     text, up_to, k, others = facts.text, facts.up_to, facts.k, facts.others
     if facts.resolution == 1:
@@ -148,10 +148,10 @@ def counts_hold(facts: AnonymityFacts) -> list[str]:
     ]
 
 
-def records_hold(facts: AnonymityFacts) -> list[str]:
+def record_promises(facts: AnonymityFacts) -> list[str]:
     """What is true of the synthetic records of this mode (S4.1 to S4.4)."""
     text, synthesis = facts.text, facts.synthesis
-    told = _combinations_hold(facts)
+    told = _combination_promises(facts)
     if synthesis.equal_singles:
         told.append(text.say("synthetic.equal_singles"))
     if synthesis.ratio is not None:
@@ -161,7 +161,7 @@ def records_hold(facts: AnonymityFacts) -> list[str]:
     return told
 
 
-def _combinations_hold(facts: AnonymityFacts) -> list[str]:
+def _combination_promises(facts: AnonymityFacts) -> list[str]:
     text, k = facts.text, facts.k
     if facts.synthesis.every_length:
         return [text.say("synthetic.every_length", k=k)]
@@ -264,7 +264,7 @@ def _guarantee(facts: AnonymityFacts) -> Json:
         "resolution": facts.resolution,
         "reporting_length": facts.reporting_length,
         "record_limit": facts.record_limit,
-        "holds": [preparation_paragraph(facts.schema, facts.contract_mode), *counts_hold(facts)],
+        "holds": [preparation_paragraph(facts.schema, facts.contract_mode), *count_promises(facts)],
     }
 
 
@@ -282,7 +282,7 @@ def _synthesis(facts: AnonymityFacts) -> Json:
         "held_length": facts.held_length,
         "single_counts": _TEXT.say(f"synthetic.single_counts.{singles}"),
         "oversampling": None if limit is None else {"ratio": limit[0], "tries": limit[1]},
-        "holds": records_hold(facts),
+        "holds": record_promises(facts),
     }
 
 

@@ -83,7 +83,7 @@ def earlier_release_sentences(earlier: int) -> list[str]:
     return [_TEXT.say("warning.earlier_one")] if earlier else []
 
 
-def protects(facts: SynDiffixFacts) -> list[str]:
+def protection_sentences(facts: SynDiffixFacts) -> list[str]:
     text, low, excepted = facts.text, facts.anonymization.low_count_params, ""
     if facts.value_safe_columns:
         excepted = f" {_TEXT.say('protects.excepted', columns=', '.join(facts.value_safe_columns))}"
@@ -173,7 +173,7 @@ def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
             "kind": _TEXT.say("what.kind"),
             "unit": facts.unit,
             "ids": list(facts.ids),
-            "holds": protects(facts),
+            "holds": protection_sentences(facts),
         },
         "parameters": _parameters(facts),
         "columns": [

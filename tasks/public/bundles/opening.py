@@ -128,13 +128,13 @@ def find_measurement(
             f"{show_path(Path(folder or home))}. "
             "Make one with marginalia run."
         )
-    place = found[0] if len(found) == 1 else _meant(configuration, found)
+    place = found[0] if len(found) == 1 else _choose_measurement(configuration, found)
     _require_sealed(place)
     key = place.relative_to(workspace.root) if place.is_relative_to(workspace.root) else place
     return StoredTable(key.as_posix(), folder_sha256(place), MEASUREMENT, "measurement")
 
 
-def _meant(configuration: RunConfiguration, places: list[Path]) -> Path:
+def _choose_measurement(configuration: RunConfiguration, places: list[Path]) -> Path:
     """Of several, oldest first, the one that a configuration means; the newest where it means none."""
     bundles = map(_opened, reversed(places))
     return next((each.folder for each in bundles if _is_made_as(each, configuration)), places[-1])

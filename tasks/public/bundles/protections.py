@@ -35,10 +35,10 @@ from tasks.core.errors import InternalError
 from tasks.core.lineage import CONFIGURATION, MEASUREMENT
 from tasks.core.records.columns import Schema
 from tasks.core.sentences import sentences_of
-from tasks.core.statement.column_totals import to_look_at
+from tasks.core.statement.column_totals import attention_sentences
 from tasks.core.statement.contract_verdicts import NoisyNumbers, RoundedNumbers
 from tasks.core.statement.differential_privacy.statement import LedgerFacts, RunChoices, accounted_statement
-from tasks.core.statement.differential_privacy.words import some_pairs
+from tasks.core.statement.differential_privacy.words import unmeasured_pairs_note
 from tasks.core.statement.k_anonymity import AnonymityFacts, anonymity_statement
 from tasks.core.statement.syndiffix import LABEL
 from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, MadeFrom, unit_of
@@ -153,9 +153,9 @@ class DrawnBundle(CountsBundle):
     def attentions(self) -> list[str]:
         """Columns of which much was dropped, and how many pairs were not measured, by released numbers."""
         measurement = self.measurement()
-        found = to_look_at(measurement)
+        found = attention_sentences(measurement)
         if isinstance(measurement, WorkloadMeasurement) and measurement.pair_scores is not None:
-            found = [*some_pairs(*measurement.measured_pairs), *found]
+            found = [*unmeasured_pairs_note(*measurement.measured_pairs), *found]
         return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from tasks.core.dp.workload.observations import estimated_records, noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.statement.differential_privacy.words import some_pairs
+from tasks.core.statement.differential_privacy.words import unmeasured_pairs_note
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import coded_bits, default_shares, draw, parameters, people
 
@@ -115,5 +115,5 @@ def test_how_many_of_all_pairs_were_measured_is_told_and_a_longer_set_counts_its
     measured = draw(coded_bits(table), asked, 1)
     found = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1)
     assert (found["measured_pairs"], found["all_pairs"]) == (4, 10)
-    assert some_pairs(4, 10)[0].startswith("Pairs of columns that were measured together: 4 of 10.")
-    assert some_pairs(10, 10) == []
+    assert unmeasured_pairs_note(4, 10)[0].startswith("Pairs of columns that were measured together: 4 of 10.")
+    assert unmeasured_pairs_note(10, 10) == []

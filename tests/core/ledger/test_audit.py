@@ -9,7 +9,7 @@ import pytest
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError, MeasurementLost, ParameterError
 from tasks.core.ledger import entries as chain
-from tasks.core.ledger.audit import audited, export_at, exported, read_export, write_export
+from tasks.core.ledger.audit import audit_entries, export_at, export_text, read_export, write_export
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Entry, Whereabouts
 from tasks.core.ledger.ledger import Ledger
@@ -51,7 +51,7 @@ def test_what_a_ledger_wrote_is_all_allowed_and_so_is_its_export(ledger: Ledger,
     assert audit.in_words == f"all {len(ledger.entries())} entries verified"
     file = tmp_path / "export.jsonl"
     write_export(ledger.entries(), file)
-    assert audited(read_export(file), export_at(file)) == audit
+    assert audit_entries(read_export(file), export_at(file)) == audit
     assert file.stat().st_mode & 0o077 == 0
     with pytest.raises(ParameterError, match="must be a new file"):
         write_export(ledger.entries(), file)
@@ -160,12 +160,12 @@ def test_a_whole_chain_of_entries_that_were_not_allowed_is_refused(
     draw_once(ledger, release("2026-03"), gdp_charge(), write_measurement)
     forged = rewritten(ledger.entries(), change)
     with pytest.raises(LedgerError, match=words):
-        audited(forged, HERE)
+        audit_entries(forged, HERE)
 
 
 @pytest.mark.parametrize("damage", ["cut", "swap", "edit", "drop", "garble", "empty"])
 def test_an_export_that_was_changed_is_refused(ledger: Ledger, tmp_path: Path, damage: str) -> None:
-    lines = exported(ledger.entries()).splitlines()
+    lines = export_text(ledger.entries()).splitlines()
     if damage == "cut":
         lines[-1] = lines[-1][:-20]
     elif damage == "swap":

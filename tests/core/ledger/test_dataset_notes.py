@@ -6,7 +6,7 @@ import pytest
 
 from tasks.core.errors import LedgerError
 from tasks.core.ledger.account import Registration
-from tasks.core.ledger.audit import audited, export_at, read_export, write_export
+from tasks.core.ledger.audit import audit_entries, export_at, read_export, write_export
 from tasks.core.ledger.dataset_notes import BROKEN
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
@@ -46,7 +46,7 @@ def test_stops_are_counted_before_and_after_the_dataset_is_registered_and_cost_n
     assert len(ledger.account(DATASET).stops) == 3
     assert round(charged(ledger)) == 1
     write_export(ledger.entries(), tmp_path / "export")
-    (account,) = audited(read_export(tmp_path / "export"), export_at(tmp_path / "export")).accounts
+    (account,) = audit_entries(read_export(tmp_path / "export"), export_at(tmp_path / "export")).accounts
     assert account.stops == ledger.stops(DATASET)
 
 

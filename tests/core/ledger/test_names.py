@@ -10,7 +10,7 @@ from hypothesis.strategies import integers, lists, sampled_from, text, tuples
 
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
-from tasks.core.ledger.names import ReleaseName, folded
+from tasks.core.ledger.names import ReleaseName, fold_name
 from tasks.core.records.columns import Column, Schema
 
 SCHEMA = Schema((Column("sex", domain=("f", "m")), Column("age", bins=(0.0, 50.0)), Column("job")), "person")
@@ -81,12 +81,12 @@ def test_names_are_compared_without_what_nobody_sees(name: str, places: list[tup
     spelt = name
     for place, unseen in places:
         spelt = spelt[:place] + unseen + spelt[place:]
-    assert folded(spelt) == folded(name) == folded(folded(name))
+    assert fold_name(spelt) == fold_name(name) == fold_name(fold_name(name))
 
 
 def test_no_letter_is_taken_for_an_invisible_one() -> None:
     shown = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "LNPS"]
     unseen = "\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159"
-    assert not any(map(folded, unseen))
+    assert not any(map(fold_name, unseen))
     # Of a letter that a version of Python does not know yet the category is none of these.
-    assert [letter for letter in shown if not folded(letter)] == [one for one in unseen if one in shown]
+    assert [letter for letter in shown if not fold_name(letter)] == [one for one in unseen if one in shown]

@@ -11,7 +11,7 @@ from tasks.core.errors import LedgerError, ParameterError
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Whereabouts
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.ledger.place import exclusive, is_held, ledger_place, require_absolute
+from tasks.core.ledger.place import hold_file_lock, is_lock_held, ledger_place, require_absolute
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import gdp_charge, ledger_for, release
 
@@ -81,18 +81,18 @@ def test_a_lock_excludes_also_within_one_process(tmp_path: Path) -> None:
     lock, entered, waited = tmp_path / "lock", threading.Event(), threading.Event()
 
     def enter() -> None:
-        with exclusive(lock, waited.set):
+        with hold_file_lock(lock, waited.set):
             entered.set()
 
-    with exclusive(lock):
-        assert is_held(lock)
+    with hold_file_lock(lock):
+        assert is_lock_held(lock)
         other = threading.Thread(target=enter)
         other.start()
         assert waited.wait(20)
         assert not entered.is_set()
     other.join(20)
     assert entered.is_set()
-    assert not is_held(lock)
+    assert not is_lock_held(lock)
 
 
 def test_a_ledger_of_the_working_directory_is_refused_where_that_is_one_of_many(

@@ -7,8 +7,8 @@ import mlcroissant
 import pytest
 
 from tasks.core.metadata.croissant import _CONTEXT, croissant_json
-from tasks.core.metadata.described import Publication
 from tasks.core.metadata.methods import citation_bibtex
+from tasks.core.metadata.release_facts import Publication
 from tests.oracles.described import PROTECTIONS, SAID, described
 
 

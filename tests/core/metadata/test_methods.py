@@ -11,8 +11,8 @@ import yaml
 
 from tasks.core.figures import plain_up
 from tasks.core.metadata.croissant import croissant_json
-from tasks.core.metadata.described import Described, Publication
 from tasks.core.metadata.methods import citation_bibtex, citation_cff, citation_text, methods_markdown
+from tasks.core.metadata.release_facts import DescribedRelease, Publication
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tests.oracles.described import PROTECTIONS, SAID, described
 from tests.oracles.releases import ledger_facts, release
@@ -155,9 +155,9 @@ def test_what_a_guarantee_leaves_out_is_told(tmp_path: Path) -> None:
 
     def paragraph(choices: RunChoices) -> str:
         body = accounted_statement(measurement, ledger_facts(), "abc", choices)
-        return methods_markdown(Described(body, SAID, "", "my", tmp_path), "line", "@misc{a}").split("\n\n")[
-            2
-        ]
+        return methods_markdown(DescribedRelease(body, SAID, "", "my", tmp_path), "line", "@misc{a}").split(
+            "\n\n"
+        )[2]
 
     drafted = paragraph(RunChoices(drafted_from_table=True))
     assert "covers the counts and the records given these declarations, and not the declarations" in drafted

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from tasks.core.errors import InternalError
-from tasks.core.metadata.described import Publication
 from tasks.core.metadata.registry import registry_yaml
+from tasks.core.metadata.release_facts import Publication
 from tests.oracles.described import SAID, described
 
 DRAWN = ("lengths", "fitted")

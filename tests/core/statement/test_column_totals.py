@@ -8,7 +8,7 @@ import pytest
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.statement.column_totals import column_totals, to_look_at
+from tasks.core.statement.column_totals import attention_sentences, column_totals
 from tasks.core.statement.differential_privacy.statement import accounted_statement
 from tasks.core.statement.differential_privacy.words import LengthsWords
 from tests.oracles.releases import ledger_facts, release
@@ -55,7 +55,7 @@ def test_totals_add_up_what_was_measured_with_the_error_bar_of_the_sum() -> None
 
 
 def test_a_column_of_noise_alone_and_one_of_few_records_are_told_with_what_to_do() -> None:
-    told = to_look_at(drawn([30, -20, 5, 0], [180, 210], [300, 150]))
+    told = attention_sentences(drawn([30, -20, 5, 0], [180, 210], [300, 150]))
     nothing, empty, rare = told
     assert nothing.startswith("The counts of 'income' add up to 15, which can't be told from nothing")
     assert "± 79 in 95 of 100" in nothing
@@ -66,7 +66,7 @@ def test_a_column_of_noise_alone_and_one_of_few_records_are_told_with_what_to_do
 
 def test_no_declared_column_and_no_column_of_0_and_1_is_said_to_have_too_many_values() -> None:
     """All of a declared column's values are counted, and what a 0 that means absence leaves is one."""
-    told = to_look_at(
+    told = attention_sentences(
         drawn([60, 20, 5, 20], [480, 510], [90], values=(bin_labels(EDGES), ("f", "m"), ("1",)))
     )
     assert not any("too many different values" in sentence for sentence in told)
@@ -84,7 +84,7 @@ def test_a_wall_of_columns_is_one_sentence_with_an_example() -> None:
         counts=np.full(30, 7),
         survives=np.ones(30, np.bool_),
     )
-    nothing, empty = to_look_at(
+    nothing, empty = attention_sentences(
         drawn([0] * 4, [0] * 2, [], schema=schema, levels=(level,), values=(("v",),) * 30)
     )
     assert nothing.startswith("The counts of 30 columns can't be told from nothing: 'c00', 'c01'")
@@ -93,17 +93,17 @@ def test_a_wall_of_columns_is_one_sentence_with_an_example() -> None:
 
 
 def test_nothing_is_told_where_there_is_nothing_to_tell() -> None:
-    assert to_look_at(drawn([300, 300, 200, 100], [480, 510], [300, 250])) == []
-    assert to_look_at(drawn([300, 300, 200, 100], [480, 510], [])) == [], "that is told elsewhere"
+    assert attention_sentences(drawn([300, 300, 200, 100], [480, 510], [300, 250])) == []
+    assert attention_sentences(drawn([300, 300, 200, 100], [480, 510], [])) == [], "that is told elsewhere"
     assert column_totals(drawn([1, 1, 1, 1], [1, 1], [], levels=())) == []
 
 
 def test_a_sensitivity_below_the_width_lowers_what_is_expected() -> None:
     measurement = drawn([100, 50, 50, 20], [250, 210], [300])
-    empty, rare = to_look_at(measurement)
+    empty, rare = attention_sentences(measurement)
     assert "'income', 'sex'" in empty and "'town'" in rare
     level = dataclasses.replace(measurement.levels[0], sensitivity=1)  # of 3 values one is counted
-    assert to_look_at(dataclasses.replace(measurement, levels=(level,))) == []
+    assert attention_sentences(dataclasses.replace(measurement, levels=(level,))) == []
 
 
 @pytest.mark.parametrize("cells", [1, 4, 30])
@@ -137,8 +137,8 @@ def test_the_statement_has_totals_and_sentences() -> None:
         assert column["noisy_total"] == noisy
     low = dataclasses.replace(measurement, number_of_records=10**6)
     stated = accounted_statement(low, ledger_facts(), "abc")
-    assert stated["columns_to_look_at"] == to_look_at(low) != []
-    assert set(to_look_at(low)) <= set(LengthsWords(stated).sentences())
+    assert stated["columns_to_look_at"] == attention_sentences(low) != []
+    assert set(attention_sentences(low)) <= set(LengthsWords(stated).sentences())
 
 
 def test_of_a_sample_no_column_is_low_for_what_was_not_looked_at() -> None:
@@ -146,4 +146,4 @@ def test_of_a_sample_no_column_is_low_for_what_was_not_looked_at() -> None:
         epsilon=1.0, delta=1e-6, reporting_length=1, sigma_proportions=(1.0,), record_limit=400
     )
     everywhere = drawn([300, 90, 0, 0], [210, 190], [200, 190], parameters=sampled)
-    assert to_look_at(everywhere) == []
+    assert attention_sentences(everywhere) == []

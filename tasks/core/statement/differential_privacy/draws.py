@@ -60,7 +60,7 @@ _ACCOUNT = (
 )
 
 
-class StatedDraw(ABC):
+class DrawDescription(ABC):
     """One draw, as a statement describes it."""
 
     @abstractmethod
@@ -228,7 +228,7 @@ _DRAWN_OF_LENGTHS = (
 
 
 @dataclass(frozen=True)
-class LengthsDraw(StatedDraw):
+class LengthsDraw(DrawDescription):
     """A draw by lengths: counts of one attribute, of two, and so on."""
 
     measurement: Measurement
@@ -455,7 +455,7 @@ _DRAWN_OF_TABLES = (
 
 
 @dataclass(frozen=True)
-class FittedDraw(StatedDraw):
+class FittedDraw(DrawDescription):
     """A draw of a workload's tables, for records that are fitted to them."""
 
     measurement: WorkloadMeasurement

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tasks.core.arrays import Json
 from tasks.core.figures import format_whole, plain_up
 from tasks.core.sentences import sentences_of
-from tasks.core.statement.differential_privacy.words import factor
+from tasks.core.statement.differential_privacy.words import format_risk_factor
 
 _TEXT = sentences_of("questions")
 
@@ -54,7 +54,10 @@ class _Answers:
     def parameters(self) -> Iterator[str]:
         epsilon, delta = self._claim["epsilon"], plain_up(self._claim["delta"])
         yield self._text.say(
-            "answer.parameters.claim", epsilon=plain_up(epsilon), delta=delta, factor=factor(epsilon)
+            "answer.parameters.claim",
+            epsilon=plain_up(epsilon),
+            delta=delta,
+            factor=format_risk_factor(epsilon),
         )
         for sentence in conditions_of(self._stated):
             yield _TEXT.say("answer.parameters.condition", sentence=sentence)

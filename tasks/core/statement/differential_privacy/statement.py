@@ -22,8 +22,8 @@ from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.figures import format_whole
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import sentences_of
-from tasks.core.statement.column_totals import column_totals, to_look_at
-from tasks.core.statement.differential_privacy.draws import FittedDraw, LengthsDraw, StatedDraw
+from tasks.core.statement.column_totals import attention_sentences, column_totals
+from tasks.core.statement.differential_privacy.draws import DrawDescription, FittedDraw, LengthsDraw
 from tasks.core.statement.differential_privacy.questions import answer_questionnaire
 from tasks.core.statement.plain_words import STATEMENT_FORMAT
 from tasks.core.statement.preparation import column_json, preparation_paragraph
@@ -152,7 +152,7 @@ def accounted_statement(
             not one that a release may hold (test P5).
     """
     choices = choices or RunChoices()
-    draw: StatedDraw
+    draw: DrawDescription
     if isinstance(measurement, WorkloadMeasurement):
         draw = FittedDraw(measurement)
     else:
@@ -177,7 +177,7 @@ def accounted_statement(
         "guarantee": _guarantee(measurement, draw, ledger.unit) if measurement.private else None,
         "columns": draw.columns(_columns(measurement)),
         "prepared": preparation_paragraph(measurement.schema, filled=measurement.never_empty),
-        "columns_to_look_at": to_look_at(measurement),
+        "columns_to_look_at": attention_sentences(measurement),
         "group_privacy": groups,
         "group_privacy_rule": _TEXT.say("claim.several_rows") if ledger.unit == "row" else None,
         "disclosed_uniques": _disclosed_uniques(measurement, parts["noisy_count"], ledger),
@@ -199,7 +199,7 @@ def accounted_statement(
     return content
 
 
-def _guarantee(measurement: AnyMeasurement, draw: StatedDraw, unit: str) -> Json:
+def _guarantee(measurement: AnyMeasurement, draw: DrawDescription, unit: str) -> Json:
     """The claim and the theorem behind it (T2)."""
     parameters = measurement.parameters
     return {

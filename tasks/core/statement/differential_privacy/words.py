@@ -12,12 +12,12 @@ from tasks.core.statement.plain_words import PlainWords, Topic
 _TEXT = sentences_of("differential_privacy")
 
 
-def factor(epsilon: float) -> str:
+def format_risk_factor(epsilon: float) -> str:
     """e^epsilon: how many times as likely an outcome may be with a subject as without, rounded up."""
     return format_up(math.exp(epsilon) if epsilon < 700 else math.inf, 2)
 
 
-def some_pairs(measured: int, every: int) -> list[str]:
+def unmeasured_pairs_note(measured: int, every: int) -> list[str]:
     """That not all pairs of columns were measured, where that is so. Args: every: how many there are."""
     if measured == every:
         return []
@@ -60,7 +60,7 @@ class NoisyWords(PlainWords):
         epsilon, delta, attack = format_up(claim["epsilon"]), format_up(claim["delta"]), claim["attack"]
         if population := self.statement["population"]:
             dataset = _TEXT.say("promise.dataset_of_population", dataset=dataset, population=population)
-        vintage, times = self.statement["vintage"], factor(claim["epsilon"])
+        vintage, times = self.statement["vintage"], format_risk_factor(claim["epsilon"])
         false_alarm, power = format_percent_up(attack["false_alarm"]), format_percent_up(attack["power"], 3)
         told = [
             self._text.say(
@@ -209,4 +209,4 @@ class FittedWords(NoisyWords):
         together = [sorted({*table["columns"]}) for table in self.statement["tables"]]
         pairs = {pair for names in together for pair in itertools.combinations(names, 2)}
         columns = sum(column["noisy_total"] is not None for column in self.statement["columns"])
-        return some_pairs(len(pairs), math.comb(columns, 2))
+        return unmeasured_pairs_note(len(pairs), math.comb(columns, 2))

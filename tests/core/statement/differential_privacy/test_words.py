@@ -6,7 +6,7 @@ import math
 import pytest
 
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
-from tasks.core.statement.differential_privacy.words import LengthsWords, factor
+from tasks.core.statement.differential_privacy.words import LengthsWords, format_risk_factor
 from tests.oracles.releases import ledger_facts, release
 
 
@@ -43,14 +43,14 @@ def test_the_words_follow_the_figures(changes, phrase):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 50.0, 650.0])
 def test_the_factor_is_never_below_e_to_the_epsilon(epsilon):
-    shown = factor(epsilon).replace(",", "")
+    shown = format_risk_factor(epsilon).replace(",", "")
     if "10" in shown and "·" in shown:
         return
     assert float(shown) >= math.exp(epsilon) * (1 - 1e-12)
 
 
 def test_a_factor_too_large_to_compute_is_not_shown_smaller():
-    assert factor(5000.0) == "∞"
+    assert format_risk_factor(5000.0) == "∞"
 
 
 def test_a_test_engines_draw_says_only_that_it_is_not_private():

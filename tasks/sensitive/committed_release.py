@@ -20,12 +20,12 @@ from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.protections import vintage_of
-from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.protect import release_name
 
 
 @dataclass(frozen=True)
-class Recalled:
+class DescribedRun:
     """The public facts of a run.
 
     Attributes:
@@ -36,24 +36,26 @@ class Recalled:
     unreadable: ParameterError | None = None
 
 
-def describe_or_recall(configuration: RunConfiguration, scheduled: str | None) -> Recalled:
+def describe_or_recall_run(configuration: RunConfiguration, scheduled: str | None) -> DescribedRun:
     """The public facts, for a run that may only return what is committed.
 
     Raises:
         ParameterError: see `describe`; there is no such release either.
     """
     try:
-        return Recalled(describe(configuration, scheduled))
+        return DescribedRun(describe(configuration, scheduled))
     except ParameterError as error:
         problem = error
-    recalled = _recalled(configuration, scheduled) if configuration.protection.is_drawn_once else None
+    recalled = (
+        _describe_committed(configuration, scheduled) if configuration.protection.is_drawn_once else None
+    )
     if recalled is None:
         raise problem
-    return Recalled(recalled, problem)
+    return DescribedRun(recalled, problem)
 
 
-def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFacts | None:
-    ledger = kept_ledger()
+def _describe_committed(configuration: RunConfiguration, scheduled: str | None) -> RunFacts | None:
+    ledger = open_user_ledger()
     if not ledger.is_registered(configuration.dataset):
         return None
     vintage = vintage_of(configuration, scheduled)

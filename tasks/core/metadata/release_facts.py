@@ -62,7 +62,7 @@ class Publication(BaseModel):
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedRelease:
     """One release.
 
     Attributes:

@@ -17,7 +17,7 @@ from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.messages import say
-from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.read import SensitiveTable, require_unchanged
 from tasks.step import step
 from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, write_json
@@ -58,7 +58,7 @@ def judge_contract(
     if broken and drawn_as is not None:
         # First of all: what is in the ledger is told, whenever this process ends.
         vintage, public = drawn_as
-        kept_ledger().note_stop(run.dataset, vintage, BROKEN, contract.meaning, public)
+        open_user_ledger().note_stop(run.dataset, vintage, BROKEN, contract.meaning, public)
 
     def write(folder: Path) -> None:
         result, page = validation_result(judged, contract, schema)
