@@ -273,7 +273,7 @@ class RunWorkspace(Workspace):
         return self.root / zone / self.dataset / self.label
 
 
-def read_json(path: Path) -> Any:
+def load_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -19,7 +19,7 @@ from tasks.lineage_events import announce_release
 from tasks.public.publish import Release
 from tasks.public.summary import artifact_key, picture
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace, read_json
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace, load_json
 
 _DRAWN_BEFORE = "as it was when an earlier run drew the release"
 
@@ -34,16 +34,15 @@ def record_lineage(
     """Create the artifacts ``lineage-<dataset>`` and, where there is a contract, ``contract-<dataset>``.
 
     Args:
-        workspace: where the release is.
         sensitive: what was made on the way from the table to the measurement, in order; none where an
             earlier run made that.
     """
     folder = workspace.root / release.key
-    told = Lineage.of_json(read_json(folder / LINEAGE))
+    told = Lineage.of_json(load_json(folder / LINEAGE))
     announce_release(told, folder.name)
     whole_lineage = _with_stages(told, workspace, sensitive)
     contract = folder / "contract.json"
-    rules = read_json(contract)["rules"] if contract.is_file() else []
+    rules = load_json(contract)["rules"] if contract.is_file() else []
     lines = [
         picture(diagram(whole_lineage, release.key)),
         "",

@@ -17,7 +17,7 @@ from tasks.messages import tell
 from tasks.public.bundles.opening import open_counts
 from tasks.public.releases import PAGE
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, StoredTable, read_json
+from tasks.storage import INTERMEDIATE, StoredTable, load_json
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def write_page(
         aggregates=reported,
         ranges=read_all_ranges(into.path(counts[0]), reported.reporting_length),
         synthetic=open_synthetic_records(records),
-        fit=read_json(evaluation / "evaluation.json").get("fit"),
+        fit=load_json(evaluation / "evaluation.json").get("fit"),
         naming=settings.naming(stated, bundle.schema()),
     )
     held = reported if counts[1] is None else read_aggregates(into.path(counts[1]))
@@ -107,4 +107,4 @@ def read_statement(into: Output, statement: StoredTable) -> tuple[Json, Json | N
     """The content of ``privacy.json``, and of ``contract.json`` where there was a contract."""
     folder = into.path(statement)
     contract = folder / "contract.json"
-    return read_json(folder / "privacy.json"), read_json(contract) if contract.is_file() else None
+    return load_json(folder / "privacy.json"), load_json(contract) if contract.is_file() else None

@@ -51,11 +51,7 @@ def publish_release(
     measurement: StoredTable,
     written: StoredTable,
 ) -> Release:
-    """Put the released files in place with a manifest; a release equal to an earlier one is not repeated.
-
-    Args:
-        workspace: where.
-    """
+    """Put the released files in place with a manifest; a release equal to an earlier one is not repeated."""
     bundle = open_bundle(workspace, measurement)
     vintage = bundle.vintage
     home = workspace.release / configuration.dataset
@@ -104,7 +100,6 @@ def _are_equal_releases(one: Path, other: Path) -> bool:
 
 
 def _files(folder: Path) -> list[str]:
-    """Every released file below a folder, by its relative name; errata came later."""
     names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(name for name in names if name != ERRATA)
 

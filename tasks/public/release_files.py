@@ -45,7 +45,7 @@ from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
 from tasks.public.releases import PAGE, TEMPLATE, page_file
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, read_json, write_json
+from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, load_json, write_json
 
 #: What these files are made from, as the manifest says it.
 DESCRIBED = "the statement, the released files and public configuration"
@@ -59,7 +59,7 @@ def write_documents(configuration: RunConfiguration, folder: Path, files: Sequen
         files: their entries in the manifest, that of ``privacy.json`` among them.
     """
     release = DescribedRelease(
-        statement=read_json(folder / "privacy.json"),
+        statement=load_json(folder / "privacy.json"),
         said=configuration.publication,
         title=configuration.report.title,
         prefix=configuration.prefix,
@@ -147,7 +147,6 @@ class BuiltCounts(HoldsResults):
     def _write_counts(
         self, workspace: Workspace, bundle: CountsBundle, prefix: str, folder: Path
     ) -> dict[str, int]:
-        """Write what is reported; return how many rows each file has."""
         rows: dict[str, int] = {}
         aggregates = read_aggregates(workspace.path(self.aggregates))
         drawn = bundle.drawn()
@@ -162,7 +161,6 @@ class BuiltCounts(HoldsResults):
     def _write_records(
         self, workspace: Workspace, bundle: CountsBundle, configuration: RunConfiguration, folder: Path
     ) -> dict[str, int]:
-        """Write the synthetic records and their counts; return how many rows each file has."""
         prefix, rows = configuration.prefix, {}
         if self.records is not None:
             records = open_synthetic_records(workspace.path(self.records))
@@ -205,7 +203,7 @@ def copy_written_files(written: Path, folder: Path) -> list[Json]:
             place.mkdir(exist_ok=True)
         else:
             shutil.copyfile(path, place)
-    entries: list[Json] = read_json(written / _ENTRIES)
+    entries: list[Json] = load_json(written / _ENTRIES)
     return entries
 
 
@@ -294,7 +292,6 @@ _FITTED = (
 
 
 def _origins(configuration: RunConfiguration, bundle: CountsBundle) -> dict[str, MadeFrom]:
-    """What each released file was made from, by its name without prefix."""
     of_protection = dict(bundle.origins)
     counts = of_protection.pop("counts")
     origins = dict.fromkeys(_COUNTS, counts) | of_protection | _COMMON | _records_origin(configuration)
@@ -330,7 +327,6 @@ def _records_origin(configuration: RunConfiguration) -> dict[str, MadeFrom]:
 
 
 def _base(file: str, origins: Mapping[str, MadeFrom]) -> str:
-    """The name without prefix."""
     for name in origins:
         if file == name or file.endswith(f"_{name}"):
             return name

@@ -21,11 +21,10 @@ from tasks.messages import tell
 from tasks.public.publish import Release
 from tasks.public.releases import MANIFEST, page_file, released_on
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, Workspace, read_json
+from tasks.storage import INTERMEDIATE, Workspace, load_json
 
 
 def artifact_key(kind: str, dataset: str) -> str:
-    """The key of an artifact. Args: kind: such as ``lineage``. dataset: whose."""
     name = re.sub(r"[^a-z0-9]+", "-", dataset.lower()).strip("-")
     return f"{kind}-{name}"
 
@@ -42,7 +41,6 @@ def file_link(path: Path) -> str:
 
 
 def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """A table. Args: header, rows: cells, already escaped."""
     lines = [header, ("---",) * len(header), *rows]
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
@@ -51,11 +49,7 @@ def table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]
 def tell_unchanged(
     workspace: Workspace, configuration: RunConfiguration, vintage: str, earlier: str, place: str
 ) -> None:
-    """Say that what an earlier vintage made is returned, and make the artifact ``unchanged-<dataset>``.
-
-    Args:
-        workspace: where it is.
-    """
+    """Say that what an earlier vintage made is returned, and make the artifact ``unchanged-<dataset>``."""
     drawn = "nothing was drawn, and nothing was charged. " if configuration.protection.is_drawn_once else ""
     said = (
         f"Nothing new: vintage {vintage!r} would be made of the same as vintage {earlier!r}, under the same "
@@ -77,7 +71,6 @@ def summarise_release(
     """Create the artifact ``summary-<dataset>``, and tell where a release is that of before.
 
     Args:
-        workspace: where the release is.
         is_recalled: whether an earlier run made the measurement.
     """
     folder = workspace.root / release.key
@@ -106,7 +99,7 @@ def _is_the_same(
 
 
 def _lines(folder: Path, release: Release, told: str, prefix: str) -> list[str]:
-    statement, lineage = read_json(folder / "privacy.json"), Lineage.of_json(read_json(folder / LINEAGE))
+    statement, lineage = load_json(folder / "privacy.json"), Lineage.of_json(load_json(folder / LINEAGE))
     vintage, dataset = as_markdown(lineage.vintage), as_markdown(lineage.dataset)
     rows = [
         ("protection", _protection(statement, lineage)),
@@ -171,6 +164,6 @@ def _contract(folder: Path) -> list[tuple[str, str]]:
     path = folder / "contract.json"
     if not path.is_file():
         return []
-    verdicts = [str(rule["verdict"]) for rule in read_json(path)["rules"]]
+    verdicts = [str(rule["verdict"]) for rule in load_json(path)["rules"]]
     counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
     return [("contract", as_markdown(f"{len(verdicts)} rules, on what is released: {counted}"))]

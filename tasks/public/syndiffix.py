@@ -46,7 +46,7 @@ from tasks.public.release_files import (
 )
 from tasks.public.releases import PAGE, page_file
 from tasks.step import Output, step
-from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, read_json, write_json
+from tasks.storage import INTERMEDIATE, HoldsResults, StoredTable, Workspace, load_json, write_json
 from tasks.version import code_version
 
 
@@ -180,9 +180,8 @@ def _microdata_files(prefix: str) -> list[str]:
 
 
 def _index(bundle: Bundle) -> Json:
-    """Of the tables per question: file to its columns."""
     path = bundle.folder / "tables" / "index.json"
-    return read_json(path) if path.is_file() else {}
+    return load_json(path) if path.is_file() else {}
 
 
 def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
@@ -193,7 +192,7 @@ def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
     own, others = bundle.sha256(), set()
     # A name with a dot in front is of a release that is not one yet.
     for path in (workspace.release / bundle.dataset).glob("[!.]*/privacy.json"):
-        stated = read_json(path)
+        stated = load_json(path)
         if stated.get("regime") != SYNDIFFIX_REGIME:
             continue
         if stated["measurement_sha256"] != own:

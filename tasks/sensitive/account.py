@@ -136,7 +136,6 @@ def watch_budget(workspace: Workspace, configuration: RunConfiguration, charge: 
 
 
 def account_page(account: Account, audit: Audit, left: int) -> str:
-    """An account in Markdown: a bar, what is left, a table of releases."""
     caps, spent = account.caps, account.spent
     used = float(spent.mu_squared / caps.mu_squared)
     bar = budget_gauge(used, account.epsilon_spent, float(caps.epsilon))

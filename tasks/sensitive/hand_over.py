@@ -33,7 +33,6 @@ def hand_over(
     """Copy a measurement out of the ledger's place; the same one however often it is done.
 
     Args:
-        workspace: where it is handed over.
         scope: where the ledger counts.
     """
     policies = open_user_ledger().policy_changes(name.dataset, drawn.head)
@@ -91,7 +90,6 @@ def _cap_facts(caps: Caps) -> CapFacts:
 
 
 def _charges(account: Account) -> tuple[ChargeFacts, ...]:
-    """Of all charged releases, equal ones together, in the order in which they were first made."""
     each = Counter((r.mu_squared, r.threshold_delta) for r in account.reservations if r.is_charged)
     return tuple(
         ChargeFacts(number, float_up(mu_squared), float_up(delta))
@@ -114,7 +112,6 @@ def hand_over_folders(
     """Put what the ledger has no account of where it is published from.
 
     Args:
-        workspace: where it is.
         described: the public facts of the run.
         folders: what may leave, by the name that it is to have there; None is left out.
     """

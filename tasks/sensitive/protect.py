@@ -257,7 +257,6 @@ def protect_records(
     """Draw the release's noise once, or return the measurement that was drawn before.
 
     Args:
-        workspace: where it is handed over.
         records: the coded records; None for a release that is committed.
         judged: the same table judged by its strict contract, whose verdicts are kept with what is drawn.
         table_hash: keyed, of the table that the records were made from.

@@ -31,9 +31,6 @@ def report_dropped_cells(run: RunWorkspace, configuration: RunConfiguration, rea
 
     Under differential privacy the line is the same whatever was dropped, and names a folder of this run
     also where the step was skipped: a terminal may be logged, and neither may tell of the table (R3).
-
-    Args:
-        run: where both are.
     """
     path = run.folder(SENSITIVE) / f"{configuration.prefix}_{DROPPED}"
     shutil.copyfile(run.path(read) / DROPPED, path)
@@ -104,7 +101,6 @@ class EncodingRules(Model):
 
     @classmethod
     def of(cls, configuration: RunConfiguration, parameters: AnyParameters | None) -> "EncodingRules":
-        """Those of a run; ``parameters`` of the draw, if there is one."""
         if parameters is None:
             return cls(total=False, record_limit=configuration.input.record_limit)
         # Constraints are held by fitted records alone, so a draw by lengths fills no cell.
@@ -115,9 +111,6 @@ class EncodingRules(Model):
 @step(SENSITIVE, makes="coded records", folder="coded_records", progress="ingest")
 def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: EncodingRules) -> None:
     """Read, normalise, join by subject and code the records.
-
-    Args:
-        schema: the public schema.
 
     Raises:
         InputError: see `encode`; or the table was changed meanwhile.

@@ -10,7 +10,7 @@ from tasks.leftovers import process_mark
 from tasks.messages import say
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.opening import configured_digest
-from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace, read_json
+from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace, load_json
 
 _TABLES = "tables.json"
 
@@ -27,7 +27,6 @@ def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> No
     """Record the table that a release is about to be drawn from: whoever draws may die right after it.
 
     Args:
-        workspace: where it is kept.
         table_hash: its `fingerprint`.
     """
     add_to_record(workspace, name.dataset, _TABLES, {_label(name.vintage, name.digest): table_hash})
@@ -68,7 +67,7 @@ def _label(vintage: str, digest: str) -> str:
 def read_record(workspace: Workspace, dataset: str, file: str) -> dict[str, Any]:
     """What earlier runs noted of a dataset in a file of ``sensitive/``; nothing where it can't be read."""
     try:
-        body: dict[str, Any] = read_json(workspace.sensitive / dataset / file)
+        body: dict[str, Any] = load_json(workspace.sensitive / dataset / file)
     except (OSError, ValueError):
         return {}
     return body

@@ -108,7 +108,6 @@ def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = Fal
     """Remove what is too old.
 
     Args:
-        workspace: where.
         dataset: whose; logs and comparisons of batches are those of the whole workspace.
         days: how many days it may be kept.
         dry: only count what would be removed.
@@ -138,7 +137,6 @@ def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = Fal
 
 
 def _lock(workspace: Workspace, dataset: str) -> int:
-    """An open file that runs of a dataset hold together, and a purge alone."""
     home = workspace.sensitive / dataset
     home.mkdir(parents=True, exist_ok=True)
     return os.open(home / ".in_use", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -48,8 +48,6 @@ class EarlierOutput:
 
 @dataclass(frozen=True)
 class PlannedOutput:
-    """What a run is to make."""
-
     series: str
     made_of: str
 
@@ -125,11 +123,7 @@ def record_drawn_records(
 
 @step(SENSITIVE)
 def find_equal_draw(workspace: Workspace, name: ReleaseName, records: StoredTable) -> str | None:
-    """The vintage of the last release of these settings, where it was drawn from these very records.
-
-    Args:
-        workspace: where it is recorded what was drawn from.
-    """
+    """The vintage of the last release of these settings, where it was drawn from these very records."""
     ledger = open_user_ledger()
     if not ledger.is_registered(name.dataset):
         return None

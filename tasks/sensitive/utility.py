@@ -32,7 +32,6 @@ class UtilitySettings(Model):
     def of(
         cls, configuration: RunConfiguration, bins: dict[str, tuple[float, ...]] | None = None
     ) -> "UtilitySettings | None":
-        """Those of a run, with its edges where its tables are typed; None where it does not ask for it."""
         request = configuration.evaluate_utility
         if request is None:
             return None

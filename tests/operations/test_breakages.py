@@ -3,15 +3,13 @@
 The rows of the runbook's table "When things break"; workers that die have a file of their own.
 """
 
-import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.flows import pipeline
 from tests.flows.processes import assert_whole, configuration_file, releases, unfinished
 from tests.flows.test_resume import POINTS
 from tests.operations.installation import Gate, Installation, awaited
@@ -67,22 +65,6 @@ def test_a_database_of_prefect_that_restarts_stops_no_run(tmp_path: Path, postgr
         installation.close()
 
 
-def test_an_input_that_is_replaced_while_it_is_read_is_refused_and_charges_nothing(
-    tmp_path: Path, worker: Installation
-) -> None:
-    gate, deployment, run = started(worker, tmp_path, "during encode", dataset="replaced")
-    pipeline.write(tmp_path / "people.csv", pipeline.rows(310, seed=2))
-    gate.open()
-    state = worker.ended(run)
-    assert state["type"] == "FAILED"
-    assert "changed" in state["message"], state
-    assert worker.phases("replaced") == []
-    assert releases(tmp_path, "replaced") == []
-    again = worker.run(deployment, vintage="2026-11")
-    assert worker.ended(again)["type"] == "COMPLETED"
-    assert_released_once(worker, tmp_path, "replaced")
-
-
 def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(
     tmp_path: Path, worker: Installation
 ) -> None:
@@ -104,33 +86,6 @@ def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(
     assert worker.phases("twice") == ["commit", "commit"]
     assert releases(tmp_path, "twice") == ["2026-11-1", "2026-12-1", "latest"]
     assert_whole(tmp_path, "twice")
-
-
-def test_a_ledger_that_was_cut_short_or_edited_stops_every_draw_until_it_is_restored(
-    tmp_path: Path, worker: Installation
-) -> None:
-    deployment = worker.deploy(configuration_file(tmp_path, dataset="cut"))
-    worker.start_worker()
-    assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
-    place = Path(worker.environment["MARGINALIA_LEDGER"]) / "ledger.sqlite"
-    whole = place.read_bytes()
-
-    def refused() -> None:
-        state = worker.ended(worker.run(deployment, vintage="2026-12"))
-        assert state["type"] == "FAILED"
-        assert "ledger" in state["message"] and "backup" in state["message"], state
-        assert releases(tmp_path, "cut") == ["2026-11-1", "latest"]
-        place.write_bytes(whole)
-
-    place.write_bytes(whole[: len(whole) // 2])
-    refused()
-    # Somebody gives the dataset a larger cap by hand.
-    with closing(sqlite3.connect(place)) as chain, chain:
-        chain.execute("drop trigger entries_are_never_changed")
-        chain.execute("update entries set body = replace(body, '20', '90')")
-    refused()
-    assert worker.ended(worker.run(deployment, vintage="2026-12"))["type"] == "COMPLETED"
-    assert worker.phases("cut") == ["commit", "commit"]
 
 
 @contextmanager
@@ -163,18 +118,3 @@ def test_a_full_disk_is_said_to_be_full_and_leaves_no_half_release(
         assert [name for name in releases(tmp_path, dataset) if name != "latest"] == []
     assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
     assert_released_once(worker, tmp_path, dataset)
-
-
-def test_a_run_that_is_retried_after_its_commit_draws_nothing_anew(
-    tmp_path: Path, worker: Installation
-) -> None:
-    gate, _, run = started(worker, tmp_path, "during publish", dataset="retried")
-    measured = {path.name for path in (tmp_path / "out" / "measurement" / "retried").iterdir()}
-    worker.kill_worker()
-    gate.open()
-    worker.found_dead(run)
-    worker.start_worker()
-    worker.retry(run)
-    assert worker.ended(run)["type"] == "COMPLETED"
-    assert {path.name for path in (tmp_path / "out" / "measurement" / "retried").iterdir()} == measured
-    assert_released_once(worker, tmp_path, "retried")

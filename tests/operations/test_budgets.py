@@ -2,7 +2,6 @@
 
 import http.server
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows import pipeline
 from tests.flows.processes import configuration_file, configured
 from tests.operations.installation import Installation, awaited
 
@@ -164,61 +162,3 @@ def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
     awaited(lambda: any(said in line for run in runs for line in worker.logs(run)), "a log says so")
     assert len(worker.post("/flow_runs/filter", asked)) == 1 + len(runs), "no other one is made"
     assert worker.phases("scheduled") == ["commit"]
-
-
-def test_twelve_releases_of_a_changing_table_cost_the_vector_and_the_thirteenth_is_refused(
-    tmp_path: Path, worker: Installation
-) -> None:
-    """D16: each (1, 1e-6, share .1), all at delta 1e-5."""
-    dataset = "twelve"
-    cap = ("--cap", "3.4878892116", "1e-5", "--threshold-delta", "1.2e-6")
-    worker.command("ledger", dataset, *cap)
-    deployment = worker.deploy(configuration_file(tmp_path, dataset=dataset, noise_epsilon=1, delta=1e-6))
-    worker.start_worker()
-    for month in range(1, 13):
-        pipeline.write(tmp_path / "people.csv", pipeline.rows(300 + 10 * month))
-        assert worker.ended(worker.run(deployment, vintage=f"2026-{month:02}"))["type"] == "COMPLETED"
-    facts = json.loads(worker.command("ledger", dataset, "--json"))
-    assert facts["spent"]["mu_squared"] ** 0.5 == pytest.approx(0.8158009704, abs=1e-9)
-    assert facts["spent"]["threshold_delta"] == pytest.approx(1.19999934e-06, rel=1e-8)
-    assert facts["spent"]["epsilon"] == pytest.approx(3.487889197, abs=1e-8)
-    assert facts["spent"]["releases"] == 12
-    assert facts["left"]["runs"] == 0
-    state = worker.ended(worker.run(deployment, vintage="2027-01"))
-    assert state["type"] == "FAILED"
-    assert "12 releases were charged so far" in state["message"]
-    worker.command("ledger", dataset, "--export", tmp_path / "export.jsonl")
-    assert "entries verified" in worker.command("ledger", "--verify", tmp_path / "export.jsonl")
-    again = worker.run(deployment, vintage="2026-05")
-    assert worker.ended(again)["type"] == "COMPLETED"
-    said = "nothing was drawn and nothing was charged"
-    awaited(lambda: any(said in line for line in worker.logs(again)), "the run's log says so")
-    assert worker.phases(dataset) == ["commit"] * 12
-
-
-@pytest.mark.parametrize("kind", ["folder", pytest.param("database", marks=pytest.mark.needs_postgresql)])
-def test_five_races_of_two_workers_for_one_budget_have_one_winner_each(
-    kind: str, tmp_path: Path, worker: Installation, request: pytest.FixtureRequest
-) -> None:
-    if kind == "database":
-        address = request.getfixturevalue("postgresql").create(tmp_path.name)
-        worker.environment["MARGINALIA_LEDGER"] = address
-    worker.start_worker()
-    end_other = worker.another_worker()
-    try:
-        for number in range(5):
-            dataset, folder = f"race-{kind}-{number}", tmp_path / str(number)
-            folder.mkdir()
-            # Room for one release of this configuration; the same columns need a reason for another budget.
-            worker.command("ledger", dataset, "--cap", "6", "1e-6", "--reason", "other people")
-            file = configuration_file(folder, dataset=dataset, privacy={"releases": 1})
-            # Two deployments: runs of one wait for each other.
-            deployments = [worker.deploy(Path(shutil.copy(file, folder / f"{name}.json"))) for name in "ab"]
-            # The turns of one dataset's runs would keep them apart: what is raced for is the ledger itself.
-            worker.post("/v2/concurrency_limits/", {"name": f"marginalia-{dataset}", "limit": 2})
-            runs = [worker.run(each, vintage=f"2026-0{month}") for month, each in enumerate(deployments, 1)]
-            assert sorted(worker.ended(each)["type"] for each in runs) == ["COMPLETED", "FAILED"]
-            assert worker.phases(dataset) == ["commit"]
-    finally:
-        end_other()
-    assert "entries verified" in worker.command("ledger")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import LedgerError, MeasurementLost
-from tasks.core.ledger.drawing import LOST, REUSED, draw_once
+from tasks.core.ledger.drawing import LOST, draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Database
 from tests.oracles.drawing import must_not_draw, write_measurement
@@ -35,24 +35,6 @@ def crash(server: PostgreSQL) -> None:
 
 def phases(ledger: Ledger) -> list[str]:
     return [each.phase for each in ledger.account(DATASET).reservations]
-
-
-@pytest.mark.needs_postgresql
-def test_postgresql_restarted_before_the_noise_costs_nothing(
-    database: Database, postgresql: PostgreSQL
-) -> None:
-    ledger = ledger_for(database)
-
-    def draw(folder: Path, leave: Leave) -> None:
-        crash(postgresql)
-        leave()
-
-    with pytest.raises(LedgerError, match="nothing is charged twice"):
-        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
-    assert phases(ledger) == ["reserve"]
-    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == (REUSED,)
-    assert charged(ledger) == 1
-    ledger.audit()
 
 
 @pytest.mark.needs_postgresql

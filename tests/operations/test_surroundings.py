@@ -96,31 +96,6 @@ def test_storage_that_is_slow_is_waited_for_and_one_that_refuses_is_named_by_its
         assert SECRET not in (worker.folder / log).read_text()
 
 
-def earlier_clock(folder: Path, seconds: int) -> dict[str, str]:
-    """What a process needs in its environment whose clock is to be behind."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("needs a C compiler (Debian: gcc)")
-    library = folder / "earlier_clock.so"
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, GATES / "earlier_clock.c"], check=True)
-    return {"LD_PRELOAD": str(library), "EARLIER_SECONDS": str(seconds)}
-
-
-def test_a_clock_that_is_set_back_changes_no_charge_and_is_told(tmp_path: Path, worker: Installation) -> None:
-    deployment = worker.deploy(configuration_file(tmp_path, dataset="earlier", privacy={"releases": 2}))
-    worker.start_worker()
-    assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
-    behind = earlier_clock(tmp_path, 2 * 24 * 3600)
-    for vintage, ends in (("2026-12", "COMPLETED"), ("2026-11", "COMPLETED"), ("2027-01", "FAILED")):
-        state = worker.ended(worker.run(deployment, behind, vintage=vintage))
-        assert state["type"] == ends, state
-    assert "does not cover this release" in state["message"]
-    assert worker.phases("earlier") == ["commit", "commit"]
-    assert releases(tmp_path, "earlier") == ["2026-11-1", "2026-12-1", "latest"]
-    assert_whole(tmp_path, "earlier")
-    assert "the clock was set back before entry" in worker.command("ledger", "earlier")
-
-
 def checkout(folder: Path) -> Path:
     """A clone of the code as it stands here, to be changed."""
     git = ["git", "-C", str(ROOT)]

@@ -8,8 +8,7 @@ import pytest
 
 from flows.command import main as command
 from tasks.core.errors import ParameterError, StoredTableMismatch
-from tasks.core.metadata import errata
-from tasks.core.metadata.errata import ERRATA, Erratum, errata_markdown, read_errata
+from tasks.core.metadata.errata import ERRATA, errata_markdown, read_errata
 from tasks.public.releases import (
     all_releases,
     point_latest,
@@ -165,12 +164,6 @@ def test_what_is_under_way_is_no_release(home: Path) -> None:
     (home / ".candidate-1").mkdir()
     (home / "notes").mkdir()
     assert [path.name for path in all_releases(home)] == list(index(home))
-
-
-def test_the_text_is_read_back_as_it_was_said() -> None:
-    said = [Erratum("2026-11-30", "corrected", "A: *b* | c"), Erratum("2026-12-01", "withdrawn", "d", "e 1")]
-    text = errata_markdown("people", "2026-11", "2026-11-1", said)
-    assert [each.groupdict()["text"] for each in errata._ENTRY.finditer(text)] == ["A: *b* | c", "d"]
 
 
 def test_what_replaces_a_release_is_asked_where_a_name_is_a_release_and_a_vintage(

@@ -1,7 +1,6 @@
 """``marginalia export``: the bytes that runs wrote before, closed files, and where they must not go."""
 
 import hashlib
-import json
 import stat
 from pathlib import Path
 
@@ -170,9 +169,3 @@ def test_text_of_a_run_grows_with_its_pairs_alone(tmp_path: Path) -> None:
         assert not {path.name.removeprefix("my_") for path in paths} & set(BEFORE)
         sizes.append(sum(path.stat().st_size for path in paths if path.suffix == ".tsv"))
     assert sizes[1] < 6 * sizes[0], "28 pairs to 6, and 70 quadruples to 1"
-
-
-def test_sources_are_plain(run: Path) -> None:
-    assert set(json.loads((run / "aggregate" / "sources.json").read_text())) == {
-        "prefix", "resolution", "records", "marginals",
-    }  # fmt: skip

@@ -17,7 +17,7 @@ from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.plan.describe import describe
-from tasks.sensitive.protect import admit_release, charge_of_run, register_at_first_draw, release_name
+from tasks.sensitive.protect import admit_release, charge_of_run, register_at_first_draw
 from tasks.storage import Workspace
 from tests.flows import pipeline
 
@@ -163,11 +163,6 @@ def test_a_configured_cap_stops_no_run_of_a_dataset_whose_cap_was_raised(
     assert command.main(["ledger", "people", "--cap", "3", "1e-5"]) == 0
     admitted(pipeline.prepared(tmp_path, noise_epsilon=1.0, privacy={"cap": cap}))
     assert "ATTENTION: privacy.cap is not the cap in force" in capsys.readouterr().err
-
-
-def test_a_plan_does_not_name_a_release(tmp_path: Path) -> None:
-    few, many = planned(tmp_path, releases=2), planned(tmp_path, releases=12)
-    assert release_name(few, describe(few)) == release_name(many, describe(many))
 
 
 def test_plans_that_promise_nothing_are_refused(tmp_path: Path, own_ledger: Path) -> None:

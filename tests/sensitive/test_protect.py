@@ -37,7 +37,7 @@ from tasks.sensitive.account import note_unread_table
 from tasks.sensitive.committed_release import describe_or_recall_run
 from tasks.sensitive.contract_check import judge_contract
 from tasks.sensitive.protect import admit_release, protect_records, public_table, release_name
-from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
+from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 from tests.flows import pipeline
 
@@ -151,13 +151,6 @@ def test_a_rule_that_repair_enforces_is_not_said_to_have_passed(tmp_path: Path, 
     assert verdicts["rules"][-1] == {"rule": "sex: every value is one of those listed", "verdict": "enforced"}
 
 
-def test_a_strict_mode_without_a_contract_is_no_promise(tmp_path: Path, own_ledger: Path) -> None:
-    strict = pipeline.prepared(tmp_path)
-    strict = strict.model_copy(update={"input": strict.input.model_copy(update={"contract_mode": "strict"})})
-    workspace, measurement = measured(strict)
-    assert statement_of(strict, workspace, measurement)["contract"]["strict"] is False
-
-
 CHANGES: list[tuple[dict[str, object], str]] = [
     ({"noise_epsilon": 0.1}, "other settings"),
     ({"record_limit": 100}, "other settings"),
@@ -238,19 +231,6 @@ def test_a_new_name_opens_no_new_budget_for_the_same_table(
     with pytest.raises(ParameterError, match=r"'people'"):
         measured(from_flat(second | {"sensitive_microdata_path": str(copied)}))
     assert datasets() == ("people",)
-
-
-def test_a_person_may_say_that_the_people_are_others(tmp_path: Path, own_ledger: Path) -> None:
-    measured(pipeline.prepared(tmp_path))
-    others = pipeline.prepared(tmp_path, dataset="others")
-    with pytest.raises(ParameterError, match="marginalia ledger 'others' --cap EPSILON DELTA --reason"):
-        measured(others)
-    assert command.main(["ledger", "others", "--cap", "20", "1e-5"]) == 0
-    with pytest.raises(ParameterError, match="written reason"):
-        measured(others)
-    assert command.main(["ledger", "others", "--cap", "20", "1e-5", "--reason", "other people"]) == 0
-    measured(others)
-    assert datasets() == ("people", "others")
 
 
 def test_a_batch_of_several_names_for_one_table_is_refused_whole(tmp_path: Path, own_ledger: Path) -> None:
@@ -424,14 +404,6 @@ def test_verdicts_are_in_the_measurement_that_the_ledger_commits(tmp_path: Path,
     kept.write_text("{}")
     with pytest.raises(StoredTableMismatch):
         admit_release.fn(workspace, configuration, describe(configuration))
-
-
-def test_a_table_that_changes_while_it_is_judged_is_not_drawn_from(tmp_path: Path, own_ledger: Path) -> None:
-    configuration = under(tmp_path, 600)
-    table = SensitiveTable(describe(configuration).source)
-    pipeline.write(tmp_path / "people.csv", pipeline.rows(601))
-    with pytest.raises(InputError, match="changed meanwhile"):
-        require_unchanged(table)
 
 
 def _goes(path: Path) -> None:

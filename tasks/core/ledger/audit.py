@@ -77,8 +77,6 @@ def audit_entries(entries: list[Entry], of: Whereabouts) -> Audit:
 
 
 class _Replay:
-    """Accounts as they grow, entry by entry."""
-
     def __init__(self) -> None:
         self._caps: dict[str, Caps] = {}
         self._widest: dict[str, Caps] = {}

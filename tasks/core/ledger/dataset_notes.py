@@ -98,7 +98,6 @@ class PolicyChange:
 
 
 def policy_changes(entries: Iterable[Entry], dataset: str) -> tuple[PolicyChange, ...]:
-    """All changes of a dataset's policies, in order."""
     return tuple(
         PolicyChange(entry.text("policy"), entry.text("vintage"), entry.text("digest"))
         for entry in entries

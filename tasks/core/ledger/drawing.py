@@ -141,7 +141,6 @@ def draw_once(
     Args:
         ledger: where it is charged and kept.
         name: public; the same name gives the same measurement, whatever the input now holds.
-        charge: nominal.
         draw: writes the measurement's files into the folder that it is given. It must call its second
             argument before it asks for the first noise word, and let that call's exceptions pass.
         notice: called with each sentence for the operator, when it is known.

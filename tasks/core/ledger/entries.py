@@ -68,8 +68,8 @@ class Entry:
 def make_next_entry(entries: list[Entry], content: Body) -> Entry:
     """The entry that says ``content`` after these.
 
-    >>> chain = [following([], {"phase": "open"})]
-    >>> chain.append(following(chain, {"phase": "register", "dataset": "patients"}))
+    >>> chain = [make_next_entry([], {"phase": "open"})]
+    >>> chain.append(make_next_entry(chain, {"phase": "register", "dataset": "patients"}))
     >>> chain[1].seq, chain[1].body["prev"] == chain[0].sha256
     (2, True)
     """

@@ -92,7 +92,6 @@ class Ledger:
         return entries[-1].sha256
 
     def audit(self) -> Audit:
-        """Check that every entry was allowed; see `audit_entries`."""
         return audit_entries(self.entries(), self.store.whereabouts)
 
     def entries(self) -> list[Entry]:
@@ -111,7 +110,6 @@ class Ledger:
         return entries
 
     def datasets(self) -> tuple[str, ...]:
-        """Registered datasets, in order of registration."""
         return tuple(registered_names(self.entries()))
 
     def is_registered(self, dataset: str) -> bool:
@@ -121,7 +119,6 @@ class Ledger:
         return dataset in salted_names(self.entries())
 
     def reasons(self, dataset: str) -> tuple[str, ...]:
-        """What was written down about a dataset, which need not be registered, in order."""
         return reasons_of(self.entries(), dataset)
 
     def register(self, registration: Registration) -> Account:
@@ -217,11 +214,9 @@ class Ledger:
             work.append({**body, "code": self.code, **table.marks(work.entries).as_body()})
 
     def stops(self, dataset: str) -> tuple[Stop, ...]:
-        """The runs of a dataset, which need not be registered, that their table stopped."""
         return stops_of(self.entries(), dataset)
 
     def require_policy(self, dataset: str, policy: Policy) -> None:
-        """Refuse a policy that makes earlier statements untrue; see `policies.require_policy`."""
         require_policy(self.entries(), dataset, policy)
 
     def note_policy(self, name: ReleaseName, policy: Policy) -> None:
@@ -311,7 +306,6 @@ class Ledger:
 
         Args:
             name: the release.
-            charge: nominal.
             registration: what the run would register the dataset with, if it is not registered.
 
         Raises:

@@ -45,7 +45,7 @@ def fold_name(name: str) -> str:
 
     What names of datasets and of columns are compared by.
 
-    >>> folded("In\u00adcome\u00a0\u200b") == folded("income")
+    >>> fold_name("In\u00adcome\u00a0\u200b") == fold_name("income")
     True
     """
     without_blanks = "".join(unicodedata.normalize("NFKC", name).casefold().split())

@@ -77,8 +77,6 @@ class _Held(NamedTuple):
 
 
 class Sessions:
-    """Of one ledger's database."""
-
     def __init__(self, database: Database) -> None:
         """Args: database: its address, and what opens it.
 
@@ -331,8 +329,6 @@ _A_TABLE_IS_GONE = "a table of it is gone or not durable"
 
 
 class PostgresqlStore(LedgerStore):
-    """A ledger in a database."""
-
     scope = "one ledger in a database that its workers share"
 
     def __init__(self, database: place.Database) -> None:

@@ -76,7 +76,6 @@ def second_budget(found: Resemblance, unit: str, *, is_new: bool) -> ParameterEr
 
 
 def second_salt(found: Resemblance) -> ParameterError:
-    """The refusal of a second salt for one table: the noise of two could be averaged away."""
     return found.refusal(
         "salt", same=f" (for marginalia syndiffix: --dataset '{found.other}')", others=_told_apart(found)
     )
@@ -114,7 +113,6 @@ def command_for_room(dataset: str, caps: Caps, spent: Spent, charge: Charge, mor
     """The command whose caps admit so many more releases of this charge, and hardly anything else.
 
     Args:
-        dataset: its name.
         caps: of its account.
         spent: of its account.
         charge: of one more release.

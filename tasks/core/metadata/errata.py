@@ -55,7 +55,6 @@ class Erratum:
         return f"{told.rstrip('.')}. {replaced}".rstrip()
 
     def to_json(self) -> Json:
-        """As the index of releases has it."""
         return {
             "date": self.date,
             "kind": self.kind,
@@ -69,7 +68,6 @@ def today() -> str:
 
 
 def errata_markdown(dataset: str, vintage: str, release: str, errata: Sequence[Erratum]) -> str:
-    """The text of ``ERRATA.md``, oldest first."""
     title = _TEXT.say("document.title", dataset=dataset, vintage=vintage, release=release)
     parts = [f"# {title}", _TEXT.say(f"document.state.{status_of(errata)}"), _TEXT.say("document.unchanged")]
     for each in errata:
@@ -101,12 +99,10 @@ def read_errata(folder: Path) -> tuple[Erratum, ...]:
 
 
 def status_of(errata: Sequence[Erratum]) -> Literal["published", "withdrawn", "corrected"]:
-    """What a release with these errata is."""
     if any(each.kind == "withdrawn" for each in errata):
         return "withdrawn"
     return "corrected" if errata else "published"
 
 
 def latest_withdrawal(errata: Sequence[Erratum]) -> Erratum | None:
-    """The newest that withdraws it; None where none does."""
     return next((each for each in reversed(errata) if each.kind == "withdrawn"), None)

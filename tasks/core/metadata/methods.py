@@ -27,7 +27,6 @@ _SHOWCASE = ("showcase",)
 
 
 def protection_line(release: DescribedRelease) -> str:
-    """What protects a release, in a line."""
     claim = release.statement["guarantee"]
     if release.is_private:
         epsilon, delta = plain_up(claim["epsilon"]), plain_up(claim["delta"])
@@ -38,7 +37,6 @@ def protection_line(release: DescribedRelease) -> str:
 
 
 def methods_markdown(release: DescribedRelease, citation: str, bibtex: str) -> str:
-    """The text of ``methods.md``."""
     told = list(_METHODS[release.regime](release).told())
     named = {source for _, sources in told for source in sources}
     listed = [text for key, text in _sources() if key in named]

@@ -116,6 +116,5 @@ def _nothing_told(nothing: list[ColumnTotal]) -> str:
 
 
 def _holds_zeros(measurement: DrawnMeasurement, place: int) -> bool:
-    """Whether a column holds 1, or a 0 that counts as empty."""
     keeps_zero = measurement.schema.measured.columns[place].keeps_zero
     return not keeps_zero and set(measurement.texts_of(place)) == _ONE

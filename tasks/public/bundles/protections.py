@@ -50,8 +50,6 @@ _ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
 
 
 class DrawnBundle(CountsBundle):
-    """A differentially private measurement."""
-
     crossing: ClassVar[str] = "drawn once"
     made_of: ClassVar[str] = "drawn once, kept in the ledger"
     expected: ClassVar[str] = "Only a differentially private measurement is read as it was drawn."
@@ -64,7 +62,6 @@ class DrawnBundle(CountsBundle):
         return f"epsilon {configuration.privacy.epsilon:g}, delta {configuration.privacy.delta:g}"
 
     def measurement(self) -> Measurement | WorkloadMeasurement:
-        """What was drawn, under differential privacy."""
         folder = self.folder / "measurement"
         is_workload = (folder / COUNTS).is_file()
         return read_workload_measurement(folder) if is_workload else read_measurement(folder)
@@ -94,7 +91,6 @@ class DrawnBundle(CountsBundle):
         return found
 
     def schema(self) -> Schema:
-        """The public schema."""
         return self.measurement().schema
 
     def sha256(self) -> str:
@@ -110,7 +106,6 @@ class DrawnBundle(CountsBundle):
         return int.from_bytes(digest[:8], "big") >> 1
 
     def statement(self, configuration: RunConfiguration, reported: Aggregates) -> Json:
-        """``privacy.json``."""
         measured, facts = self.measurement(), ledger_facts(self)
         if not measured.private:
             raise InternalError("A measurement of the seeded test engine can't be released.")
@@ -143,7 +138,6 @@ class DrawnBundle(CountsBundle):
         return self.measurement()
 
     def verdicts(self) -> Json | None:
-        """A strict contract's verdicts on the table that was drawn from."""
         if self.contract_mode != "strict":
             return None
         path = self.folder / "measurement" / CONTRACT
@@ -165,13 +159,10 @@ def _least_records(configuration: RunConfiguration) -> int | None:
 
 
 def ledger_facts(bundle: Bundle) -> LedgerFacts:
-    """The account at the commit of a handed-over measurement."""
     return LedgerFacts.of(json.loads((bundle.folder / ACCOUNT).read_text(encoding="utf-8")))
 
 
 class RoundedBundle(CountsBundle):
-    """Rounded counts."""
-
     crossing: ClassVar[str] = "rounded down"
     made_of: ClassVar[str] = "true counts, rounded down"
 
@@ -196,7 +187,6 @@ class RoundedBundle(CountsBundle):
         return int(json.loads(text)["synthesis"])
 
     def statement(self, configuration: RunConfiguration, reported: Aggregates) -> Json:
-        """``privacy.json``."""
         synthesis, schema = configuration.synthesis, self.schema()
         held = held_schema(configuration, schema)
         oversampling = None
@@ -238,8 +228,6 @@ class RoundedBundle(CountsBundle):
 
 
 class TablesBundle(Bundle):
-    """Synthetic tables."""
-
     crossing: ClassVar[str] = "noise, suppression, stitching"
     made_of: ClassVar[str] = "synthetic tables, stitched and shuffled"
 
@@ -248,5 +236,4 @@ class TablesBundle(Bundle):
         return syndiffix_parameters(configuration, schema)
 
     def strength(self, configuration: RunConfiguration) -> str:
-        """That it has no number."""
         return LABEL

@@ -102,7 +102,6 @@ def solve_clusters(into: Output, table: StoredTable, measured: StoredTable | Non
 
 
 def stored_clusters(workspace: Workspace, solved: StoredTable) -> Clusters:
-    """What `solve_clusters` stored."""
     return read_clusters((workspace.path(solved) / _CLUSTERS).read_text(encoding="utf-8"))
 
 

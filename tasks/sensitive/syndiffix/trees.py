@@ -89,8 +89,6 @@ def cached_by_columns(workspace: Workspace, kind: str, table: StoredTable, part:
 
 @dataclass
 class _Held:
-    """The trees that were grown last."""
-
     key: tuple[object, ...]
     settings: SynDiffix
     synthesizer: Synthesizer
@@ -115,8 +113,6 @@ def release_trees() -> None:
 
 
 class Trees:
-    """The trees of some columns of a typed table."""
-
     def __init__(self, into: Output, table: StoredTable, part: Part) -> None:
         self._into, self._table, self._part = into, table, part
         self._workspace: Workspace = into.run
@@ -204,7 +200,6 @@ class Trees:
 
 
 def column_places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...]:
-    """The numbers of some columns, ascending."""
     return tuple(n for n, column in enumerate(synthesizer.columns) if column.name in columns)
 
 

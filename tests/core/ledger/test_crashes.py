@@ -135,11 +135,3 @@ def test_a_second_ctrl_c_before_the_word_drawing_is_kept_is_void(place: Place, t
     assert "KeyboardInterrupt" in stopped.communicate()[1]
     assert ledger.account(DATASET).reservations[0].phase == "void"
     assert charged(ledger) == 0
-
-
-def test_sigterm_before_the_noise_leaves_a_reservation(place: Place, tmp_path: Path) -> None:
-    ledger = ledger_for(place, releases=1)
-    stopped = run(place, "2026-01", tmp_path / "noise", "TERM@counting")
-    stopped.communicate()
-    assert stopped.returncode == -signal.SIGTERM
-    assert ledger.account(DATASET).reservations[0].phase == "reserve"

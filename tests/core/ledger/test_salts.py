@@ -208,17 +208,6 @@ def test_a_ledger_in_a_folder_of_outputs_or_around_one_is_refused(tmp_path):
             require_apart(ledger, outputs)
 
 
-@pytest.mark.parametrize(
-    "name", ["Caf\u00e9 ", "caf\u00e9", "CAFE\u0301", "Ca f\u00e9", "\ufeffCaf\u00e9", "Cafe\u200b\u0301"]
-)
-def test_a_known_name_in_other_letters_gets_no_second_salt(in_folder, name):
-    salt_of(in_folder, "Caf\u00e9")
-    with pytest.raises(ParameterError, match="keep its name to the letter"):
-        salt_of(in_folder, name)
-    assert len(list(in_folder.rglob("*.salt"))) == 1
-    assert salt_of(in_folder, "Caf\u00e9 2") != salt_of(in_folder, "Caf\u00e9")
-
-
 HEADER = ("person", "town", "age")
 CANARY = "income of mr smith"
 

@@ -94,15 +94,6 @@ def test_the_file_itself_refuses_changes(ledger: Ledger) -> None:
     connection.close()
 
 
-def test_p6_a_chain_cut_before_a_recorded_head_is_detected(ledger: Ledger) -> None:
-    other = ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
-    recorded = ledger.head()
-    assert ledger.verify(recorded) == recorded == other.head
-    _edit(ledger, "delete from entries where seq = 6")
-    with pytest.raises(LedgerError, match="cut short"):
-        ledger.verify()
-
-
 def test_a_head_recorded_earlier_is_still_good(ledger: Ledger) -> None:
     recorded = ledger.head()
     draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
@@ -142,16 +133,6 @@ def test_a_damaged_file_is_refused(ledger: Ledger, damage: Callable[[Path], None
     _is_refused(ledger)
 
 
-def test_a_deleted_file_is_refused_and_not_made_anew(ledger: Ledger) -> None:
-    folder = folder_of(ledger)
-    (folder / "ledger.sqlite").unlink()
-    with pytest.raises(LedgerError, match="traces of releases"):
-        open_ledger(folder)
-    shutil.rmtree(folder / "measurements")
-    with pytest.raises(LedgerError, match="traces of releases"):
-        open_ledger(folder)
-
-
 def test_rule_4_a_commit_is_on_the_disk_when_it_returns(ledger: Ledger) -> None:
     store = ledger.store
     assert isinstance(store, SqliteStore)
@@ -186,11 +167,6 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
         work.append({"phase": "note"})
         raise ValueError
     assert len(store.entries()) == 1
-
-
-def test_two_ledgers_never_begin_alike(tmp_path: Path) -> None:
-    assert open_ledger(tmp_path / "a").head() != open_ledger(tmp_path / "b").head()
-    assert open_ledger(tmp_path / "a").head() == open_ledger(tmp_path / "a").head()
 
 
 _WRITER = """

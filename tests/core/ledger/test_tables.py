@@ -174,12 +174,6 @@ def test_a_reason_may_be_written_before_a_dataset_has_a_budget(ledger: Ledger) -
     assert ledger.datasets() == ("e", "e2")
 
 
-def test_a_name_that_was_first_given_to_a_harmless_table_is_no_way_round(ledger: Ledger) -> None:
-    ledger.enter(entered("decoy"), table("decoy.csv", ("x",)))
-    with pytest.raises(ParameterError, match="of dataset 'e'"):
-        ledger.enter(entered("decoy"), table("decoy.csv"))
-
-
 def test_every_table_that_a_dataset_had_is_known_not_the_first_alone(ledger: Ledger) -> None:
     ledger.enter(entered("e"), table("next month.csv", (*HEADER, "work")))
     for second in (table("next month.csv", ("x",)), table("c.csv", (*HEADER, "work")), table("c.csv")):

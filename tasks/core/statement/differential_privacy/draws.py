@@ -147,8 +147,6 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Constants:
-    """The plans of a draw."""
-
     nominal: Plan
     applied: Plan
     delta: float
@@ -191,7 +189,6 @@ def bound_charge(planned: Plan) -> float:
 
 
 def accountant_constants(constants: Constants, measurement: Measurement) -> Json:
-    """The accountant's own constants: budgets of what is not a length."""
     nominal, parameters = constants.nominal, measurement.parameters
     if parameters.accountant == "gdp":
         return {}
