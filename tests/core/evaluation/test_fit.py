@@ -115,5 +115,7 @@ def test_how_many_of_all_pairs_were_measured_is_told_and_a_longer_set_counts_its
     measured = draw(coded_bits(table), asked, 1)
     found = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1)
     assert (found["measured_pairs"], found["all_pairs"]) == (4, 10)
-    assert unmeasured_pairs_note(4, 10)[0].startswith("Pairs of columns that were measured together: 4 of 10.")
+    assert unmeasured_pairs_note(4, 10)[0].startswith(
+        "Pairs of columns that were measured together: 4 of 10."
+    )
     assert unmeasured_pairs_note(10, 10) == []
