@@ -86,11 +86,7 @@ def _with_stages(told: Lineage, workspace: Workspace, sensitive: Sequence[Stored
 
 
 def diagram(lineage: Lineage, title: str) -> Chart:
-    """From the table to the page; files that are made alike share a box.
-
-    Args:
-        lineage: whose.
-    """
+    """From the table to the page; files that are made alike share a box."""
     groups: dict[tuple[object, ...], list[LineageNode]] = {}
     for node in lineage.nodes:
         alike = (node.parents, node.facts.get("made_from")) if node.zone == "release" else (node.name,)

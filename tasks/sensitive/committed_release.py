@@ -37,11 +37,7 @@ class DescribedRun:
 
 
 def describe_or_recall_run(configuration: RunConfiguration, scheduled: str | None) -> DescribedRun:
-    """The public facts, for a run that may only return what is committed.
-
-    Raises:
-        ParameterError: see `describe`; there is no such release either.
-    """
+    """The public facts, for a run that may only return what is committed."""
     try:
         return DescribedRun(describe(configuration, scheduled))
     except ParameterError as error:

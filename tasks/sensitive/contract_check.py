@@ -41,7 +41,6 @@ def judge_contract(
     """Judge the raw table; counts of what was found go to ``sensitive/``.
 
     Args:
-        contract: which it must keep.
         drawn_as: the vintage that is to be drawn, and what is public of its table; None where nothing is
             drawn, and no statement has to tell of a run that is stopped.
 

@@ -30,11 +30,7 @@ from tasks.storage import MEASUREMENT, StoredTable, Workspace
 def hand_over(
     workspace: Workspace, name: ReleaseName, drawn: ReleaseMeasurement, scope: str, declared: DeclaredInput
 ) -> StoredTable:
-    """Copy a measurement out of the ledger's place; the same one however often it is done.
-
-    Args:
-        scope: where the ledger counts.
-    """
+    """Copy a measurement out of the ledger's place; the same one however often it is done."""
     policies = open_user_ledger().policy_changes(name.dataset, drawn.head)
     facts = account_facts(drawn.account, name, drawn.remaining_runs, scope, policies)
 
@@ -148,7 +144,6 @@ def list_recorded_heads(workspace: Workspace, dataset: str = "*") -> list[str]:
     Both are asked: whoever moves ``release/`` away leaves ``measurement/``, and the other way round.
 
     Args:
-        workspace: where they are.
         dataset: whose; without it those of all datasets in the workspace.
 
     Raises:

@@ -28,11 +28,7 @@ from tasks.version import code_version
 
 
 def open_user_ledger() -> Ledger:
-    """The ledger that this user's runs are charged to.
-
-    Raises:
-        LedgerError: see `open_store`.
-    """
+    """The ledger that this user's runs are charged to."""
     return open_ledger(user_ledger_place(), code_version())
 
 

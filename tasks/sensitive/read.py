@@ -110,11 +110,7 @@ class EncodingRules(Model):
 
 @step(SENSITIVE, makes="coded records", folder="coded_records", progress="ingest")
 def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: EncodingRules) -> None:
-    """Read, normalise, join by subject and code the records.
-
-    Raises:
-        InputError: see `encode`; or the table was changed meanwhile.
-    """
+    """Read, normalise, join by subject and code the records."""
     dropped: list[DroppedCells] = []
     options = EncodingOptions(
         total=rules.total,

@@ -24,11 +24,7 @@ def keep_configuration(run: RunWorkspace, configuration: RunConfiguration) -> No
 
 
 def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> None:
-    """Record the table that a release is about to be drawn from: whoever draws may die right after it.
-
-    Args:
-        table_hash: its `fingerprint`.
-    """
+    """Record the table that a release is about to be drawn from: whoever draws may die right after it."""
     add_to_record(workspace, name.dataset, _TABLES, {_label(name.vintage, name.digest): table_hash})
 
 

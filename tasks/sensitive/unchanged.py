@@ -65,7 +65,6 @@ class PlannedOutput:
         Args:
             workspace: whose secret keys the hashes.
             configuration: the run's; its vintage does not count.
-            described: its public facts.
             what: of a run: its measurement, or its release up to some stage.
         """
         skipped = {"vintage", "input", "resources", *NEVER_RELEASED, "evaluate_sensitive"}

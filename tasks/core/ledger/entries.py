@@ -186,7 +186,6 @@ def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
     """The head that was noted; None where there is no file.
 
     Args:
-        folder: where the file is.
         of: the ledger; None: it is in that folder.
 
     Raises:

@@ -142,9 +142,6 @@ class Ledger:
 
         Returns:
             Whether this registered it.
-
-        Raises:
-            ParameterError: see `require_one_budget`.
         """
         with self.store.transaction() as work:
             return self._enter(work, registration, table)
@@ -220,11 +217,7 @@ class Ledger:
         require_policy(self.entries(), dataset, policy)
 
     def note_policy(self, name: ReleaseName, policy: Policy) -> None:
-        """Note the policy of a run that is about to read its table, where it is another than before.
-
-        Raises:
-            ParameterError: see `dataset_notes.require_policy`.
-        """
+        """Note the policy of a run that is about to read its table, where it is another than before."""
         if policy == DRAW and not policy_changes(self.entries(), name.dataset):
             return  # as ever: nothing is written
         with self.store.transaction() as work:
@@ -305,7 +298,6 @@ class Ledger:
         """What a run of this release would meet; to be asked before anything is read. It writes nothing.
 
         Args:
-            name: the release.
             registration: what the run would register the dataset with, if it is not registered.
 
         Raises:
@@ -409,9 +401,6 @@ def open_store(place: Place | None = None) -> LedgerStore:
 
     Args:
         place: of the ledger; None: the user's own (`place.ledger_place`).
-
-    Raises:
-        LedgerError: see `SqliteStore` and `PostgresqlStore`.
     """
     place = place or ledger_place()
     if isinstance(place, Database):

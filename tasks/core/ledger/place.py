@@ -165,11 +165,7 @@ def private_folder(path: Path) -> Path:
 
 
 def check_private(path: Path) -> None:
-    """Refuse a file or folder that others may open or that another user owns.
-
-    Raises:
-        LedgerError: as said.
-    """
+    """Refuse a file or folder that others may open or that another user owns."""
     facts = path.stat()
     wanted = "700" if stat.S_ISDIR(facts.st_mode) else "600"
     if facts.st_uid != os.geteuid():

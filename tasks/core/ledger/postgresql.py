@@ -334,9 +334,6 @@ class PostgresqlStore(LedgerStore):
     def __init__(self, database: place.Database) -> None:
         """Open the ledger of a database, making its tables where it has none.
 
-        Args:
-            database: its address.
-
         Raises:
             LedgerError: it can't be reached, does not keep what it confirms, lost tables, or is another one
                 than this machine knew at that address.

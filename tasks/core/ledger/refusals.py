@@ -110,14 +110,7 @@ def disk_full(where: Whereabouts, disk: str) -> LedgerError:
 
 
 def command_for_room(dataset: str, caps: Caps, spent: Spent, charge: Charge, more: int) -> str:
-    """The command whose caps admit so many more releases of this charge, and hardly anything else.
-
-    Args:
-        caps: of its account.
-        spent: of its account.
-        charge: of one more release.
-        more: how many of them.
-    """
+    """The command whose caps admit so many more releases of this charge, and hardly anything else."""
     for _ in range(more):
         spent = spent.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
     delta = max(float(caps.delta), more * charge.delta)

@@ -61,9 +61,6 @@ def require_one_salt(place: Place, *runs: tuple[str, PublicTable]) -> None:
     Args:
         place: of the ledger, see `place.ledger_place`.
         runs: the dataset of each of them and its table, in their order.
-
-    Raises:
-        ParameterError: see `salt_of`.
     """
     rehearsal = Transaction(open_store(place).entries())
     for dataset, table in runs:
@@ -84,20 +81,12 @@ def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
 
 
 def salted_datasets(place: Place) -> list[str]:
-    """The datasets that ever had a salt, by name.
-
-    Raises:
-        LedgerError: see `open_store`.
-    """
+    """The datasets that ever had a salt, by name."""
     return sorted(set(salted_names(open_store(place).entries())))
 
 
 def require_apart(place: Place, outputs: Path) -> None:
-    """Refuse a ledger in a folder of outputs, which is copied and shared, or outputs in the ledger's.
-
-    Raises:
-        ParameterError: as said.
-    """
+    """Refuse a ledger in a folder of outputs, which is copied and shared, or outputs in the ledger's."""
     ledger, place_of_outputs = local_folder(place).resolve(), outputs.resolve()
     if ledger.is_relative_to(place_of_outputs) or place_of_outputs.is_relative_to(ledger):
         raise ParameterError(

@@ -18,7 +18,6 @@ def preparation_paragraph(schema: Schema, contract_mode: str = "none", filled: C
     """What of a table is counted at all.
 
     Args:
-        schema: the public schema.
         contract_mode: ``repair`` where cells that broke a data contract were blanked.
         filled: columns in which an empty cell counts as the value for what is outside.
     """
