@@ -55,6 +55,8 @@ def account_facts(
     changes: Sequence[PolicyChange] = (),
 ) -> LedgerFacts:
     """Args: scope: where the ledger counts. changes: of the policies on unchanged tables until then."""
+    latest = account.latest(name)
+    assert latest is not None, "a release that was drawn is in the account"
     own_policies = [change.policy for change in changes if change.digest == name.digest]
     return LedgerFacts(
         dataset=name.dataset,
@@ -68,7 +70,7 @@ def account_facts(
         mu_squared_spent=float_up(account.spent.mu_squared),
         threshold_delta_spent=float_up(account.spent.threshold_delta),
         epsilon_spent=account.spent.epsilon(account.guarantee.delta),
-        this_release=_charge_facts(account, name),
+        this_release=ChargeFacts(1, float_up(latest.mu_squared), float_up(latest.threshold_delta)),
         remaining_releases=remaining_releases,
         head=account.head,
         stopped_runs=len(broken := [each.asked for each in account.stops if each.why == BROKEN]),
@@ -91,12 +93,6 @@ def _charges(account: Account) -> tuple[ChargeFacts, ...]:
         ChargeFacts(number, float_up(mu_squared), float_up(delta))
         for (mu_squared, delta), number in each.items()
     )
-
-
-def _charge_facts(account: Account, name: ReleaseName) -> ChargeFacts:
-    latest = account.latest(name)
-    assert latest is not None, "a release that was drawn is in the account"
-    return ChargeFacts(1, float_up(latest.mu_squared), float_up(latest.threshold_delta))
 
 
 def hand_over_folders(

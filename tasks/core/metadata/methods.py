@@ -37,7 +37,8 @@ def protection_line(release: DescribedRelease) -> str:
 
 
 def methods_markdown(release: DescribedRelease, citation: str, bibtex: str) -> str:
-    told = list(_METHODS[release.regime](release).told())
+    private = _Fitted if release.is_fitted_draw else _Lengths
+    told = list(_METHODS.get(release.regime, private)(release).told())
     named = {source for _, sources in told for source in sources}
     listed = [text for key, text in _sources() if key in named]
     title = _TEXT.say("document.title", name=as_markdown(release.name), vintage=as_markdown(release.vintage))
@@ -235,11 +236,7 @@ class _Trees(_Methods):
         yield from self._drafted("trees")
 
 
-def _of_a_draw(release: DescribedRelease) -> _Private:
-    return _Fitted(release) if release.is_fitted_draw else _Lengths(release)
-
-
-_METHODS = {"differential_privacy": _of_a_draw, "k_anonymity": _Anonymous, "syndiffix": _Trees}
+_METHODS = {"k_anonymity": _Anonymous, "syndiffix": _Trees}
 
 
 def citation_cff(release: DescribedRelease) -> str:

@@ -211,6 +211,7 @@ def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_vers
             of the statement is not one that a release may hold.
     """
     _check_counts(facts, aggregates)
+    count = aggregates.number_of_records
     content: Json = {
         "format": STATEMENT_FORMAT,
         "private": False,
@@ -220,7 +221,7 @@ def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_vers
         "code_version": code_version,
         "measurement_sha256": facts.measurement_sha256,
         "guarantee": _guarantee(facts),
-        "count": _interval(aggregates.number_of_records, facts.resolution),
+        "count": {"value": count, "least": count, "most": count + facts.resolution - 1},
         "levels": [
             {"length": length, "combinations": len(counts)}
             for length, counts in enumerate(aggregates.counts, start=1)
@@ -266,10 +267,6 @@ def _guarantee(facts: AnonymityFacts) -> Json:
         "record_limit": facts.record_limit,
         "holds": [preparation_paragraph(facts.schema, facts.contract_mode), *count_promises(facts)],
     }
-
-
-def _interval(count: int, resolution: int) -> Json:
-    return {"value": count, "least": count, "most": count + resolution - 1}
 
 
 def _synthesis(facts: AnonymityFacts) -> Json:

@@ -181,28 +181,15 @@ def count_charge(planned: Plan) -> float:
     )
 
 
-def bound_charge(planned: Plan) -> float:
-    """mu^2 of one length's choice of Delta_k; 0 where the schema gives it."""
-    if planned.percentile_epsilon is not None:
-        return pure_mu(planned.percentile_epsilon) ** 2
-    return 0.0 if planned.profile_sigma is None else 1 / planned.profile_sigma**2
-
-
-def accountant_constants(constants: Constants, measurement: Measurement) -> Json:
-    nominal, parameters = constants.nominal, measurement.parameters
-    if parameters.accountant == "gdp":
-        return {}
-    assert nominal.count_epsilon is not None, "zcdp gives the count an epsilon"
-    rest = parameters.epsilon - nominal.count_epsilon
-    return {"epsilon_count": nominal.count_epsilon, "rho": zcdp_rho(rest, parameters.delta)}
-
-
 def sensitivity_bound(constants: Constants, measurement: Measurement, length: int) -> Json:
     """How Delta_k of one length was set, and what that cost."""
     applied, nominal = constants.applied, constants.nominal
     facts = Bounds(measurement.schema.width, length, measurement.levels[length - 1].candidates)
-    found: Json = {"most": facts.most, "mu_squared": bound_charge(nominal)}
+    found: Json = {"most": facts.most, "mu_squared": 0.0}  # 0 where the schema gives Delta_k
+    if nominal.profile_sigma is not None:
+        found["mu_squared"] = 1 / nominal.profile_sigma**2
     if nominal.percentile_epsilon is not None:
+        found["mu_squared"] = pure_mu(nominal.percentile_epsilon) ** 2
         found |= {"epsilon": applied.percentile_epsilon, "epsilon_charged": nominal.percentile_epsilon}
         found["choices"] = size_candidates(facts.most)
     if applied.profile_sigma is not None:
@@ -248,7 +235,7 @@ class LengthsDraw(DrawDescription):
             "delta_noise": rest,
             "identity": _TEXT.say(f"claim.delta_identity.{parameters.accountant}"),
             "reporting_length": parameters.reporting_length,
-            "accountant": self._accountant() | accountant_constants(constants, measurement),
+            "accountant": self._accountant(),
             "sampling_exactness": sampling_exactness(parameters.epsilon, sensitivities, rule),
         }
 
@@ -313,7 +300,11 @@ class LengthsDraw(DrawDescription):
                 "rule": _TEXT.say(f"accountant.gdp_rule.{bounded}"),
                 "text": applied,
             }
+        count_epsilon = self._constants.nominal.count_epsilon
+        assert count_epsilon is not None, "zcdp gives the count an epsilon"
         return {
+            "epsilon_count": count_epsilon,
+            "rho": zcdp_rho(parameters.epsilon - count_epsilon, parameters.delta),
             "name": "zcdp",
             "theorem": _TEXT.say(f"accountant.zcdp_theorem.{bounded}"),
             "conversion": _TEXT.say("accountant.zcdp_conversion"),

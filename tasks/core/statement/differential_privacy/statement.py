@@ -158,6 +158,7 @@ def accounted_statement(
     else:
         draw = LengthsDraw(measurement)
     parts, parameters = draw.parts(ledger.unit), measurement.parameters
+    unchanged = _on_unchanged(ledger, choices)
     groups = None
     if ledger.unit == "row":
         first = FirstLength.of(measurement)
@@ -183,12 +184,20 @@ def accounted_statement(
         "disclosed_uniques": _disclosed_uniques(measurement, parts["noisy_count"], ledger),
         "ledger": _ledger(ledger),
         "contract": _contract(choices) | {"least_records": choices.least_records},
-        "unused_keys": [{"key": key, "why": _unused(key)} for key in choices.unused_keys],
-        "public_side_channels": _side_channels(ledger, choices),
+        "unused_keys": [
+            {
+                "key": key,
+                "why": _TEXT.say("conditions.unused_percentile")
+                if key.startswith("percentile")
+                else _SHARED.say("unused.why"),
+            }
+            for key in choices.unused_keys
+        ],
+        "public_side_channels": _TEXT.say(f"conditions.side_channels{'_skipped' if unchanged else ''}"),
         "not_covered": _not_covered(ledger, choices),
         **parts,
         **({"drafted_from_table": True} if choices.drafted_from_table else {}),
-        **_on_unchanged(ledger, choices),
+        **unchanged,
         **_stopped_runs(ledger),
     }
     if choices.contract_sha256 and (held := constraints_json(measurement.schema, choices.contract_sha256)):
@@ -230,16 +239,12 @@ def _contract(choices: RunChoices) -> Json:
     }
 
 
-def _skips(ledger: LedgerFacts, choices: RunChoices) -> bool:
-    return choices.skips_unchanged or ledger.policy == SKIP
-
-
 def _on_unchanged(ledger: LedgerFacts, choices: RunChoices) -> Json:
     """That dates tell whether the table changed, where releases of the dataset are, or were, skipped.
 
     A release whose existence follows from the table is an exact fact of it (R1).
     """
-    skips = _skips(ledger, choices)
+    skips = choices.skips_unchanged or ledger.policy == SKIP
     if not skips and not ledger.policies:
         return {}
     changes = [{"policy": policy, "vintage": vintage} for policy, vintage in ledger.policies]
@@ -266,17 +271,6 @@ def _stopped_runs(ledger: LedgerFacts) -> Json:
         sentence = f"{counted} {_TEXT.say('conditions.unread')}"
         stopped["stopped_unread"] = {"runs": runs, "sentence": sentence}
     return stopped
-
-
-def _side_channels(ledger: LedgerFacts, choices: RunChoices) -> str:
-    told = _skips(ledger, choices) or ledger.policies
-    return _TEXT.say("conditions.side_channels_skipped") if told else _TEXT.say("conditions.side_channels")
-
-
-def _unused(key: str) -> str:
-    if key.startswith("percentile"):
-        return _TEXT.say("conditions.unused_percentile")
-    return _SHARED.say("unused.why")
 
 
 def _not_covered(ledger: LedgerFacts, choices: RunChoices) -> list[str]:
