@@ -22,9 +22,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from prefect.client.schemas.actions import DeploymentScheduleCreate
-from prefect.client.schemas.objects import DeploymentSchedule
+from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate, WorkPoolCreate
+from prefect.client.schemas.objects import (
+    ConcurrencyLimitStrategy,
+    ConcurrencyOptions,
+    DeploymentSchedule,
+    StateType,
+    WorkPoolStatus,
+)
+from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule, RRuleSchedule
+from prefect.exceptions import ObjectNotFound
 from pydantic import ValidationError
 
 from flows.command import server
@@ -40,9 +48,6 @@ from tasks.storage import Workspace
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.client.schemas.actions import DeploymentScheduleCreate
-    from prefect.client.schemas.objects import DeploymentSchedule
-    from prefect.client.schemas.responses import DeploymentResponse
 
 
 #: The schedule that the command makes; all others of a deployment are a person's.
@@ -72,18 +77,28 @@ def schedule_of(
             raise ParameterError(f"{' and '.join(options)} must have a schedule: give --cron or --every.")
         return None
     zone = timezone or "UTC"
-    problems = [] if zone in available_timezones() else [_no_zone(zone)]
-    problems += [] if cron is None else _cron_problems(cron)
-    problems += [] if every is None or _span(every) else [_no_span(every)]
+    span = None if every is None else re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", every.strip())
+    problems = []
+    if zone not in available_timezones():
+        problems.append(f"--timezone must be a name such as Europe/Vienna or UTC, not {zone!r}.")
+    if cron is not None and not _is_cron(cron):
+        problems.append(
+            "--cron must have five fields (minute, hour, day of the month, month, day of the week), such as "
+            f'"0 4 1 * *" for four in the morning on the first of each month, not {cron!r}.'
+        )
+    if every is not None and span is None:
+        problems.append(
+            f"--every must be a number of minutes, hours or days, such as 30m, 2h or 1d, not {every!r}."
+        )
     if problems:
         raise ParameterError(problems)
     schedule: CronSchedule | IntervalSchedule
-    if cron is not None:
-        schedule = CronSchedule(cron=" ".join(cron.split()), timezone=zone)
+    if span is None:
+        schedule = CronSchedule(cron=" ".join(str(cron).split()), timezone=zone)
     else:
-        span = _span(every or "") or timedelta()
         anchor: Any = _ANCHOR.replace(tzinfo=ZoneInfo(zone))
-        schedule = IntervalSchedule(interval=span, anchor_date=anchor, timezone=zone)
+        interval = int(span[1]) * _UNITS[span[2]]
+        schedule = IntervalSchedule(interval=interval, anchor_date=anchor, timezone=zone)
     return DeploymentScheduleCreate(schedule=schedule, active=not paused, slug=SLUG)
 
 
@@ -128,36 +143,12 @@ def _short(span: timedelta) -> str:
     return f"{span.total_seconds():g}s"
 
 
-def _span(every: str) -> timedelta | None:
-    found = re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", every.strip())
-    return int(found[1]) * _UNITS[found[2]] if found else None
-
-
-def _no_span(every: str) -> str:
-    return f"--every must be a number of minutes, hours or days, such as 30m, 2h or 1d, not {every!r}."
-
-
-def _cron_problems(cron: str) -> list[str]:
+def _is_cron(cron: str) -> bool:
     try:
         CronSchedule(cron=cron, timezone="UTC")
-        is_cron = len(cron.split()) == 5 or cron.startswith("@")
     except ValidationError:
-        is_cron = False
-    if is_cron:
-        return []
-    return [
-        "--cron must have five fields (minute, hour, day of the month, month, day of the week), such as "
-        f'"0 4 1 * *" for four in the morning on the first of each month, not {cron!r}.'
-    ]
-
-
-def _no_zone(zone: str) -> str:
-    return f"--timezone must be a name such as Europe/Vienna or UTC, not {zone!r}."
-
-
-def as_utc(moment: datetime) -> datetime:
-    """The same moment in UTC: its date names a scheduled release."""
-    return moment.astimezone(UTC)
+        return False
+    return len(cron.split()) == 5 or cron.startswith("@")
 
 
 NAME = "marginalia: mark a run without a sign of life as crashed"
@@ -181,7 +172,6 @@ def mark_dead_runs(client: "SyncPrefectClient") -> bool:
 
     One that a person changed or switched off stays as it is: it is found by its name.
     """
-    from prefect.client.schemas.objects import StateType
     from prefect.events.actions import ChangeFlowRunState
     from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
     from prefect.events.schemas.events import ResourceSpecification
@@ -230,7 +220,7 @@ class Request:
 
     file: Path
     name: str
-    schedule: "DeploymentScheduleCreate | None"
+    schedule: DeploymentScheduleCreate | None
     pool: str | None
     overwrite: bool
     folder: Path
@@ -250,15 +240,13 @@ class Merged:
     """
 
     changes: dict[str, Any] = field(default_factory=dict)
-    schedule: "DeploymentScheduleCreate | None" = None
-    removed: "list[DeploymentSchedule]" = field(default_factory=list)
+    schedule: DeploymentScheduleCreate | None = None
+    removed: list[DeploymentSchedule] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
 
 def deploy(options: argparse.Namespace) -> int:
     """Make or update the deployment that the options describe; return the exit code."""
-    from flows.command.deploy import schedule_of
-
     configurations = require_deployable(options.configuration)
     name = name_of(options.name, options.configuration)
     schedule = schedule_of(options.cron, options.every, options.timezone, paused=options.paused)
@@ -336,9 +324,7 @@ def name_of(given: str | None, file: Path) -> str:
     return name
 
 
-def put_deployment(client: "SyncPrefectClient", request: Request) -> "DeploymentResponse":
-    from prefect.exceptions import ObjectNotFound
-
+def put_deployment(client: "SyncPrefectClient", request: Request) -> DeploymentResponse:
     try:
         kept = client.read_deployment_by_name(f"{FLOW}/{request.name}")
     except ObjectNotFound:
@@ -353,7 +339,7 @@ def put_deployment(client: "SyncPrefectClient", request: Request) -> "Deployment
     return client.read_deployment_by_name(f"{FLOW}/{request.name}")
 
 
-def merge(kept: "DeploymentResponse", request: Request) -> Merged:
+def merge(kept: DeploymentResponse, request: Request) -> Merged:
     """What of a deployment is renewed, and what stays because a person set it.
 
     Raises:
@@ -374,7 +360,7 @@ def merge(kept: "DeploymentResponse", request: Request) -> Merged:
     return merged
 
 
-def _merge_parameters(kept: "DeploymentResponse", request: Request, merged: Merged) -> bool:
+def _merge_parameters(kept: DeploymentResponse, request: Request, merged: Merged) -> bool:
     """Whether the deployment is of the file; parameters that a person set stay."""
     before = (kept.parameters or {}).get("configuration")
     is_by_hand = before is not None and _FILE + Path(before).name not in kept.tags
@@ -396,15 +382,13 @@ def _merge_parameters(kept: "DeploymentResponse", request: Request, merged: Merg
 
 
 def _merge_schedules(
-    kept: "DeploymentResponse", request: Request, base: str | None, merged: Merged
+    kept: DeploymentResponse, request: Request, base: str | None, merged: Merged
 ) -> str | None:
     """Decide on the command's own schedule; return what it made last, for the tag.
 
     Args:
         base: what the command made before; None: nothing that is known.
     """
-    from flows.command.deploy import SLUG, words_of
-
     if request.schedule is None:
         return base
     own = [each for each in kept.schedules if each.slug == SLUG]
@@ -428,7 +412,7 @@ def _merge_schedules(
     return base
 
 
-def _merge_rest(kept: "DeploymentResponse", request: Request, merged: Merged) -> None:
+def _merge_rest(kept: DeploymentResponse, request: Request, merged: Merged) -> None:
     """The pool, and settings that the command gives a new deployment alone."""
     limit = kept.global_concurrency_limit.limit if kept.global_concurrency_limit else None
     paused, pool = bool(kept.paused), kept.work_pool_name
@@ -464,7 +448,7 @@ def _file_tags(file: Path) -> Iterable[str]:
     return (_FILE + file.name, _HASH + sha256_of(said)[:12])
 
 
-def _folder_of(kept: "DeploymentResponse") -> Path:
+def _folder_of(kept: DeploymentResponse) -> Path:
     return Path((kept.job_variables or {}).get("env", {}).get(FOLDER, CHECKOUT))
 
 
@@ -486,10 +470,6 @@ def _code() -> dict[str, Any]:
 
 
 def _make(client: "SyncPrefectClient", request: Request) -> None:
-    from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions
-
-    from flows.command.deploy import words_of
-
     pool = request.pool or POOL
     _require_pool(client, pool)
     schedules = [] if request.schedule is None else [request.schedule]
@@ -510,9 +490,7 @@ def _make(client: "SyncPrefectClient", request: Request) -> None:
     )
 
 
-def _update(client: "SyncPrefectClient", kept: "DeploymentResponse", merged: Merged) -> None:
-    from prefect.client.schemas.actions import DeploymentUpdate
-
+def _update(client: "SyncPrefectClient", kept: DeploymentResponse, merged: Merged) -> None:
     if pool := merged.changes.get("work_pool_name"):
         _require_pool(client, pool)
     for each in merged.removed:
@@ -525,8 +503,6 @@ def _update(client: "SyncPrefectClient", kept: "DeploymentResponse", merged: Mer
 
 def _require_pool(client: "SyncPrefectClient", name: str) -> None:
     """Make a pool of processes where there is none of the name; say so."""
-    from prefect.client.schemas.actions import WorkPoolCreate
-    from prefect.exceptions import ObjectNotFound
     from prefect.workers.process import ProcessWorker
 
     try:
@@ -537,16 +513,14 @@ def _require_pool(client: "SyncPrefectClient", name: str) -> None:
         say(f"There was no work pool {name}: made one, of processes.")
 
 
-def tell_deployed(deployed: "DeploymentResponse") -> None:
-    from flows.command.deploy import as_utc, fires_twice_a_day, next_time
-
+def tell_deployed(deployed: DeploymentResponse) -> None:
     say(f"Its page: {page_of('deployments/deployment', str(deployed.id))}")
     due = None if deployed.paused else next_time(deployed.schedules)
     if due is None:
         on = "Its schedules are off: turn one on there." if deployed.schedules else "It has no schedule."
         say(f"{on} Start a run there, by Run, and name its vintage.")
     else:
-        label = f"{as_utc(due):%Y-%m-%d}"
+        label = f"{due.astimezone(UTC):%Y-%m-%d}"
         say(f"Its next run: {due:%Y-%m-%d %H:%M %Z}, of the vintage {label} (the date in UTC).")
         if label != f"{due:%Y-%m-%d}":
             say("note: At that hour the date in UTC is another one. Choose one at which both are the same.")
@@ -555,8 +529,6 @@ def tell_deployed(deployed: "DeploymentResponse") -> None:
 
 
 def _is_served(client: "SyncPrefectClient", pool: str | None) -> bool:
-    from prefect.client.schemas.objects import WorkPoolStatus
-
     return pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
 
 

@@ -28,7 +28,7 @@ def recorded(place: Path) -> dict[str, object]:
 
 
 @pytest.mark.server
-def test_the_life_of_a_server(own_place: Path) -> None:
+def test_the_life_of_a_server(own_place):
     """One server for all claims about it: each start costs ten seconds of CPU."""
     starters = [
         subprocess.Popen([sys.executable, "-c", _ENSURE], cwd=ROOT, stdout=subprocess.PIPE, text=True)
@@ -70,7 +70,7 @@ def test_the_life_of_a_server(own_place: Path) -> None:
             process.kill()
 
 
-def test_stop_without_a_server_says_so(own_place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stop_without_a_server_says_so(own_place, capsys):
     from flows.command import main as command
 
     assert command.main(["stop"]) == 0
@@ -78,7 +78,7 @@ def test_stop_without_a_server_says_so(own_place: Path, capsys: pytest.CaptureFi
     assert not own_place.exists()
 
 
-def test_a_recycled_process_id_is_not_taken_for_ours(own_place: Path) -> None:
+def test_a_recycled_process_id_is_not_taken_for_ours(own_place):
     """A record that names a live process which is not the server that was started: it is left alone."""
     own_place.mkdir()
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
@@ -92,7 +92,7 @@ def test_a_recycled_process_id_is_not_taken_for_ours(own_place: Path) -> None:
         other.wait()
 
 
-def test_a_configured_api_wins(own_place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_configured_api_wins(own_place, monkeypatch, tmp_path):
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.delenv("PREFECT_PROFILE", raising=False)
     monkeypatch.delenv("PREFECT_PROFILES_PATH", raising=False)
@@ -109,12 +109,8 @@ def test_a_configured_api_wins(own_place: Path, monkeypatch: pytest.MonkeyPatch,
 
 @pytest.mark.server
 def test_a_configured_api_that_does_not_answer_ends_with_2_and_one_line(
-    own_place: Path,
-    own_ledger: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+    own_place, tmp_path, monkeypatch, capfd
+):
     from flows.command import main as command
     from tests.flows.processes import configuration_file
 

@@ -29,9 +29,6 @@ from tasks.core.syndiffix.settings import (
 from tasks.core.tables.header import InputFile
 from tests.flows.syndiffix_people import HEADER, run, usage
 
-pytestmark = pytest.mark.usefixtures("own_ledger")
-
-
 EVERY_OPTION = {
     "--lcf-low-threshold": "2", "-lcf": "2", "--threshold-sd": "0.5", "-thresh_sd": "0.5",
     "--low-mean-gap": "1", "--layer-noise-sd": "2", "-noise_sd": "2", "--outlier-count": "1 2",
