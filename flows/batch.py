@@ -48,11 +48,6 @@ def batch(path: str) -> dict[str, str]:
 
 
 def batch_steps(asked: Batch) -> dict[str, str]:
-    """The same for a batch file that was read.
-
-    Args:
-        asked: the batch.
-    """
     workspace = Workspace.of(asked.runs[0].configuration)
     require_free_names(asked)
     require_inputs(asked)

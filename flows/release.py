@@ -84,11 +84,6 @@ def release(
 def _read_request(
     configuration: str, vintage: str, last: str, overrides: dict[str, Any]
 ) -> Batch | RunConfiguration:
-    """What the form asks for, from the file as it is now.
-
-    Raises:
-        ParameterError: the file or the form can't be used; nothing was read of a table.
-    """
     _enter_folder()
     place = Path(configuration)
     body, scheduled = read_json(place), scheduled_date()
@@ -107,11 +102,7 @@ def _read_request(
 
 
 def _enter_folder() -> None:
-    """Work where the deployment was made, if it was made by the command.
-
-    Raises:
-        ParameterError: that is not here, or the ledger would be another one there.
-    """
+    """Work where the deployment was made, if it was made by the command."""
     require_absolute()
     try:
         os.chdir(os.environ.get(FOLDER, "."))
@@ -123,11 +114,6 @@ def _enter_folder() -> None:
 
 
 def _require_named(configurations: Sequence[RunConfiguration]) -> None:
-    """Refuse a run that would be charged under a name that nobody gave it.
-
-    Raises:
-        ParameterError: it has no vintage.
-    """
     if any(asked.protection.is_drawn_once and asked.vintage is None for asked in configurations):
         raise ParameterError(_NO_VINTAGE)
 

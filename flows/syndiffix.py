@@ -130,14 +130,7 @@ def _run_stages(workspace: Workspace, configuration: RunConfiguration, last: str
 
 @dataclass(frozen=True)
 class SensitiveRun:
-    """Where the sensitive side works, and with what.
-
-    Attributes:
-        run: its workspace.
-        selection: what is synthesized.
-        origin: what all trees follow from.
-        described: the public facts of the run.
-    """
+    """Where the sensitive side works, and with what."""
 
     run: RunWorkspace
     selection: Selection

@@ -28,11 +28,7 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
-    """Write ``comparison.tsv`` and ``comparison.html``.
-
-    Raises:
-        ParameterError: too few folders, one without an evaluation, or a place that it must not go to.
-    """
+    """Write ``comparison.tsv`` and ``comparison.html``."""
     labelled = _labelled(folders)
     _require_figures(labelled.values())
     runs = [read_run(folder, label) for label, folder in labelled.items()]
@@ -51,14 +47,7 @@ def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
 
 
 def _write_history(folders: Sequence[Path], output: Path) -> None:
-    """Write ``over_time.html`` and ``over_time.tsv`` of a dataset's releases.
-
-    Args:
-        folders: one: OUTPUT_DIR/release/DATASET.
-
-    Raises:
-        ParameterError: there are several, or it holds fewer than two vintages.
-    """
+    """Write ``over_time.html`` and ``over_time.tsv`` of a dataset's releases."""
     if len(folders) != 1:
         raise ParameterError(
             "Comparing over time needs the one folder of a dataset's releases, and was given "

@@ -128,7 +128,6 @@ def next_time(schedules: Iterable[DeploymentScheduleCreate | DeploymentSchedule]
 
 
 def fires_twice_a_day(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> bool:
-    """Whether two runs share a date, and so a release."""
     kind = schedule.schedule
     if isinstance(kind, IntervalSchedule):
         return kind.interval < timedelta(days=1)
@@ -246,7 +245,6 @@ class Merged:
 
 
 def deploy(options: argparse.Namespace) -> int:
-    """Make or update the deployment that the options describe; return the exit code."""
     configurations = require_deployable(options.configuration)
     name = name_of(options.name, options.configuration)
     schedule = schedule_of(options.cron, options.every, options.timezone, paused=options.paused)
@@ -311,11 +309,7 @@ def _told_of_runs() -> Iterator[None]:
 
 
 def name_of(given: str | None, file: Path) -> str:
-    """The deployment's name: the one that is given, else that of the file.
-
-    Raises:
-        ParameterError: it is no slug.
-    """
+    """The deployment's name: the one that is given, else that of the file."""
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") if given is None else given
     if not _SLUG.fullmatch(name):
         raise ParameterError(
@@ -384,11 +378,7 @@ def _merge_parameters(kept: DeploymentResponse, request: Request, merged: Merged
 def _merge_schedules(
     kept: DeploymentResponse, request: Request, base: str | None, merged: Merged
 ) -> str | None:
-    """Decide on the command's own schedule; return what it made last, for the tag.
-
-    Args:
-        base: what the command made before; None: nothing that is known.
-    """
+    """Decide on the command's own schedule; return what it made last, for the tag."""
     if request.schedule is None:
         return base
     own = [each for each in kept.schedules if each.slug == SLUG]
@@ -502,7 +492,6 @@ def _update(client: "SyncPrefectClient", kept: DeploymentResponse, merged: Merge
 
 
 def _require_pool(client: "SyncPrefectClient", name: str) -> None:
-    """Make a pool of processes where there is none of the name; say so."""
     from prefect.workers.process import ProcessWorker
 
     try:

@@ -16,12 +16,7 @@ _LONGEST = 4000
 
 
 def write_erratum(options: argparse.Namespace) -> int:
-    """Write an erratum, print what follows from it, and put it beside each copy of the release.
-
-    Raises:
-        ParameterError: it is no release, or nothing is said.
-        StorageError: a copy could not be reached.
-    """
+    """Write an erratum, print what follows from it, and put it beside each copy of the release."""
     place = options.release.resolve()
     _require_release(place)
     kind: Kind = "corrected" if options.withdraw is None else "withdrawn"

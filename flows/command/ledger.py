@@ -45,11 +45,7 @@ class ReleaseSetting:
 
     @classmethod
     def of_configuration(cls, path: Path, account: Account) -> "ReleaseSetting":
-        """Of a configuration.
-
-        Raises:
-            ParameterError: it can't be used, is of another dataset, or of a protection without a budget.
-        """
+        """Of a configuration."""
         from tasks.plan.describe import describe  # both load Prefect, which takes a second and a half
         from tasks.sensitive.protect import charge_of_run
 
@@ -79,8 +75,7 @@ def print_account(account: Account, setting: ReleaseSetting | None) -> None:
         print(f"  spent    {used:.1%} of the budget (mu^2), epsilon {spent_epsilon} at the delta cap")
     if setting is not None:
         print(f"  left     {_left(account, setting)}")
-    print_reasons(account.reasons)
-    print_stops(account.stops)
+    print_notes(account.reasons, account.stops)
     for release in account.reservations:
         print(
             f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} epsilon "
@@ -100,13 +95,10 @@ def _left(account: Account, setting: ReleaseSetting) -> str:
     )
 
 
-def print_reasons(reasons: tuple[str, ...]) -> None:
+def print_notes(reasons: tuple[str, ...], stops: tuple[Stop, ...]) -> None:
+    """Written reasons, and the runs that their table stopped, with what that means."""
     for reason in reasons:
         print(f"  reason   {reason}")
-
-
-def print_stops(stops: tuple[Stop, ...]) -> None:
-    """The runs that their table stopped, and what that means."""
     for why, words in (
         (BROKEN, "stopped by a strict contract"),
         (UNREAD, "stopped, or compared nothing, as the table could not be read"),
@@ -118,10 +110,6 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
     for each in stops:
         what = "contract" if each.why == BROKEN else "unread, as declared in"
         print(f"  {each.time}  {each.vintage:<16} stopped   {what} {each.asked[:16]}")
-
-
-def stops_json(stops: tuple[Stop, ...]) -> list[dict[str, str]]:
-    return [asdict(each) for each in stops]
 
 
 def as_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> dict[str, object]:
@@ -149,7 +137,7 @@ def as_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> d
         },
         "left": left,
         "reasons": list(account.reasons),
-        "stopped": stops_json(account.stops),
+        "stopped": [asdict(stop) for stop in account.stops],
         "releases": [_release(each) for each in account.reservations],
         "verified_entries": audit.entries,
         "head": audit.head,
@@ -277,13 +265,12 @@ def _show_one(ledger: Ledger, options: argparse.Namespace) -> None:
         _show(ledger, ledger.account(dataset), options)
     elif options.json and (dataset in salted or reasons or stops):
         body = {"dataset": dataset, "salted": dataset in salted, "reasons": reasons, "cap": None}
-        print(json.dumps(body | {"stopped": stops_json(stops)}))
+        print(json.dumps(body | {"stopped": [asdict(stop) for stop in stops]}))
     elif dataset in salted or reasons or stops:
         without = "no budget and no salt yet: its first run makes one"
         salt = "no budget, as SynDiffix has none; this ledger keeps the salt of its noise"
         print(f"{dataset}  ({salt if dataset in salted else without})")
-        print_reasons(reasons)
-        print_stops(stops)
+        print_notes(reasons, stops)
     else:
         raise _unknown(ledger, dataset)
 

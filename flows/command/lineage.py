@@ -19,12 +19,7 @@ _MANIFEST = "MANIFEST.json"
 
 
 def show_lineage(options: argparse.Namespace) -> int:
-    """Print the lineage of a released file.
-
-    Raises:
-        ParameterError: it is not there, no manifest is beside it, or the manifest does not know it.
-        StoredTableMismatch: a file is not what the manifest says.
-    """
+    """Print the lineage of a released file."""
     file: Path = options.file
     if not file.is_file():
         raise ParameterError(no_such_file("The released file", file))

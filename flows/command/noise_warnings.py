@@ -110,8 +110,8 @@ def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> lis
     most = found.records // threshold
     return [
         f"note: a value of {list_some(opened)} needs a noisy count of about {threshold:,} to be published. "
-        f"Of {_number_of_records(found)} records no more than {most:,} values of one column can have as many. "
-        "A column of more values that are equally frequent, such as dates by month, would likely be left "
+        f"Of {_number_of_records(found)} records no more than {most:,} values of one column can have as many."
+        " A column of more values that are equally frequent, such as dates by month, would likely be left "
         "empty: a coarser cut, bins, or a list of its values (domains) helps."
     ]
 

@@ -34,16 +34,11 @@ if TYPE_CHECKING:
 
 
 def page_of_run(run: str) -> str:
-    """Address of a flow run's page, in the new interface where the server has it."""
     return page_of("runs/flow-run", run)
 
 
 def page_of(kind: str, name: str) -> str:
-    """Address of a page of the server's, in the new interface where the server has it.
-
-    Args:
-        kind: the page's path, without the interface's.
-    """
+    """Address of a page of the server's, in the new interface where the server has it."""
     from prefect.settings import PREFECT_UI_URL
 
     interface = str(PREFECT_UI_URL.value()).rstrip("/")
@@ -89,11 +84,6 @@ def purge_workspace(options: argparse.Namespace) -> int:
 
 
 def export_listings(options: argparse.Namespace) -> int:
-    """Write the listings.
-
-    Raises:
-        ParameterError: a name that is none, nothing to export, or a place that it must not go to.
-    """
     from tasks.sensitive.export import export
 
     names = [_file_of(name) for name in options.only]
@@ -125,11 +115,7 @@ def demo(options: argparse.Namespace) -> int:
 
 
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> OutputPlaces:
-    """Run the whole job up to the last of the stages; what the header refuses is told before it starts.
-
-    Returns:
-        What `flows.showcase` does.
-    """
+    """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
     from tasks.plan.describe import refuse_early
 
     def run(url: str) -> OutputPlaces:
@@ -156,7 +142,6 @@ def publish_measurement(options: argparse.Namespace) -> int:
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """Run a batch file; its problems are told before anything starts."""
     from tasks.batch.file import read_batch, require_inputs
 
     asked = read_batch(options.file)

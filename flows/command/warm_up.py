@@ -105,7 +105,6 @@ _MODES = (
 
 
 def warm_up(*, everything: bool) -> None:
-    """Run the core as a default run does, or every way that a release can be made."""
     _prepare()
     syndiffix = _process()
     if everything:
@@ -139,7 +138,6 @@ def _prepare() -> None:
 
 
 def _release(*, everything: bool) -> None:
-    """Fitted records with differential privacy; then releases of every other kind."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         (root / "table.csv").write_text(_made_up_table(), encoding="utf-8")

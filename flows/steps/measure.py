@@ -300,7 +300,6 @@ def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, las
 
 
 def _tell_nothing_reported(workspace: Workspace, aggregates: StoredTable, resolution: int) -> None:
-    """Say so where the rounded number of records, which is released, is 0."""
     if read_number_of_records(workspace.path(aggregates)) == 0:
         tell(
             f"ATTENTION: reporting_resolution, {resolution}, is above the number of records: nothing can be "

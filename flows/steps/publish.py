@@ -94,7 +94,6 @@ def _build_from_records(
 def build_table_steps(
     run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltTables:
-    """The same for what SynDiffix handed over."""
     built = BuiltTables(state_tables(run, configuration, measurement))
     if reaches(last, "navigate"):
         built.page = write_table_page(run, measurement, built.statement, PageSettings.of(configuration))

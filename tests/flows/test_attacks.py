@@ -143,7 +143,7 @@ def test_a_configured_cap_that_is_not_in_force_is_told(tmp_path, capfd):
     ("is_private", "mode", "file"),
     [
         (True, "fitted", "counts.parquet"),
-        (True, "aggregate_seeded", "counts_1.parquet"),
+        pytest.param(True, "aggregate_seeded", "counts_1.parquet", marks=pytest.mark.slow),
         (False, "aggregate_seeded", "aggregates_1.parquet"),
     ],
 )

@@ -239,7 +239,7 @@ _RELEASED_BY = {
 }
 
 
-@pytest.mark.parametrize("mode", _RELEASED_BY)
+@pytest.mark.parametrize("mode", ["fitted", pytest.param("aggregate_seeded", marks=pytest.mark.slow)])
 def test_each_stage_publishes_what_then_exists_as_a_run_of_the_same_vintage(mode, tmp_path):
     path = configuration_file(tmp_path, synthesis_mode=mode)
     home = tmp_path / "out" / "release" / "people"

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -50,16 +51,12 @@ def test_the_life_of_a_server(own_place):
         # The next run uses it without a word.
         told: list[str] = []
         assert server.ensure(told.append) == said[0][-1] and told == []
-        # One of another version is replaced; so is one that is dead.
+        # One of another version is replaced, and ended.
         (own_place / "server.json").write_text(json.dumps(first | {"version": "0.0.1"}))
-        server.ensure(told.append)
-        second = recorded(own_place)
-        assert told and second["pid"] != first["pid"] and second["version"] == first["version"]
-        assert not Path(f"/proc/{pid}/cwd").exists()
-        os.kill(int(str(second["pid"])), 9)
         url = server.ensure(told.append)
-        third = recorded(own_place)
-        assert len(told) == 2 and third["pid"] != second["pid"] and server._answers(url, 20)
+        second = recorded(own_place)
+        assert len(told) == 1 and second["pid"] != first["pid"] and second["version"] == first["version"]
+        assert not Path(f"/proc/{pid}/cwd").exists() and server._answers(url, 20)
         # `stop` ends it, once.
         assert server.stop() and not server.stop()
         assert not server._answers(url, 2)
@@ -76,6 +73,15 @@ def test_stop_without_a_server_says_so(own_place, capsys):
     assert command.main(["stop"]) == 0
     assert capsys.readouterr().out == "No server was running.\n"
     assert not own_place.exists()
+
+
+def test_a_dead_server_is_of_no_use(own_place):
+    own_place.mkdir()
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    record = {"pid": ended.pid, "started": "1", "port": 1, "version": version("prefect")}
+    (own_place / "server.json").write_text(json.dumps(record))
+    assert not server.is_running() and not server._usable(server.Server(**record))
 
 
 def test_a_recycled_process_id_is_not_taken_for_ours(own_place):

@@ -30,7 +30,7 @@ from flows.command.syndiffix import settings as syndiffix_settings
 from flows.command.syndiffix.arguments import given, spelled
 from flows.command.syndiffix.settings import asked_clustering
 from tasks.configuration.flat_file import from_flat
-from tasks.core.arrays import ColumnNumbers, StepDone, Words
+from tasks.core.arrays import ColumnNumbers, Words
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import declared_column
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
@@ -39,14 +39,10 @@ from tasks.core.ledger.place import ledger_place, local_folder
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.recognition.dialect import find_dialect
 from tasks.core.syndiffix.blob import ENDING, BlobFile, read_blob, require_blob_name, require_size, write_blob
-from tasks.core.syndiffix.clusters import Clusters, target_of, way_of, write_clusters
+from tasks.core.syndiffix.clusters import target_of, way_of, write_clusters
 from tasks.core.syndiffix.dependence import entropies
 from tasks.core.syndiffix.forest import Forest, single_valued
-from tasks.core.syndiffix.reading import (
-    ChosenColumn,
-    parse_column,
-    read_table,
-)
+from tasks.core.syndiffix.reading import ChosenColumn, parse_column, read_table
 from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB, Tree
@@ -68,22 +64,16 @@ from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
 
 def require_places(options: argparse.Namespace) -> None:
-    """Refuse an output that is known to fail once all is computed, or that must not be where it is.
-
-    Raises:
-        ParameterError: as said.
-    """
     output: Path | None = options.blob or options.output
     # A link named so may lead to standard output.
-    target = None if output is None else output.expanduser().resolve()
-    if options.debug and (target is None or target.suffix.lower() != ".json" or is_stream(target)):
+    home = None if output is None else output.expanduser().resolve()
+    if options.debug and (home is None or home.suffix.lower() != ".json" or is_stream(home)):
         raise ParameterError(
             "--debug writes the table itself, so it needs a file of its own that ends in .json: name one "
             "with --output, in a folder that nobody else can read."
         )
-    if output is None:
+    if output is None or home is None:
         return
-    home = output.expanduser().resolve()
     if not options.flow:
         _require_place_for_a_file(output)
         if options.blob is None and not options.debug:
@@ -162,20 +152,12 @@ DEBUG_WARNING = "SENSITIVE: the output of --debug holds the table itself and tru
 
 @dataclass(frozen=True)
 class Run:
-    """What a command has done.
-
-    Attributes:
-        synthesizer: whose strategy are the clusters that were used.
-    """
+    """What a command has done."""
 
     synthesizer: Synthesizer
     result: pa.Table
     table: pa.Table
     seconds: float
-
-    @property
-    def clusters(self) -> Clusters:
-        return self.synthesizer.clusters()
 
 
 def log_run(run: Run) -> None:
@@ -193,7 +175,7 @@ def log_run(run: Run) -> None:
         zip(synthesizer.columns, entropies(synthesizer.forest), strict=True)
     ):
         say(f"{number:>4}  {column.name:<{width}}  {column.kind:<9}  entropy {entropy:.4f}")
-    say(f"Clusters: {write_clusters(run.clusters)}")
+    say(f"Clusters: {write_clusters(run.synthesizer.clusters())}")
     unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
     say(f"Elapsed: {run.seconds * 1000:.0f} ms; memory: {memory} MB")
@@ -209,13 +191,7 @@ def _matrix_lines(matrix: "np.ndarray[Any, np.dtype[np.float64]]") -> Iterator[s
 
 
 def write_debug(run: Run, path: Path) -> None:
-    """Write columns, parameters, trees, buckets and rows as JSON to a file of mode 0600.
-
-    The salt is not in it.
-
-    Raises:
-        ParameterError: it can't be written there.
-    """
+    """Write columns, parameters, trees, buckets and rows as JSON to a file of mode 0600."""
     place(path.expanduser(), lambda stream: _write_members(run, stream), is_private=True)
 
 
@@ -245,7 +221,7 @@ def _described(run: Run) -> dict[str, object]:
         "bucketization": asdict(parameters.bucketization),
         "clustering": {type(parameters.clustering).__name__: asdict(parameters.clustering)},
         "value_safe_columns": sorted(parameters.value_safe_columns),
-        "clusters": json.loads(write_clusters(run.clusters)),
+        "clusters": json.loads(write_clusters(run.synthesizer.clusters())),
         "elapsed_seconds": run.seconds,
         "original_columns": run.table.column_names,
         "original_rows": _rows(run.table),
@@ -301,10 +277,6 @@ _OF_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
 _OF_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
 
 
-def is_blob(options: argparse.Namespace) -> bool:
-    return str(options.table.name).endswith(ENDING)
-
-
 def require_buildable(options: argparse.Namespace) -> None:
     """Refuse what does not go with building a blob, where one is asked for. Raises ParameterError."""
     if options.blob is None:
@@ -329,19 +301,7 @@ def require_buildable(options: argparse.Namespace) -> None:
         )
 
 
-def write_blob_of(options: argparse.Namespace, synthesizer: Synthesizer, progress: StepDone) -> int:
-    path, largest = options.blob.expanduser(), options.blob_largest
-    count = write_blob(synthesizer, path, largest=largest, progress=progress)
-    say(f"The blob {options.blob} holds {count} tables.")
-    return 0
-
-
 def read_asked(options: argparse.Namespace) -> pa.Table:
-    """The table of the columns that are asked for, of all without any.
-
-    Raises:
-        ParameterError: options by which nothing in a blob can change; or see `read_blob`.
-    """
     settled = sorted(given(options).keys() - _OF_ASKING)
     target = target_of(asked_clustering(options) or "default")
     if options.clustering is not None and target is None:
@@ -375,11 +335,7 @@ def run_flow(
     columns: Sequence[ChosenColumn],
     section: Mapping[str, Any],
 ) -> int:
-    """Run the flow with its workspace in ``--output``.
-
-    Raises:
-        ParameterError: no workspace is named, or what the flow does not do is asked for.
-    """
+    """Run the flow with its workspace in ``--output``."""
     output: Path | None = options.output
     if options.debug:
         raise ParameterError(
@@ -441,7 +397,7 @@ def _run(options: argparse.Namespace) -> int:
     options = syndiffix_options.unfold(options)
     require_buildable(options)
     require_places(options)
-    if is_blob(options):
+    if options.table.name.endswith(ENDING):
         answered = read_asked(options)
         say(_NOT_PRIVATE)
         _write(answered, options.output)
@@ -490,7 +446,9 @@ def _made(
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
-            write_blob_of(options, synthesizer, steps)
+            path, largest = options.blob.expanduser(), options.blob_largest
+            count = write_blob(synthesizer, path, largest=largest, progress=steps)
+            say(f"The blob {options.blob} holds {count} tables.")
             return None
         # Found once: what it takes to solve them may be the longest step.
         synthesizer.strategy = synthesizer.clusters()
@@ -501,8 +459,6 @@ def _made(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is asked for."""
-
     source: InputFile
     names: list[str]
     columns: list[ChosenColumn]
@@ -514,7 +470,6 @@ class _Asked:
 
     @cached_property
     def parameters(self) -> SynDiffixParameters:
-        """The settings for the core; all but the salt."""
         found = SynDiffixParameters.of(self.section)
         return replace(found, clustering=with_ids(found.clustering, self.selected))
 
@@ -590,11 +545,7 @@ def _tell_made(run: Run, options: argparse.Namespace) -> None:
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
-    """The columns to synthesize, each with its type where it has one.
-
-    Raises:
-        ParameterError: an unknown type, or a column that the file does not have.
-    """
+    """The columns to synthesize, each with its type where it has one."""
     if options.columns is None:
         columns = [ChosenColumn(name) for name in names if name not in options.aidcolumns]
     else:

@@ -74,11 +74,7 @@ def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str,
 
 
 def asked_clustering(options: argparse.Namespace) -> Clustering | None:
-    """What ``--clustering`` says, or the target that the reference's option names; None without both.
-
-    Raises:
-        ParameterError: it says nothing that is known.
-    """
+    """What ``--clustering`` says, or the target that the reference's option names; None without both."""
     if options.clustering is not None:
         return read_clustering(options.clustering)
     return None if options.ml_target is None else {"target": options.ml_target}
@@ -182,11 +178,7 @@ def _tell_without_effect(options: argparse.Namespace, way: Way) -> None:
 
 
 def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
-    """The marks of numbers as a configuration has them: key to column, or all of them, to mark.
-
-    Raises:
-        ParameterError: numbers have no such mark, or a column has two.
-    """
+    """The marks of numbers as a configuration has them: key to column, or all of them, to mark."""
     found: dict[str, dict[str, str]] = {}
     for key, known in (("decimal", DECIMALS), ("thousands", tuple(THOUSANDS))):
         marks: dict[str, str] = {}
@@ -205,14 +197,7 @@ def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
 
 
 def date_formats_of(items: Iterable[str], headers: Headers) -> dict[str, list[str]]:
-    """How dates are written, as a configuration has it: header to formats.
-
-    Args:
-        items: ``COLUMN=FORMAT`` each.
-
-    Raises:
-        ParameterError: an item has no equals sign, or names no column of the input.
-    """
+    """How dates are written, as a configuration has it: header to formats."""
     found: dict[str, list[str]] = {}
     problems = []
     for item in items:
