@@ -29,7 +29,7 @@ def compare(options: argparse.Namespace) -> int:
 
 def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
     """Write ``comparison.tsv`` and ``comparison.html``."""
-    labelled = _labelled(folders)
+    labelled = _label_folders(folders)
     _require_figures(labelled.values())
     runs = [read_run(folder, label) for label, folder in labelled.items()]
     home, is_sensitive = output.resolve(), any(run.is_raw for run in runs)
@@ -66,7 +66,7 @@ def _write_history(folders: Sequence[Path], output: Path) -> None:
             f"OUTPUT_DIR/release/DATASET; {show_path(home)} holds {len(by_vintage)}. Correct the path, or "
             "release another vintage."
         )
-    history = History(home.resolve().name, [_dated(place) for place in by_vintage.values()])
+    history = History(home.resolve().name, [_read_dated_release(place) for place in by_vintage.values()])
     output.mkdir(parents=True, exist_ok=True)
     write_over_time_tsv(history, output / "over_time.tsv")
     (output / "over_time.html").write_text(render_over_time(history), encoding="utf-8")
@@ -79,7 +79,7 @@ def _is_withdrawn(place: Path) -> bool:
     return status_of(read_errata(place)) == "withdrawn"
 
 
-def _dated(place: Path) -> DatedRelease:
+def _read_dated_release(place: Path) -> DatedRelease:
     statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
     described = Described(statement, Publication(), "", "", place, ())
     counts = None
@@ -95,7 +95,7 @@ def _dated(place: Path) -> DatedRelease:
     )
 
 
-def _labelled(folders: Sequence[Path]) -> dict[str, Path]:
+def _label_folders(folders: Sequence[Path]) -> dict[str, Path]:
     """What each folder holds, under the folder's shortest name that no other has."""
     places = list(dict.fromkeys(folder.resolve() for folder in folders))
     if len(places) < 2:
@@ -109,10 +109,10 @@ def _labelled(folders: Sequence[Path]) -> dict[str, Path]:
         labels = ["/".join(place.parts[-length:]) for place in places]
         if len(set(labels)) == len(labels):
             break
-    return dict(zip(labels, map(_evaluated, places), strict=True))
+    return dict(zip(labels, map(_folder_with_evaluation, places), strict=True))
 
 
-def _evaluated(place: Path) -> Path:
+def _folder_with_evaluation(place: Path) -> Path:
     """The release of a batch's run, where that is what was given; otherwise the folder itself."""
     release = (place / RELEASE).resolve()
     return release if (release / "evaluation.json").is_file() else place

@@ -58,7 +58,7 @@ _OFF = ", off"
 _ANCHOR = datetime(2024, 1, 1)
 
 
-def schedule_of(
+def parse_schedule(
     cron: str | None, every: str | None, timezone: str | None, *, paused: bool
 ) -> DeploymentScheduleCreate | None:
     """What is asked for; None where nothing is.
@@ -102,7 +102,7 @@ def schedule_of(
     return DeploymentScheduleCreate(schedule=schedule, active=not paused, slug=SLUG)
 
 
-def words_of(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> str:
+def schedule_words(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> str:
     kind = schedule.schedule
     if isinstance(kind, CronSchedule):
         said = kind.cron
@@ -246,8 +246,8 @@ class Merged:
 
 def deploy(options: argparse.Namespace) -> int:
     configurations = require_deployable(options.configuration)
-    name = name_of(options.name, options.configuration)
-    schedule = schedule_of(options.cron, options.every, options.timezone, paused=options.paused)
+    name = deployment_name(options.name, options.configuration)
+    schedule = parse_schedule(options.cron, options.every, options.timezone, paused=options.paused)
     request = Request(options.configuration, name, schedule, options.pool, options.overwrite, Path.cwd())
     is_local = server.configured_api_url() is None
     with on_server(Workspace.of(configurations[0]), verbose=False) as url:
@@ -259,7 +259,7 @@ def deploy(options: argparse.Namespace) -> int:
                 say("Made an automation that marks a run as crashed whose process is gone.")
             is_served = _is_served(client, deployed.work_pool_name)
         tell_deployed(deployed)
-        say(f"A worker must run for that{_worker(deployed.work_pool_name, url, is_local, is_served)}")
+        say(f"A worker must run for that{_worker_words(deployed.work_pool_name, url, is_local, is_served)}")
     return 0
 
 
@@ -282,12 +282,12 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
     if is_batch(body):
         asked = read_batch(path)
         found = [run.configuration for run in asked.runs]
-        with _told_of_runs():
+        with _warn_of_refusals():
             require_inputs(asked)
             require_budget(found)
     else:
         found = [from_flat(body)]
-        with _told_of_runs(), redirect_stdout(StringIO()):
+        with _warn_of_refusals(), redirect_stdout(StringIO()):
             report(found[0])
     if any(each.vintage for each in found):
         say(
@@ -298,7 +298,7 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
 
 
 @contextmanager
-def _told_of_runs() -> Iterator[None]:
+def _warn_of_refusals() -> Iterator[None]:
     """Warn of what refuses a run today and may not do so when it is due: no budget, or no table yet."""
     try:
         yield
@@ -308,7 +308,7 @@ def _told_of_runs() -> Iterator[None]:
         say(f"ATTENTION: The table could not be checked, as it is not there yet. {error}")
 
 
-def name_of(given: str | None, file: Path) -> str:
+def deployment_name(given: str | None, file: Path) -> str:
     """The deployment's name: the one that is given, else that of the file."""
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") if given is None else given
     if not _SLUG.fullmatch(name):
@@ -322,7 +322,7 @@ def put_deployment(client: "SyncPrefectClient", request: Request) -> DeploymentR
     try:
         kept = client.read_deployment_by_name(f"{FLOW}/{request.name}")
     except ObjectNotFound:
-        _make(client, request)
+        _create(client, request)
         say(f"Deployed {FLOW}/{request.name}.")
     else:
         merged = merge(kept, request)
@@ -348,7 +348,7 @@ def merge(kept: DeploymentResponse, request: Request) -> Merged:
     made = {tag for tag in made if not tag.startswith(_SCHEDULE)} | ({_SCHEDULE + base} if base else set())
     theirs = tags - ours
     if theirs:
-        merged.told.append(_differs("tags", ", ".join(sorted(theirs)), request))
+        merged.told.append(_difference_words("tags", ", ".join(sorted(theirs)), request))
     merged.changes["tags"] = sorted(made if request.overwrite else made | theirs)
     _merge_rest(kept, request, merged)
     return merged
@@ -361,7 +361,7 @@ def _merge_parameters(kept: DeploymentResponse, request: Request, merged: Merged
     is_ours = request.overwrite or before in (None, request.place) or not is_by_hand
     if not request.overwrite and before is not None and before != request.place:
         if is_by_hand:
-            merged.told.append(_differs("configuration", before, request))
+            merged.told.append(_difference_words("configuration", before, request))
         elif (_folder_of(kept) / before).exists():
             raise ParameterError(
                 f"The deployment {kept.name} is of another file, {before}. Give --name for a deployment of "
@@ -369,7 +369,7 @@ def _merge_parameters(kept: DeploymentResponse, request: Request, merged: Merged
             )
     set_by_hand = sorted(set(kept.parameters or {}) - {"configuration"})
     if set_by_hand:
-        merged.told.append(_differs("parameters", ", ".join(set_by_hand), request))
+        merged.told.append(_difference_words("parameters", ", ".join(set_by_hand), request))
     parameters = {} if request.overwrite else dict(kept.parameters or {})
     merged.changes["parameters"] = parameters | ({"configuration": request.place} if is_ours else {})
     return is_ours
@@ -383,12 +383,12 @@ def _merge_schedules(
         return base
     own = [each for each in kept.schedules if each.slug == SLUG]
     others = [each for each in kept.schedules if each.slug != SLUG]
-    asked, now = words_of(request.schedule), words_of(own[0]) if own else None
+    asked, now = schedule_words(request.schedule), schedule_words(own[0]) if own else None
     for each in others:
-        merged.told.append(_differs("a further schedule", words_of(each), request))
+        merged.told.append(_difference_words("a further schedule", schedule_words(each), request))
     if request.overwrite:
         if now not in (None, asked):
-            merged.told.append(_differs("schedule", now, request))
+            merged.told.append(_difference_words("schedule", now, request))
         merged.removed, merged.schedule = [*own, *others], request.schedule
         return asked
     if asked == now:
@@ -398,7 +398,7 @@ def _merge_schedules(
         merged.told.append(f"schedule: {asked} takes the place of {now or 'none'}.")
         return asked
     said = now or "none, as a person deleted it"
-    merged.told.append(_differs("schedule", f"{said} (you ask for {asked})", request))
+    merged.told.append(_difference_words("schedule", f"{said} (you ask for {asked})", request))
     return base
 
 
@@ -414,7 +414,7 @@ def _merge_rest(kept: DeploymentResponse, request: Request, merged: Merged) -> N
     for name, what, now, wanted in settings:
         is_lost = name == "work_pool_name" and now is None  # its pool was deleted
         if now != wanted and not is_lost:
-            merged.told.append(_differs(what, now or "no limit", request))
+            merged.told.append(_difference_words(what, now or "no limit", request))
         if now != wanted and (request.overwrite or is_lost):
             merged.changes[name] = wanted
     variables: dict[str, Any] = {} if request.overwrite else dict(kept.job_variables or {})
@@ -423,10 +423,10 @@ def _merge_rest(kept: DeploymentResponse, request: Request, merged: Merged) -> N
     before = _folder_of(kept)
     if before != request.folder:
         merged.told.append(f"folder: relative paths start at {request.folder} now, no longer at {before}.")
-    merged.changes |= _code()
+    merged.changes |= _code_fields()
 
 
-def _differs(what: str, now: object, request: Request) -> str:
+def _difference_words(what: str, now: object, request: Request) -> str:
     if request.overwrite:
         return f"{what}: {now} was replaced."
     return f"{what}: {now} was set on the server and stays; --overwrite replaces it."
@@ -442,7 +442,7 @@ def _folder_of(kept: DeploymentResponse) -> Path:
     return Path((kept.job_variables or {}).get("env", {}).get(FOLDER, CHECKOUT))
 
 
-def _code() -> dict[str, Any]:
+def _code_fields() -> dict[str, Any]:
     """What follows from the checkout: where it is, its version, and the form."""
     from prefect.utilities.callables import parameter_schema
 
@@ -459,7 +459,7 @@ def _code() -> dict[str, Any]:
     }
 
 
-def _make(client: "SyncPrefectClient", request: Request) -> None:
+def _create(client: "SyncPrefectClient", request: Request) -> None:
     pool = request.pool or POOL
     _require_pool(client, pool)
     schedules = [] if request.schedule is None else [request.schedule]
@@ -469,14 +469,18 @@ def _make(client: "SyncPrefectClient", request: Request) -> None:
         description=f"Makes releases of `{request.place}`. Deployed by `marginalia deploy`.",
         parameters={"configuration": request.place},
         enforce_parameter_schema=True,
-        tags=["marginalia", *_file_tags(request.file), *(_SCHEDULE + words_of(each) for each in schedules)],
+        tags=[
+            "marginalia",
+            *_file_tags(request.file),
+            *(_SCHEDULE + schedule_words(each) for each in schedules),
+        ],
         schedules=schedules,
         paused=False,
         work_pool_name=pool,
         job_variables={"env": ENVIRONMENT | {FOLDER: str(request.folder)}},
         concurrency_limit=1,
         concurrency_options=ConcurrencyOptions(collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
-        **_code(),
+        **_code_fields(),
     )
 
 
@@ -521,7 +525,7 @@ def _is_served(client: "SyncPrefectClient", pool: str | None) -> bool:
     return pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
 
 
-def _worker(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:
+def _worker_words(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:
     if is_served:
         return f", and one of the pool {pool} does."
     programs = Path(sys.executable).parent

@@ -86,7 +86,7 @@ def purge_workspace(options: argparse.Namespace) -> int:
 def export_listings(options: argparse.Namespace) -> int:
     from tasks.sensitive.export import export
 
-    names = [_file_of(name) for name in options.only]
+    names = [_find_listing(name) for name in options.only]
     progress = Progress("export")
     try:
         written = export(options.run, names, options.output, progress)
@@ -98,7 +98,7 @@ def export_listings(options: argparse.Namespace) -> int:
     return 0
 
 
-def _file_of(name: str) -> str:
+def _find_listing(name: str) -> str:
     from tasks.sensitive.export import FILES
 
     known = {file.partition(".")[0]: file for files in FILES.values() for file in files}
@@ -122,10 +122,10 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
         from flows.showcase import flow_of
 
         flow = flow_of(configuration)
-        return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
+        return _follow(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
 
     with refuse_early(configuration):
-        return _run(configuration, run, verbose=verbose)
+        return _run_and_report(configuration, run, verbose=verbose)
 
 
 def publish_measurement(options: argparse.Namespace) -> int:
@@ -135,9 +135,9 @@ def publish_measurement(options: argparse.Namespace) -> int:
         from flows.publish import publish
 
         folder = str(options.measurement) if options.measurement else None
-        return {"release": _followed(url, publish(configuration, folder, return_state=True))}
+        return {"release": _follow(url, publish(configuration, folder, return_state=True))}
 
-    _run(configuration, run, verbose=options.verbose)
+    _run_and_report(configuration, run, verbose=options.verbose)
     return 0
 
 
@@ -152,7 +152,7 @@ def run_batch(options: argparse.Namespace) -> int:
         from flows.batch import batch
         from tasks.batch.group import COMPARISON
 
-        places = _followed(url, batch(str(options.file.absolute()), return_state=True))
+        places = _follow(url, batch(str(options.file.absolute()), return_state=True))
     runs = "1 run" if len(asked.runs) == 1 else f"{len(asked.runs)} runs"
     say(f"Did {runs} in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
@@ -191,7 +191,7 @@ def _demo_configuration(root: Path) -> dict[str, object]:
     return body | {key: str(value) for key, value in paths.items()}
 
 
-def _run(
+def _run_and_report(
     configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *, verbose: bool
 ) -> OutputPlaces:
     started = time.monotonic()
@@ -215,7 +215,7 @@ def _run(
     return made
 
 
-def _followed(url: str, state: "State[Result]") -> Result:
+def _follow(url: str, state: "State[Result]") -> Result:
     say(f"The run and its lineage: {page_of_run(str(state.state_details.flow_run_id))}")
     return state.result(raise_on_failure=True)
 

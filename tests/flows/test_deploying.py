@@ -18,13 +18,13 @@ from flows.command import main as command
 from flows.command.deploy import (
     SLUG,
     Request,
+    deployment_name,
     fires_twice_a_day,
     merge,
-    name_of,
     next_time,
+    parse_schedule,
     require_deployable,
-    schedule_of,
-    words_of,
+    schedule_words,
 )
 from tasks.core.errors import ParameterError
 from tests.flows import pipeline
@@ -34,7 +34,7 @@ MONTHLY = CronSchedule(cron="0 4 1 * *", timezone="Europe/Vienna")
 
 def asked(**options: Any) -> DeploymentScheduleCreate:
     given = {"cron": None, "every": None, "timezone": None, "paused": False} | options
-    schedule = schedule_of(**given)
+    schedule = parse_schedule(**given)
     assert schedule is not None
     return schedule
 
@@ -51,7 +51,7 @@ def asked(**options: Any) -> DeploymentScheduleCreate:
 )
 def test_a_schedule_is_what_the_options_say(options, words):
     schedule = asked(**options)
-    assert (words_of(schedule), schedule.slug) == (words, SLUG)
+    assert (schedule_words(schedule), schedule.slug) == (words, SLUG)
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ def test_it_is_known_whether_two_runs_share_a_date(options, twice):
 
 
 def test_a_deployment_is_named_after_its_file():
-    assert name_of(None, Path("a/German Credit_2.json")) == "german-credit-2"
-    assert name_of("people-at-night", Path("x.json")) == "people-at-night"
+    assert deployment_name(None, Path("a/German Credit_2.json")) == "german-credit-2"
+    assert deployment_name("people-at-night", Path("x.json")) == "people-at-night"
     for name in ("", "People", "a b", "-a", "a--b", "a/b"):
         with pytest.raises(ParameterError, match="--name must be"):
-            name_of(name, Path("x.json"))
+            deployment_name(name, Path("x.json"))
 
 
 # ------------------------------------------------------------------ what stays of what a person has set

@@ -27,8 +27,8 @@ from flows.command.main import hide_pandas_from_pyarrow
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import settings as syndiffix_settings
-from flows.command.syndiffix.arguments import given, spelled
-from flows.command.syndiffix.settings import asked_clustering
+from flows.command.syndiffix.arguments import given, spell_option
+from flows.command.syndiffix.settings import requested_clustering
 from tasks.configuration.flat_file import from_flat
 from tasks.core.arrays import ColumnNumbers, Words
 from tasks.core.contracts.declaration import Declarations
@@ -198,18 +198,18 @@ def write_debug(run: Run, path: Path) -> None:
 def _write_members(run: Run, stream: BinaryIO) -> None:
     """An object, member by member: all trees at once would be many times the table."""
     forest, file = run.synthesizer.forest, io.TextIOWrapper(stream, encoding="utf-8")
-    for number, (name, value) in enumerate(_described(run).items()):
-        file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_json(value)}")
+    for number, (name, value) in enumerate(_debug_facts(run).items()):
+        file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_to_json(value)}")
     for name, members in (("trees", _trees(forest)), ("buckets", _buckets(forest))):
         file.write(f",\n{json.dumps(name)}: [")
         for number, member in enumerate(members):
-            file.write(f"{',' if number else ''}\n{_json(member)}")
+            file.write(f"{',' if number else ''}\n{_to_json(member)}")
         file.write("]")
     file.write("}\n")
     file.detach()  # written out, and left open
 
 
-def _described(run: Run) -> dict[str, object]:
+def _debug_facts(run: Run) -> dict[str, object]:
     synthesizer = run.synthesizer
     parameters = synthesizer.parameters
     anonymization = asdict(parameters.anonymization)
@@ -269,12 +269,12 @@ def _buckets(forest: Forest) -> Iterator[dict[str, object]]:
         yield {"combination": combination, "ranges": ranges.tolist(), "counts": found.counts.tolist()}
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
-_OF_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
-_OF_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
+_NOT_WITH_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
+_WITH_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
 
 
 def require_buildable(options: argparse.Namespace) -> None:
@@ -285,9 +285,11 @@ def require_buildable(options: argparse.Namespace) -> None:
         return
     require_blob_name(options.blob)
     _refuse(
-        "A blob is built for any later question", options, [n for n in _OF_BUILDING if getattr(options, n)]
+        "A blob is built for any later question",
+        options,
+        [n for n in _NOT_WITH_BUILDING if getattr(options, n)],
     )
-    asked = asked_clustering(options) or "default"
+    asked = requested_clustering(options) or "default"
     if target_of(asked) is not None:
         _refuse("A blob is built for any later question", options, ["clustering"])
     if way_of(asked) == "none":
@@ -296,14 +298,14 @@ def require_buildable(options: argparse.Namespace) -> None:
         _refuse("A blob's dependences are measured on all rows", options, ["sample_size"])
     if options.max_weight <= 1:
         raise ParameterError(
-            f"{spelled(options, 'max_weight')} must be more than 1 for a blob, which puts columns together "
-            "by how they depend on each other: leave it out."
+            f"{spell_option(options, 'max_weight')} must be more than 1 for a blob, which puts columns "
+            "together by how they depend on each other: leave it out."
         )
 
 
-def read_asked(options: argparse.Namespace) -> pa.Table:
-    settled = sorted(given(options).keys() - _OF_ASKING)
-    target = target_of(asked_clustering(options) or "default")
+def answer_from_blob(options: argparse.Namespace) -> pa.Table:
+    settled = sorted(given(options).keys() - _WITH_ASKING)
+    target = target_of(requested_clustering(options) or "default")
     if options.clustering is not None and target is None:
         settled.append("clustering")
     _refuse("What is in a blob was settled when it was built", options, settled)
@@ -322,7 +324,7 @@ def read_asked(options: argparse.Namespace) -> pa.Table:
 
 def _refuse(why: str, options: argparse.Namespace, names: list[str]) -> None:
     if names:
-        shown = ", ".join(spelled(options, name) for name in names)
+        shown = ", ".join(spell_option(options, name) for name in names)
         raise ParameterError(f"{why}, so it doesn't go with {shown}: leave that out.")
 
 
@@ -394,46 +396,46 @@ def synthesize_table(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    options = syndiffix_options.unfold(options)
+    options = syndiffix_options.expand_wrapper_options(options)
     require_buildable(options)
     require_places(options)
     if options.table.name.endswith(ENDING):
-        answered = read_asked(options)
+        answered = answer_from_blob(options)
         say(_NOT_PRIVATE)
         _write(answered, options.output)
         return 0
-    asked = _asked(options)
+    asked = _read_request(options)
     if options.flow:
         return run_flow(options, asked.source, asked.columns, asked.section)
     if options.debug:
         say(DEBUG_WARNING)
-    made = _made(options, asked)
+    made = _synthesize(options, asked)
     if made is not None:
         _hand_out(made, options)
     return 0
 
 
-def synthesized(options: argparse.Namespace) -> pa.Table:
+def synthesize_in_memory(options: argparse.Namespace) -> pa.Table:
     """The synthetic table itself, for whoever has no file to write to. Args: options: of the command.
 
     Raises:
         MarginaliaError: what can be explained; the rest is for whoever calls it, as in `synthesize_table`.
     """
-    made = _made(options, _asked(options), "id column (ids)")
+    made = _synthesize(options, _read_request(options), "id column (ids)")
     assert made is not None, "no blob is asked for"
-    _tell_made(made, options)
+    _tell_result(made, options)
     return made.result
 
 
-def build_blob_of(options: argparse.Namespace) -> None:
-    """A blob in the file that ``--blob`` names. Args: options: of the command. Raises: as `synthesized`."""
+def build_blob(options: argparse.Namespace) -> None:
+    """A blob in the file that ``--blob`` names. Raises: as `synthesize_in_memory`."""
     require_buildable(options)
     require_places(options)
-    _made(options, _asked(options), "id column (ids)")
+    _synthesize(options, _read_request(options), "id column (ids)")
 
 
-def _made(
-    options: argparse.Namespace, asked: "_Asked", ids_key: str = "id column (--aidcolumns)"
+def _synthesize(
+    options: argparse.Namespace, asked: "_Request", ids_key: str = "id column (--aidcolumns)"
 ) -> Run | None:
     if options.verbose:
         say(LOG_WARNING)
@@ -444,7 +446,7 @@ def _made(
     for line in weaker_protection_notes(asked.parameters.anonymization, safe, ", ".join(safe)):
         tell(line)
     with Steps(verbose=options.verbose) as steps:
-        table, synthesizer = _prepared(options, asked, steps)
+        table, synthesizer = _prepare(options, asked, steps)
         if options.blob is not None:
             path, largest = options.blob.expanduser(), options.blob_largest
             count = write_blob(synthesizer, path, largest=largest, progress=steps)
@@ -458,7 +460,7 @@ def _made(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     source: InputFile
     names: list[str]
     columns: list[ChosenColumn]
@@ -474,44 +476,44 @@ class _Asked:
         return replace(found, clustering=with_ids(found.clustering, self.selected))
 
 
-def _asked(options: argparse.Namespace) -> _Asked:
+def _read_request(options: argparse.Namespace) -> _Request:
     source = find_dialect(options.table.expanduser(), options.encoding)
     for note in header_notes(source):
         say(note)
     names = list(source.headers.texts)
-    _spell(options, source.headers)
-    columns = _declared(options, names)
+    _spell_as_headers(options, source.headers)
+    columns = _choose_columns(options, names)
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    return _Asked(source, names, columns, syndiffix_settings.section_of(options, selected))
+    return _Request(source, names, columns, syndiffix_settings.settings_section(options, selected))
 
 
-def _spell(options: argparse.Namespace, headers: Headers) -> None:
-    def spelled(name: str) -> str:
+def _spell_as_headers(options: argparse.Namespace, headers: Headers) -> None:
+    def exact_name(name: str) -> str:
         place = headers.find(name)
         return name if place is None else headers.texts[place]
 
-    def typed(item: str) -> str:
+    def exact_item(item: str) -> str:
         name, colon, letter = item.rpartition(":")
         is_typed = colon and headers.find(item) is None and headers.find(name) is not None
-        return f"{spelled(name)}:{letter}" if is_typed else spelled(item)
+        return f"{exact_name(name)}:{letter}" if is_typed else exact_name(item)
 
     for option in ("aidcolumns", "value_safe_columns", "main_features"):
-        setattr(options, option, list(map(spelled, getattr(options, option))))
-    syndiffix_settings.spell_clustering(options, spelled)
+        setattr(options, option, list(map(exact_name, getattr(options, option))))
+    syndiffix_settings.spell_clustering(options, exact_name)
     for option in ("ml_target", "main_column"):
         if getattr(options, option) is not None:
-            setattr(options, option, spelled(getattr(options, option)))
+            setattr(options, option, exact_name(getattr(options, option)))
     if options.columns is not None:
-        options.columns = list(map(typed, options.columns))
+        options.columns = list(map(exact_item, options.columns))
     options.date_formats = syndiffix_settings.date_formats_of(options.date_formats, headers)
 
 
-def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
+def _prepare(options: argparse.Namespace, asked: _Request, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
-    table, contents = _read(options, asked)
-    anonymization = replace(asked.parameters.anonymization, salt=_salt(options, asked))
+    table, contents = _read_columns(options, asked)
+    anonymization = replace(asked.parameters.anonymization, salt=_find_salt(options, asked))
     parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     return table, Synthesizer(
@@ -525,14 +527,14 @@ def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple
 
 
 def _hand_out(run: Run, options: argparse.Namespace) -> None:
-    _tell_made(run, options)
+    _tell_result(run, options)
     if options.debug:
         write_debug(run, options.output)
     else:
         _write(run.result, options.output)
 
 
-def _tell_made(run: Run, options: argparse.Namespace) -> None:
+def _tell_result(run: Run, options: argparse.Namespace) -> None:
     if options.verbose:
         log_run(run)
     if not run.result.num_rows:
@@ -540,17 +542,17 @@ def _tell_made(run: Run, options: argparse.Namespace) -> None:
         tell(NOTES.say("empty", mean=f"{mean:g}"))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
-        target = target_of(syndiffix_settings.asked_clustering(options) or "default")
+        target = target_of(syndiffix_settings.requested_clustering(options) or "default")
         tell(left_out_note(left, len(left), str(target)))
 
 
-def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
+def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
     """The columns to synthesize, each with its type where it has one."""
     if options.columns is None:
         columns = [ChosenColumn(name) for name in names if name not in options.aidcolumns]
     else:
         _require_apart(options.columns, names)
-        columns = [_column(item, names) for item in options.columns]
+        columns = [_parse_column(item, names) for item in options.columns]
     selected = [column.name for column in columns]
     problems = [
         f"The input has no column {name!r}: {did_you_mean(name, names, repr) or 'correct its name.'}"
@@ -602,19 +604,19 @@ def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
         raise ParameterError(f"--columns must be separated by spaces, not commas: {told}.")
 
 
-def _column(item: str, names: Sequence[str]) -> ChosenColumn:
+def _parse_column(item: str, names: Sequence[str]) -> ChosenColumn:
     """A column as it is asked for: a header of the file where the whole text is one and nothing else is."""
     if item in names and item.rpartition(":")[0] not in names:
         return ChosenColumn(item)
     return parse_column(item)
 
 
-def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
+def _find_salt(options: argparse.Namespace, asked: _Request) -> bytes:
     table = PublicTable(asked.source.path, tuple(asked.names), tuple(asked.selected))
     return dataset_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 
-def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Words]:
+def _read_columns(options: argparse.Namespace, asked: _Request) -> tuple[pa.Table, Words]:
     read = read_table(asked.source, asked.columns, options.aidcolumns)
     for complaint in read.complaints:
         say(complaint)
