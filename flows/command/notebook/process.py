@@ -90,7 +90,7 @@ def handler_of(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
 
     return {
         "protect": runs.protect_table,
-        "syndiffix": runs.synthesize_table,
+        "syndiffix": runs.synthesize_request,
         "build_blob": runs.build_blob_of_table,
         "open_blob": runs.describe_blob,
         "read_blob": runs.query_blob,

@@ -128,7 +128,7 @@ def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
     }
 
 
-def synthesize_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+def synthesize_request(request: dict[str, Any], table: bytes) -> dict[str, Any]:
     """Make a synthetic table as ``marginalia syndiffix`` does, without a release.
 
     Args:
@@ -147,7 +147,7 @@ def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]
     """Build a blob as ``marginalia syndiffix --blob`` does.
 
     Args:
-        request: ``options`` as of `synthesize_table`; ``path``, of the blob; ``largest``, the columns of
+        request: ``options`` as of `synthesize_request`; ``path``, of the blob; ``largest``, the columns of
             its largest table, or None.
 
     Returns:
