@@ -86,6 +86,12 @@ def test_a_k_anonymous_release_holds_the_verdicts_of_a_contract_that_repairs(tmp
     }
     entries = {entry["file"]: entry for entry in pipeline.json_of(release / "MANIFEST.json")["files"]}
     assert "released numbers" in entries["contract.json"]["made_from"]
+    assert entries["expectations.json"]["protection"] == "none: public"
+    assert "synthetic" not in " ".join(entries["expectations.json"]["parents"])
+    suite = pipeline.json_of(release / "expectations.json")
+    assert {"column": "town", "value_set": ["Aberwick", "Brenmoor"]} in [
+        expectation["kwargs"] for expectation in suite["expectations"]
+    ]
     assert "town: every value is one of those listed" in (release / "people_data_showcase.html").read_text()
     assert "blanked or replaced" in pipeline.json_of(release / "privacy.json")["contract"]["sentence"]
 
