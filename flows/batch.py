@@ -48,11 +48,6 @@ def batch(path: str) -> dict[str, str]:
 
 
 def batch_steps(asked: Batch) -> dict[str, str]:
-    """The same for a batch file that was read.
-
-    Args:
-        asked: the batch.
-    """
     workspace = Workspace.of(asked.runs[0].configuration)
     require_free_names(asked)
     require_inputs(asked)
@@ -68,7 +63,7 @@ def batch_steps(asked: Batch) -> dict[str, str]:
                 run.configuration, last
             )
         except Exception as error:
-            failed.append(_explained(workspace, run, error))
+            failed.append(_describe_failure(workspace, run, error))
             for line in failed[-1].lines:  # the last may be for the operator alone
                 say(f"  {line}")
             tell_log(f"ATTENTION: {failed[-1].name} failed ({failed[-1].kind}): {' '.join(failed[-1].why)}")
@@ -76,13 +71,13 @@ def batch_steps(asked: Batch) -> dict[str, str]:
         places.pop(UNCHANGED, None)
         finished.append(Finished(run.group, run.folder_name, places))
         link_run(workspace, finished[-1])
-    joined = _join(workspace, asked, finished, failed)
+    joined = _join_groups(workspace, asked, finished, failed)
     if failed:
-        raise _failure(workspace, failed, len(finished), list(joined.values()))
+        raise _batch_failure(workspace, failed, len(finished), list(joined.values()))
     return joined
 
 
-def _failure(workspace: Workspace, failed: list[Failed], done: int, groups: list[str]) -> BatchFailed:
+def _batch_failure(workspace: Workspace, failed: list[Failed], done: int, groups: list[str]) -> BatchFailed:
     """What failed, why, and what there is all the same; Prefect keeps it, so it has no operator's detail."""
     lines = [f"{len(failed)} of {len(failed) + done} {'run' if len(failed) + done == 1 else 'runs'} failed:"]
     for run in failed:
@@ -99,13 +94,13 @@ def _failure(workspace: Workspace, failed: list[Failed], done: int, groups: list
     return BatchFailed("\n".join(lines))
 
 
-def _explained(workspace: Workspace, run: BatchRun, error: Exception) -> Failed:
+def _describe_failure(workspace: Workspace, run: BatchRun, error: Exception) -> Failed:
     known = error if isinstance(error, MarginaliaError) else log_unexpected(workspace, error)
     detail = known.operator_detail if isinstance(known, InputError) else ""
     return Failed(run.group, run.folder_name, known.exit_code, tuple(str(known).splitlines()), detail)
 
 
-def _join(
+def _join_groups(
     workspace: Workspace, asked: Batch, finished: list[Finished], failed: list[Failed]
 ) -> dict[str, str]:
     groups = dict.fromkeys(run.group for run in asked.runs)

@@ -4,7 +4,7 @@ from prefect import flow
 
 from flows.steps.evaluate import evaluate_steps, utility_steps
 from flows.steps.measure import measure_steps
-from flows.steps.publish import build_steps, publishing
+from flows.steps.publish import build_steps, opened_run
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
@@ -25,7 +25,7 @@ def evaluate(configuration: RunConfiguration) -> str:
     with apply_retention(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration)
         configuration = measured.configuration
-        with publishing(workspace, configuration) as run:
+        with opened_run(workspace, configuration) as run:
             built = build_steps(run, configuration, measured.measurement, "generate")
             utility_steps(configuration, measured, built)
             return evaluate_steps(configuration, measured, built).key

@@ -2,7 +2,7 @@
 
 from prefect import flow
 
-from flows.steps.measure import keep_made, measure_steps
+from flows.steps.measure import measure_steps, record_release_for_reuse
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
@@ -29,5 +29,5 @@ def measure(configuration: RunConfiguration) -> str:
         measured = measure_steps(workspace, configuration, seeks="measurement")
     if measured.unchanged is not None and measured.unchanged.place is not None:
         return measured.unchanged.place
-    keep_made(workspace, measured, measured.measurement)
+    record_release_for_reuse(workspace, measured, measured.measurement)
     return measured.measurement.key

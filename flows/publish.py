@@ -5,7 +5,7 @@ May run as another user than the measure flow.
 
 from prefect import flow
 
-from flows.steps.publish import BUILDING, publishing, releasing
+from flows.steps.publish import BUILDERS, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow
@@ -36,6 +36,6 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     require_made_as_configured(workspace, configuration, found)
     require_not_withdrawn(workspace, configuration.dataset, open_bundle(workspace, found).vintage)
     workspace.prepare_publishing()
-    with publishing(workspace, configuration) as run:
-        built = BUILDING[configuration.protection.regime](run, configuration, found, STAGES[-1])
-        return releasing(run, configuration, found, built).key
+    with opened_run(workspace, configuration) as run:
+        built = BUILDERS[configuration.protection.regime](run, configuration, found, STAGES[-1])
+        return release_steps(run, configuration, found, built).key

@@ -28,7 +28,7 @@ from tasks.failures import guard_flow
 from tasks.messages import tell
 from tasks.request import FOLDER, STAGES, reaches, scheduled_date
 
-_UNNAMED = (
+_NO_VINTAGE = (
     "A run that is started by hand has no scheduled date, so you must name its vintage: start it again with "
     "a vintage such as 2026-11. A name that has a release already returns that release; a new name draws "
     "new noise, and is charged."
@@ -39,11 +39,11 @@ _AUTO_SCHEDULED = "auto-scheduled"
 
 
 def _run_name() -> str:
-    given = flow_run.get_parameters()
-    vintage = given.get("vintage") or ""
+    parameters = flow_run.get_parameters()
+    vintage = parameters.get("vintage") or ""
     if not vintage and _AUTO_SCHEDULED in flow_run.get_tags():
         vintage = f"{flow_run.get_scheduled_start_time():%Y-%m-%d}"
-    return "-".join(filter(None, [Path(given["configuration"]).stem, vintage]))
+    return "-".join(filter(None, [Path(parameters["configuration"]).stem, vintage]))
 
 
 @flow(name="release", flow_run_name=_run_name, on_running=[announce_schedule], persist_result=False)
@@ -72,30 +72,25 @@ def release(
     Returns:
         What the flow of its protection returns, or the batch: places in the workspace.
     """
-    asked = _asked(configuration, vintage, last, overrides)
-    if isinstance(asked, Batch):
-        with dataset_lock([run.configuration.dataset for run in asked.runs]):
-            return guard_flow(batch_steps)(asked)
-    with dataset_lock([asked.dataset]):
-        return flow_of(asked).fn(asked, last)
+    request = _read_request(configuration, vintage, last, overrides)
+    if isinstance(request, Batch):
+        with dataset_lock([run.configuration.dataset for run in request.runs]):
+            return guard_flow(batch_steps)(request)
+    with dataset_lock([request.dataset]):
+        return flow_of(request).fn(request, last)
 
 
 @guard_flow
-def _asked(
+def _read_request(
     configuration: str, vintage: str, last: str, overrides: dict[str, Any]
 ) -> Batch | RunConfiguration:
-    """What the form asks for, from the file as it is now.
-
-    Raises:
-        ParameterError: the file or the form can't be used; nothing was read of a table.
-    """
     _enter_folder()
     place = Path(configuration)
     body, scheduled = read_json(place), scheduled_date()
     label = vintage or scheduled
     changes = apply_overrides({}, overrides) | ({"vintage": label} if label else {})
     if is_batch(body):
-        asked = _up_to(read_batch(place, changes), last)
+        asked = _limit_stages(read_batch(place, changes), last)
         _require_named([run.configuration for run in asked.runs])
         require_inputs(asked)
         return asked
@@ -107,11 +102,7 @@ def _asked(
 
 
 def _enter_folder() -> None:
-    """Work where the deployment was made, if it was made by the command.
-
-    Raises:
-        ParameterError: that is not here, or the ledger would be another one there.
-    """
+    """Work where the deployment was made, if it was made by the command."""
     require_absolute()
     try:
         os.chdir(os.environ.get(FOLDER, "."))
@@ -123,16 +114,11 @@ def _enter_folder() -> None:
 
 
 def _require_named(configurations: Sequence[RunConfiguration]) -> None:
-    """Refuse a run that would be charged under a name that nobody gave it.
-
-    Raises:
-        ParameterError: it has no vintage.
-    """
-    if any(each.protection.is_drawn_once and each.vintage is None for each in configurations):
-        raise ParameterError(_UNNAMED)
+    if any(asked.protection.is_drawn_once and asked.vintage is None for asked in configurations):
+        raise ParameterError(_NO_VINTAGE)
 
 
-def _up_to(asked: Batch, last: str) -> Batch:
+def _limit_stages(asked: Batch, last: str) -> Batch:
     """A batch without the stages after one; its file may ask for fewer, and the first is always done."""
     stages = tuple(stage for stage in asked.stages if reaches(last, stage))
     return replace(asked, stages=stages or STAGES[:1])

@@ -7,8 +7,8 @@ from prefect import Flow, flow
 from pydantic import Field
 
 from flows.steps.evaluate import evaluate_steps, utility_steps
-from flows.steps.measure import aggregate_step, keep_made, measure_steps
-from flows.steps.publish import build_steps, publishing, releasing
+from flows.steps.measure import aggregate_step, measure_steps, record_release_for_reuse
+from flows.steps.publish import build_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
 from tasks.events import announce_schedule
@@ -45,10 +45,10 @@ def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> d
         return meant(configuration, last)
     workspace = Workspace.of(configuration)
     with apply_retention(workspace, configuration), engine_of(configuration):
-        return _every_stage(workspace, configuration, last)
+        return _run_stages(workspace, configuration, last)
 
 
-def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
+def _run_stages(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
     measured = measure_steps(workspace, configuration, last, seeks="release")
     if measured.unchanged is not None and measured.unchanged.place is not None:
         return {"release": measured.unchanged.place, UNCHANGED: measured.unchanged.vintage}
@@ -56,17 +56,17 @@ def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: st
     sensitive = [table for table in (measured.table, measured.records) if table is not None]
     made_from = None if measured.is_recalled else sensitive
     places = {}
-    with publishing(workspace, configuration) as run:
+    with opened_run(workspace, configuration) as run:
         built = build_steps(run, configuration, measured.measurement, last)
-        release = releasing(run, configuration, measured.measurement, built, made_from)
-        keep_made(workspace, measured, release)
+        release = release_steps(run, configuration, measured.measurement, built, made_from)
+        record_release_for_reuse(workspace, measured, release)
         if configuration.evaluate_sensitive and sensitive:
             places["aggregate"] = aggregate_step(configuration, measured).key
         if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
             places["evaluation"] = evaluate_steps(configuration, measured, built).key
         if sensitive and reaches(last, "evaluate"):
-            worth = utility_steps(configuration, measured, built)
-            places |= {} if worth is None else {"utility": worth.key}
+            utility = utility_steps(configuration, measured, built)
+            places |= {} if utility is None else {"utility": utility.key}
     return places | {"release": release.key}
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from prefect import flow
 
-from flows.steps.publish import building_tables, publishing, releasing
+from flows.steps.publish import build_table_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters, target_of
@@ -57,7 +57,7 @@ from tasks.sensitive.syndiffix.steps import (
     type_columns,
 )
 from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
-from tasks.sensitive.unchanged import EarlierOutput, PlannedOutput, find_equal_output, record_output
+from tasks.sensitive.unchanged import PlannedOutput, find_equal_output, record_output
 from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
@@ -86,41 +86,51 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
     """
     workspace = Workspace.of(configuration)
     with apply_retention(workspace, configuration), engine_of(configuration):
-        return _every_stage(workspace, configuration, last)
+        return _run_stages(workspace, configuration, last)
 
 
-def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
-    places = {}
+def _run_stages(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
+    place = _prepare_run(workspace, configuration)
+    described, run, vintage = place.described, place.run, place.described.vintage
     try:
-        made = synthesizing(workspace, configuration, last)
+        source, typed = _read_table(configuration, place)
+        table, answers = _synthesize(typed, place)
     finally:
         release_trees()
-    if made.unchanged is not None:
-        return {"release": str(made.unchanged.place), UNCHANGED: made.unchanged.vintage}
-    with publishing(workspace, configuration) as run:
-        built = building_tables(run, configuration, made.measurement, last)
-        sensitive = (made.source, made.typed, made.table)
-        release = releasing(run, configuration, made.measurement, built, sensitive)
-        if made.wanted is not None:
-            record_output(run, configuration.dataset, made.wanted, made.place.described.vintage, release)
-    if configuration.evaluate_sensitive and reaches(last, "evaluate"):
-        places["evaluation"] = evaluate_syndiffix(configuration, made).key
+    _tell_result(configuration, place, table)
+    wanted = None
+    if configuration.skips_unchanged:
+        made_of = [table] if answers is None else [table, answers]
+        wanted = PlannedOutput.of(workspace, configuration, described, f"release {last}", made_of)
+        unchanged = find_equal_output(workspace, configuration.dataset, wanted, vintage)
+        if unchanged is not None:
+            earlier = unchanged.place or ""
+            tell_unchanged(workspace, configuration, vintage, unchanged.vintage, earlier)
+            return {"release": earlier, UNCHANGED: unchanged.vintage}
+    measurement = hand_over_tables(workspace, configuration, described, table, answers)
+    compare_with_last(workspace, configuration, described, source, table)
+    with opened_run(workspace, configuration) as public_run:
+        built = build_table_steps(public_run, configuration, measurement, last)
+        release = release_steps(public_run, configuration, measurement, built, (source, typed, table))
+        if wanted is not None:
+            record_output(public_run, configuration.dataset, wanted, vintage, release)
+    places = {}
     if reaches(last, "evaluate"):
-        worth = measuring_table_utility(configuration, made)
-        places |= {} if worth is None else {"utility": worth.key}
+        bins = public_edges(described.schema, place.selection.columns)
+        if configuration.evaluate_sensitive:
+            settings = TableEvaluation(
+                bins=bins, prefix=configuration.prefix, report=configuration.report.words
+            )
+            places["evaluation"] = evaluate_tables(run, settings, typed, table, answers).key
+        utility = UtilitySettings.of(configuration, bins)
+        if utility is not None:
+            places["utility"] = measure_worth(run, utility, typed, table).key
     return places | {"release": release.key}
 
 
 @dataclass(frozen=True)
-class SynDiffixPlace:
-    """Where the sensitive side works, and with what.
-
-    Attributes:
-        run: its workspace.
-        selection: what is synthesized.
-        origin: what all trees follow from.
-        described: the public facts of the run.
-    """
+class SensitiveRun:
+    """Where the sensitive side works, and with what."""
 
     run: RunWorkspace
     selection: Selection
@@ -133,52 +143,7 @@ class SynDiffixPlace:
         return Part(columns=columns, settings=settings, origin=self.origin)
 
 
-@dataclass(frozen=True)
-class Made:
-    """What was made on the sensitive side.
-
-    Attributes:
-        place: where.
-        source: the operator's table (sensitive).
-        typed: the same with types (sensitive).
-        table: stitched and shuffled (as yet in ``sensitive/``).
-        answers: tables of single questions; None where none was asked for.
-        measurement: what was handed over, ready to be published from; the table where nothing is.
-        wanted: what the run is to make; None where an unchanged table makes another release.
-        unchanged: what an earlier run made of the same.
-    """
-
-    place: SynDiffixPlace
-    source: StoredTable
-    typed: StoredTable
-    table: StoredTable
-    answers: StoredTable | None
-    measurement: StoredTable
-    wanted: PlannedOutput | None = None
-    unchanged: EarlierOutput | None = None
-
-
-def synthesizing(workspace: Workspace, configuration: RunConfiguration, last: str) -> Made:
-    """The steps on raw data, up to the hand-over, which there is none of where the same was released."""
-    place = _settled(workspace, configuration)
-    source, typed = _read(configuration, place)
-    table, answers = _synthesized(typed, place)
-    _tell(configuration, place, table)
-    wanted = unchanged = None
-    if configuration.skips_unchanged:
-        made_of = [table] if answers is None else [table, answers]
-        wanted = PlannedOutput.of(workspace, configuration, place.described, f"release {last}", made_of)
-        unchanged = find_equal_output(workspace, configuration.dataset, wanted, place.described.vintage)
-    if unchanged is not None:
-        asked, found = place.described.vintage, unchanged.place or ""
-        tell_unchanged(workspace, configuration, asked, unchanged.vintage, found)
-        return Made(place, source, typed, table, answers, table, wanted, unchanged)
-    measurement = hand_over_tables(workspace, configuration, place.described, table, answers)
-    compare_with_last(workspace, configuration, place.described, source, table)
-    return Made(place, source, typed, table, answers, measurement, wanted)
-
-
-def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffixPlace:
+def _prepare_run(workspace: Workspace, configuration: RunConfiguration) -> SensitiveRun:
     """All that is known before a row is read; the person is told of it, and it is written down."""
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
@@ -188,7 +153,7 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
     selection = described.synthesized
     tell_notes(described)
     settings = selection.settings
-    safe = ", ".join(_named(configuration, settings.value_safe_columns))
+    safe = ", ".join(_declared_names(configuration, settings.value_safe_columns))
     for line in weaker_protection_notes(
         settings.parameters().anonymization, settings.value_safe_columns, safe or "public columns"
     ):
@@ -200,10 +165,10 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
     keep_configuration(run, configuration)
     table = synthesized_table(described.source, selection, described.pattern)
     origin = Origin.of(workspace, configuration.dataset, selection.ids, table)
-    return SynDiffixPlace(run, selection, origin, described)
+    return SensitiveRun(run, selection, origin, described)
 
 
-def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[StoredTable, StoredTable]:
+def _read_table(configuration: RunConfiguration, place: SensitiveRun) -> tuple[StoredTable, StoredTable]:
     """The operator's table, judged by its contract where it has one; and the same with types."""
     described, run = place.described, place.run
     source = locate_table(run, described.source)
@@ -217,7 +182,7 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
     report_dropped_cells(run, configuration, typed)
     # Changed since it was made: an error, also where all that would read it is cached.
     schema = pq.read_schema(run.path(typed) / TABLE)
-    named = _named(configuration, [column.name for column in place.selection.table])
+    named = _declared_names(configuration, [column.name for column in place.selection.table])
     # On raw data, not on what is released: for the terminal alone.
     if not described.source.is_parquet:
         for line in inferred_type_notes([c for c in place.selection.table if c.name in named], schema):
@@ -231,34 +196,38 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
     return source, typed
 
 
-def _tell(configuration: RunConfiguration, place: SynDiffixPlace, table: StoredTable) -> None:
+def _tell_result(configuration: RunConfiguration, place: SensitiveRun, table: StoredTable) -> None:
     settings, made = place.selection.settings, pq.read_metadata(place.run.path(table) / TABLE)
     if not made.num_rows:
         mean = settings.parameters().anonymization.low_count_params.mean
         tell(NOTES.say("empty", mean=f"{mean:g}"))
     left = [name for name in place.selection.columns if name not in made.schema.names]
     if left:
-        tell(left_out_note(_named(configuration, left), len(left), str(target_of(settings.clustering))))
+        tell(
+            left_out_note(
+                _declared_names(configuration, left), len(left), str(target_of(settings.clustering))
+            )
+        )
 
 
-def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]:
+def _declared_names(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]:
     """Those that the configuration names: other headers are told to nobody."""
     declared = set(map(matching_name, configuration.input.use_columns))
     return [name for name in columns if matching_name(name) in declared]
 
 
-def _synthesized(typed: StoredTable, place: SynDiffixPlace) -> tuple[StoredTable, StoredTable | None]:
+def _synthesize(typed: StoredTable, place: SensitiveRun) -> tuple[StoredTable, StoredTable | None]:
     run, whole = place.run, place.part(place.selection.columns)
-    solved = _solved(typed, place)
+    solved = _solve(typed, place)
     questions = place.selection.questions
     if current_engine().is_elsewhere:
         grow_trees(run, typed, solved, questions, whole)
-    drawn = _drawn(typed, stored_clusters(run, solved), place)
+    drawn = _draw(typed, stored_clusters(run, solved), place)
     table = stitch_clusters(run, typed, solved, drawn, whole)
     return table, answer_questions(run, typed, questions, whole) if questions else None
 
 
-def _solved(typed: StoredTable, place: SynDiffixPlace) -> StoredTable:
+def _solve(typed: StoredTable, place: SensitiveRun) -> StoredTable:
     columns, measured = place.selection.columns, None
     settings = place.selection.settings.for_clusters(columns)
     part = Part(columns=columns, settings=settings, origin=place.origin)
@@ -267,7 +236,7 @@ def _solved(typed: StoredTable, place: SynDiffixPlace) -> StoredTable:
     return solve_clusters(place.run, typed, measured, part)
 
 
-def _drawn(typed: StoredTable, clusters: Clusters, place: SynDiffixPlace) -> list[StoredTable]:
+def _draw(typed: StoredTable, clusters: Clusters, place: SensitiveRun) -> list[StoredTable]:
     drawn = []
     for number, combination in enumerate(clusters.combinations, start=1):
         part = place.part(tuple(place.selection.columns[column] for column in combination))
@@ -277,15 +246,3 @@ def _drawn(typed: StoredTable, clusters: Clusters, place: SynDiffixPlace) -> lis
 
 def _takes_bins(kind: pa.DataType) -> bool:
     return kind_of(kind) in ("integer", "real") or pa.types.is_time(kind)
-
-
-def evaluate_syndiffix(configuration: RunConfiguration, made: Made) -> StoredTable:
-    bins = public_edges(made.place.described.schema, made.place.selection.columns)
-    settings = TableEvaluation(bins=bins, prefix=configuration.prefix, report=configuration.report.words)
-    return evaluate_tables(made.place.run, settings, made.typed, made.table, made.answers)
-
-
-def measuring_table_utility(configuration: RunConfiguration, made: Made) -> StoredTable | None:
-    bins = public_edges(made.place.described.schema, made.place.selection.columns)
-    settings = UtilitySettings.of(configuration, bins)
-    return None if settings is None else measure_worth(made.place.run, settings, made.typed, made.table)

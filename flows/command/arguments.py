@@ -22,7 +22,8 @@ _STAGE_WORDS = {
 
 
 _Declaration = Callable[[CommandParser], None]
-_COMMANDS: dict[str, _Declaration] = {}
+#: By a command's name: what does its work, as MODULE:FUNCTION, and what declares its arguments.
+_COMMANDS: dict[str, tuple[str, _Declaration]] = {}
 
 
 def parse_command_line(words: Sequence[str]) -> argparse.Namespace:
@@ -40,28 +41,22 @@ def parse_command_line(words: Sequence[str]) -> argparse.Namespace:
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
     )
-    for name, declare in _COMMANDS.items():
+    for name, (action, declare) in _COMMANDS.items():
         summary, _, description = inspect.cleandoc(declare.__doc__ or "").partition("\n\n")
         help = summary[0].lower() + summary.rstrip(".")[1:]
         command = commands.add_parser(name, help=help, description=" ".join(description.split()))
         if name in words[:1]:
+            command.set_defaults(action=action, flow=False)
             declare(command)
     return parser.parse_args(words)
 
 
 def _command(action: str) -> Callable[[_Declaration], _Declaration]:
-    """Declare the command of the function's name. Args: action: what does its work, as MODULE:FUNCTION."""
-
-    def declared(declare: _Declaration) -> _Declaration:
-        def declare_all(parser: CommandParser) -> None:
-            parser.set_defaults(action=action, flow=False)
-            declare(parser)
-
-        declare_all.__doc__ = declare.__doc__
-        _COMMANDS[declare.__name__.removeprefix("_")] = declare_all
+    def register(declare: _Declaration) -> _Declaration:
+        _COMMANDS[declare.__name__.removeprefix("_")] = (action, declare)
         return declare
 
-    return declared
+    return register
 
 
 def _add_configuration(parser: CommandParser) -> None:

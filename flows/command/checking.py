@@ -1,41 +1,40 @@
 """What ``marginalia check`` prints: a configuration goes in, what its run would do and cost comes out."""
 
-import heapq
 import itertools
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from statistics import NormalDist
 
+from flows.command.noise_warnings import (
+    dependency_notes,
+    fitted_warnings,
+    guessed_sizes,
+    level_warnings,
+    open_notes,
+)
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import workload_parameters
-from tasks.core.contracts.contract import Contract
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.dp.workload.expected import (
-    ExpectedErrors,
     expected_errors,
     planned,
     planned_first_length,
-    set_errors,
 )
 from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_score_scale
 from tasks.core.dp.workload.parameters import MOST_TABLES, WorkloadParameters
 from tasks.core.errors import InputError, MarginaliaError, ParameterError
 from tasks.core.figures import plain_up
-from tasks.core.hints import list_some
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
-from tasks.core.records.columns import Column, Schema
+from tasks.core.records.columns import Schema
 from tasks.core.syndiffix.clusters import clustering_text
 from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.batches import holds_no_record
-from tasks.core.tables.column_names import matching_name
 from tasks.ledger_place import user_ledger_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import (
     OPEN_VALUES,
     Estimate,
-    LevelEstimate,
     estimate,
     first_length,
     require_room,
@@ -62,14 +61,6 @@ _EPSILONS = (0.5, 1.0, 2.0, 4.0)
 _MOST_TRIPLES = 1_000
 
 
-@dataclass(frozen=True)
-class _Offer:
-    epsilon: float
-    words: str
-    errors: ExpectedErrors
-    is_configured: bool
-
-
 def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) -> None:
     parameters, schema = workload_parameters(configuration, schema), schema.measured
     parameters = planned(parameters, schema, max(1, records))
@@ -89,14 +80,9 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
     print("Below is the mean error of one count, in records and by the noise alone: of a value of one")
     print("column, of a cell of two columns, and of a cell of a measured set of three.\n")
     print("epsilon  workload                 1 column  2 columns  3 columns")
-    for offer in _offers(configuration, schema, max(1, records)):
-        figures = "  ".join(
-            f"{'-' if error is None else format(error, '.1f'):>9}"
-            for error in (offer.errors.one, offer.errors.two, offer.errors.three)
-        )
-        mark = "  <- as configured" if offer.is_configured else ""
-        print(f"{offer.epsilon:>7g}  {offer.words:<22}{figures}{mark}")
-    guess = f"{OPEN_VALUES} values in each open column, and " if _opened(schema) else ""
+    _print_expected_errors(configuration, schema, max(1, records))
+    has_open = any(column.is_open for column in schema.columns)
+    guess = f"{OPEN_VALUES} values in each open column, and " if has_open else ""
     print(f"(These figures assume {records:,} records, {guess}values that are equally frequent.")
     print("With few records most of the budget goes to single values, with many to larger sets. Synthetic")
     print("records are fitted to all that is measured; a set that is not measured follows from the others.)")
@@ -117,330 +103,35 @@ def _few_pairs(parameters: WorkloadParameters, schema: Schema, records: int) -> 
     )
 
 
-def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:
+def _print_expected_errors(configuration: RunConfiguration, schema: Schema, records: int) -> None:
+    """A line for each epsilon and workload that could be asked for instead."""
     protection, synthesis = configuration.privacy, configuration.fitted
-    own = synthesis.workload
+    own = synthesis.workload if isinstance(synthesis.workload, str) else "the sets named"
     names = [column.name for column in schema.columns]
-    workloads: dict[str, str | tuple[tuple[str, ...], ...]] = {_words(own): own}
+    workloads: dict[str, str | tuple[tuple[str, ...], ...]] = {own: synthesis.workload}
     if schema.number_of_pairs <= MOST_TABLES:  # more are refused
         workloads["pairs"] = "pairs"
     workloads["auto"] = "auto"
     if 0 < math.comb(len(names), 3) <= _MOST_TRIPLES:  # of a thousand columns they don't fit into memory
         workloads["all sets of three"] = tuple(itertools.combinations(names, 3))
-    found = []
+    sizes = guessed_sizes(schema, OPEN_VALUES)
     for epsilon in sorted({*_EPSILONS, protection.epsilon}):
         for words, workload in workloads.items():
-            asked = configuration.model_copy(
-                update={
-                    "protection": protection.model_copy(update={"epsilon": epsilon}),
-                    "synthesis": synthesis.model_copy(update={"workload": workload}),
-                }
-            )
-            is_configured = (epsilon, words) == (protection.epsilon, _words(own))
+            changes = {
+                "protection": protection.model_copy(update={"epsilon": epsilon}),
+                "synthesis": synthesis.model_copy(update={"workload": workload}),
+            }
             try:
-                errors = _errors(workload_parameters(asked, schema), schema, records)
+                parameters = workload_parameters(configuration.model_copy(update=changes), schema)
+                errors = expected_errors(parameters, schema, sizes, records)
             except ParameterError:
                 continue
-            found.append(_Offer(epsilon, words, errors, is_configured))
-    return found
-
-
-def _errors(parameters: WorkloadParameters, schema: Schema, records: int) -> ExpectedErrors:
-    return expected_errors(parameters, schema, guessed_sizes(schema, OPEN_VALUES), records)
-
-
-def guessed_sizes(schema: Schema, open_values: int) -> list[int]:
-    """Cells of each column, `other` and `absent` among them, if open columns had so many values."""
-    return [(open_values if c.domain is None else len(c.domain)) + 1 + c.is_open for c in schema.columns]
-
-
-def _words(workload: object) -> str:
-    return workload if isinstance(workload, str) else "the sets named"
-
-
-def _opened(schema: Schema) -> bool:
-    return any(column.is_open for column in schema.columns)
-
-
-#: Values of an open column here, where no alarm should be false: a small guess.
-_OPEN_VALUES = 10
-#: A threshold is too high where only what a larger part of all records share could pass it.
-_MOST_SHARED = 1 / 4
-#: Epsilons that are tried where the configured one is too small.
-_LARGER = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-#: From so many combinations of one record on it is told what helps where few records hold as many.
-_MANY_COMBINATIONS = 1000
-#: As many values as a column is left with where fewer are tried, and how many columns are named.
-_FEW_VALUES, _MOST_NAMED = 10, 5
-
-
-@dataclass(frozen=True)
-class Drowned:
-    """What of a fitted release would be noise.
-
-    Attributes:
-        columns: names of single columns whose values' noise exceeds the records.
-        sets: of two columns or more whose cells' noise does, by name, the noisiest first.
-        threshold: the least noisy count of an open column's value; None where it is low enough.
-    """
-
-    columns: tuple[str, ...]
-    sets: tuple[tuple[str, ...], ...]
-    of: int
-    threshold: int | None
-
-    @property
-    def is_worthless(self) -> bool:
-        return bool(self.columns) or self.threshold is not None or 2 * len(self.sets) > self.of
-
-
-def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Estimate) -> list[str]:
-    """What would be worthless in a fitted release, and what to change; nothing where all is well.
-
-    Args:
-        found: the run's estimate, whose number of records is taken.
-    """
-    drowned = _drowned(workload_parameters(configuration, schema), schema, found.records)
-    told = list(_said(drowned, schema, found))
-    if not told or not drowned.is_worthless:
-        return [f"note: {sentence}" for sentence in told]
-    return [*(f"ATTENTION: {each}" for each in told), _advice(configuration, schema, found.records)]
-
-
-def dependency_notes(
-    configuration: RunConfiguration, schema: Schema, contract: Contract | None, found: Estimate
-) -> Iterator[str]:
-    """What it costs that a column follows from another one and the contract does not say how.
-
-    Args:
-        contract: as `marginalia init` drafted it; None: there is none.
-        found: the run's estimate, whose number of records is taken.
-    """
-    places = {matching_name(column.name): place for place, column in enumerate(schema.columns)}
-    follows = [
-        (places[matching_name(column.name)], places[matching_name(column.seems_to_follow)])
-        for column in (contract.columns if contract else ())
-        if column.seems_to_follow
-        and {matching_name(column.name), matching_name(column.seems_to_follow)} <= {*places}
-    ]
-    if not follows:
-        return
-    sizes, records = guessed_sizes(schema, _OPEN_VALUES), max(1, found.records)
-    errors = set_errors(workload_parameters(configuration, schema), schema, sizes, records)
-    pairs = [columns for columns in errors if len(columns) == 2]
-    for decided, source in follows:
-        error = errors.get((min(decided, source), max(decided, source)))
-        wrong = 1.0 if error is None else error * sizes[source] * (sizes[decided] - 1) / 2 / records
-        share = min(max(wrong, 0.001), 1)
-        name, of = schema.columns[decided].name, schema.columns[source].name
-        own = sum(decided in columns for columns in pairs)
-        yield (
-            f"note: {name} seems to follow from {of}, and the contract does not say how. Up to about "
-            f"{share:.1%} of the records may then have a {name} that does not go with their {of}, and "
-            f"{own:,} of {len(pairs):,} pairs of columns are measured for it. Declare how it follows "
-            f"(functionalDependencies, or init with --declare {name}), or leave it out (use_columns)."
-        )
-
-
-def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> list[str]:
-    """How many values an open column may have before it would likely be left empty.
-
-    Args:
-        threshold: the least noisy count of a published value; None: none is needed.
-        found: the run's estimate, whose number of records is taken.
-    """
-    if not opened or threshold is None or threshold > _MOST_SHARED * found.records:  # which is warned of
-        return []
-    most = found.records // threshold
-    return [
-        f"note: a value of {list_some(opened)} needs a noisy count of about {threshold:,} to be published. "
-        f"Of {_number(found)} records no more than {most:,} values of one column can have as many. A column "
-        "of more values that are equally frequent, such as dates by month, would likely be left empty: a "
-        "coarser cut, bins, or a list of its values (domains) helps."
-    ]
-
-
-def fitted_threshold(configuration: RunConfiguration, schema: Schema, records: int) -> int | None:
-    """The least noisy count of a published value of a fitted release; None where no column is open."""
-    parameters = workload_parameters(configuration, schema)
-    return planned_first_length(parameters, schema, max(1, records)).threshold
-
-
-def level_warnings(configuration: RunConfiguration, found: Estimate, width: int) -> list[str]:
-    """The same of a release by lengths: what hardly any combination can reach, or where noise exceeds counts.
-
-    Args:
-        width: the most attributes of a record.
-    """
-    lost = [level for level in found.levels if _is_lost(level, found.records, width)]
-    cure = _cure_of_many_combinations(configuration, found)
-    if not lost:
-        return [f"note: {each}" for each in cure]
-    shorter = min(level.length for level in lost) - 1
-    short = f"reporting_length {shorter} (now {configuration.reporting_length}), " if shorter else ""
-    advice = f"{short}a larger epsilon, fewer columns (use_columns), or bins and domains of fewer values"
-    return [*(f"ATTENTION: {_lost_words(level, found)}" for level in lost), f"What helps: {advice}.", *cure]
-
-
-def _cure_of_many_combinations(configuration: RunConfiguration, found: Estimate) -> list[str]:
-    most = max(found.levels, key=lambda level: level.sensitivity, default=None)
-    if (
-        most is None
-        or most.sensitivity < _MANY_COMBINATIONS
-        or configuration.privacy.contribution == "profile"
-    ):
-        return []
-    profile = '"privacy": {"contribution": "profile"}'
-    if configuration.privacy.accountant == "zcdp":
-        profile += " with the accountant gdp"
-    return [
-        f"the noise is for records of up to {most.sensitivity:,} combinations of {most.length} values. Where "
-        f"most cells are empty, or 0 that stands for absence, {profile} measures how many they hold, and "
-        '"synthesis_mode": "fitted" counts fewer combinations: both bring less noise.'
-    ]
-
-
-def _drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Drowned:
-    sizes = guessed_sizes(schema, _OPEN_VALUES)
-    items = [max(1, column.max_items) for column in schema.columns]
-    shares = {
-        columns: error
-        * math.prod(sizes[column] for column in columns)
-        / (max(1, records) * math.prod(items[column] for column in columns))
-        for columns, error in set_errors(parameters, schema, sizes, max(1, records)).items()
-    }
-    several = [columns for columns in shares if len(columns) > 1]
-    threshold = planned_first_length(parameters, schema, max(1, records)).threshold
-    return Drowned(
-        columns=tuple(c.name for place, c in enumerate(schema.columns) if shares[(place,)] > 1),
-        sets=tuple(
-            tuple(schema.columns[column].name for column in columns)
-            for columns in sorted(several, key=lambda columns: (-shares[columns], columns))
-            if shares[columns] > 1
-        ),
-        of=len(several),
-        threshold=threshold if threshold is not None and threshold > _MOST_SHARED * records else None,
-    )
-
-
-def _said(drowned: Drowned, schema: Schema, found: Estimate) -> Iterator[str]:
-    opened = [column.name for column in schema.columns if column.is_open]
-    records = _number(found)
-    if drowned.threshold is not None:
-        yield f"values of {list_some(opened)} {_passes(drowned.threshold, found)}"
-    if drowned.columns:
-        yield (
-            f"in {list_some(drowned.columns)} the noise of all values together would exceed the number of "
-            f"records ({records}): the counts would be worthless."
-        )
-    if drowned.sets:
-        small = f", even if open columns had no more than {_OPEN_VALUES} values" if opened else ""
-        yield (
-            f"in {len(drowned.sets):,} of {drowned.of:,} sets of columns (the noisiest first: "
-            f"{_listed(drowned.sets)}) the noise of all cells together would exceed the number of records "
-            f"({records}){small}: how these columns depend on each other would mostly be lost."
-        )
-
-
-def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> str:
-    """What would leave nothing worthless: each change by itself, else all together, else fewer columns."""
-    larger, few, narrow = _larger(configuration), _with_few_sets(configuration, schema), _narrowed(schema)
-
-    def helps(asked: RunConfiguration, columns: Schema) -> bool:
-        try:
-            return not _drowned(workload_parameters(asked, columns), columns, records).is_worthless
-        except ParameterError:
-            return False
-
-    words = {
-        "workload": f"a workload of few sets of columns, those that matter (say {len(schema.columns)})",
-        "values": f"bins or domains of up to {_FEW_VALUES} values for {list_some(_wide(schema))}",
-    }
-    single = [_epsilon_words(asked) for asked in larger if helps(asked, schema)][:1]
-    single += [words["workload"]] * helps(few, schema) + [words["values"]] * helps(configuration, narrow)
-    if single:
-        each = ", each by itself" if len(single) > 1 else ""
-        return f"What helps{each}: {'; '.join(single)}; fewer columns (use_columns)."
-    for asked in (few, *_larger(few)):
-        if helps(asked, narrow):
-            together = "; ".join([words["workload"], words["values"], _epsilon_words(asked)])
-            return f"What helps, all together: {together}. Or use fewer columns (use_columns)."
-    return (
-        "What helps: fewer columns (use_columns). There are too few records for all of these columns, even "
-        f"at epsilon {_LARGER[-1]:g}, with few sets of columns in workload and few values in each column."
-    )
-
-
-def _larger(configuration: RunConfiguration) -> list[RunConfiguration]:
-    protection = configuration.privacy
-    return [
-        configuration.model_copy(update={"protection": protection.model_copy(update={"epsilon": epsilon})})
-        for epsilon in _LARGER
-        if epsilon > protection.epsilon
-    ]
-
-
-def _epsilon_words(configuration: RunConfiguration) -> str:
-    return f"epsilon {configuration.privacy.epsilon:g}"
-
-
-def _with_few_sets(configuration: RunConfiguration, schema: Schema) -> RunConfiguration:
-    synthesis, sizes = configuration.fitted, guessed_sizes(schema, _OPEN_VALUES)
-    pairs = heapq.nsmallest(
-        len(sizes),
-        itertools.combinations(range(len(sizes)), 2),
-        key=lambda pair: sizes[pair[0]] * sizes[pair[1]],
-    )
-    named = tuple(tuple(schema.columns[column].name for column in pair) for pair in pairs)
-    few = synthesis.model_copy(update={"workload": named})
-    return configuration.model_copy(update={"synthesis": few})
-
-
-def _wide(schema: Schema) -> list[str]:
-    columns = schema.columns
-    return [column.name for column in columns if column.domain is None or len(column.domain) > _FEW_VALUES]
-
-
-def _narrowed(schema: Schema) -> Schema:
-    values, wide = tuple(str(place) for place in range(_FEW_VALUES)), set(_wide(schema))
-
-    def narrowed(column: Column) -> Column:
-        is_wide = column.name in wide
-        return replace(column, bins=None, domain=values, other=None) if is_wide else column
-
-    return replace(schema, columns=tuple(narrowed(column) for column in schema.columns), constraints=())
-
-
-def _is_lost(level: LevelEstimate, records: int, width: int) -> bool:
-    if level.threshold is not None:
-        return level.threshold > _MOST_SHARED * records
-    held = records * math.comb(width, level.length)
-    return math.sqrt(2 / math.pi) * level.scale * level.candidates > held
-
-
-def _lost_words(level: LevelEstimate, found: Estimate) -> str:
-    what = "single values" if level.length == 1 else f"combinations of {level.length} values"
-    if level.threshold is not None:
-        return f"{what} {_passes(level.threshold, found)}"
-    return f"the noise of all {what} together would exceed their counts: the counts would be worthless."
-
-
-def _passes(threshold: int, found: Estimate) -> str:
-    left = f"only what {threshold / max(1, found.records):.0%} of the records share could reach that."
-    if threshold > found.records:
-        left = "none could reach that."
-    needed = f"need a noisy count of {threshold:,} or more to be published"
-    return f"{needed}, and there are {_number(found)} records: {left}"
-
-
-def _number(found: Estimate) -> str:
-    most = "at most " if found.source == "size" else "about " if found.source == "lines" else ""
-    return f"{most}{found.records:,}"
-
-
-def _listed(sets: tuple[tuple[str, ...], ...]) -> str:
-    shown = ", ".join(" with ".join(map(repr, names)) for names in sets[:_MOST_NAMED])
-    return shown if len(sets) <= _MOST_NAMED else f"{shown} and {len(sets) - _MOST_NAMED:,} more"
+            figures = "  ".join(
+                f"{'-' if error is None else format(error, '.1f'):>9}"
+                for error in (errors.one, errors.two, errors.three)
+            )
+            mark = "  <- as configured" if (epsilon, words) == (protection.epsilon, own) else ""
+            print(f"{epsilon:>7g}  {words:<22}{figures}{mark}")
 
 
 def print_cluster(configuration: RunConfiguration, described: RunFacts, records: int) -> None:
@@ -463,9 +154,10 @@ def print_cluster(configuration: RunConfiguration, described: RunFacts, records:
     )
     print(
         f"On {where}: {found.partitions:,} partitions. A worker needs about {found.worker_mb:,} MB. "
-        f"All workers together need, very roughly, {_hours(found.cpu_hours)} to read, join and count. The "
-        f"fit of the records comes on top. Where the partitions lie, {found.stored_mb:,} MB are needed, and "
-        f"{found.moved_mb:,} MB go to and from there."
+        f"All workers together need, very roughly, {_cpu_words(found.cpu_hours)} to read, join and count. "
+        "The fit of the records comes on top. "
+        f"Where the partitions lie, {found.stored_mb:,} MB are needed, and {found.moved_mb:,} MB go to and "
+        "from there."
     )
     if found.advised > asked.partitions:
         print(
@@ -474,10 +166,10 @@ def print_cluster(configuration: RunConfiguration, described: RunFacts, records:
         )
 
 
-def _hours(hours: float) -> str:
+def _cpu_words(hours: float) -> str:
     """CPU time.
 
-    >>> _hours(0.01), _hours(2.5)
+    >>> _cpu_words(0.01), _cpu_words(2.5)
     ('1 CPU minute', '2.5 CPU hours')
     """
     if hours >= 1:
@@ -525,18 +217,18 @@ def report(configuration: RunConfiguration) -> None:
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
     if is_empty:
         print(_NO_RECORD)
-    for note in (*_settled_notes(described), *described.notes):
+    for note in (*_pattern_notes(described), *described.notes):
         print(f"  note: {note}")
-    warned = TOLD[configuration.protection.regime](configuration, described, found)
+    warnings = PRINTERS[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
     if asked.engine == "dask":
         print_cluster(configuration, described, found.records)
     require_room(found, workspace.root)
-    is_noise = any(sentence.startswith("ATTENTION") for sentence in warned)
+    is_noise = any(sentence.startswith("ATTENTION") for sentence in warnings)
     print(_CAN_BE_RUN["empty" if is_empty else "noise" if is_noise else ""])
 
 
-def _settled_notes(described: RunFacts) -> list[str]:
+def _pattern_notes(described: RunFacts) -> list[str]:
     if described.pattern is None:
         return []
     return [
@@ -545,35 +237,37 @@ def _settled_notes(described: RunFacts) -> list[str]:
     ]
 
 
-def _tell_drawn(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
+def _print_private(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     _print_columns(described)
+    measured = described.schema.measured
     if configuration.draws_workload:
         print_fitted(configuration, described.schema, found.records)
-        warned = [
-            *fitted_warnings(configuration, described.schema.measured, found),
-            *dependency_notes(configuration, described.schema.measured, described.contract, found),
+        warnings = [
+            *fitted_warnings(configuration, measured, found),
+            *dependency_notes(configuration, measured, described.contract, found),
         ]
-        threshold = fitted_threshold(configuration, described.schema.measured, found.records)
+        parameters = workload_parameters(configuration, measured)
+        threshold = planned_first_length(parameters, measured, max(1, found.records)).threshold
     else:
         _print_levels(found)
-        warned = level_warnings(configuration, found, described.schema.width)
+        warnings = level_warnings(configuration, found, described.schema.width)
         threshold = found.levels[0].threshold if found.levels else None
-    opened = [column.name for column in described.schema.measured.columns if column.is_open]
-    warned = [*warned, *open_notes(opened, threshold, found)]
-    _print_sentences(["", *warned] if warned else [])
+    opened = [column.name for column in measured.columns if column.is_open]
+    warnings += open_notes(opened, threshold, found)
+    _print_lines(["", *warnings] if warnings else [])
     _print_several_rows(described, found.records)
     _print_budget(configuration, described)
-    return warned
+    return warnings
 
 
-def _tell_rounded(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
+def _print_rounded(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     _print_columns(described)
     _print_anonymity(configuration, described)
     _print_too_few(configuration, found)
     return []
 
 
-def _tell_trees(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
+def _print_trees(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     selection = described.synthesized
     open_user_ledger()
     table = synthesized_table(described.source, selection, described.pattern)
@@ -583,10 +277,10 @@ def _tell_trees(configuration: RunConfiguration, described: RunFacts, found: Est
 
 
 #: What is told of a protection alone, by the name of its regime.
-TOLD: dict[str, Callable[[RunConfiguration, RunFacts, Estimate], list[str]]] = {
-    "differential_privacy": _tell_drawn,
-    "k_anonymity": _tell_rounded,
-    "syndiffix": _tell_trees,
+PRINTERS: dict[str, Callable[[RunConfiguration, RunFacts, Estimate], list[str]]] = {
+    "differential_privacy": _print_private,
+    "k_anonymity": _print_rounded,
+    "syndiffix": _print_trees,
 }
 
 
@@ -698,7 +392,7 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
             f"{plain_up(entered.epsilon_cap)}, delta {plain_up(entered.delta_cap)} for all its "
             "releases together."
         )
-        _print_sentences(plan_notes_at_registration(configuration, charge))
+        _print_lines(plan_notes_at_registration(configuration, charge))
         return
     account = ledger.account(configuration.dataset)
     print(
@@ -710,12 +404,12 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     print(f"This release: {admission.value}; {fit} under the cap.")
     if planned:
         print(f"{format_joint_cost(charge, planned)}.")
-    _print_sentences(plan_notes_of_registered(configuration, charge, account))
+    _print_lines(plan_notes_of_registered(configuration, charge, account))
 
 
-def _print_sentences(sentences: list[str]) -> None:
-    for sentence in sentences:
-        print(sentence)
+def _print_lines(lines: list[str]) -> None:
+    for line in lines:
+        print(line)
 
 
 _LOOKED = {

@@ -28,12 +28,8 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
-    """Write ``comparison.tsv`` and ``comparison.html``.
-
-    Raises:
-        ParameterError: too few folders, one without an evaluation, or a place that it must not go to.
-    """
-    labelled = _labelled(folders)
+    """Write ``comparison.tsv`` and ``comparison.html``."""
+    labelled = _label_folders(folders)
     _require_figures(labelled.values())
     runs = [read_run(folder, label) for label, folder in labelled.items()]
     home, is_sensitive = output.resolve(), any(run.is_raw for run in runs)
@@ -51,14 +47,7 @@ def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
 
 
 def _write_history(folders: Sequence[Path], output: Path) -> None:
-    """Write ``over_time.html`` and ``over_time.tsv`` of a dataset's releases.
-
-    Args:
-        folders: one: OUTPUT_DIR/release/DATASET.
-
-    Raises:
-        ParameterError: there are several, or it holds fewer than two vintages.
-    """
+    """Write ``over_time.html`` and ``over_time.tsv`` of a dataset's releases."""
     if len(folders) != 1:
         raise ParameterError(
             "Comparing over time needs the one folder of a dataset's releases, and was given "
@@ -77,7 +66,7 @@ def _write_history(folders: Sequence[Path], output: Path) -> None:
             f"OUTPUT_DIR/release/DATASET; {show_path(home)} holds {len(by_vintage)}. Correct the path, or "
             "release another vintage."
         )
-    history = History(home.resolve().name, [_dated(place) for place in by_vintage.values()])
+    history = History(home.resolve().name, [_read_dated_release(place) for place in by_vintage.values()])
     output.mkdir(parents=True, exist_ok=True)
     write_over_time_tsv(history, output / "over_time.tsv")
     (output / "over_time.html").write_text(render_over_time(history), encoding="utf-8")
@@ -90,7 +79,7 @@ def _is_withdrawn(place: Path) -> bool:
     return status_of(read_errata(place)) == "withdrawn"
 
 
-def _dated(place: Path) -> DatedRelease:
+def _read_dated_release(place: Path) -> DatedRelease:
     statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
     described = DescribedRelease(statement, Publication(), "", "", place, ())
     counts = None
@@ -106,7 +95,7 @@ def _dated(place: Path) -> DatedRelease:
     )
 
 
-def _labelled(folders: Sequence[Path]) -> dict[str, Path]:
+def _label_folders(folders: Sequence[Path]) -> dict[str, Path]:
     """What each folder holds, under the folder's shortest name that no other has."""
     places = list(dict.fromkeys(folder.resolve() for folder in folders))
     if len(places) < 2:
@@ -120,10 +109,10 @@ def _labelled(folders: Sequence[Path]) -> dict[str, Path]:
         labels = ["/".join(place.parts[-length:]) for place in places]
         if len(set(labels)) == len(labels):
             break
-    return dict(zip(labels, map(_evaluated, places), strict=True))
+    return dict(zip(labels, map(_folder_with_evaluation, places), strict=True))
 
 
-def _evaluated(place: Path) -> Path:
+def _folder_with_evaluation(place: Path) -> Path:
     """The release of a batch's run, where that is what was given; otherwise the folder itself."""
     release = (place / RELEASE).resolve()
     return release if (release / "evaluation.json").is_file() else place

@@ -22,9 +22,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, available_timezones
 
-from prefect.client.schemas.actions import DeploymentScheduleCreate
-from prefect.client.schemas.objects import DeploymentSchedule
+from prefect.client.schemas.actions import DeploymentScheduleCreate, DeploymentUpdate, WorkPoolCreate
+from prefect.client.schemas.objects import (
+    ConcurrencyLimitStrategy,
+    ConcurrencyOptions,
+    DeploymentSchedule,
+    StateType,
+    WorkPoolStatus,
+)
+from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule, RRuleSchedule
+from prefect.exceptions import ObjectNotFound
 from pydantic import ValidationError
 
 from flows.command import server
@@ -40,9 +48,6 @@ from tasks.storage import Workspace
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
-    from prefect.client.schemas.actions import DeploymentScheduleCreate
-    from prefect.client.schemas.objects import DeploymentSchedule
-    from prefect.client.schemas.responses import DeploymentResponse
 
 
 #: The schedule that the command makes; all others of a deployment are a person's.
@@ -53,7 +58,7 @@ _OFF = ", off"
 _ANCHOR = datetime(2024, 1, 1)
 
 
-def schedule_of(
+def parse_schedule(
     cron: str | None, every: str | None, timezone: str | None, *, paused: bool
 ) -> DeploymentScheduleCreate | None:
     """What is asked for; None where nothing is.
@@ -72,22 +77,32 @@ def schedule_of(
             raise ParameterError(f"{' and '.join(options)} must have a schedule: give --cron or --every.")
         return None
     zone = timezone or "UTC"
-    problems = [] if zone in available_timezones() else [_no_zone(zone)]
-    problems += [] if cron is None else _cron_problems(cron)
-    problems += [] if every is None or _span(every) else [_no_span(every)]
+    span = None if every is None else re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", every.strip())
+    problems = []
+    if zone not in available_timezones():
+        problems.append(f"--timezone must be a name such as Europe/Vienna or UTC, not {zone!r}.")
+    if cron is not None and not _is_cron(cron):
+        problems.append(
+            "--cron must have five fields (minute, hour, day of the month, month, day of the week), such as "
+            f'"0 4 1 * *" for four in the morning on the first of each month, not {cron!r}.'
+        )
+    if every is not None and span is None:
+        problems.append(
+            f"--every must be a number of minutes, hours or days, such as 30m, 2h or 1d, not {every!r}."
+        )
     if problems:
         raise ParameterError(problems)
     schedule: CronSchedule | IntervalSchedule
-    if cron is not None:
-        schedule = CronSchedule(cron=" ".join(cron.split()), timezone=zone)
+    if span is None:
+        schedule = CronSchedule(cron=" ".join(str(cron).split()), timezone=zone)
     else:
-        span = _span(every or "") or timedelta()
         anchor: Any = _ANCHOR.replace(tzinfo=ZoneInfo(zone))
-        schedule = IntervalSchedule(interval=span, anchor_date=anchor, timezone=zone)
+        interval = int(span[1]) * _UNITS[span[2]]
+        schedule = IntervalSchedule(interval=interval, anchor_date=anchor, timezone=zone)
     return DeploymentScheduleCreate(schedule=schedule, active=not paused, slug=SLUG)
 
 
-def words_of(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> str:
+def schedule_words(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> str:
     kind = schedule.schedule
     if isinstance(kind, CronSchedule):
         said = kind.cron
@@ -113,7 +128,6 @@ def next_time(schedules: Iterable[DeploymentScheduleCreate | DeploymentSchedule]
 
 
 def fires_twice_a_day(schedule: DeploymentScheduleCreate | DeploymentSchedule) -> bool:
-    """Whether two runs share a date, and so a release."""
     kind = schedule.schedule
     if isinstance(kind, IntervalSchedule):
         return kind.interval < timedelta(days=1)
@@ -128,36 +142,12 @@ def _short(span: timedelta) -> str:
     return f"{span.total_seconds():g}s"
 
 
-def _span(every: str) -> timedelta | None:
-    found = re.fullmatch(r"([1-9][0-9]{0,4})([mhd])", every.strip())
-    return int(found[1]) * _UNITS[found[2]] if found else None
-
-
-def _no_span(every: str) -> str:
-    return f"--every must be a number of minutes, hours or days, such as 30m, 2h or 1d, not {every!r}."
-
-
-def _cron_problems(cron: str) -> list[str]:
+def _is_cron(cron: str) -> bool:
     try:
         CronSchedule(cron=cron, timezone="UTC")
-        is_cron = len(cron.split()) == 5 or cron.startswith("@")
     except ValidationError:
-        is_cron = False
-    if is_cron:
-        return []
-    return [
-        "--cron must have five fields (minute, hour, day of the month, month, day of the week), such as "
-        f'"0 4 1 * *" for four in the morning on the first of each month, not {cron!r}.'
-    ]
-
-
-def _no_zone(zone: str) -> str:
-    return f"--timezone must be a name such as Europe/Vienna or UTC, not {zone!r}."
-
-
-def as_utc(moment: datetime) -> datetime:
-    """The same moment in UTC: its date names a scheduled release."""
-    return moment.astimezone(UTC)
+        return False
+    return len(cron.split()) == 5 or cron.startswith("@")
 
 
 NAME = "marginalia: mark a run without a sign of life as crashed"
@@ -181,7 +171,6 @@ def mark_dead_runs(client: "SyncPrefectClient") -> bool:
 
     One that a person changed or switched off stays as it is: it is found by its name.
     """
-    from prefect.client.schemas.objects import StateType
     from prefect.events.actions import ChangeFlowRunState
     from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
     from prefect.events.schemas.events import ResourceSpecification
@@ -230,7 +219,7 @@ class Request:
 
     file: Path
     name: str
-    schedule: "DeploymentScheduleCreate | None"
+    schedule: DeploymentScheduleCreate | None
     pool: str | None
     overwrite: bool
     folder: Path
@@ -250,18 +239,15 @@ class Merged:
     """
 
     changes: dict[str, Any] = field(default_factory=dict)
-    schedule: "DeploymentScheduleCreate | None" = None
-    removed: "list[DeploymentSchedule]" = field(default_factory=list)
+    schedule: DeploymentScheduleCreate | None = None
+    removed: list[DeploymentSchedule] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
 
 
 def deploy(options: argparse.Namespace) -> int:
-    """Make or update the deployment that the options describe; return the exit code."""
-    from flows.command.deploy import schedule_of
-
     configurations = require_deployable(options.configuration)
-    name = name_of(options.name, options.configuration)
-    schedule = schedule_of(options.cron, options.every, options.timezone, paused=options.paused)
+    name = deployment_name(options.name, options.configuration)
+    schedule = parse_schedule(options.cron, options.every, options.timezone, paused=options.paused)
     request = Request(options.configuration, name, schedule, options.pool, options.overwrite, Path.cwd())
     is_local = server.configured_api_url() is None
     with on_server(Workspace.of(configurations[0]), verbose=False) as url:
@@ -273,7 +259,7 @@ def deploy(options: argparse.Namespace) -> int:
                 say("Made an automation that marks a run as crashed whose process is gone.")
             is_served = _is_served(client, deployed.work_pool_name)
         tell_deployed(deployed)
-        say(f"A worker must run for that{_worker(deployed.work_pool_name, url, is_local, is_served)}")
+        say(f"A worker must run for that{_worker_words(deployed.work_pool_name, url, is_local, is_served)}")
     return 0
 
 
@@ -296,12 +282,12 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
     if is_batch(body):
         asked = read_batch(path)
         found = [run.configuration for run in asked.runs]
-        with _told_of_runs():
+        with _warn_of_refusals():
             require_inputs(asked)
             require_budget(found)
     else:
         found = [from_flat(body)]
-        with _told_of_runs(), redirect_stdout(StringIO()):
+        with _warn_of_refusals(), redirect_stdout(StringIO()):
             report(found[0])
     if any(each.vintage for each in found):
         say(
@@ -312,7 +298,7 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
 
 
 @contextmanager
-def _told_of_runs() -> Iterator[None]:
+def _warn_of_refusals() -> Iterator[None]:
     """Warn of what refuses a run today and may not do so when it is due: no budget, or no table yet."""
     try:
         yield
@@ -322,12 +308,8 @@ def _told_of_runs() -> Iterator[None]:
         say(f"ATTENTION: The table could not be checked, as it is not there yet. {error}")
 
 
-def name_of(given: str | None, file: Path) -> str:
-    """The deployment's name: the one that is given, else that of the file.
-
-    Raises:
-        ParameterError: it is no slug.
-    """
+def deployment_name(given: str | None, file: Path) -> str:
+    """The deployment's name: the one that is given, else that of the file."""
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") if given is None else given
     if not _SLUG.fullmatch(name):
         raise ParameterError(
@@ -336,13 +318,11 @@ def name_of(given: str | None, file: Path) -> str:
     return name
 
 
-def put_deployment(client: "SyncPrefectClient", request: Request) -> "DeploymentResponse":
-    from prefect.exceptions import ObjectNotFound
-
+def put_deployment(client: "SyncPrefectClient", request: Request) -> DeploymentResponse:
     try:
         kept = client.read_deployment_by_name(f"{FLOW}/{request.name}")
     except ObjectNotFound:
-        _make(client, request)
+        _create(client, request)
         say(f"Deployed {FLOW}/{request.name}.")
     else:
         merged = merge(kept, request)
@@ -353,7 +333,7 @@ def put_deployment(client: "SyncPrefectClient", request: Request) -> "Deployment
     return client.read_deployment_by_name(f"{FLOW}/{request.name}")
 
 
-def merge(kept: "DeploymentResponse", request: Request) -> Merged:
+def merge(kept: DeploymentResponse, request: Request) -> Merged:
     """What of a deployment is renewed, and what stays because a person set it.
 
     Raises:
@@ -368,20 +348,20 @@ def merge(kept: "DeploymentResponse", request: Request) -> Merged:
     made = {tag for tag in made if not tag.startswith(_SCHEDULE)} | ({_SCHEDULE + base} if base else set())
     theirs = tags - ours
     if theirs:
-        merged.told.append(_differs("tags", ", ".join(sorted(theirs)), request))
+        merged.told.append(_difference_words("tags", ", ".join(sorted(theirs)), request))
     merged.changes["tags"] = sorted(made if request.overwrite else made | theirs)
     _merge_rest(kept, request, merged)
     return merged
 
 
-def _merge_parameters(kept: "DeploymentResponse", request: Request, merged: Merged) -> bool:
+def _merge_parameters(kept: DeploymentResponse, request: Request, merged: Merged) -> bool:
     """Whether the deployment is of the file; parameters that a person set stay."""
     before = (kept.parameters or {}).get("configuration")
     is_by_hand = before is not None and _FILE + Path(before).name not in kept.tags
     is_ours = request.overwrite or before in (None, request.place) or not is_by_hand
     if not request.overwrite and before is not None and before != request.place:
         if is_by_hand:
-            merged.told.append(_differs("configuration", before, request))
+            merged.told.append(_difference_words("configuration", before, request))
         elif (_folder_of(kept) / before).exists():
             raise ParameterError(
                 f"The deployment {kept.name} is of another file, {before}. Give --name for a deployment of "
@@ -389,32 +369,26 @@ def _merge_parameters(kept: "DeploymentResponse", request: Request, merged: Merg
             )
     set_by_hand = sorted(set(kept.parameters or {}) - {"configuration"})
     if set_by_hand:
-        merged.told.append(_differs("parameters", ", ".join(set_by_hand), request))
+        merged.told.append(_difference_words("parameters", ", ".join(set_by_hand), request))
     parameters = {} if request.overwrite else dict(kept.parameters or {})
     merged.changes["parameters"] = parameters | ({"configuration": request.place} if is_ours else {})
     return is_ours
 
 
 def _merge_schedules(
-    kept: "DeploymentResponse", request: Request, base: str | None, merged: Merged
+    kept: DeploymentResponse, request: Request, base: str | None, merged: Merged
 ) -> str | None:
-    """Decide on the command's own schedule; return what it made last, for the tag.
-
-    Args:
-        base: what the command made before; None: nothing that is known.
-    """
-    from flows.command.deploy import SLUG, words_of
-
+    """Decide on the command's own schedule; return what it made last, for the tag."""
     if request.schedule is None:
         return base
     own = [each for each in kept.schedules if each.slug == SLUG]
     others = [each for each in kept.schedules if each.slug != SLUG]
-    asked, now = words_of(request.schedule), words_of(own[0]) if own else None
+    asked, now = schedule_words(request.schedule), schedule_words(own[0]) if own else None
     for each in others:
-        merged.told.append(_differs("a further schedule", words_of(each), request))
+        merged.told.append(_difference_words("a further schedule", schedule_words(each), request))
     if request.overwrite:
         if now not in (None, asked):
-            merged.told.append(_differs("schedule", now, request))
+            merged.told.append(_difference_words("schedule", now, request))
         merged.removed, merged.schedule = [*own, *others], request.schedule
         return asked
     if asked == now:
@@ -424,11 +398,11 @@ def _merge_schedules(
         merged.told.append(f"schedule: {asked} takes the place of {now or 'none'}.")
         return asked
     said = now or "none, as a person deleted it"
-    merged.told.append(_differs("schedule", f"{said} (you ask for {asked})", request))
+    merged.told.append(_difference_words("schedule", f"{said} (you ask for {asked})", request))
     return base
 
 
-def _merge_rest(kept: "DeploymentResponse", request: Request, merged: Merged) -> None:
+def _merge_rest(kept: DeploymentResponse, request: Request, merged: Merged) -> None:
     """The pool, and settings that the command gives a new deployment alone."""
     limit = kept.global_concurrency_limit.limit if kept.global_concurrency_limit else None
     paused, pool = bool(kept.paused), kept.work_pool_name
@@ -440,7 +414,7 @@ def _merge_rest(kept: "DeploymentResponse", request: Request, merged: Merged) ->
     for name, what, now, wanted in settings:
         is_lost = name == "work_pool_name" and now is None  # its pool was deleted
         if now != wanted and not is_lost:
-            merged.told.append(_differs(what, now or "no limit", request))
+            merged.told.append(_difference_words(what, now or "no limit", request))
         if now != wanted and (request.overwrite or is_lost):
             merged.changes[name] = wanted
     variables: dict[str, Any] = {} if request.overwrite else dict(kept.job_variables or {})
@@ -449,10 +423,10 @@ def _merge_rest(kept: "DeploymentResponse", request: Request, merged: Merged) ->
     before = _folder_of(kept)
     if before != request.folder:
         merged.told.append(f"folder: relative paths start at {request.folder} now, no longer at {before}.")
-    merged.changes |= _code()
+    merged.changes |= _code_fields()
 
 
-def _differs(what: str, now: object, request: Request) -> str:
+def _difference_words(what: str, now: object, request: Request) -> str:
     if request.overwrite:
         return f"{what}: {now} was replaced."
     return f"{what}: {now} was set on the server and stays; --overwrite replaces it."
@@ -464,11 +438,11 @@ def _file_tags(file: Path) -> Iterable[str]:
     return (_FILE + file.name, _HASH + sha256_of(said)[:12])
 
 
-def _folder_of(kept: "DeploymentResponse") -> Path:
+def _folder_of(kept: DeploymentResponse) -> Path:
     return Path((kept.job_variables or {}).get("env", {}).get(FOLDER, CHECKOUT))
 
 
-def _code() -> dict[str, Any]:
+def _code_fields() -> dict[str, Any]:
     """What follows from the checkout: where it is, its version, and the form."""
     from prefect.utilities.callables import parameter_schema
 
@@ -485,11 +459,7 @@ def _code() -> dict[str, Any]:
     }
 
 
-def _make(client: "SyncPrefectClient", request: Request) -> None:
-    from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions
-
-    from flows.command.deploy import words_of
-
+def _create(client: "SyncPrefectClient", request: Request) -> None:
     pool = request.pool or POOL
     _require_pool(client, pool)
     schedules = [] if request.schedule is None else [request.schedule]
@@ -499,20 +469,22 @@ def _make(client: "SyncPrefectClient", request: Request) -> None:
         description=f"Makes releases of `{request.place}`. Deployed by `marginalia deploy`.",
         parameters={"configuration": request.place},
         enforce_parameter_schema=True,
-        tags=["marginalia", *_file_tags(request.file), *(_SCHEDULE + words_of(each) for each in schedules)],
+        tags=[
+            "marginalia",
+            *_file_tags(request.file),
+            *(_SCHEDULE + schedule_words(each) for each in schedules),
+        ],
         schedules=schedules,
         paused=False,
         work_pool_name=pool,
         job_variables={"env": ENVIRONMENT | {FOLDER: str(request.folder)}},
         concurrency_limit=1,
         concurrency_options=ConcurrencyOptions(collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
-        **_code(),
+        **_code_fields(),
     )
 
 
-def _update(client: "SyncPrefectClient", kept: "DeploymentResponse", merged: Merged) -> None:
-    from prefect.client.schemas.actions import DeploymentUpdate
-
+def _update(client: "SyncPrefectClient", kept: DeploymentResponse, merged: Merged) -> None:
     if pool := merged.changes.get("work_pool_name"):
         _require_pool(client, pool)
     for each in merged.removed:
@@ -524,9 +496,6 @@ def _update(client: "SyncPrefectClient", kept: "DeploymentResponse", merged: Mer
 
 
 def _require_pool(client: "SyncPrefectClient", name: str) -> None:
-    """Make a pool of processes where there is none of the name; say so."""
-    from prefect.client.schemas.actions import WorkPoolCreate
-    from prefect.exceptions import ObjectNotFound
     from prefect.workers.process import ProcessWorker
 
     try:
@@ -537,16 +506,14 @@ def _require_pool(client: "SyncPrefectClient", name: str) -> None:
         say(f"There was no work pool {name}: made one, of processes.")
 
 
-def tell_deployed(deployed: "DeploymentResponse") -> None:
-    from flows.command.deploy import as_utc, fires_twice_a_day, next_time
-
+def tell_deployed(deployed: DeploymentResponse) -> None:
     say(f"Its page: {page_of('deployments/deployment', str(deployed.id))}")
     due = None if deployed.paused else next_time(deployed.schedules)
     if due is None:
         on = "Its schedules are off: turn one on there." if deployed.schedules else "It has no schedule."
         say(f"{on} Start a run there, by Run, and name its vintage.")
     else:
-        label = f"{as_utc(due):%Y-%m-%d}"
+        label = f"{due.astimezone(UTC):%Y-%m-%d}"
         say(f"Its next run: {due:%Y-%m-%d %H:%M %Z}, of the vintage {label} (the date in UTC).")
         if label != f"{due:%Y-%m-%d}":
             say("note: At that hour the date in UTC is another one. Choose one at which both are the same.")
@@ -555,12 +522,10 @@ def tell_deployed(deployed: "DeploymentResponse") -> None:
 
 
 def _is_served(client: "SyncPrefectClient", pool: str | None) -> bool:
-    from prefect.client.schemas.objects import WorkPoolStatus
-
     return pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
 
 
-def _worker(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:
+def _worker_words(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:
     if is_served:
         return f", and one of the pool {pool} does."
     programs = Path(sys.executable).parent

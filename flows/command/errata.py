@@ -16,17 +16,12 @@ _LONGEST = 4000
 
 
 def write_erratum(options: argparse.Namespace) -> int:
-    """Write an erratum, print what follows from it, and put it beside each copy of the release.
-
-    Raises:
-        ParameterError: it is no release, or nothing is said.
-        StorageError: a copy could not be reached.
-    """
+    """Write an erratum, print what follows from it, and put it beside each copy of the release."""
     place = options.release.resolve()
     _require_release(place)
     kind: Kind = "corrected" if options.withdraw is None else "withdrawn"
     text = options.correct if options.withdraw is None else options.withdraw
-    asked = Erratum(today(), kind, _one_line(text), _label(options.replaced_by, place))
+    asked = Erratum(today(), kind, _require_sentence(text), _require_replacement(options.replaced_by, place))
     stands = add_erratum(place, asked)
     if stands is not asked:
         say(f"The errata say so since {stands.date}; nothing was added.")
@@ -35,7 +30,7 @@ def write_erratum(options: argparse.Namespace) -> int:
     if kind == "withdrawn":
         links = f"links to {linked.resolve().name}" if linked.is_dir() else "is gone: no release is left"
         say(f"latest {links}.")
-        _tell_others(place)
+        _tell_other_releases(place)
     _tell_copies(place)
     return 0
 
@@ -72,7 +67,7 @@ def _require_release(place: Path) -> None:
         )
 
 
-def _one_line(text: str) -> str:
+def _require_sentence(text: str) -> str:
     line = " ".join(text.split())
     if not line or line.startswith("#") or len(line) > _LONGEST or re.search(r"[\x00-\x1f\x7f]", line):
         raise ParameterError(
@@ -82,7 +77,7 @@ def _one_line(text: str) -> str:
     return line
 
 
-def _label(name: str, place: Path) -> str:
+def _require_replacement(name: str, place: Path) -> str:
     if not name:
         return ""
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,119}", name):
@@ -99,7 +94,7 @@ def _label(name: str, place: Path) -> str:
     return name
 
 
-def _tell_others(place: Path) -> None:
+def _tell_other_releases(place: Path) -> None:
     """Other releases of the vintage: they may hold what was withdrawn."""
     standing = [
         each.name

@@ -45,11 +45,7 @@ class ReleaseSetting:
 
     @classmethod
     def of_configuration(cls, path: Path, account: Account) -> "ReleaseSetting":
-        """Of a configuration.
-
-        Raises:
-            ParameterError: it can't be used, is of another dataset, or of a protection without a budget.
-        """
+        """Of a configuration."""
         from tasks.plan.describe import describe  # both load Prefect, which takes a second and a half
         from tasks.sensitive.protect import charge_of_run
 
@@ -78,9 +74,8 @@ def print_account(account: Account, setting: ReleaseSetting | None) -> None:
         spent_epsilon = plain_up(account.epsilon_spent)
         print(f"  spent    {used:.1%} of the budget (mu^2), epsilon {spent_epsilon} at the delta cap")
     if setting is not None:
-        print(f"  left     {_left(account, setting)}")
-    print_reasons(account.reasons)
-    print_stops(account.stops)
+        print(f"  left     {_remaining_words(account, setting)}")
+    print_notes(account.reasons, account.stops)
     for release in account.reservations:
         print(
             f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} epsilon "
@@ -89,7 +84,7 @@ def print_account(account: Account, setting: ReleaseSetting | None) -> None:
         )
 
 
-def _left(account: Account, setting: ReleaseSetting) -> str:
+def _remaining_words(account: Account, setting: ReleaseSetting) -> str:
     runs = account.remaining_runs(setting.mu_squared, setting.threshold_delta)
     releases = (
         "no more release" if runs == 0 else "1 more release" if runs == 1 else f"{runs:,} more releases"
@@ -100,13 +95,10 @@ def _left(account: Account, setting: ReleaseSetting) -> str:
     )
 
 
-def print_reasons(reasons: tuple[str, ...]) -> None:
+def print_notes(reasons: tuple[str, ...], stops: tuple[Stop, ...]) -> None:
+    """Written reasons, and the runs that their table stopped, with what that means."""
     for reason in reasons:
         print(f"  reason   {reason}")
-
-
-def print_stops(stops: tuple[Stop, ...]) -> None:
-    """The runs that their table stopped, and what that means."""
     for why, words in (
         (BROKEN, "stopped by a strict contract"),
         (UNREAD, "stopped, or compared nothing, as the table could not be read"),
@@ -120,11 +112,7 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
         print(f"  {each.time}  {each.vintage:<16} stopped   {what} {each.asked[:16]}")
 
 
-def stops_json(stops: tuple[Stop, ...]) -> list[dict[str, str]]:
-    return [asdict(each) for each in stops]
-
-
-def as_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> dict[str, object]:
+def account_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> dict[str, object]:
     mu_squared, threshold_delta = account.remaining
     left: dict[str, object] = {
         "mu_squared": float(mu_squared),
@@ -139,8 +127,8 @@ def as_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> d
         "dataset": account.dataset,
         "unit": account.unit,
         "population": account.population,
-        "cap": _caps(account.caps),
-        "guarantee": _caps(account.guarantee),
+        "cap": _caps_json(account.caps),
+        "guarantee": _caps_json(account.guarantee),
         "spent": {
             "mu_squared": float(account.spent.mu_squared),
             "threshold_delta": float(account.spent.threshold_delta),
@@ -149,14 +137,14 @@ def as_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> d
         },
         "left": left,
         "reasons": list(account.reasons),
-        "stopped": stops_json(account.stops),
-        "releases": [_release(each) for each in account.reservations],
+        "stopped": [asdict(stop) for stop in account.stops],
+        "releases": [_release_json(each) for each in account.reservations],
         "verified_entries": audit.entries,
         "head": audit.head,
     }
 
 
-def _caps(caps: Caps) -> dict[str, float]:
+def _caps_json(caps: Caps) -> dict[str, float]:
     return {
         "epsilon": float(caps.epsilon),
         "delta": float(caps.delta),
@@ -165,7 +153,7 @@ def _caps(caps: Caps) -> dict[str, float]:
     }
 
 
-def _release(release: Reservation) -> dict[str, object]:
+def _release_json(release: Reservation) -> dict[str, object]:
     return {
         "vintage": release.name.vintage,
         "phase": release.phase,
@@ -186,13 +174,13 @@ _WITHOUT_A_LEDGER = ("dataset", "cap", "reason", "configuration", "export", "sub
 
 def show_or_set(options: argparse.Namespace) -> int:
     """Show accounts, verified, or register, lower or raise a dataset's caps, or export or verify entries."""
-    _require_sense(options)
+    _require_options_fit(options)
     if options.verify is not None:
-        _verify(options)
+        _verify_export(options)
         return 0
     ledger = open_user_ledger()
     if options.export is not None:
-        _export(ledger, options)
+        _write_export(ledger, options)
     elif options.dataset is None:
         _show_all(ledger, options)
     elif options.subject_id is not None:
@@ -200,7 +188,7 @@ def show_or_set(options: argparse.Namespace) -> int:
         ledger.rename_subject(options.dataset, options.subject_id, options.reason)
         print(f"The ledger now knows the subjects of {options.dataset!r} by {options.subject_id!r}.")
     elif options.cap is not None:
-        _show(ledger, _set(ledger, options), options)
+        _show_account(ledger, _set_caps(ledger, options), options)
     elif options.reason:
         ledger.set_apart(options.dataset, options.reason)
         reason = options.reason.strip()
@@ -210,7 +198,7 @@ def show_or_set(options: argparse.Namespace) -> int:
     return 0
 
 
-def _require_sense(options: argparse.Namespace) -> None:
+def _require_options_fit(options: argparse.Namespace) -> None:
     if options.verify is not None:
         _require_none(options, (*_WITHOUT_A_LEDGER, *_WITH_CAP), "--verify reads a file alone, and no ledger")
     if options.cap is None:
@@ -228,10 +216,10 @@ def _require_none(options: argparse.Namespace, names: tuple[str, ...], why: str)
             )
 
 
-def _verify(options: argparse.Namespace) -> None:
+def _verify_export(options: argparse.Namespace) -> None:
     audit = audit_entries(read_export(options.verify), export_at(options.verify))
     if options.json:
-        accounts = [as_json(account, audit, None) for account in audit.accounts]
+        accounts = [account_json(account, audit, None) for account in audit.accounts]
         print(json.dumps({"verified_entries": audit.entries, "head": audit.head, "datasets": accounts}))
         return
     for account in audit.accounts:
@@ -240,9 +228,9 @@ def _verify(options: argparse.Namespace) -> None:
     print("A release records such a hash in its privacy.json (ledger.head): it must be that of one entry.")
 
 
-def _export(ledger: Ledger, options: argparse.Namespace) -> None:
+def _write_export(ledger: Ledger, options: argparse.Namespace) -> None:
     if options.dataset is not None and not ledger.is_registered(options.dataset):
-        raise _unknown(ledger, options.dataset)
+        raise _unknown_dataset(ledger, options.dataset)
     entries = ledger.entries()
     write_export(entries, options.export)
     print(
@@ -255,7 +243,9 @@ def _export(ledger: Ledger, options: argparse.Namespace) -> None:
 def _show_all(ledger: Ledger, options: argparse.Namespace) -> None:
     audit, salted = ledger.audit(), salted_datasets(user_ledger_place())
     if options.json:
-        accounts = [as_json(account, audit, ReleaseSetting.of_latest(account)) for account in audit.accounts]
+        accounts = [
+            account_json(account, audit, ReleaseSetting.of_latest(account)) for account in audit.accounts
+        ]
         body = {"verified_entries": audit.entries, "head": audit.head, "datasets": accounts, "salted": salted}
         print(json.dumps(body))
         return
@@ -274,44 +264,43 @@ def _show_one(ledger: Ledger, options: argparse.Namespace) -> None:
     salted, reasons = salted_datasets(user_ledger_place()), ledger.reasons(dataset)
     stops = ledger.stops(dataset)
     if ledger.is_registered(dataset):
-        _show(ledger, ledger.account(dataset), options)
+        _show_account(ledger, ledger.account(dataset), options)
     elif options.json and (dataset in salted or reasons or stops):
         body = {"dataset": dataset, "salted": dataset in salted, "reasons": reasons, "cap": None}
-        print(json.dumps(body | {"stopped": stops_json(stops)}))
+        print(json.dumps(body | {"stopped": [asdict(stop) for stop in stops]}))
     elif dataset in salted or reasons or stops:
         without = "no budget and no salt yet: its first run makes one"
         salt = "no budget, as SynDiffix has none; this ledger keeps the salt of its noise"
         print(f"{dataset}  ({salt if dataset in salted else without})")
-        print_reasons(reasons)
-        print_stops(stops)
+        print_notes(reasons, stops)
     else:
-        raise _unknown(ledger, dataset)
+        raise _unknown_dataset(ledger, dataset)
 
 
-def _unknown(ledger: Ledger, dataset: str) -> ParameterError:
+def _unknown_dataset(ledger: Ledger, dataset: str) -> ParameterError:
     meant = did_you_mean(dataset, [*ledger.datasets(), *salted_datasets(user_ledger_place())], repr) or (
         "its first run under differential privacy registers it; other protections have no budget."
     )
     return ParameterError(f"The ledger has no dataset {dataset!r}: {meant}")
 
 
-def _show(ledger: Ledger, account: Account, options: argparse.Namespace) -> None:
+def _show_account(ledger: Ledger, account: Account, options: argparse.Namespace) -> None:
     audit = ledger.audit()
     setting = ReleaseSetting.of_latest(account)
     if options.configuration is not None:
         setting = ReleaseSetting.of_configuration(options.configuration, account)
     if options.json:
-        print(json.dumps(as_json(account, audit, setting)))
+        print(json.dumps(account_json(account, audit, setting)))
         return
     print_account(account, setting)
     print(f"  {audit.in_words}")
 
 
-def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
+def _set_caps(ledger: Ledger, options: argparse.Namespace) -> Account:
     epsilon, delta = (
-        _number(text, name) for text, name in zip(options.cap, ("EPSILON", "DELTA"), strict=True)
+        _positive(text, name) for text, name in zip(options.cap, ("EPSILON", "DELTA"), strict=True)
     )
-    threshold = _number(options.threshold_delta, "--threshold-delta") if options.threshold_delta else None
+    threshold = _positive(options.threshold_delta, "--threshold-delta") if options.threshold_delta else None
     dataset: str = options.dataset
     if not ledger.is_registered(dataset):
         share = default_threshold_delta_cap(delta) if threshold is None else threshold
@@ -345,7 +334,7 @@ def _require_unchanged(what: str, given: str | None, registered: str, dataset: s
         )
 
 
-def _number(text: str, name: str) -> float:
+def _positive(text: str, name: str) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -19,17 +19,12 @@ _MANIFEST = "MANIFEST.json"
 
 
 def show_lineage(options: argparse.Namespace) -> int:
-    """Print the lineage of a released file.
-
-    Raises:
-        ParameterError: it is not there, no manifest is beside it, or the manifest does not know it.
-        StoredTableMismatch: a file is not what the manifest says.
-    """
+    """Print the lineage of a released file."""
     file: Path = options.file
     if not file.is_file():
         raise ParameterError(no_such_file("The released file", file))
     folder = _release_of(file)
-    manifest = _json_of(folder / _MANIFEST)
+    manifest = _read_json(folder / _MANIFEST)
     name = file.absolute().relative_to(folder).as_posix()
     lineage = _lineage(folder, manifest)
     if name not in lineage:
@@ -39,15 +34,15 @@ def show_lineage(options: argparse.Namespace) -> int:
             f"The file must be one that {folder / _MANIFEST} names, but {name!r} is not: {meant}"
         )
     before, after = lineage.before(name), lineage.after(name)
-    found = {node.name: _verified(folder, node) for node in (*before, lineage[name], *after)}
+    found = {node.name: _verify_node(folder, node) for node in (*before, lineage[name], *after)}
     print(f"{name}, of dataset {lineage.dataset}, vintage {lineage.vintage} ({folder.name})")
     for erratum in read_errata(folder):
         print(f"  ATTENTION: {erratum.told(folder.name)}")
-    for line in _facts(lineage[name]):
+    for line in _fact_lines(lineage[name]):
         print(f"  {line}")
     print(f"  {found[name]}")
-    _print("Made from, back to the table", before, found)
-    _print("What was made from it", after, found)
+    _print_nodes("Made from, back to the table", before, found)
+    _print_nodes("What was made from it", after, found)
     return 0
 
 
@@ -64,26 +59,26 @@ def _release_of(file: Path) -> Path:
 
 def _lineage(folder: Path, manifest: Json) -> Lineage:
     """What the manifest says of parents; of the measurement what ``lineage.json`` says, where it is there."""
-    return _known(folder, manifest) or Lineage.of_manifest(manifest, {}, has_contract=False)
+    return _read_lineage_file(folder, manifest) or Lineage.of_manifest(manifest, {}, has_contract=False)
 
 
-def _known(folder: Path, manifest: Json) -> Lineage | None:
+def _read_lineage_file(folder: Path, manifest: Json) -> Lineage | None:
     """What ``lineage.json`` says, which must be the manifest's own."""
     path = folder / LINEAGE
     if not path.is_file():
         return None
     if file_sha256(path) != {entry["file"]: entry["sha256"] for entry in manifest["files"]}[LINEAGE]:
-        raise _changed(path)
-    return Lineage.of_json(_json_of(path))
+        raise _changed_file_error(path)
+    return Lineage.of_json(_read_json(path))
 
 
-def _verified(folder: Path, node: LineageNode) -> str:
+def _verify_node(folder: Path, node: LineageNode) -> str:
     if node.name == MEASUREMENT:
         stated = folder / "privacy.json"
         if not stated.is_file() or "sha256" not in node.facts:
             return "not compared: its statement or lineage.json is not here"
-        if _json_of(stated).get("measurement_sha256") != node.facts["sha256"]:
-            raise _changed(stated)
+        if _read_json(stated).get("measurement_sha256") != node.facts["sha256"]:
+            raise _changed_file_error(stated)
         return f"sha256 {node.facts['sha256']}: the same in privacy.json"
     if node.zone != "release":
         return "not released"
@@ -91,33 +86,33 @@ def _verified(folder: Path, node: LineageNode) -> str:
     if not path.is_file():
         return f"sha256 {node.facts['sha256']}: not here"
     if file_sha256(path) != node.facts["sha256"]:
-        raise _changed(path)
+        raise _changed_file_error(path)
     return f"sha256 {node.facts['sha256']}: as the manifest says"
 
 
-def _changed(path: Path) -> StoredTableMismatch:
+def _changed_file_error(path: Path) -> StoredTableMismatch:
     return StoredTableMismatch(
         f"Released files must never change, but {path} is not what {_MANIFEST} says: it was changed "
         "later. Take the file from the release again, or ask whoever released it."
     )
 
 
-def _print(title: str, nodes: list[LineageNode], found: dict[str, str]) -> None:
+def _print_nodes(title: str, nodes: list[LineageNode], found: dict[str, str]) -> None:
     print(f"{title}:" if nodes else f"{title}: nothing")
     for node in nodes:
         print(f"  {node.name}  <-  {', '.join(node.parents)}" if node.parents else f"  {node.name}")
-        for line in (*_facts(node), found[node.name]):
+        for line in (*_fact_lines(node), found[node.name]):
             print(f"      {line}")
 
 
-def _facts(node: LineageNode) -> list[str]:
+def _fact_lines(node: LineageNode) -> list[str]:
     rows = node.facts.get("rows")
     counted = [f"{format_whole(int(str(rows)))} rows"] if rows is not None else []
     words = [str(node.facts[key]) for key in ("protection", "made_from") if key in node.facts]
     return ["; ".join([*counted, *words])] if counted or words else []
 
 
-def _json_of(path: Path) -> Json:
+def _read_json(path: Path) -> Json:
     try:
         body: Json = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -76,9 +76,9 @@ _CAUSES = {
     ContractViolation: "the table breaks its contract",
     LateInput: "the table is late",
 }
-_SAID = "(flow_run.state.message or '')"
+_STATE_MESSAGE = "(flow_run.state.message or '')"
 _CAUSE = "".join(
-    f"{{% {'el' if number else ''}if '{error.__name__}: ' in {_SAID} %}}{told}"
+    f"{{% {'el' if number else ''}if '{error.__name__}: ' in {_STATE_MESSAGE} %}}{told}"
     for number, (error, told) in enumerate(_CAUSES.items())
 )
 FAILED = Notification(
@@ -86,24 +86,24 @@ FAILED = Notification(
     ("prefect.flow-run.Failed", "prefect.flow-run.TimedOut"),
     f"{{{{ flow.name }}}} of {{{{ deployment.name }}}}: {_CAUSE}{{% else %}}{{{{ flow_run.state.name }}}}"
     "{% endif %}",
-    f"{{{{ {_SAID} | replace('Flow run encountered an exception: ', '') }}}}"
-    f"{{% if 'BudgetExhausted: ' in {_SAID} %}}\nIf a schedule started the run, the "
+    f"{{{{ {_STATE_MESSAGE} | replace('Flow run encountered an exception: ', '') }}}}"
+    f"{{% if 'BudgetExhausted: ' in {_STATE_MESSAGE} %}}\nIf a schedule started the run, the "
     "schedule is paused: turn it on again when the cap is raised.{% endif %}",
 )
 #: Told a minute later: Prefect may call a run Crashed for some seconds before it calls it Cancelled, and
 #: whoever cancels a run needs no call for that.
 CRASHED = replace(FAILED, name="crashed run", events=("prefect.flow-run.Crashed",))
-_UNLESS, _WITHIN = "prefect.flow-run.Cancelled", timedelta(seconds=60)
+_CANCELLED, _DELAY = "prefect.flow-run.Cancelled", timedelta(seconds=60)
 
 
 def notify(options: argparse.Namespace) -> int:
     """Make or update the automations; return the exit code."""
-    target = _target(options)
+    target = _read_webhook(options)
     with on_server(Workspace(Path.cwd()), verbose=False) as url:
         from prefect.client.orchestration import get_client
 
         with get_client(sync_client=True) as client:
-            block = _saved(target) if target is not None else _found(client, options.block)
+            block = _save_webhook(target) if target is not None else _find_block(client, options.block)
             page = page_of("runs/flow-run", "{{ flow_run.id }}")
             made = [put_automation(client, each) for each in automations(block, page)]
             if options.try_it:
@@ -115,7 +115,7 @@ def notify(options: argparse.Namespace) -> int:
     return 0
 
 
-def _target(options: argparse.Namespace) -> str | None:
+def _read_webhook(options: argparse.Namespace) -> str | None:
     """The webhook's address; None where a block is named. It is repeated in no message."""
     if options.webhook is None:
         return None
@@ -131,7 +131,7 @@ def _target(options: argparse.Namespace) -> str | None:
     return address
 
 
-def _saved(address: str) -> "UUID":
+def _save_webhook(address: str) -> "UUID":
     from prefect.blocks.notifications import CustomWebhookNotificationBlock
     from prefect.types import SecretDict
 
@@ -145,7 +145,7 @@ def _saved(address: str) -> "UUID":
     return identifier
 
 
-def _found(client: "SyncPrefectClient", name: str) -> "UUID":
+def _find_block(client: "SyncPrefectClient", name: str) -> "UUID":
     """A block that somebody made: NAME, or TYPE/NAME.
 
     Raises:
@@ -188,12 +188,12 @@ def automations(block: "UUID", page: str) -> "list[AutomationCore]":
     unless_cancelled = {
         "posture": Posture.Proactive,
         "after": set(CRASHED.events),
-        "within": _WITHIN,
+        "within": _DELAY,
         "for_each": {"prefect.resource.id"},
     }
 
-    def telling(told: Notification, **matching: Any) -> AutomationCore:
-        when, awaited = (unless_cancelled, {_UNLESS}) if told is CRASHED else (at_once, set(told.events))
+    def automation_of(told: Notification, **matching: Any) -> AutomationCore:
+        when, awaited = (unless_cancelled, {_CANCELLED}) if told is CRASHED else (at_once, set(told.events))
         trigger = EventTrigger(expect=awaited, threshold=1, **when, **matching)
         body = f"{told.body}\n{page}"
         action = SendNotification(block_document_id=block, subject=told.subject, body=body)
@@ -206,8 +206,8 @@ def automations(block: "UUID", page: str) -> "list[AutomationCore]":
     ]
     runs = {"prefect.resource.id": "prefect.flow-run.*"}
     return [
-        *(telling(each, match=runs, match_related=deployed) for each in (FAILED, CRASHED)),
-        *(telling(each, match={"prefect.resource.id": "marginalia.dataset.*"}) for each in EVENTS),
+        *(automation_of(each, match=runs, match_related=deployed) for each in (FAILED, CRASHED)),
+        *(automation_of(each, match={"prefect.resource.id": "marginalia.dataset.*"}) for each in EVENTS),
     ]
 
 

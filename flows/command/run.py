@@ -34,16 +34,11 @@ if TYPE_CHECKING:
 
 
 def page_of_run(run: str) -> str:
-    """Address of a flow run's page, in the new interface where the server has it."""
     return page_of("runs/flow-run", run)
 
 
 def page_of(kind: str, name: str) -> str:
-    """Address of a page of the server's, in the new interface where the server has it.
-
-    Args:
-        kind: the page's path, without the interface's.
-    """
+    """Address of a page of the server's, in the new interface where the server has it."""
     from prefect.settings import PREFECT_UI_URL
 
     interface = str(PREFECT_UI_URL.value()).rstrip("/")
@@ -89,14 +84,9 @@ def purge_workspace(options: argparse.Namespace) -> int:
 
 
 def export_listings(options: argparse.Namespace) -> int:
-    """Write the listings.
-
-    Raises:
-        ParameterError: a name that is none, nothing to export, or a place that it must not go to.
-    """
     from tasks.sensitive.export import export
 
-    names = [_file_of(name) for name in options.only]
+    names = [_find_listing(name) for name in options.only]
     progress = Progress("export")
     try:
         written = export(options.run, names, options.output, progress)
@@ -108,7 +98,7 @@ def export_listings(options: argparse.Namespace) -> int:
     return 0
 
 
-def _file_of(name: str) -> str:
+def _find_listing(name: str) -> str:
     from tasks.sensitive.export import FILES
 
     known = {file.partition(".")[0]: file for files in FILES.values() for file in files}
@@ -125,21 +115,17 @@ def demo(options: argparse.Namespace) -> int:
 
 
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> OutputPlaces:
-    """Run the whole job up to the last of the stages; what the header refuses is told before it starts.
-
-    Returns:
-        What `flows.showcase` does.
-    """
+    """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
     from tasks.plan.describe import refuse_early
 
     def run(url: str) -> OutputPlaces:
         from flows.showcase import flow_of
 
         flow = flow_of(configuration)
-        return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
+        return _follow(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
 
     with refuse_early(configuration):
-        return _run(configuration, run, verbose=verbose)
+        return _run_and_report(configuration, run, verbose=verbose)
 
 
 def publish_measurement(options: argparse.Namespace) -> int:
@@ -149,14 +135,13 @@ def publish_measurement(options: argparse.Namespace) -> int:
         from flows.publish import publish
 
         folder = str(options.measurement) if options.measurement else None
-        return {"release": _followed(url, publish(configuration, folder, return_state=True))}
+        return {"release": _follow(url, publish(configuration, folder, return_state=True))}
 
-    _run(configuration, run, verbose=options.verbose)
+    _run_and_report(configuration, run, verbose=options.verbose)
     return 0
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """Run a batch file; its problems are told before anything starts."""
     from tasks.batch.file import read_batch, require_inputs
 
     asked = read_batch(options.file)
@@ -167,7 +152,7 @@ def run_batch(options: argparse.Namespace) -> int:
         from flows.batch import batch
         from tasks.batch.group import COMPARISON
 
-        places = _followed(url, batch(str(options.file.absolute()), return_state=True))
+        places = _follow(url, batch(str(options.file.absolute()), return_state=True))
     runs = "1 run" if len(asked.runs) == 1 else f"{len(asked.runs)} runs"
     say(f"Did {runs} in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
@@ -206,7 +191,7 @@ def _demo_configuration(root: Path) -> dict[str, object]:
     return body | {key: str(value) for key, value in paths.items()}
 
 
-def _run(
+def _run_and_report(
     configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *, verbose: bool
 ) -> OutputPlaces:
     started = time.monotonic()
@@ -230,7 +215,7 @@ def _run(
     return made
 
 
-def _followed(url: str, state: "State[Result]") -> Result:
+def _follow(url: str, state: "State[Result]") -> Result:
     say(f"The run and its lineage: {page_of_run(str(state.state_details.flow_run_id))}")
     return state.result(raise_on_failure=True)
 

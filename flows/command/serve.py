@@ -5,13 +5,12 @@ beside the server, so that a second call finds both, and ``marginalia stop`` end
 """
 
 import argparse
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from flows.command import server
@@ -20,6 +19,8 @@ from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.core.ledger.place import VARIABLE, ledger_place
 from tasks.messages import say
 
+#: In the user's folder: the worker that was started last.
+_RECORD = "worker.json"
 #: How often a worker asks for runs: one that is due starts within so many seconds.
 QUERY_SECONDS = 2
 #: After so long, what does not end by itself is killed.
@@ -28,23 +29,12 @@ END_SECONDS = 30
 
 @dataclass(frozen=True)
 class Worker(Process):
-    """A running worker, as ``worker.json`` keeps it.
-
-    Attributes:
-        pool: whose runs it does.
-    """
-
     pool: str
     api_url: str
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Run server and worker until ctrl-C, SIGTERM or ``marginalia stop``; return the exit code.
-
-    Raises:
-        ParameterError: a worker of another pool runs already.
-        MarginaliaError: server or worker ended by themselves.
-    """
+    """Run server and worker until ctrl-C, SIGTERM or ``marginalia stop``; return the exit code."""
     pool: str = options.pool
     configured = server.configured_api_url()
     url = configured or server.ensure(say)
@@ -73,7 +63,6 @@ def stop_serving(options: argparse.Namespace) -> int:
 
 
 def stop_worker() -> bool:
-    """End this user's worker; False if none was running."""
     worker = recorded()
     if worker is None:
         return False
@@ -88,12 +77,8 @@ def stop_worker() -> bool:
 
 
 def recorded() -> Worker | None:
-    """The worker of this user, if one runs."""
-    try:
-        worker = Worker(**json.loads(_place().read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
-    return worker if worker.is_alive else None
+    worker = Worker.recorded(_RECORD)
+    return worker if worker is not None and worker.is_alive else None
 
 
 def _tell_running(worker: Worker, pool: str) -> int:
@@ -121,9 +106,7 @@ def _start(pool: str, url: str) -> tuple["subprocess.Popen[bytes]", Worker]:
         signal.signal(signal.SIGINT, before)
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
     worker = Worker(process.pid, started(process.pid) or "", pool, url)
-    part = _place().with_suffix(".part")
-    part.write_text(json.dumps(asdict(worker)), encoding="utf-8")
-    part.replace(_place())
+    worker.record(_RECORD)
     return process, worker
 
 
@@ -136,11 +119,6 @@ def _own_folders() -> dict[str, str]:
 
 
 def _watch(process: "subprocess.Popen[bytes]", worker: Worker, *, is_ours: bool) -> None:
-    """Return when both were stopped.
-
-    Args:
-        is_ours: whether the server is this user's own.
-    """
     while process.poll() is None:
         time.sleep(0.5)
         if is_ours and not server.is_running() and _place().exists():
@@ -153,4 +131,4 @@ def _watch(process: "subprocess.Popen[bytes]", worker: Worker, *, is_ours: bool)
 
 
 def _place() -> Path:
-    return server.state_folder() / "worker.json"
+    return server.state_folder() / _RECORD

@@ -21,9 +21,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Self
 
 from tasks.core.errors import MarginaliaError
 
+#: In the user's folder: the server that was started last.
+_RECORD = "server.json"
 #: First gently, then not.
 GENTLY = (signal.SIGTERM, signal.SIGKILL)
 
@@ -43,6 +46,20 @@ class Process:
     def is_alive(self) -> bool:
         return started(self.pid) == self.started
 
+    @classmethod
+    def recorded(cls, file: str) -> Self | None:
+        """The process that a file of the user's folder names, alive or not."""
+        try:
+            return cls(**json.loads((state_folder() / file).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def record(self, file: str) -> None:
+        path = state_folder() / file
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        part.replace(path)
+
     def children(self) -> "list[Process]":
         listing = ""
         with contextlib.suppress(FileNotFoundError):
@@ -54,11 +71,7 @@ class Process:
         return [Process(pid, when) for pid, when in found if when]
 
     def end(self, signals: Iterable[signal.Signals] = GENTLY, seconds: float = 15) -> None:
-        """End it and what it started in its session.
-
-        Args:
-            seconds: to wait after each.
-        """
+        """End it and what it started in its session."""
         for sign in signals:
             deadline = time.monotonic() + seconds
             if self.is_alive:
@@ -108,12 +121,6 @@ LEASES = {"PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrenc
 
 @dataclass(frozen=True)
 class Server(Process):
-    """A running server, as ``server.json`` keeps it.
-
-    Attributes:
-        port: where it listens.
-    """
-
     port: int
     version: str
 
@@ -123,7 +130,6 @@ class Server(Process):
 
 
 def state_folder() -> Path:
-    """Folder of the user: MARGINALIA_SERVER, else one in the XDG state folder."""
     configured = os.environ.get("MARGINALIA_SERVER")
     if configured:
         return Path(configured)
@@ -153,7 +159,7 @@ def ensure(say: Callable[[str], None]) -> str:
         MarginaliaError: it did not start; the message names its log.
     """
     with lock():
-        server = _recorded()
+        server = Server.recorded(_RECORD)
         if server is not None and _usable(server):
             return server.api_url
         if server is not None:
@@ -163,11 +169,10 @@ def ensure(say: Callable[[str], None]) -> str:
 
 
 def stop() -> bool:
-    """End this user's server; False if none was running."""
     if not state_folder().is_dir():
         return False
     with lock():
-        server = _recorded()
+        server = Server.recorded(_RECORD)
         if server is None or not server.is_alive:
             return False
         _end(server)
@@ -175,7 +180,7 @@ def stop() -> bool:
 
 
 def is_running() -> bool:
-    server = _recorded()
+    server = Server.recorded(_RECORD)
     return server is not None and server.is_alive
 
 
@@ -188,13 +193,6 @@ def lock() -> Iterator[None]:
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _recorded() -> Server | None:
-    try:
-        return Server(**json.loads((state_folder() / "server.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
 
 
 def _usable(server: Server) -> bool:
@@ -228,7 +226,7 @@ def _start() -> Server:
             start_new_session=True,
         )
     server = Server(process.pid, started(process.pid) or "", port, version("prefect"))
-    _record(server)
+    server.record(_RECORD)
     deadline = time.monotonic() + START_SECONDS
     try:
         while time.monotonic() < deadline and process.poll() is None:
@@ -245,17 +243,9 @@ def _start() -> Server:
     )
 
 
-def _record(server: Server) -> None:
-    path = state_folder() / "server.json"
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(asdict(server)), encoding="utf-8")
-    part.replace(path)
-
-
 def _end(server: Server) -> None:
-    """End the server's own session, gently and then not; forget it."""
     server.end()
-    (state_folder() / "server.json").unlink(missing_ok=True)
+    (state_folder() / _RECORD).unlink(missing_ok=True)
 
 
 def _port() -> int:

@@ -13,9 +13,8 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
-from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -105,9 +104,10 @@ _MODES = (
 
 
 def warm_up(*, everything: bool) -> None:
-    """Run the core as a default run does, or every way that a release can be made."""
     _prepare()
-    syndiffix = _process()
+    # A fork has all that is imported, which takes seconds; macOS does not allow it.
+    way = "fork" if sys.platform == "linux" else "spawn"
+    syndiffix = multiprocessing.get_context(way).Process(target=_synthesize)  # type: ignore[attr-defined]
     if everything:
         syndiffix.start()
     _release(everything=everything)
@@ -118,13 +118,6 @@ def warm_up(*, everything: bool) -> None:
     if publish_kernels() is None:
         own = os.environ["NUMBA_CACHE_DIR"]
         sys.stdout.write(f"  kept for this user alone, in {own}: another user owns this checkout\n")
-
-
-def _process() -> BaseProcess:
-    """For SynDiffix. A fork has all that is imported, which takes seconds; macOS does not allow it."""
-    if sys.platform == "linux":
-        return multiprocessing.get_context("fork").Process(target=_synthesize)
-    return multiprocessing.get_context("spawn").Process(target=_synthesize)
 
 
 def _prepare() -> None:
@@ -139,7 +132,6 @@ def _prepare() -> None:
 
 
 def _release(*, everything: bool) -> None:
-    """Fitted records with differential privacy; then releases of every other kind."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         (root / "table.csv").write_text(_made_up_table(), encoding="utf-8")
@@ -194,12 +186,7 @@ def _release_otherwise(
     _tell("synthesis from records")
 
 
-class _Storable(Protocol):
-    def write(self, folder: Path) -> None:
-        """Write into an existing empty folder."""
-
-
-def _stored(made: _Storable, read: Callable[[Path], _Read], folder: Path) -> _Read:
+def _stored(made: Any, read: Callable[[Path], _Read], folder: Path) -> _Read:
     folder.mkdir()
     made.write(folder)
     return read(folder)

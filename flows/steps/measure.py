@@ -8,7 +8,7 @@ Modes of synthesis that read raw records draw here, on this side.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
@@ -111,7 +111,7 @@ def measure_steps(
     Raises:
         ParameterError: the configuration is of SynDiffix, which has a flow of its own.
     """
-    make = _MEASURING.get(configuration.protection.regime)
+    make = _MEASURES.get(configuration.protection.regime)
     if make is None:
         raise ParameterError(
             "This flow needs a configuration of differential privacy or k-anonymity, but synthesis_mode is "
@@ -123,43 +123,33 @@ def measure_steps(
         recalled = describe_or_recall_run(configuration, scheduled_date())
     require_not_withdrawn(workspace, configuration.dataset, recalled.described.vintage)
     tell_notes(recalled.described)
-    return make(workspace, configuration, recalled, _Goal(last, seeks))
+    return make(workspace, configuration, recalled, last, seeks)
 
 
-@dataclass(frozen=True)
-class _Goal:
-    last: str
-    seeks: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.seeks} {self.last}"
-
-
-def _rounding(
-    workspace: Workspace, configuration: RunConfiguration, recalled: DescribedRun, goal: _Goal
+def _measure_rounded(
+    workspace: Workspace, configuration: RunConfiguration, recalled: DescribedRun, last: str, seeks: str
 ) -> SensitiveTables:
     require_seed_stays(configuration)
     if list_recorded_heads(workspace, configuration.dataset):
         tell(_BOTH_REGIMES)
-    measured = _begun(workspace, configuration, recalled.described)
-    _read(configuration, measured, is_judged=True)
-    _rounded(configuration, measured, goal)
+    measured = _start_run(workspace, configuration, recalled.described)
+    _read_table(configuration, measured, is_judged=True)
+    _round_steps(configuration, measured, last, seeks)
     return measured
 
 
-def _drawing(
-    workspace: Workspace, configuration: RunConfiguration, recalled: DescribedRun, goal: _Goal
+def _measure_private(
+    workspace: Workspace, configuration: RunConfiguration, recalled: DescribedRun, last: str, seeks: str
 ) -> SensitiveTables:
     described = recalled.described
     charge = charge_of_run(described)
     with watch_budget(workspace, configuration, charge):
         admitted = admit_release(workspace, configuration, described)
-        measured = _begun(workspace, configuration, described)
+        measured = _start_run(workspace, configuration, described)
         if admitted.is_committed:
             _return_committed(configuration, measured, admitted, recalled.unreadable)
         else:
-            _draw(workspace, measured, admitted, recalled.unreadable, goal)
+            _draw(workspace, measured, admitted, recalled.unreadable, f"{seeks} {last}")
     record_account(workspace, configuration, charge, is_charged=not measured.is_recalled)
     return measured
 
@@ -169,17 +159,17 @@ def _draw(
     measured: SensitiveTables,
     admitted: Admitted,
     unreadable: MarginaliaError | None,
-    goal: _Goal,
+    goal: str,
 ) -> None:
     """The table, judged and encoded, and one draw from it; none where it is unchanged and so skipped."""
     if unreadable is not None:
         raise unreadable
     configuration = measured.configuration
     with note_unread_table(configuration, measured.described):
-        _read(configuration, measured, is_judged=True)
+        _read_table(configuration, measured, is_judged=True)
     table, records = measured.raw
     if configuration.skips_unchanged:
-        measured.wanted = PlannedOutput.of(workspace, configuration, measured.described, goal.name)
+        measured.wanted = PlannedOutput.of(workspace, configuration, measured.described, goal)
     if admitted.may_be_skipped:
         earlier = find_equal_draw(measured.run, admitted.name, records)
         if earlier is not None:
@@ -192,13 +182,13 @@ def _draw(
 
 
 #: How a protection's counts are measured, by the name of its regime.
-_MEASURING: dict[str, Callable[[Workspace, RunConfiguration, DescribedRun, _Goal], SensitiveTables]] = {
-    "differential_privacy": _drawing,
-    "k_anonymity": _rounding,
+_MEASURES: dict[str, Callable[[Workspace, RunConfiguration, DescribedRun, str, str], SensitiveTables]] = {
+    "differential_privacy": _measure_private,
+    "k_anonymity": _measure_rounded,
 }
 
 
-def _begun(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> SensitiveTables:
+def _start_run(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> SensitiveTables:
     resources = query_resources(configuration, workspace)
     run = RunWorkspace.begin(workspace, configuration.dataset, resources)
     keep_configuration(run, configuration)
@@ -218,10 +208,10 @@ def _return_earlier(measured: SensitiveTables, vintage: str) -> None:
     tell_unchanged(measured.run, measured.configuration, asked, vintage, place or measured.measurement.key)
 
 
-def keep_made(workspace: Workspace, measured: SensitiveTables, made: StoredTable) -> None:
+def record_release_for_reuse(workspace: Workspace, measured: SensitiveTables, release: StoredTable) -> None:
     if measured.wanted is not None:
         configuration, vintage = measured.configuration, measured.described.vintage
-        record_output(workspace, configuration.dataset, measured.wanted, vintage, made)
+        record_output(workspace, configuration.dataset, measured.wanted, vintage, release)
 
 
 def _return_committed(
@@ -240,7 +230,7 @@ def _return_committed(
     if unreadable is None:
         try:
             with note_unread_table(configuration, measured.described):
-                _read(configuration, measured, is_judged=False)
+                _read_table(configuration, measured, is_judged=False)
         except StoredTableMismatch:
             raise
         except MarginaliaError as error:
@@ -254,7 +244,7 @@ def _return_committed(
     )
 
 
-def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool) -> None:
+def _read_table(configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool) -> None:
     described, run = measured.described, measured.run
     table = locate_table(run, described.source)
     if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
@@ -285,22 +275,22 @@ def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -
         return describe_records(measured.run, records, marginals, resolution, prefix)
 
 
-def _rounded(configuration: RunConfiguration, measured: SensitiveTables, goal: _Goal) -> None:
+def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, last: str, seeks: str) -> None:
     run, (table, coded), records = measured.run, measured.raw, None
     resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
     length = measured.described.reporting_length
     aggregates = round_counts(run, count_step(measured), length, resolution)
-    if synthesis.reads_records and reaches(goal.last, "generate"):
+    if synthesis.reads_records and reaches(last, "generate"):
         jobs = configuration.resources.parallel_jobs
         records = generate_from_records(run, coded, aggregates, synthesis, resolution, jobs)
     _tell_nothing_reported(run, aggregates, resolution)
     made = coded if synthesis.reads_records else aggregates
     compare_with_last(run, configuration, measured.described, table, made)
-    if goal.seeks and configuration.skips_unchanged:
+    if seeks and configuration.skips_unchanged:
         described, dataset = measured.described, configuration.dataset
         # Where records are drawn from raw ones, those; else the counts are all that there is to release.
         made_of = (coded, aggregates) if synthesis.reads_records else (aggregates,)
-        measured.wanted = PlannedOutput.of(run, configuration, described, goal.name, made_of)
+        measured.wanted = PlannedOutput.of(run, configuration, described, f"{seeks} {last}", made_of)
         measured.unchanged = find_equal_output(run, dataset, measured.wanted, described.vintage)
     if measured.unchanged is None:
         measured.measurement = hand_over_counts(run, configuration, measured.described, aggregates, records)
@@ -310,7 +300,6 @@ def _rounded(configuration: RunConfiguration, measured: SensitiveTables, goal: _
 
 
 def _tell_nothing_reported(workspace: Workspace, aggregates: StoredTable, resolution: int) -> None:
-    """Say so where the rounded number of records, which is released, is 0."""
     if read_number_of_records(workspace.path(aggregates)) == 0:
         tell(
             f"ATTENTION: reporting_resolution, {resolution}, is above the number of records: nothing can be "

@@ -29,7 +29,7 @@ from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 
 @contextmanager
-def publishing(workspace: Workspace, configuration: RunConfiguration) -> Iterator[RunWorkspace]:
+def opened_run(workspace: Workspace, configuration: RunConfiguration) -> Iterator[RunWorkspace]:
     """A run's workspace for what is between measurement and release.
 
     Later runs take from it what is still current; what none has used for a week goes.
@@ -45,7 +45,7 @@ def build_steps(
 ) -> BuiltCounts:
     """The steps up to a stage; every earlier one is run first, and none that is current."""
     configuration = configuration.without_raw_seed()
-    make = _fitted if configuration.draws_workload else _counted
+    make = _build_from_records if configuration.draws_workload else _build_from_counts
     built = make(run, configuration, measurement, last)
     if reaches(last, "navigate"):
         assert built.records is not None, "what is shown was generated"
@@ -56,7 +56,7 @@ def build_steps(
     return built
 
 
-def _counted(
+def _build_from_counts(
     run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltCounts:
     """Reportable aggregates from what was counted, then records from them, then the two compared."""
@@ -75,7 +75,7 @@ def _counted(
     return built
 
 
-def _fitted(
+def _build_from_records(
     run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltCounts:
     """Records from what was drawn, and reportable aggregates from both: needed up to whatever stage."""
@@ -91,10 +91,9 @@ def _fitted(
     return built
 
 
-def building_tables(
+def build_table_steps(
     run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltTables:
-    """The same for what SynDiffix handed over."""
     built = BuiltTables(state_tables(run, configuration, measurement))
     if reaches(last, "navigate"):
         built.page = write_table_page(run, measurement, built.statement, PageSettings.of(configuration))
@@ -102,14 +101,14 @@ def building_tables(
 
 
 #: How what was handed over is built from, by its regime.
-BUILDING: dict[str, Callable[[RunWorkspace, RunConfiguration, StoredTable, str], Built]] = {
+BUILDERS: dict[str, Callable[[RunWorkspace, RunConfiguration, StoredTable, str], Built]] = {
     "differential_privacy": build_steps,
     "k_anonymity": build_steps,
-    "syndiffix": building_tables,
+    "syndiffix": build_table_steps,
 }
 
 
-def releasing(
+def release_steps(
     run: RunWorkspace,
     configuration: RunConfiguration,
     measurement: StoredTable,

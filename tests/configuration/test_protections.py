@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import pytest
 
-from flows.command.checking import TOLD
+from flows.command.checking import PRINTERS
 from flows.showcase import FLOWS
-from flows.steps.publish import BUILDING
+from flows.steps.publish import BUILDERS
 from tasks.configuration.model import Protection
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MODES
@@ -27,7 +27,9 @@ _BRANCH = re.compile(
 )
 
 
-@pytest.mark.parametrize("table", [TOLD, BUILDING, FLOWS, PLANS, KINDS], ids=lambda table: next(iter(table)))
+@pytest.mark.parametrize(
+    "table", [PRINTERS, BUILDERS, FLOWS, PLANS, KINDS], ids=lambda table: next(iter(table))
+)
 def test_every_table_has_every_protection(table: Mapping[str, Any]) -> None:
     assert set(table) == {each.model_fields["regime"].default for each in PROTECTIONS}
 

@@ -1,10 +1,26 @@
-"""A table of people and a place for what the command ``marginalia syndiffix`` makes of it."""
+"""What every test here has, and whole runs that are made once for many tests."""
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.flows.syndiffix_people import people, write
+from tests.flows.whole_runs import WholeRun, make_whole_run
+
+
+@pytest.fixture(autouse=True)
+def surroundings(request: pytest.FixtureRequest, own_ledger: Path) -> None:
+    """A ledger of its own for each test, and Prefect's server for those that are marked `server`."""
+    if request.node.get_closest_marker("server"):
+        request.getfixturevalue("prefect_server")
+
+
+@pytest.fixture(scope="session")
+def whole_run(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], WholeRun]:
+    """A whole run of a kind of `whole_runs`, made when a test first asks for it; nobody may change it."""
+    return functools.cache(lambda kind: make_whole_run(kind, tmp_path_factory.mktemp(kind)))
 
 
 @pytest.fixture

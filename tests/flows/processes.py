@@ -19,6 +19,29 @@ from tests.flows import pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 
+#: Where a run is struck -> the call after which it is, and the path that the call is given.
+POINTS = {
+    "during encode": ("mkdir", r"/\.coded_records-"),
+    "after encode": ("rename", r"/coded_records$"),
+    "before drawing": ("mkdir", r"/measurements/[^/]*\.part$"),
+    "during drawing": ("open", r"/measurements/[^/]*\.part/"),
+    "after the measurement": ("rename", r"/measurements/[^/]*(?<!\.part)$"),
+    "during hand-over": ("mkdir", r"/measurement/people/\."),
+    "during normalise": ("mkdir", r"/\.aggregates-"),
+    "during generate": ("mkdir", r"/\.synthetic_records-"),
+    "during publish": ("mkdir", r"/\.\.candidate-"),
+    "before latest": ("rename", r"/2026-11-1$"),
+    "during count": ("mkdir", r"/\.marginals-"),
+    "during sensitive evaluation": ("mkdir", r"/out/sensitive/.*/\.evaluation-"),
+}
+#: What is charged after a kill and a clean resume; elsewhere one committed draw.
+LOST = {"during drawing": ["lost", "commit"]}
+#: What an interrupt leaves in the ledger; the drawing window holds it back until the measurement is kept.
+BEFORE_LEAVE = {"before drawing": ["void"]}
+NOT_RESERVED = ("during encode", "after encode")
+#: The release is out before these.
+PUBLISHED = ("before latest", "during count", "during sensitive evaluation")
+
 
 class Blow(NamedTuple):
     """What strikes, and where."""

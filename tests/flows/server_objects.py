@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import time
 from typing import Any, NamedTuple
 
 
@@ -46,6 +48,34 @@ def _dataset(run: dict[str, Any]) -> str | None:
     """Of a flow run's parameters; None where they name it in a file alone."""
     given = run["parameters"].get("configuration")
     return given.get("dataset") if isinstance(given, dict) else None
+
+
+def settled(url: str, dataset: str, steps: int) -> Known:
+    """What the server knows, once it has taken in the last state of every step."""
+    deadline = time.monotonic() + 120
+    while True:
+        found = known(url, dataset)
+        finished = [run for run in found.task_runs if run["state_type"] in ("COMPLETED", "FAILED", "CRASHED")]
+        if len(finished) == len(found.task_runs) == steps or time.monotonic() > deadline:
+            return found
+        time.sleep(0.3)
+
+
+def step(run: dict[str, Any]) -> str:
+    """The name of the task of a task run."""
+    return re.sub(r"-[0-9a-f]{8}$", "", run["task_key"]).rpartition(".")[2]
+
+
+def steps_done(url: str, dataset: str, before: Known, last: str) -> set[str]:
+    """The steps that a run did since, as the server knows them once it has taken in the one named last."""
+    known_before = {run["id"] for run in before.task_runs}
+    deadline = time.monotonic() + 60
+    while True:
+        runs = [run for run in known(url, dataset).task_runs if run["id"] not in known_before]
+        is_done = {run["state_type"] for run in runs} == {"COMPLETED"} and last in map(step, runs)
+        if is_done or time.monotonic() > deadline:
+            return {step(run) for run in runs if run["state_name"] == "Completed"}
+        time.sleep(0.3)
 
 
 def text_of_everything(url: str, dataset: str) -> str:

@@ -1,81 +1,45 @@
-"""Runs under k-anonymity in order: which seed they have, what is done again, what stops them."""
+"""Runs under k-anonymity: what is counted, done again, told and stopped."""
 
 import json
-import shutil
-import time
-from pathlib import Path
 
 import pytest
 
 from flows.command import main as command
 from tasks.core.errors import ContractViolation
 from tests.flows import pipeline
-from tests.flows.pipeline import MODES, microdata
-from tests.flows.server_objects import known, text_of_everything
-from tests.flows.test_boundary import public_places
-from tests.flows.test_runs import fresh_name, step
+from tests.flows.server_objects import known, steps_done
+from tests.flows.whole_runs import fresh_name
 
 pytestmark = pytest.mark.server
+CHANGED = "the table has changed since a run measured it"
+
+
+def test_rows_of_one_subject_count_once_whether_they_are_alike_or_not(tmp_path):
+    doubled = [row for row in pipeline.rows() for _ in range(2)]
+    release = pipeline.run(pipeline.prepared_anonymous(tmp_path, doubled), last="aggregate")
+    assert "record_count\t600" in (release / "people_reportable_aggregates.tsv").read_text()
+    another = [*doubled, ["p00007", "zqxtown77", "1", "m", "", ""]]
+    release = pipeline.run(pipeline.prepared_anonymous(tmp_path, another, dataset="others"), last="aggregate")
+    assert "record_count\t600" in (release / "people_reportable_aggregates.tsv").read_text()
 
 
 @pytest.mark.parametrize("mode", ["row_seeded", "aggregate_seeded"])
-def test_the_seed_of_raw_data_stays_and_that_of_a_release_is_recorded(
-    mode: str, tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    seed, dataset = 771177117711, fresh_name("seed")
-    configuration = pipeline.prepared_anonymous(
-        tmp_path, synthesis_mode=mode, random_seed=seed, dataset=dataset
-    )
-    release = pipeline.run(configuration)
-    released = pipeline.json_of(release / "configuration.json")
-    assert not {"path", "contract", "contract_mode"} & set(released["input"]), "there was no contract"
-    recorded = released["synthesis"].get("random_seed")
-    assert recorded == (seed if mode == "aggregate_seeded" else None)
-    assert str(seed) not in text_of_everything(prefect_server, dataset)
-    if mode == "row_seeded":
-        for place in public_places(tmp_path):
-            for path in place.rglob("*") if place.exists() else ():
-                assert not path.is_file() or str(seed).encode() not in path.read_bytes(), path
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_random_seed_gives_the_same_records_in_another_workspace(
-    mode: str, tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    configuration = pipeline.prepared_anonymous(tmp_path, synthesis_mode=mode, random_seed=5)
-    first = microdata(pipeline.run(configuration))
-    other = configuration.model_copy(update={"output_dir": str(tmp_path / "other")})
-    assert microdata(pipeline.run(other)) == first
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_without_a_seed_another_workspace_has_other_records(
-    mode: str, tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    configuration = pipeline.prepared_anonymous(tmp_path, synthesis_mode=mode)
-    first = microdata(pipeline.run(configuration))
-    other = configuration.model_copy(update={"output_dir": str(tmp_path / "other")})
-    assert microdata(pipeline.run(other)) != first
+def test_fewer_records_than_the_resolution_give_an_empty_release(mode, tmp_path):
+    release = pipeline.run(pipeline.prepared_anonymous(tmp_path, pipeline.rows(7), synthesis_mode=mode))
+    assert (release / "people_data_showcase.html").exists()
+    assert pipeline.microdata(release)[1] == []
+    assert "record_count\t0" in (release / "people_reportable_aggregates.tsv").read_text()
 
 
 def test_a_second_run_does_again_nothing_that_is_current_and_a_change_only_what_it_touches(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+    tmp_path, prefect_server
+):
     dataset = fresh_name("again")
 
-    def done(table: list[list[str]] | None = None, **changes: object) -> set[str]:
-        """The steps that a run does, as the server knows them once it has taken in all of it."""
-        before = {run["id"] for run in known(prefect_server, dataset).task_runs}
+    def done(table=None, **changes):
+        before = known(prefect_server, dataset)
         pipeline.run(pipeline.prepared_anonymous(tmp_path, table, dataset=dataset, **changes))
-        deadline = time.monotonic() + 60
-        while True:
-            runs = [run for run in known(prefect_server, dataset).task_runs if run["id"] not in before]
-            states = {run["state_type"] for run in runs}
-            if time.monotonic() > deadline or (
-                states == {"COMPLETED"} and "evaluate_against_raw" in map(step, runs)
-            ):
-                return {step(run) for run in runs if run["state_name"] == "Completed"}
-            time.sleep(0.3)
+        return steps_done(prefect_server, dataset, before, "evaluate_against_raw")
 
     always = {
         "locate_table",
@@ -88,49 +52,14 @@ def test_a_second_run_does_again_nothing_that_is_current_and_a_change_only_what_
     first = done()
     assert always < first
     assert done() == always
-    assert done(report_title="Another title") == always | {
-        "write_page",
-        "write_release_files",
-    }
+    assert done(report_title="Another title") == always | {"write_page", "write_release_files"}
     again = done(synthesis_mode="unseeded")
     assert "generate_from_records" in again
     assert not again & {"encode_records", "count_records", "round_counts"}
     assert done(pipeline.rows(500)) == first
 
 
-def test_stages_alone_and_together_run_what_is_missing_before(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    path = tmp_path / "configuration.json"
-    pipeline.write(tmp_path / "people.csv", pipeline.rows())
-    path.write_text(json.dumps(pipeline.anonymous(tmp_path)))
-    configuration = pipeline.from_flat(pipeline.anonymous(tmp_path))
-    sensitive = tmp_path / "out" / "sensitive"
-    has = {
-        "aggregate": lambda release: (
-            (release / "people_reportable_aggregates.tsv").exists()
-            and list(sensitive.rglob("people_sensitive_rare_by_length.svg"))
-        ),
-        "generate": lambda release: (release / "people_synthetic_microdata.tsv").exists(),
-        "evaluate": lambda release: (
-            (release / "evaluation.json").exists()
-            and list(sensitive.rglob("people_synthetic_leakage_by_length.tsv"))
-        ),
-        "navigate": lambda release: (release / "people_data_showcase.html").exists(),
-    }
-    for number, (stage, flag) in enumerate(
-        zip(has, ("--agg", "--generate", "--eval", "--nav"), strict=True), start=1
-    ):
-        shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        assert command.main(["run", str(path), flag]) == 0
-        release = pipeline.latest(configuration)
-        assert [bool(has[name](release)) for name in has] == [True] * number + [False] * (4 - number)
-        assert stage in has
-
-
-def test_a_strict_contract_stops_the_run_before_anything_is_counted(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_strict_contract_stops_the_run_before_anything_is_counted(tmp_path):
     contract = pipeline.contract(tmp_path, "town", ["Aberwick", "Brenmoor"])
     changes = {"use_columns": ["town"], "multi_value_columns": {}, "bins": {}, "domains": {}}
     configuration = pipeline.prepared_anonymous(
@@ -139,3 +68,83 @@ def test_a_strict_contract_stops_the_run_before_anything_is_counted(
     with pytest.raises(ContractViolation):
         pipeline.run(configuration)
     assert not (tmp_path / "out" / "release" / "people").exists()
+
+
+def test_a_k_anonymous_release_holds_the_verdicts_of_a_contract_that_repairs(tmp_path):
+    contract = pipeline.contract(tmp_path, "town", ["Aberwick", "Brenmoor"], least_rows=50)
+    changes = {"use_columns": ["town"], "multi_value_columns": {}, "bins": {}, "domains": {}}
+    configuration = pipeline.prepared_anonymous(
+        tmp_path, contract=contract, contract_mode="repair", sensitive_zeros=[], **changes
+    )
+    release = pipeline.run(configuration)
+    body = pipeline.json_of(release / "contract.json")
+    assert body["mode"] == "repair"
+    assert {entry["rule"]: entry["verdict"] for entry in body["rules"]} == {
+        "every record has a subject id": "enforced",
+        "at least 50 records": "passed",
+        "town: every value is one of those listed": "enforced",
+    }
+    entries = {entry["file"]: entry for entry in pipeline.json_of(release / "MANIFEST.json")["files"]}
+    assert "released numbers" in entries["contract.json"]["made_from"]
+    assert entries["expectations.json"]["protection"] == "none: public"
+    assert "synthetic" not in " ".join(entries["expectations.json"]["parents"])
+    suite = pipeline.json_of(release / "expectations.json")
+    assert {"column": "town", "value_set": ["Aberwick", "Brenmoor"]} in [
+        expectation["kwargs"] for expectation in suite["expectations"]
+    ]
+    assert "town: every value is one of those listed" in (release / "people_data_showcase.html").read_text()
+    assert "blanked or replaced" in pipeline.json_of(release / "privacy.json")["contract"]["sentence"]
+
+
+def told(folder, capfd, **changes):
+    """What a run up to the aggregate stage says."""
+    body = pipeline.anonymous(folder, **changes)
+    (folder / "configuration.json").write_text(json.dumps(body))
+    capfd.readouterr()
+    assert command.main(["run", str(folder / "configuration.json"), "--aggregate"]) == 0
+    return capfd.readouterr().err
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_changed_table_is_told_of_only_where_a_release_follows_from_the_change(tmp_path, capfd, private):
+    settings = {"dp_aggregates": True, "noise_epsilon": 1, "max_items": {"services": 2}} if private else {}
+    settings |= {"use_columns": ["town", "sex", "services"]}
+    if private:
+        settings |= {"reporting_resolution": None}
+    table = pipeline.rows(300)
+    settings |= {"bins": None, "sensitive_zeros": None}
+    path = pipeline.write(tmp_path / "people.csv", table)
+    assert CHANGED not in told(tmp_path, capfd, **settings)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert CHANGED not in told(tmp_path, capfd, **settings)
+    pipeline.write(path, [[*row[:5], "other"] for row in table])  # a column that is not used
+    assert CHANGED not in told(tmp_path, capfd, **settings)
+    pipeline.write(path, table[20:])
+    assert CHANGED in told(tmp_path, capfd, **settings)
+
+
+def test_what_belongs_to_another_dataset_lies_in_its_own_folder(tmp_path, capfd):
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
+    for dataset in ("one", "two"):
+        told(tmp_path, capfd, dataset=dataset)
+    for zone, name in (("sensitive", "coded_records"), ("intermediate", "")):
+        made = {
+            dataset: {path.name for path in (tmp_path / "out" / zone / dataset).glob(f"*/{name or '*'}")}
+            for dataset in ("one", "two")
+        }
+        assert made["one"] == made["two"] != set()
+
+
+def test_a_resolution_of_1_and_one_above_all_records_are_told_of(tmp_path, capfd):
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(50))
+    said = told(tmp_path, capfd, reporting_resolution=1, vintage="1")
+    assert "ATTENTION: reporting_resolution is 1, which is no protection at all" in said
+    manifest = json.loads((tmp_path / "out" / "release" / "people" / "1-1" / "MANIFEST.json").read_text())
+    assert any("none at all" in entry["protection"] for entry in manifest["files"])
+    assert not any("k-anonymity" in entry["protection"] for entry in manifest["files"])
+    for number, resolution in enumerate((51, 10**30), start=2):
+        said = told(tmp_path, capfd, reporting_resolution=resolution, vintage=str(number))
+        assert "is above the number of records" in said
+        released = tmp_path / "out" / "release" / "people" / f"{number}-1"
+        (counts,) = released.glob("*_reportable_aggregates.tsv")
+        assert counts.read_text().splitlines() == ["selections\tprotected_count", "record_count\t0"]

@@ -15,16 +15,14 @@ from flows.command.main import main
         (["x.json"], "the command must come first: did you mean marginalia run x.json?"),
     ],
 )
-def test_a_slip_is_answered_with_the_word_that_was_meant(
-    words: list[str], meant: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slip_is_answered_with_the_word_that_was_meant(words, meant, capsys):
     with pytest.raises(SystemExit) as end:
         main(words)
     assert end.value.code == 2
     assert meant in capsys.readouterr().err
 
 
-def test_a_word_that_is_near_nothing_gets_no_guess(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_word_that_is_near_nothing_gets_no_guess(capsys):
     with pytest.raises(SystemExit) as end:
         main(["frobnicate"])
     assert end.value.code == 2

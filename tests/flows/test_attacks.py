@@ -13,7 +13,7 @@ from flows.command import main as command
 from tasks.batch.budget import require_budget
 from tasks.core.errors import BudgetExhausted, ParameterError
 from tests.flows import pipeline
-from tests.flows.test_runs import fresh_name
+from tests.flows.whole_runs import fresh_name
 
 pytestmark = pytest.mark.server
 
@@ -25,9 +25,7 @@ def flat_file(folder: Path, body: dict[str, Any], name: str = "configuration.jso
 
 
 @pytest.mark.parametrize("length", [5, -1])
-def test_how_many_items_somebody_holds_is_not_told_by_how_long_the_counts_go(
-    length: int, tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_how_many_items_somebody_holds_is_not_told_by_how_long_the_counts_go(length, tmp_path):
     found = []
     for items in (2, 6):
         folder = tmp_path / str(items)
@@ -46,13 +44,7 @@ def test_how_many_items_somebody_holds_is_not_told_by_how_long_the_counts_go(
     )
 
 
-def test_a_k_anonymous_release_does_not_hide_that_the_ledger_was_replaced(
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_a_k_anonymous_release_does_not_hide_that_the_ledger_was_replaced(tmp_path, monkeypatch, capfd):
     pipeline.write(tmp_path / "people.csv", pipeline.rows())
     private = flat_file(tmp_path, pipeline.flat(tmp_path), "private.json")
     anonymous = flat_file(tmp_path, pipeline.anonymous(tmp_path, vintage="counts"), "anonymous.json")
@@ -73,13 +65,8 @@ def test_a_k_anonymous_release_does_not_hide_that_the_ledger_was_replaced(
 @pytest.mark.parametrize("is_private", [True, False])
 @pytest.mark.parametrize("measured_with", [True, False])
 def test_what_was_declared_at_the_measurement_is_what_is_published(
-    is_private: bool,
-    measured_with: bool,
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+    is_private, measured_with, tmp_path, capfd
+):
     contract = pipeline.contract(tmp_path, "town")
     pipeline.write(tmp_path / "people.csv", [row[:2] for row in pipeline.rows()], ["person", "town"])
     make = pipeline.flat if is_private else pipeline.anonymous
@@ -95,9 +82,7 @@ def test_what_was_declared_at_the_measurement_is_what_is_published(
     assert command.main(["publish", flat_file(tmp_path, first)]) == 0
 
 
-def test_the_seed_of_a_mode_that_reads_raw_records_is_no_parameter_of_a_deployment(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_the_seed_of_a_mode_that_reads_raw_records_is_no_parameter_of_a_deployment(tmp_path):
     from flows.showcase import showcase
 
     configuration = pipeline.prepared_anonymous(tmp_path, dataset=fresh_name("deployed"))
@@ -127,9 +112,7 @@ def _run_deployed(flow: Any, configuration: dict[str, Any]) -> Any:
     return run_flow(flow, flow_run=run, parameters=run.parameters)
 
 
-def test_a_change_that_rounding_hides_makes_no_further_release(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_change_that_rounding_hides_makes_no_further_release(tmp_path):
     table = pipeline.rows(603)
     first = pipeline.run(pipeline.prepared_anonymous(tmp_path, table, synthesis_mode="aggregate_seeded"))
     before = pipeline.tree(first)
@@ -139,9 +122,7 @@ def test_a_change_that_rounding_hides_makes_no_further_release(
     assert pipeline.tree(first) == before
 
 
-def test_a_repeated_release_in_a_batch_does_not_lift_the_cap_of_the_first(
-    tmp_path: Path, own_ledger: Path
-) -> None:
+def test_a_repeated_release_in_a_batch_does_not_lift_the_cap_of_the_first(tmp_path):
     runs = [
         pipeline.prepared(tmp_path, vintage=vintage, privacy={"cap": {"epsilon": cap, "delta": 1e-5}})
         for vintage, cap in (("a", 8), ("b", 8), ("c", 8), ("a", 100))
@@ -150,9 +131,7 @@ def test_a_repeated_release_in_a_batch_does_not_lift_the_cap_of_the_first(
         require_budget(runs)
 
 
-def test_a_configured_cap_that_is_not_in_force_is_told(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_configured_cap_that_is_not_in_force_is_told(tmp_path, capfd):
     pipeline.run(pipeline.prepared(tmp_path), last="aggregate")
     assert "privacy.cap is not the cap in force" not in capfd.readouterr().err
     lower = {"cap": {"epsilon": 7, "delta": 1e-5}}
@@ -164,19 +143,11 @@ def test_a_configured_cap_that_is_not_in_force_is_told(
     ("is_private", "mode", "file"),
     [
         (True, "fitted", "counts.parquet"),
-        (True, "aggregate_seeded", "counts_1.parquet"),
+        pytest.param(True, "aggregate_seeded", "counts_1.parquet", marks=pytest.mark.slow),
         (False, "aggregate_seeded", "aggregates_1.parquet"),
     ],
 )
-def test_a_measurement_that_was_changed_is_not_published(
-    is_private: bool,
-    mode: str,
-    file: str,
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_a_measurement_that_was_changed_is_not_published(is_private, mode, file, tmp_path, capfd):
     pipeline.write(tmp_path / "people.csv", pipeline.rows())
     make = pipeline.flat if is_private else pipeline.anonymous
     path = flat_file(tmp_path, make(tmp_path, synthesis_mode=mode))
@@ -192,9 +163,7 @@ def test_a_measurement_that_was_changed_is_not_published(
     assert command.main(["publish", path]) == 0
 
 
-def test_a_release_that_was_changed_is_told(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_release_that_was_changed_is_told(tmp_path, capfd):
     release = pipeline.run(pipeline.prepared_anonymous(tmp_path), last="aggregate")
     with (release / "people_reportable_aggregates.tsv").open("a") as file:
         file.write("x")
@@ -203,9 +172,7 @@ def test_a_release_that_was_changed_is_told(
     assert f"the files of release {release.name} were changed" in capfd.readouterr().err
 
 
-def test_what_is_emptied_by_a_declaration_or_the_resolution_is_told(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_emptied_by_a_declaration_or_the_resolution_is_told(tmp_path, capfd):
     pipeline.run(
         pipeline.prepared_anonymous(tmp_path, bins={"age": [0, 18], "town": [0, 1]}), last="aggregate"
     )
@@ -218,9 +185,7 @@ def test_what_is_emptied_by_a_declaration_or_the_resolution_is_told(
     assert "ATTENTION: only the number of records is released" in capfd.readouterr().err
 
 
-def test_of_a_column_that_noise_swallowed_the_likeliest_cause_is_told_first(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_of_a_column_that_noise_swallowed_the_likeliest_cause_is_told_first(tmp_path, capfd):
     table = [[row[0], f"t{number}", *row[2:]] for number, row in enumerate(pipeline.rows(400))]
     pipeline.run(pipeline.prepared(tmp_path, table), last="aggregate")
     told = capfd.readouterr().err

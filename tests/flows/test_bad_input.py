@@ -81,12 +81,8 @@ def delta(value: float) -> dict[str, Any]:
     ],
 )
 def test_a_configuration_that_cannot_be_meant_is_refused_before_anything_runs(
-    changes: dict[str, Any],
-    words: str,
-    tmp_path: Path,
-    own_ledger: Path,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+    changes, words, tmp_path, capfd
+):
     refused(configuration_file(tmp_path, **changes), words, capfd)
     assert not (tmp_path / "out").exists()
 
@@ -99,18 +95,14 @@ def test_a_configuration_that_cannot_be_meant_is_refused_before_anything_runs(
         (HEADER.encode() + b",\xe9tat\n", "The input must be text in utf-8, but its header is not"),
     ],
 )
-def test_a_file_whose_header_cannot_be_used_is_refused(
-    content: bytes, words: str, tmp_path: Path, own_ledger: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_whose_header_cannot_be_used_is_refused(content, words, tmp_path, capfd):
     path = configuration_file(tmp_path)
     (tmp_path / "people.csv").write_bytes(content)
     refused(path, words, capfd)
 
 
 @pytest.mark.server
-def test_a_missing_file_is_refused_by_check_and_by_run(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_file_is_refused_by_check_and_by_run(tmp_path, capfd):
     path = configuration_file(tmp_path)
     (tmp_path / "people.csv").unlink()
     refused(path, "does not exist", capfd)
@@ -128,14 +120,7 @@ def test_a_missing_file_is_refused_by_check_and_by_run(
         (b'p1,"Aberwick,33,m,pool,employed\n', "quote"),
     ],
 )
-def test_a_row_that_cannot_be_read_is_refused_and_costs_nothing(
-    row: bytes,
-    words: str,
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_a_row_that_cannot_be_read_is_refused_and_costs_nothing(row, words, tmp_path, capfd):
     path = configuration_file(tmp_path)
     with (tmp_path / "people.csv").open("ab") as file:
         file.write(row)
@@ -145,12 +130,13 @@ def test_a_row_that_cannot_be_read_is_refused_and_costs_nothing(
     assert len(lines) == 1 and words in lines[0], lines
     assert phases() == []
     assert releases(tmp_path) == []
+    (stop,) = open_ledger().stops("people")
+    assert (stop.vintage, stop.why) == ("2026-11", "unread")
+    assert "Aberwick" not in str([entry.body for entry in open_ledger().entries()])
 
 
 @pytest.mark.server
-def test_an_output_that_cannot_be_written_is_refused(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_output_that_cannot_be_written_is_refused(tmp_path, own_ledger, capfd):
     path = configuration_file(tmp_path, output_dir=str(tmp_path / "file" / "out"))
     (tmp_path / "file").touch()
     refused(path, "output_dir must be a folder that you can write", capfd, "run")
@@ -158,9 +144,7 @@ def test_an_output_that_cannot_be_written_is_refused(
 
 
 @pytest.mark.server
-def test_an_exhausted_budget_ends_with_3_before_any_row_is_read(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_exhausted_budget_ends_with_3_before_any_row_is_read(tmp_path, capfd):
     path = configuration_file(tmp_path, privacy={"cap": {"epsilon": 5.0, "delta": 1e-5}})
     with (tmp_path / "people.csv").open("a") as file:
         file.write("a row that would be refused, if anybody read it\n")
@@ -199,8 +183,8 @@ schema:
 
 @pytest.mark.server
 def test_a_broken_strict_contract_ends_with_4_and_its_verdict_stays_on_the_terminal(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, prefect_server, capfd
+):
     (tmp_path / "contract.yaml").write_text(CONTRACT)
     contract = {"path": str(tmp_path / "contract.yaml"), "mode": "strict"}
     path = configuration_file(tmp_path, contract=contract, dataset="strict")
@@ -221,7 +205,7 @@ def test_a_broken_strict_contract_ends_with_4_and_its_verdict_stays_on_the_termi
 
 
 @pytest.mark.server
-def test_odd_values_are_released_as_they_are(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+def test_odd_values_are_released_as_they_are(tmp_path):
     towns = ["a\tb", 'say "hi"', "two\nlines", "x;y", "k:v"]
     table = [[f"p{n}", towns[n % 5], "33", "mf"[n % 2], "pool", "employed"] for n in range(500)]
     table += [["p500", "y" * 1_000_000, "33", "m", "", ""]]
@@ -237,9 +221,7 @@ def test_odd_values_are_released_as_they_are(tmp_path: Path, own_ledger: Path, p
 
 
 @pytest.mark.server
-def test_a_reporting_length_beyond_the_columns_is_clamped_and_costs_nothing(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_reporting_length_beyond_the_columns_is_clamped_and_costs_nothing(tmp_path, capfd):
     sigmas = []
     changes = {"multi_value_columns": {}, "max_items": {}, "bins": {}, "sensitive_zeros": []}
     changes["use_columns"] = ["sex", "work"]
@@ -256,37 +238,29 @@ def test_a_reporting_length_beyond_the_columns_is_clamped_and_costs_nothing(
 
 
 @pytest.mark.server
-def test_of_fitted_records_combinations_are_counted_up_to_the_columns(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_of_fitted_records_combinations_are_counted_up_to_the_columns(tmp_path):
     changes: dict[str, Any] = {"multi_value_columns": {}, "max_items": {}, "bins": {}, "sensitive_zeros": []}
     changes["use_columns"] = ["sex", "work"]
     counts = []
-    for length in (2, 9, -1):
+    for length in (2, -1):
         path = configuration_file(tmp_path, reporting_length=length, **changes)
         assert command.main(["run", "--aggregate", str(path)]) == 0
         counts.append((release_of(tmp_path) / "people_reportable_aggregates.tsv").read_bytes())
-    assert counts[0] == counts[1] == counts[2] and counts[0].count(b";") > 0
-
-
-HARDLY_ANY = {
-    "no record": [],
-    "one record": [["p1", "Aberwick", "33", "m", "pool;clinic", "employed"]],
-    "all missing": [[f"p{number}", "", "", "", "", ""] for number in range(300)],
-}
+    assert counts[0] == counts[1] and counts[0].count(b";") > 0
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("table", HARDLY_ANY)
-@pytest.mark.parametrize("domains", [{"sex": ["m", "f"]}, {}], ids=["declared", "open"])
-def test_hardly_any_data_is_a_release(
-    table: str,
-    domains: dict[str, list[str]],
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-) -> None:
-    path = configuration_file(tmp_path, HARDLY_ANY[table], domains=domains)
+@pytest.mark.parametrize(
+    ("table", "domains"),
+    [
+        ([], {}),
+        ([["p1", "Aberwick", "33", "m", "pool;clinic", "employed"]], {"sex": ["m", "f"]}),
+        ([[f"p{number}", "", "", "", "", ""] for number in range(300)], {}),
+    ],
+    ids=["no record", "one record", "all missing"],
+)
+def test_hardly_any_data_is_a_release(table, domains, tmp_path):
+    path = configuration_file(tmp_path, table, domains=domains)
     assert command.main(["run", str(path)]) == 0
     assert_whole(tmp_path)
     assert (release_of(tmp_path) / "people_data_showcase.html").exists()
@@ -294,7 +268,7 @@ def test_hardly_any_data_is_a_release(
 
 
 @pytest.mark.server
-def test_one_column_is_a_release(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+def test_one_column_is_a_release(tmp_path):
     body = {
         "sensitive_microdata_path": str(tmp_path / "one.csv"),
         "dp_aggregates": True,

@@ -13,7 +13,7 @@ from tasks.core.ledger.ledger import open_ledger
 from tests.flows import pipeline, visits
 from tests.flows.processes import phases
 from tests.flows.server_objects import known
-from tests.flows.test_runs import fresh_name
+from tests.flows.whole_runs import fresh_name
 
 pytestmark = pytest.mark.server
 
@@ -29,8 +29,8 @@ def batch_file(folder: Path, base: dict[str, Any], runs: dict[str, Any], **execu
 
 
 def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, prefect_server, capfd
+):
     dataset = fresh_name("several")
     runs = {
         "modes": [
@@ -91,9 +91,7 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     assert row not in json.dumps(found)
 
 
-def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_table(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_table(tmp_path, capfd):
     base = {
         "sensitive_microdata_path": str(tmp_path / "visits.csv"),
         "subject_id": "person",
@@ -130,14 +128,7 @@ def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_t
 
 
 @pytest.mark.parametrize(("works", "said"), [([], False), (["rows"], True)])
-def test_nothing_is_said_to_be_done_or_compared_that_is_not(
-    works: list[str],
-    said: bool,
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_nothing_is_said_to_be_done_or_compared_that_is_not(works, said, tmp_path, capfd):
     broken = {"sensitive_microdata_path": str(tmp_path / "other.csv")}
     runs = {"g": [*({"name": name} for name in works), *({"name": name} | broken for name in "ab")]}
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs, navigate=False)
@@ -152,9 +143,7 @@ def test_nothing_is_said_to_be_done_or_compared_that_is_not(
     assert not (tmp_path / "out" / "g" / "comparison.html").exists()
 
 
-def test_inputs_of_a_batch_that_are_not_there_are_told_before_its_first_run(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_inputs_of_a_batch_that_are_not_there_are_told_before_its_first_run(tmp_path, capfd):
     gone = {"sensitive_microdata_path": str(tmp_path / "gone.csv")}
     runs = {
         "g": [
@@ -175,9 +164,7 @@ def test_inputs_of_a_batch_that_are_not_there_are_told_before_its_first_run(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_table_is_coded_and_counted_once_for_all_runs(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_the_table_is_coded_and_counted_once_for_all_runs(tmp_path, prefect_server):
     dataset = fresh_name("once")
     runs = {"g": [{"name": "a"}, {"name": "b", "synthesis_mode": "unseeded"}]}
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path, dataset=dataset), runs)
@@ -189,9 +176,7 @@ def test_the_table_is_coded_and_counted_once_for_all_runs(
     assert sum(name.startswith("count_records") for name in done) == 1
 
 
-def test_the_cost_of_a_private_batch_is_checked_before_its_first_draw(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_cost_of_a_private_batch_is_checked_before_its_first_draw(tmp_path, capfd):
     base = pipeline.flat(tmp_path, privacy={"cap": {"epsilon": 7, "delta": 1e-5, "population": "people"}})
     runs = {"g": [{"name": str(epsilon), "noise_epsilon": epsilon} for epsilon in (4.0, 5.0, 6.0)]}
     path = batch_file(tmp_path, base, runs)
@@ -202,9 +187,7 @@ def test_the_cost_of_a_private_batch_is_checked_before_its_first_draw(
     assert not (tmp_path / "out" / "release" / "people").exists()
 
 
-def test_every_draw_of_a_private_batch_is_charged_and_shared_draws_once(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_every_draw_of_a_private_batch_is_charged_and_shared_draws_once(tmp_path, capfd):
     runs = {
         "g": [
             {"name": "one", "noise_epsilon": 1.0},
@@ -221,9 +204,7 @@ def test_every_draw_of_a_private_batch_is_charged_and_shared_draws_once(
     assert phases() == ["commit", "commit"]
 
 
-def test_a_batch_that_cannot_be_read_says_all_that_is_wrong_and_runs_nothing(
-    tmp_path: Path, own_ledger: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_batch_that_cannot_be_read_says_all_that_is_wrong_and_runs_nothing(tmp_path, capfd):
     runs = {"g": [{"name": "a", "synthesis_mode": "seeded"}, {"name": "b", "reporting_resolution": 0}]}
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs)
     assert command.main(["batch", str(path)]) == 2
@@ -233,17 +214,13 @@ def test_a_batch_that_cannot_be_read_says_all_that_is_wrong_and_runs_nothing(
 
 
 @pytest.mark.parametrize("zone", ["sensitive", "measurement", "intermediate", "release"])
-def test_a_group_is_not_called_as_a_zone(
-    zone: str, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_group_is_not_called_as_a_zone(zone, tmp_path, capfd):
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path), {zone: [{"name": "a"}]})
     assert command.main(["batch", str(path)]) == 2
     assert "rename" in capfd.readouterr().err
 
 
-def test_releases_and_evaluations_are_compared_each_where_it_may_be(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_releases_and_evaluations_are_compared_each_where_it_may_be(tmp_path, capfd):
     releases = []
     for mode in ("row_seeded", "value_seeded"):
         releases.append(pipeline.run(pipeline.prepared_anonymous(tmp_path, synthesis_mode=mode)))

@@ -1,6 +1,7 @@
-"""The privacy boundary: tests P1 to P3, P5, P7 and P8 of the specification, on the whole pipeline.
+"""The privacy boundary: tests P3, P7 and P8 of the specification, on runs of their own.
 
-(P4 is an import contract of `make check` and a test of the core; P6 is the ledger's own tests.)
+(P1, P2 and P5 are asked of whole runs in `test_whole_runs`; P4 is an import contract of `make check` and a
+test of the core; P6 is the ledger's own tests.)
 """
 
 import json
@@ -13,79 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from flows.command import server
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.statement.released_json import check_released_json
 from tests.flows import pipeline
-
-CANARIES = ("zqxid77", "zqxtown77", "zqxwork77", "zqxitem77", "zqxmore77", "zqxeven77")
-
-
-def canary_row() -> list[str]:
-    """One record full of tokens that nobody else has."""
-    return ["zqxid77", "zqxtown77", "33", "zqxsex77", "zqxitem77;zqxmore77;zqxeven77", "zqxwork77"]
-
-
-def assert_no_trace(tokens: tuple[str, ...], places: list[Path], said: str) -> None:
-    for token in tokens:
-        assert token not in said, f"{token} on the terminal"
-        for place in places:
-            for path in (place,) if place.is_file() else place.rglob("*"):
-                if path.is_file():
-                    assert token.encode() not in path.read_bytes(), f"{token} in {path}"
-
-
-def public_places(folder: Path) -> list[Path]:
-    """Everywhere but ``sensitive/`` and the table itself."""
-    ledger = Path(os.environ["MARGINALIA_LEDGER"])
-    zones = [folder / "out" / zone for zone in ("release", "measurement", "intermediate")]
-    return [*zones, ledger, server.state_folder()]
-
-
-@pytest.mark.server
-def test_p1_canaries_of_one_record_appear_nowhere(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    configuration = pipeline.prepared(tmp_path, [*pipeline.rows(), canary_row()])
-    release = pipeline.run(configuration)
-    out = capfd.readouterr()
-    assert (release / "people_data_showcase.html").exists()
-    assert_no_trace((*CANARIES, "zqxsex77"), public_places(tmp_path), out.out + out.err)
-
-
-@pytest.mark.server
-def test_p1_undeclared_header_of_an_unused_column_appears_nowhere(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
-    table = [[*row, "x"] for row in pipeline.rows()]
-    pipeline.write(tmp_path / "people.csv", table, [*pipeline.HEADER, "zqxheader77"])
-    flat = pipeline.flat(tmp_path, use_columns=["town", "age", "sex", "services", "work"])
-    pipeline.run(pipeline.from_flat(flat))
-    out = capfd.readouterr()
-    assert_no_trace(("zqxheader77",), public_places(tmp_path), out.out + out.err)
-
-
-@pytest.mark.server
-def test_p2_a_release_is_rebuilt_without_the_table_byte_for_byte(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    from flows.publish import publish
-
-    configuration = pipeline.prepared(tmp_path)
-    before = pipeline.tree(pipeline.run(configuration))
-    shutil.rmtree(tmp_path / "out" / "sensitive")
-    for zone in ("intermediate", "release"):
-        shutil.rmtree(tmp_path / "out" / zone)
-    (tmp_path / "people.csv").unlink()
-    own_ledger.rename(tmp_path / "gone")
-    publish(configuration)
-    assert pipeline.tree(pipeline.latest(configuration)) == before
+from tests.flows.whole_runs import assert_no_trace, public_places
 
 
 @pytest.mark.parametrize("exists", [False, True])
 def test_publishing_from_a_mistyped_output_dir_says_that_no_measurement_is_there_and_makes_nothing(
-    exists: bool, tmp_path: Path
-) -> None:
+    exists, tmp_path
+):
     from flows.publish import publish
 
     mistyped = tmp_path / "aut"
@@ -98,9 +35,7 @@ def test_publishing_from_a_mistyped_output_dir_says_that_no_measurement_is_there
 
 
 @pytest.mark.server
-def test_p3_another_table_under_the_same_name_gives_the_same_release(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_p3_another_table_under_the_same_name_gives_the_same_release(tmp_path):
     configuration = pipeline.prepared(tmp_path)
     first = pipeline.run(configuration)
     before = pipeline.tree(first)
@@ -111,22 +46,8 @@ def test_p3_another_table_under_the_same_name_gives_the_same_release(
 
 
 @pytest.mark.server
-def test_p5_released_json_holds_allowed_keys_only(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    release = pipeline.run(pipeline.prepared(tmp_path))
-    check_released_json(pipeline.json_of(release / "privacy.json"))
-    for path in release.glob("*.json"):
-        text = path.read_text().lower()
-        for forbidden in ("true_count", "max_sensitivity", "expansion_ratio", str(tmp_path).lower()):
-            assert forbidden not in text, f"{forbidden} in {path.name}"
-
-
-@pytest.mark.server
 @pytest.mark.parametrize("bad", ['zqxa77,"zqxb77', "zqxa77,zqxb77"])
-def test_p7_a_malformed_row_shows_no_cell(
-    bad: str, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_p7_a_malformed_row_shows_no_cell(bad, tmp_path, own_ledger, capfd):
     configuration = pipeline.prepared(tmp_path)
     with (tmp_path / "people.csv").open("a") as file:
         file.write(bad + "\n")
@@ -135,12 +56,12 @@ def test_p7_a_malformed_row_shows_no_cell(
     out = capfd.readouterr()
     assert raised.value.exit_code == 2
     assert "zqx" not in str(raised.value) + raised.value.operator_detail
-    assert_no_trace(("zqxa77", "zqxb77"), public_places(tmp_path), out.out + out.err)
+    assert_no_trace(("zqxa77", "zqxb77"), public_places(tmp_path, own_ledger), out.out + out.err)
 
 
 @pytest.mark.server
 @pytest.mark.needs_root
-def test_p8_a_user_who_cannot_open_sensitive_can_publish(own_ledger: Path, prefect_server: str) -> None:
+def test_p8_a_user_who_cannot_open_sensitive_can_publish():
     if os.geteuid() != 0:
         pytest.skip("needs root, to drop to another user")
     # Not below pytest's own folder, which every session closes to other users.

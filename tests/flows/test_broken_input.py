@@ -18,7 +18,6 @@ from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.flows import pipeline
 
-pytestmark = pytest.mark.usefixtures("own_ledger")
 CANARY = "Ottoline"
 #: All of them, and in the ordinary suite every seventh.
 EVERY = pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])

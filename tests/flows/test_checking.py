@@ -21,9 +21,7 @@ from tasks.core.records.columns import Column, Schema
 from tests.flows import pipeline, visits
 
 
-def test_a_first_line_that_may_be_a_record_is_told(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_first_line_that_may_be_a_record_is_told(tmp_path, capsys):
     table = [row[:3] for row in pipeline.rows(50)]
     pipeline.write(tmp_path / "people.csv", table[1:], table[0])
     body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "output_dir": str(tmp_path / "out")}
@@ -38,9 +36,7 @@ def test_a_first_line_that_may_be_a_record_is_told(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_table_without_a_record_is_told_before_anything_is_charged(
-    ending: str, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_without_a_record_is_told_before_anything_is_charged(ending, tmp_path, capsys):
     empty = pa.table({name: pa.array([], pa.string()) for name in pipeline.HEADER})
     (pa_csv.write_csv if ending == "csv" else pq.write_table)(empty, tmp_path / f"people.{ending}")
     path = tmp_path / "configuration.json"
@@ -55,9 +51,7 @@ def test_a_table_without_a_record_is_told_before_anything_is_charged(
     assert "at least one record below its header, but holds none" in capsys.readouterr().err
 
 
-def test_another_delimiter_is_named_before_what_follows_from_it(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_delimiter_is_named_before_what_follows_from_it(tmp_path, capsys):
     (tmp_path / "people.csv").write_text("person;town\n1;a\n")
     body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "subject_id": "person"}
     (tmp_path / "configuration.json").write_text(json.dumps(body | {"output_dir": str(tmp_path / "out")}))
@@ -65,9 +59,7 @@ def test_another_delimiter_is_named_before_what_follows_from_it(
     assert "a single column, which holds a semicolon" in capsys.readouterr().err
 
 
-def test_a_batch_file_and_a_configuration_are_told_apart(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_batch_file_and_a_configuration_are_told_apart(tmp_path, capsys):
     body = {"sensitive_microdata_path": "people.csv", "output_dir": str(tmp_path / "out")}
     (tmp_path / "run.json").write_text(json.dumps(body))
     (tmp_path / "batch.json").write_text(json.dumps({"base_config": body, "runs": {"g": [{"name": "a"}]}}))
@@ -77,18 +69,14 @@ def test_a_batch_file_and_a_configuration_are_told_apart(
     assert "give it to marginalia run" in said and "give it to marginalia batch" in said
 
 
-def test_a_misspelt_dataset_is_not_offered_a_second_budget(
-    own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_misspelt_dataset_is_not_offered_a_second_budget(capsys):
     assert command.main(["ledger", "people", "--cap", "1", "1e-6"]) == 0
     assert command.main(["ledger", "peopel"]) == 2
     said = capsys.readouterr().err
     assert "did you mean 'people'" in said and "--cap" not in said
 
 
-def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(
-    own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(own_ledger, capsys):
     salt_of(own_ledger, "visits")
     assert command.main(["ledger", "visits"]) == 0
     assert "as SynDiffix has none" in capsys.readouterr().out
@@ -98,9 +86,7 @@ def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(
     assert "under differential privacy registers it" in capsys.readouterr().err
 
 
-def test_the_ledger_shows_every_written_reason_of_a_dataset_with_or_without_an_account(
-    own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_ledger_shows_every_written_reason_of_a_dataset_with_or_without_an_account(own_ledger, capsys):
     assert command.main(["ledger", "visits", "--reason", "patients of another town"]) == 0
     capsys.readouterr()
     for prepare, known_by in (
@@ -117,9 +103,7 @@ def test_the_ledger_shows_every_written_reason_of_a_dataset_with_or_without_an_a
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_only_the_rows_of_a_text_are_guessed(
-    ending: str, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_only_the_rows_of_a_text_are_guessed(ending, tmp_path, capsys):
     body = visits.flat(tmp_path, {"columns": ["town", "age"]})
     columns = zip(*visits.rows(20), strict=True)
     table = pa.table(dict(zip(visits.HEADER, map(list, columns), strict=True)))
@@ -137,9 +121,7 @@ def test_only_the_rows_of_a_text_are_guessed(
     assert "The count of each group has noise" in shown and "may be off by much more" in shown
 
 
-def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for(tmp_path, capsys):
     header = ("person", "town", "free:b", "age")
     pipeline.write(tmp_path / "visits.csv", [row[: len(header)] for row in visits.rows(20)], header)
     section = {"columns": [{"name": "free:b"}, "age:i", "town"]}
@@ -148,7 +130,7 @@ def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for
     assert "\n3 columns:\n  free:b, age, town\n" in capsys.readouterr().out
 
 
-def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_path):
     code = (
         "import sys; from flows.command import main as command; code = command.main(['check', sys.argv[1]]); "
         "sys.exit(code if 'prefect' not in sys.modules else 99)"
@@ -172,9 +154,7 @@ def _warned(lines: list[str]) -> list[str]:
     return [line for line in lines if line.startswith("ATTENTION") and "cap" not in line]
 
 
-def test_noise_that_exceeds_the_records_is_told_with_what_helps(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_noise_that_exceeds_the_records_is_told_with_what_helps(tmp_path, capsys):
     loud = {"noise_epsilon": 0.05, "privacy": {"releases": 1}}
     lines = _checked(tmp_path, capsys, 60, **loud)
     columns, sets = _warned(lines)[-2:]
@@ -190,18 +170,14 @@ def test_noise_that_exceeds_the_records_is_told_with_what_helps(
     assert any(line.startswith("What helps") and "use_columns" in line for line in lines)
 
 
-def test_the_price_is_a_share_of_the_budget(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_price_is_a_share_of_the_budget(tmp_path, capsys):
     lines = _checked(tmp_path, capsys, 600, noise_epsilon=1, privacy={"releases": 4})
     (said,) = [line for line in lines if line.startswith("This release claims epsilon 1,")]
     share = re.search(r"It uses (\S+) % of the dataset's budget \(mu\^2 [0-9.]+\)\.$", said)
     assert share and 24.9 < float(share[1]) <= 25
 
 
-def test_under_k_anonymity_of_rows_the_group_that_one_person_may_be_has_a_number(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_under_k_anonymity_of_rows_the_group_that_one_person_may_be_has_a_number(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", [row[1:] for row in pipeline.rows(200)], pipeline.HEADER[1:])
     body = pipeline.anonymous(tmp_path) | {"subject_id": None, "reporting_resolution": 7}
     (tmp_path / "configuration.json").write_text(json.dumps(body))
@@ -209,9 +185,7 @@ def test_under_k_anonymity_of_rows_the_group_that_one_person_may_be_has_a_number
     assert "a group of 7 rows (reporting_resolution) can be that person alone" in capsys.readouterr().out
 
 
-def test_how_many_values_an_open_column_may_have_is_told(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_how_many_values_an_open_column_may_have_is_told(tmp_path, capsys):
     lines = _checked(tmp_path, capsys, 6000, noise_epsilon=4, privacy={"releases": 1})
     (said,) = [line for line in lines if line.startswith("note: a value of 'town'")]
     named = re.search(r"a noisy count of about (\d+) to be .* no more than (\d+) values", said)
@@ -223,9 +197,7 @@ def test_how_many_values_an_open_column_may_have_is_told(
     assert not any("A column of more values" in line for line in _checked(tmp_path, capsys, 6000, **closed))
 
 
-def test_what_is_said_to_help_against_noise_helps(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_said_to_help_against_noise_helps(tmp_path, capsys):
     loud = {"noise_epsilon": 0.05, "privacy": {"releases": 1}}
     lines = _checked(tmp_path, capsys, 600, **loud)
     (said,) = [line for line in lines if line.startswith("What helps")]
@@ -235,9 +207,7 @@ def test_what_is_said_to_help_against_noise_helps(
     assert not _warned(mended) and mended[-1] == "The configuration can be run."
 
 
-def test_lengths_that_hardly_anything_can_reach_are_told(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lengths_that_hardly_anything_can_reach_are_told(tmp_path, capsys):
     by_lengths = {"synthesis_mode": "aggregate_seeded", "reporting_length": 3, "privacy": {"releases": 1}}
     lines = _checked(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths)
     assert any("combinations of 3 values need a noisy count of" in line for line in _warned(lines))
@@ -246,9 +216,7 @@ def test_lengths_that_hardly_anything_can_reach_are_told(
     assert not _warned(calm) and calm[-1] == "The configuration can be run."
 
 
-def test_of_many_columns_that_are_mostly_empty_it_is_told_what_helps(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_many_columns_that_are_mostly_empty_it_is_told_what_helps(tmp_path, capsys):
     names = [f"c{number}" for number in range(40)]
     pipeline.write(tmp_path / "table.csv", [["0"] * 39 + ["1"]] * 50, names)
     body = {
@@ -273,13 +241,7 @@ def test_of_many_columns_that_are_mostly_empty_it_is_told_what_helps(
 
 
 @pytest.mark.parametrize("absent", ["table", "contract", "configuration"])
-def test_of_a_relative_path_it_is_told_where_it_was_looked_for(
-    absent: str,
-    tmp_path: Path,
-    own_ledger: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_of_a_relative_path_it_is_told_where_it_was_looked_for(absent, tmp_path, monkeypatch, capsys):
     """From another folder than the configuration's; what is named absolutely needs no such words."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -302,7 +264,7 @@ def test_of_a_relative_path_it_is_told_where_it_was_looked_for(
     assert command.main(["check", "run.json"]) == 0
 
 
-def test_what_a_wide_table_is_asked_for_fits_into_memory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_wide_table_is_asked_for_fits_into_memory(capsys):
     """Sets of three of 300 columns are four million, which nobody asked for."""
     schema = Schema(tuple(Column(f"c{place}", domain=("no", "yes")) for place in range(300)))
     private = {"dataset": "a", "dp_aggregates": True, "noise_epsilon": 1, "delta": 1e-6}

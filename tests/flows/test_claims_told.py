@@ -47,9 +47,7 @@ def checked(folder: Path, body: dict[str, Any], capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(("key", "value"), [("noise_epsilon", 101), ("delta", 2e-3)])
-def test_check_and_run_refuse_a_claim_that_promises_nothing(
-    key: str, value: float, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_and_run_refuse_a_claim_that_promises_nothing(key, value, tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(60))
     body = pipeline.flat(tmp_path) | {key: value}
     (tmp_path / "people.json").write_text(json.dumps(body))
@@ -75,13 +73,8 @@ def test_check_and_run_refuse_a_claim_that_promises_nothing(
     ],
 )
 def test_check_run_and_statement_tell_of_a_claim_that_promises_little(
-    changes: dict[str, Any],
-    least_rows: int | None,
-    said: str,
-    tmp_path: Path,
-    own_ledger: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    changes, least_rows, said, tmp_path, capsys
+):
     if least_rows:
         changes = changes | contracted(tmp_path, least_rows)
     body = pipeline.flat(tmp_path, **changes)
@@ -94,9 +87,7 @@ def test_check_run_and_statement_tell_of_a_claim_that_promises_little(
     assert [sentence for sentence in stated if said in sentence]
 
 
-def test_an_ordinary_claim_needs_no_attention(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_ordinary_claim_needs_no_attention(tmp_path, capsys):
     body = pipeline.flat(tmp_path, **contracted(tmp_path, 500))
     assert "ATTENTION" not in checked(tmp_path, body, capsys)
     workspace, measurement = measured(from_flat(body))
@@ -104,9 +95,7 @@ def test_an_ordinary_claim_needs_no_attention(
 
 
 @pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
-def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protected(
-    mode: str, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protected(mode, tmp_path, capsys):
     body = by_row(tmp_path, synthesis_mode=mode)
     shown = checked(tmp_path, body, capsys)
     assert "ATTENTION: no subject_id is given: a row is protected, not a person" in shown
@@ -131,7 +120,7 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     assert "a row is protected, not a person" in page and "Attention" in page
 
 
-def test_the_statement_says_who_can_tell_that_the_table_changed(tmp_path: Path, own_ledger: Path) -> None:
+def test_the_statement_says_who_can_tell_that_the_table_changed(tmp_path):
     configuration = pipeline.prepared(tmp_path)
     workspace, measurement = measured(configuration)
     not_covered = " ".join(statement_of(configuration, workspace, measurement)["not_covered"])

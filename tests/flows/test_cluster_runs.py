@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributed import LocalCluster
 
 from flows.command import main as command
 from tasks.cluster import Cluster
@@ -14,7 +15,7 @@ from tasks.public import modes
 from tests.flows import pipeline, visits
 from tests.flows.processes import assert_whole
 
-pytestmark = [pytest.mark.server, pytest.mark.usefixtures("own_ledger", "prefect_server")]
+pytestmark = pytest.mark.server
 
 
 def written(folder: Path, body: dict[str, Any], secret: Path | None = None) -> Path:
@@ -28,6 +29,13 @@ def written(folder: Path, body: dict[str, Any], secret: Path | None = None) -> P
     return path
 
 
+@pytest.fixture(scope="module")
+def on_cluster():
+    """Settings of a run on two workers that all runs share: to start them costs more than a run."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield {"engine": "dask", "dask_address": cluster.scheduler_address, "partitions": 2}
+
+
 def files_of(folder: Path, *names: str) -> dict[str, bytes]:
     """The files of the newest run's tables of these names, by their place in them."""
     found = {}
@@ -37,13 +45,13 @@ def files_of(folder: Path, *names: str) -> dict[str, bytes]:
     return found
 
 
-def test_a_run_on_a_cluster_makes_the_same_bytes(tmp_path: Path) -> None:
+def test_a_run_on_a_cluster_makes_the_same_bytes(tmp_path, on_cluster):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
     body = pipeline.anonymous(tmp_path, synthesis_mode="fitted")
     one, many = tmp_path / "one", tmp_path / "many"
     assert command.main(["run", str(written(one, body))]) == 0
     secret = one / "out" / "sensitive" / ".secret"
-    cluster = body | {"engine": "dask", "workers": 2, "partitions": 3}
+    cluster = body | on_cluster | {"partitions": 3}
     assert command.main(["run", str(written(many, cluster, secret))]) == 0
     assert_whole(many)
     released = [pipeline.tree(folder / "out" / "release" / "people" / "2026-11-1") for folder in (one, many)]
@@ -59,7 +67,7 @@ def test_a_run_on_a_cluster_makes_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["fitted", pytest.param("aggregate_seeded", marks=pytest.mark.slow)])
-def test_a_release_is_drawn_on_a_cluster(mode: str, tmp_path: Path) -> None:
+def test_a_release_is_drawn_on_a_cluster_of_its_own(mode, tmp_path):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
     body = pipeline.flat(tmp_path, synthesis_mode=mode, engine="dask", workers=2, partitions=2)
     assert command.main(["run", str(written(tmp_path / "run", body))]) == 0
@@ -68,9 +76,7 @@ def test_a_release_is_drawn_on_a_cluster(mode: str, tmp_path: Path) -> None:
     assert "dask" not in (release / "configuration.json").read_text()
 
 
-def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(50))
     body = pipeline.anonymous(tmp_path, synthesis_mode="row_seeded", engine="dask")
     assert command.main(["check", str(written(tmp_path / "run", body))]) == 2
@@ -86,12 +92,12 @@ def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(
     ],
 )
 def test_many_records_are_made_in_shards_on_a_cluster_or_not(
-    mode: str, is_private: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    mode, is_private, tmp_path, monkeypatch, on_cluster
+):
     monkeypatch.setattr(modes, "_SHARD_RECORDS", 128)
     pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
     body = (pipeline.flat if is_private else pipeline.anonymous)(tmp_path, synthesis_mode=mode)
-    first = written(tmp_path / "one", body | {"engine": "dask", "workers": 2, "partitions": 2})
+    first = written(tmp_path / "one", body | on_cluster)
     assert command.main(["run", str(first)]) == 0
     assert_whole(tmp_path / "one")
     out = tmp_path / "one" / "out"
@@ -115,9 +121,9 @@ def test_many_records_are_made_in_shards_on_a_cluster_or_not(
     assert rebuilt[name] == made[name]
 
 
-def test_partitions_that_are_gone_are_made_anew(tmp_path: Path) -> None:
+def test_partitions_that_are_gone_are_made_anew(tmp_path, on_cluster):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
-    body = pipeline.anonymous(tmp_path, synthesis_mode="fitted", engine="dask", partitions=2)
+    body = pipeline.anonymous(tmp_path, synthesis_mode="fitted", **on_cluster)
     assert command.main(["run", "--aggregate", str(written(tmp_path / "run", body))]) == 0
     home = tmp_path / "run" / "out" / "sensitive" / "people" / "partitions"
     assert list(home.iterdir())
@@ -136,8 +142,8 @@ def test_partitions_that_are_gone_are_made_anew(tmp_path: Path) -> None:
     ],
 )
 def test_workers_of_a_cluster_grow_the_trees_of_a_run_in_one_process(
-    section: dict[str, Any], parts: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    section, parts, tmp_path, monkeypatch, on_cluster
+):
     given: list[tuple[str, int]] = []
     each, grow = Cluster.each, Forest.grow_tree
 
@@ -153,7 +159,7 @@ def test_workers_of_a_cluster_grow_the_trees_of_a_run_in_one_process(
     body = visits.flat(tmp_path, section)
     one, many = tmp_path / "one", tmp_path / "many"
     assert command.main(["run", str(written(one, body))]) == 0
-    cluster = written(many, body | {"engine": "dask", "workers": 2}, one / "out" / "sensitive" / ".secret")
+    cluster = written(many, body | on_cluster, one / "out" / "sensitive" / ".secret")
     monkeypatch.setattr(Cluster, "each", watched)
     monkeypatch.setattr(Forest, "grow_tree", of_one_column)  # in this process alone
     assert command.main(["run", str(cluster)]) == 0

@@ -26,9 +26,7 @@ def _is_missing(path: Path) -> None:
     path.unlink()
 
 
-def test_a_committed_release_is_returned_where_its_table_is_ragged_or_missing(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_committed_release_is_returned_where_its_table_is_ragged_or_missing(tmp_path, capfd):
     path = configuration_file(tmp_path)
     assert command.main(["run", "--agg", str(path)]) == 0
     release = tmp_path / "out" / "release" / "people" / "2026-11-1"
@@ -58,9 +56,7 @@ def _no_file_above(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_committed_release_is_returned_where_its_table_outgrew_what_can_be_coded(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_committed_release_is_returned_where_its_table_outgrew_what_can_be_coded(tmp_path, capfd):
     path = configuration_file(tmp_path)
     assert command.main(["run", "--agg", str(path)]) == 0
     release = tmp_path / "out" / "release" / "people" / "2026-11-1"
@@ -79,9 +75,7 @@ def test_a_committed_release_is_returned_where_its_table_outgrew_what_can_be_cod
     assert noted == [("2026-11", "unread"), ("2026-12", "unread")]
 
 
-def test_what_a_strict_contract_told_is_told_of_the_table_that_was_drawn_from(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_what_a_strict_contract_told_is_told_of_the_table_that_was_drawn_from(tmp_path):
     def under(least: int) -> str:
         plain: dict[str, Any] = {"use_columns": ["sex"], "bins": {}, "domains": {}, "sensitive_zeros": []}
         plain |= {"multi_value_columns": {}, "max_items": {}, "contract_mode": "strict"}

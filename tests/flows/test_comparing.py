@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from flows.command import main as command
 
 
@@ -17,9 +15,7 @@ def folders(folder: Path, statement: dict[str, object]) -> list[str]:
     return list(map(str, found))
 
 
-def test_releases_of_syndiffix_are_refused_with_the_folders_that_can_be_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_releases_of_syndiffix_are_refused_with_the_folders_that_can_be_compared(tmp_path, capsys):
     releases = folders(tmp_path, {"regime": "syndiffix"})
     assert command.main(["compare", *releases, "--output", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
@@ -28,9 +24,7 @@ def test_releases_of_syndiffix_are_refused_with_the_folders_that_can_be_compared
     assert not (tmp_path / "out").exists()
 
 
-def test_other_releases_are_sent_to_the_evaluate_stage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_releases_are_sent_to_the_evaluate_stage(tmp_path, capsys):
     releases = folders(tmp_path, {"regime": "k_anonymity"})
     assert command.main(["compare", *releases, "--output", str(tmp_path / "out")]) == 2
     assert "--evaluate" in capsys.readouterr().err

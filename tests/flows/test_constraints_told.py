@@ -53,9 +53,7 @@ def flat(folder: Path, **changes: object) -> dict[str, object]:
 
 
 @pytest.mark.server
-def test_w22_a_run_holds_what_the_contract_says_and_tells_it(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_w22_a_run_holds_what_the_contract_says_and_tells_it(tmp_path):
     release = pipeline.run(from_flat(flat(tmp_path)))
     header, rows = pipeline.microdata(release)
     assert header[-1] == "shire" and len(rows) > 300
@@ -85,9 +83,7 @@ def anonymous(folder: Path, **changes: object) -> dict[str, object]:
 
 
 @pytest.mark.server
-def test_under_k_anonymity_fitted_records_hold_it_and_counts_stay_as_they_are(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_under_k_anonymity_fitted_records_hold_it_and_counts_stay_as_they_are(tmp_path):
     release = pipeline.run(from_flat(anonymous(tmp_path)))
     header, rows = pipeline.microdata(release)
     assert "shire" in header and len(rows) == 600
@@ -117,7 +113,7 @@ def test_under_k_anonymity_fitted_records_hold_it_and_counts_stay_as_they_are(
     assert "shire:north" in drawn and "shire:nowhere" not in drawn
 
 
-def test_a_mode_without_constraints_says_that_they_have_no_effect(tmp_path: Path) -> None:
+def test_a_mode_without_constraints_says_that_they_have_no_effect(tmp_path):
     fitted = describe(from_flat(flat(tmp_path)))
     other = describe(from_flat(flat(tmp_path, synthesis_mode="aggregate_seeded")))
     assert fitted.schema.constraints and not other.schema.constraints
@@ -128,7 +124,7 @@ def test_a_mode_without_constraints_says_that_they_have_no_effect(tmp_path: Path
     assert any("here it has no effect" in note for note in other.notes)
 
 
-def test_a_column_that_an_open_one_decides_is_warned_of(tmp_path: Path) -> None:
+def test_a_column_that_an_open_one_decides_is_warned_of(tmp_path):
     def warned(body: dict[str, object]) -> list[str]:
         return [note for note in describe(from_flat(body)).notes if "'shire' follows from 'town'" in note]
 
@@ -139,9 +135,7 @@ def test_a_column_that_an_open_one_decides_is_warned_of(tmp_path: Path) -> None:
     assert not warned(anonymous(tmp_path))
 
 
-def test_under_k_anonymity_constraints_that_leave_nothing_are_refused_before_anything_is_read(
-    tmp_path: Path,
-) -> None:
+def test_under_k_anonymity_constraints_that_leave_nothing_are_refused_before_anything_is_read(tmp_path):
     body = anonymous(tmp_path)
     told = (tmp_path / "contract.yaml").read_text().replace("[{age: [", "[{sex: [m, f, ''], age: [")
     (tmp_path / "contract.yaml").write_text(told.replace('["<40"], work: [retired]', '["<40", ">=40", ""]'))
@@ -150,8 +144,6 @@ def test_under_k_anonymity_constraints_that_leave_nothing_are_refused_before_any
 
 
 @pytest.mark.parametrize("changes", [{"target": "shire"}, {"workload": [["sex", "shire"]]}])
-def test_a_column_that_another_one_decides_is_in_no_workload(
-    tmp_path: Path, changes: dict[str, object]
-) -> None:
+def test_a_column_that_another_one_decides_is_in_no_workload(tmp_path, changes):
     with pytest.raises(ParameterError, match="workload and target can't name 'shire'"):
         describe(from_flat(flat(tmp_path, **changes)))

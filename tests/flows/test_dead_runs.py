@@ -8,7 +8,7 @@ from flows.command.deploy import NAME, mark_dead_runs
 
 
 @pytest.mark.server
-def test_an_automation_that_somebody_changed_and_switched_off_stays(prefect_server: str) -> None:
+def test_an_automation_that_somebody_changed_and_switched_off_stays():
     with get_client(sync_client=True) as client:
         for known in client.read_automations_by_name(NAME):
             client.delete_automation(known.id)

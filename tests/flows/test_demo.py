@@ -1,7 +1,5 @@
 """The demonstration keeps what it shows: a strong association survives noise, thresholds and synthesis."""
 
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -18,9 +16,7 @@ def cramers_v(table: pd.DataFrame, one: str, other: str) -> float:
 
 
 @pytest.mark.server
-def test_the_demonstration_keeps_its_strongest_pairs(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_the_demonstration_keeps_its_strongest_pairs(tmp_path):
     run_demo(tmp_path / "demo", verbose=False)
     release = tmp_path / "demo" / "release" / "survey" / "latest"
     synthetic = pd.read_csv(release / "survey_synthetic_microdata.tsv", sep="\t", dtype=str)

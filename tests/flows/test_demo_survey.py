@@ -31,24 +31,24 @@ def rows(survey: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_it_is_the_same_every_time(survey: Path, tmp_path: Path) -> None:
+def test_it_is_the_same_every_time(survey, tmp_path):
     write_survey(tmp_path / "again.csv")
     assert (tmp_path / "again.csv").read_bytes() == survey.read_bytes()
 
 
-def test_it_has_ten_thousand_respondents_and_some_on_several_rows(rows: list[dict[str, str]]) -> None:
+def test_it_has_ten_thousand_respondents_and_some_on_several_rows(rows):
     seen = Counter(row["respondent"] for row in rows)
     assert len(seen) == 10_000
     assert 100 < sum(count > 1 for count in seen.values()) < 500
     assert len(HEADER) == 13
 
 
-def test_answers_depend_on_each_other(rows: list[dict[str, str]]) -> None:
+def test_answers_depend_on_each_other(rows):
     assert cramers_v([(row["health"], row["satisfaction"]) for row in rows]) > 0.6
     assert cramers_v([(row["district"], row["travel"]) for row in rows]) > 0.5
 
 
-def test_cells_are_missing_and_items_are_several(rows: list[dict[str, str]]) -> None:
+def test_cells_are_missing_and_items_are_several(rows):
     for column in ("age", "household", "housing", "work", "health", "satisfaction", "concern"):
         assert 0.02 < sum(row[column] == "" for row in rows) / len(rows) < 0.3
     assert sum(";" in row["services"] for row in rows) / len(rows) > 0.2
@@ -74,23 +74,23 @@ def schema_of(survey: Path) -> tuple[list[str], list[str], list[str]]:
     return binned, many, [column.name for column in schema.columns if column.is_open]
 
 
-def test_its_schema_has_bins_items_and_both_kinds_of_domains(survey: Path) -> None:
+def test_its_schema_has_bins_items_and_both_kinds_of_domains(survey):
     assert schema_of(survey) == (["age", "commute_minutes"], ["services"], ["occupation", "concern"])
 
 
-def test_it_keeps_its_own_contract(survey: Path) -> None:
+def test_it_keeps_its_own_contract(survey):
     contract = load_contract(ROOT / "data_contracts" / "survey.yaml")
     assert judged(InputFile(survey), contract).broken == []
 
 
-def test_its_structural_zeros_do_not_occur(rows: list[dict[str, str]]) -> None:
+def test_its_structural_zeros_do_not_occur(rows):
     assert not any(row["work"] == "retired" and row["age"] and int(row["age"]) < 55 for row in rows)
     idle = {"retired", "carer", "job seeker", "unwell"}
     assert not any(row["work"] in idle and row["travel"] for row in rows)
 
 
 @pytest.mark.parametrize("name", ["survey", "adult", "national2019", "german_credit"])
-def test_the_configurations_of_the_project_are_read(name: str) -> None:
+def test_the_configurations_of_the_project_are_read(name):
     declared = read_configuration(ROOT / "deployments" / "configurations" / f"{name}.json").input
     assert re.fullmatch(r"[\w/.]+", declared.path)
     assert declared.contract is not None and (ROOT / declared.contract).is_file()

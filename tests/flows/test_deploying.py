@@ -18,13 +18,13 @@ from flows.command import main as command
 from flows.command.deploy import (
     SLUG,
     Request,
+    deployment_name,
     fires_twice_a_day,
     merge,
-    name_of,
     next_time,
+    parse_schedule,
     require_deployable,
-    schedule_of,
-    words_of,
+    schedule_words,
 )
 from tasks.core.errors import ParameterError
 from tests.flows import pipeline
@@ -34,7 +34,7 @@ MONTHLY = CronSchedule(cron="0 4 1 * *", timezone="Europe/Vienna")
 
 def asked(**options: Any) -> DeploymentScheduleCreate:
     given = {"cron": None, "every": None, "timezone": None, "paused": False} | options
-    schedule = schedule_of(**given)
+    schedule = parse_schedule(**given)
     assert schedule is not None
     return schedule
 
@@ -49,9 +49,9 @@ def asked(**options: Any) -> DeploymentScheduleCreate:
         ({"every": "1d", "timezone": "Asia/Tokyo"}, "every 1d Asia/Tokyo"),
     ],
 )
-def test_a_schedule_is_what_the_options_say(options: dict[str, Any], words: str) -> None:
+def test_a_schedule_is_what_the_options_say(options, words):
     schedule = asked(**options)
-    assert (words_of(schedule), schedule.slug) == (words, SLUG)
+    assert (schedule_words(schedule), schedule.slug) == (words, SLUG)
 
 
 @pytest.mark.parametrize(
@@ -68,19 +68,19 @@ def test_a_schedule_is_what_the_options_say(options: dict[str, Any], words: str)
         ({"paused": True}, "--paused must have a schedule"),
     ],
 )
-def test_a_schedule_that_cant_be_is_refused(options: dict[str, Any], said: str) -> None:
+def test_a_schedule_that_cant_be_is_refused(options, said):
     with pytest.raises(ParameterError, match=said):
         asked(**options)
 
 
-def test_the_same_words_are_the_same_times_whenever_they_are_said() -> None:
+def test_the_same_words_are_the_same_times_whenever_they_are_said():
     first, second = asked(every="2h"), asked(every="2h")
     assert first.schedule == second.schedule
     due = next_time([asked(every="1d", timezone="Asia/Tokyo")])
     assert due is not None and (due.hour, due.minute) == (0, 0) and due.utcoffset() == timedelta(hours=9)
 
 
-def test_the_next_run_is_of_a_schedule_that_is_on() -> None:
+def test_the_next_run_is_of_a_schedule_that_is_on():
     off, on = asked(every="1m", paused=True), asked(cron="0 4 1 * *", timezone="Europe/Vienna")
     due = next_time([off, on])
     assert due is not None and (due.day, due.hour) == (1, 4)
@@ -96,16 +96,16 @@ def test_the_next_run_is_of_a_schedule_that_is_on() -> None:
         ({"every": "1d"}, False),
     ],
 )
-def test_it_is_known_whether_two_runs_share_a_date(options: dict[str, Any], twice: bool) -> None:
+def test_it_is_known_whether_two_runs_share_a_date(options, twice):
     assert fires_twice_a_day(asked(**options)) is twice
 
 
-def test_a_deployment_is_named_after_its_file() -> None:
-    assert name_of(None, Path("a/German Credit_2.json")) == "german-credit-2"
-    assert name_of("people-at-night", Path("x.json")) == "people-at-night"
+def test_a_deployment_is_named_after_its_file():
+    assert deployment_name(None, Path("a/German Credit_2.json")) == "german-credit-2"
+    assert deployment_name("people-at-night", Path("x.json")) == "people-at-night"
     for name in ("", "People", "a b", "-a", "a--b", "a/b"):
         with pytest.raises(ParameterError, match="--name must be"):
-            name_of(name, Path("x.json"))
+            deployment_name(name, Path("x.json"))
 
 
 # ------------------------------------------------------------------ what stays of what a person has set
@@ -165,7 +165,7 @@ OTHER = scheduled(CronSchedule(cron="0 6 1 * *", timezone="Europe/Vienna"))
 
 @pytest.mark.parametrize("now", [OFF, OTHER, None], ids=["turned off", "another time", "deleted"])
 @pytest.mark.parametrize("cron", ["0 4 1 * *", "0 5 1 * *"], ids=["asks the same", "asks another"])
-def test_a_schedule_that_a_person_changed_stays(file: Path, now: Any, cron: str) -> None:
+def test_a_schedule_that_a_person_changed_stays(file, now, cron):
     schedule = asked(cron=cron, timezone="Europe/Vienna")
     merged = merge(kept(file, *filter(None, [now])), request(file, schedule))
     assert merged.schedule is None and merged.removed == []
@@ -174,7 +174,7 @@ def test_a_schedule_that_a_person_changed_stays(file: Path, now: Any, cron: str)
     assert tag(merged, "schedule:") == "0 4 1 * * Europe/Vienna"
 
 
-def test_a_schedule_that_nobody_changed_follows_the_command_line(file: Path) -> None:
+def test_a_schedule_that_nobody_changed_follows_the_command_line(file):
     schedule = asked(every="1d")
     merged = merge(kept(file, ON), request(file, schedule))
     assert (merged.schedule, merged.removed) == (schedule, [ON])
@@ -182,20 +182,20 @@ def test_a_schedule_that_nobody_changed_follows_the_command_line(file: Path) -> 
     assert merged.told == ["schedule: every 1d UTC takes the place of 0 4 1 * * Europe/Vienna."]
 
 
-def test_the_same_schedule_is_left_alone_and_so_is_one_that_is_not_asked_about(file: Path) -> None:
+def test_the_same_schedule_is_left_alone_and_so_is_one_that_is_not_asked_about(file):
     for schedule in (None, asked(cron="0 4 1 * *", timezone="Europe/Vienna")):
         merged = merge(kept(file, ON), request(file, schedule))
         assert (merged.schedule, merged.removed, merged.told) == (None, [], [])
         assert tag(merged, "schedule:") == "0 4 1 * * Europe/Vienna"
 
 
-def test_a_first_schedule_is_added_beside_those_of_a_person(file: Path) -> None:
+def test_a_first_schedule_is_added_beside_those_of_a_person(file):
     own = scheduled(RRuleSchedule(rrule="FREQ=YEARLY"), slug="by-hand")
     merged = merge(kept(file, own, tags=["marginalia", "file:people.json"]), request(file, asked(every="1d")))
     assert merged.schedule is not None and merged.removed == []
 
 
-def test_overwriting_leaves_what_the_command_asks_for_alone(file: Path) -> None:
+def test_overwriting_leaves_what_the_command_asks_for_alone(file):
     own = scheduled(IntervalSchedule(interval=timedelta(hours=1)), slug=None)
     before = kept(file, OFF, own, paused=True, parameters={"configuration": "other.json", "last": "generate"})
     before.tags.append("nightly")
@@ -208,19 +208,19 @@ def test_overwriting_leaves_what_the_command_asks_for_alone(file: Path) -> None:
     assert all("was replaced" in line for line in merged.told) and len(merged.told) == 6
 
 
-def test_overwriting_says_which_schedule_it_replaces(file: Path) -> None:
+def test_overwriting_says_which_schedule_it_replaces(file):
     again = asked(cron="0 4 1 * *", timezone="Europe/Vienna")
     told = merge(kept(file, OTHER), request(file, again, overwrite=True)).told
     assert "schedule: 0 6 1 * * Europe/Vienna was replaced." in told
     assert merge(kept(file, ON), request(file, again, overwrite=True)).told == []
 
 
-def test_overwriting_without_a_schedule_keeps_them_all(file: Path) -> None:
+def test_overwriting_without_a_schedule_keeps_them_all(file):
     merged = merge(kept(file, OFF, OTHER), request(file, overwrite=True))
     assert (merged.removed, merged.schedule) == ([], None)
 
 
-def test_parameters_tags_pool_and_limit_of_a_person_stay(file: Path) -> None:
+def test_parameters_tags_pool_and_limit_of_a_person_stay(file):
     before = kept(file, parameters={"configuration": str(file), "last": "generate"}, paused=True)
     before.tags.append("nightly")
     assert before.global_concurrency_limit is not None
@@ -234,12 +234,12 @@ def test_parameters_tags_pool_and_limit_of_a_person_stay(file: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_deployment_whose_pool_was_deleted_gets_one(file: Path) -> None:
+def test_a_deployment_whose_pool_was_deleted_gets_one(file):
     merged = merge(kept(file, work_pool_name=None), request(file))
     assert merged.changes["work_pool_name"] == "marginalia" and merged.told == []
 
 
-def test_a_file_that_a_person_chose_stays_and_one_that_moved_is_followed(file: Path) -> None:
+def test_a_file_that_a_person_chose_stays_and_one_that_moved_is_followed(file):
     chosen = merge(kept(file, parameters={"configuration": "deployments/other.json"}), request(file))
     assert chosen.changes["parameters"] == {"configuration": "deployments/other.json"}
     assert tag(chosen, "sha256:") == "000000000000"
@@ -248,7 +248,7 @@ def test_a_file_that_a_person_chose_stays_and_one_that_moved_is_followed(file: P
     assert tag(moved, "sha256:") == "44136fa355b3"
 
 
-def test_a_deployment_works_in_the_folder_in_which_it_was_made_last(file: Path, tmp_path: Path) -> None:
+def test_a_deployment_works_in_the_folder_in_which_it_was_made_last(file, tmp_path):
     same = merge(kept(file), request(file))
     assert same.changes["job_variables"]["env"].items() >= working_in(tmp_path)["env"].items()
     assert same.told == []
@@ -259,7 +259,7 @@ def test_a_deployment_works_in_the_folder_in_which_it_was_made_last(file: Path, 
     ]
 
 
-def test_a_tag_is_a_hash_of_what_the_file_says_but_for_what_is_secret(file: Path) -> None:
+def test_a_tag_is_a_hash_of_what_the_file_says_but_for_what_is_secret(file):
     def hash_of(body: dict[str, Any]) -> str | None:
         file.write_text(json.dumps(body))
         return tag(merge(kept(file), request(file)), "sha256:")
@@ -274,7 +274,7 @@ def test_a_tag_is_a_hash_of_what_the_file_says_but_for_what_is_secret(file: Path
     assert hash_of({"table": table.format("me:word@")}) == hash_of({"table": table.format("")})
 
 
-def test_a_name_that_another_file_has_is_refused(file: Path, tmp_path: Path) -> None:
+def test_a_name_that_another_file_has_is_refused(file, tmp_path):
     other = tmp_path / "elsewhere" / "people.json"
     other.parent.mkdir()
     other.write_text("{}")
@@ -285,9 +285,7 @@ def test_a_name_that_another_file_has_is_refused(file: Path, tmp_path: Path) -> 
 # ------------------------------------------------------------------ refused before a server is asked
 
 
-def test_a_file_with_relative_paths_is_deployed_from_where_they_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_with_relative_paths_is_deployed_from_where_they_start(tmp_path, monkeypatch):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
     body = pipeline.anonymous(tmp_path, sensitive_microdata_path="people.csv", output_dir="out")
     (tmp_path / "people.json").write_text(json.dumps(body))
@@ -298,9 +296,7 @@ def test_a_file_with_relative_paths_is_deployed_from_where_they_start(
         require_deployable((tmp_path / "people.json").rename("people.txt"))
 
 
-def test_what_check_refuses_is_not_deployed(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_check_refuses_is_not_deployed(tmp_path, capsys):
     for body in (pipeline.anonymous(tmp_path), pipeline.anonymous(tmp_path, reporting_lenght=2)):
         (tmp_path / "people.json").write_text(json.dumps(body))
         assert command.main(["deploy", str(tmp_path / "people.json")]) == 2
@@ -309,9 +305,7 @@ def test_what_check_refuses_is_not_deployed(
     assert command.main(["deploy", str(tmp_path / "nothing.json")]) == 2
 
 
-def test_a_dataset_whose_budget_has_run_out_can_be_deployed_with_a_warning(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dataset_whose_budget_has_run_out_can_be_deployed_with_a_warning(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
     assert command.main(["ledger", "people", "--cap", "0.001", "1e-9"]) == 0
     (tmp_path / "people.json").write_text(json.dumps(pipeline.flat(tmp_path)))
@@ -338,9 +332,7 @@ class Refusing(BaseHTTPRequestHandler):
         """Nothing on the terminal."""
 
 
-def test_a_server_that_refuses_us_is_told_of_in_one_line(
-    tmp_path: Path, own_ledger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_server_that_refuses_us_is_told_of_in_one_line(tmp_path, monkeypatch, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
     (tmp_path / "people.json").write_text(json.dumps(pipeline.anonymous(tmp_path)))
     refusing = HTTPServer(("127.0.0.1", 0), Refusing)
@@ -355,9 +347,7 @@ def test_a_server_that_refuses_us_is_told_of_in_one_line(
     assert "must know you; it refuses. Set PREFECT_API_AUTH_STRING" in line
 
 
-def test_a_table_that_is_not_there_yet_can_be_deployed_with_a_warning(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_that_is_not_there_yet_can_be_deployed_with_a_warning(tmp_path, capsys):
     coming = pipeline.flat(tmp_path, sensitive_microdata_path=str(tmp_path / "{vintage}.csv"))
     (tmp_path / "people.json").write_text(json.dumps(coming))
     (found,) = require_deployable(tmp_path / "people.json")

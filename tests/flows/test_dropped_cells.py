@@ -39,9 +39,7 @@ def messy() -> list[list[str]]:
     return table
 
 
-def test_under_privacy_the_same_line_is_said_whatever_was_dropped(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_under_privacy_the_same_line_is_said_whatever_was_dropped(tmp_path, prefect_server, capfd):
     said = []
     for number, table in enumerate([pipeline.rows(400), messy(), messy()]):
         configuration = pipeline.prepared(tmp_path, table, vintage=f"v{number}", domains={"sex": ["m"]})
@@ -56,9 +54,7 @@ def test_under_privacy_the_same_line_is_said_whatever_was_dropped(
     assert CANARY not in text_of_everything(prefect_server, configuration.dataset)
 
 
-def test_under_privacy_a_column_that_is_noise_alone_is_told_from_released_numbers(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_under_privacy_a_column_that_is_noise_alone_is_told_from_released_numbers(tmp_path, capfd):
     table = [[*row[:2], f"{row[2]},5", *row[3:]] for row in pipeline.rows(400)]
     configuration = pipeline.prepared(tmp_path, table, vintage="commas")
     run_showcase(configuration, ("navigate",), verbose=False)
@@ -79,9 +75,7 @@ def test_under_privacy_a_column_that_is_noise_alone_is_told_from_released_number
     assert pipeline.json_of(pipeline.latest(mended) / "privacy.json")["columns_to_look_at"] == []
 
 
-def test_under_k_anonymity_and_by_syndiffix_it_is_said_where_cells_were_dropped(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_under_k_anonymity_and_by_syndiffix_it_is_said_where_cells_were_dropped(tmp_path, capfd):
     clean = pipeline.prepared_anonymous(tmp_path, domains={})
     assert lines_of(clean, capfd) == [] and tables(clean) == ["column\treason\tcells\n"]
     dirty = pipeline.prepared_anonymous(tmp_path, messy(), domains={}, vintage="messy")

@@ -58,9 +58,7 @@ def records(configuration: RunConfiguration) -> CodedRecords:
 
 @pytest.mark.parametrize("protection", ["dp", "k_anonymity"])
 @pytest.mark.parametrize("name", TABLES)
-def test_a_draft_reads_this_month_s_table_and_next_month_s(
-    name: str, protection: str, tmp_path: Path
-) -> None:
+def test_a_draft_reads_this_month_s_table_and_next_month_s(name, protection, tmp_path):
     path = drafted(tmp_path, name, protection)
     configuration = of_month(path, 0)
     subject = TABLES[name].subject
@@ -83,7 +81,7 @@ def test_a_draft_reads_this_month_s_table_and_next_month_s(
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_syndiffix_reads_both_months_tables_as_they_are_drafted(name: str, tmp_path: Path) -> None:
+def test_syndiffix_reads_both_months_tables_as_they_are_drafted(name, tmp_path):
     path = drafted(tmp_path, name, "syndiffix")
     for month in MONTHS:
         configuration = of_month(path, month)
@@ -109,7 +107,7 @@ def _tolerance(release: Path, protection: str) -> float:
 
 def _each() -> list[ParameterSet]:
     """Every table under every protection; what differs little from one that is tried is slow's alone."""
-    tried = [("excel", protection) for protection in PROTECTIONS] + [("visits", "dp"), ("sentinels", "dp")]
+    tried = [("visits", "dp"), ("excel", "k_anonymity"), ("titled", "syndiffix")]
     return [
         pytest.param(*each, marks=[] if each in tried else [pytest.mark.slow])
         for each in itertools.product(TABLES, PROTECTIONS)
@@ -118,9 +116,7 @@ def _each() -> list[ParameterSet]:
 
 @pytest.mark.server
 @pytest.mark.parametrize(("name", "protection"), _each())
-def test_a_draft_is_released_unchanged_and_so_is_next_month_s_table(
-    name: str, protection: str, tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_draft_is_released_unchanged_and_so_is_next_month_s_table(name, protection, tmp_path):
     path = drafted(tmp_path, name, protection)
     for month in MONTHS:
         release = pipeline.run(of_month(path, month))
@@ -129,9 +125,7 @@ def test_a_draft_is_released_unchanged_and_so_is_next_month_s_table(
         assert abs(rows - people(name, protection)) <= _tolerance(release, protection)
 
 
-def test_nothing_is_drafted_from_a_table_without_a_record(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_drafted_from_a_table_without_a_record(tmp_path, capsys):
     table = written(tmp_path, "people.csv", "person,age,town")
     assert init(table) == 2
     said = capsys.readouterr().err
@@ -139,9 +133,7 @@ def test_nothing_is_drafted_from_a_table_without_a_record(
     assert list(tmp_path.iterdir()) == [table]
 
 
-def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(tmp_path, capsys):
     drafted(tmp_path, "semicolons")
     said = " ".join(capsys.readouterr().out.split())
     for words in (
@@ -162,7 +154,7 @@ def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_no_file_that_is_written_holds_a_value_of_the_table(protection: str, tmp_path: Path) -> None:
+def test_no_file_that_is_written_holds_a_value_of_the_table(protection, tmp_path):
     rows = [
         f"P{place:04},canary{place % 3},{place % 28 + 1}.7.2026,{place * 7.31:.2f},odd {place} canary"
         for place in range(300)
@@ -174,9 +166,7 @@ def test_no_file_that_is_written_holds_a_value_of_the_table(protection: str, tmp
         assert not [word for word in ("canary", "P00", "7.2026", "odd", "validValues:") if word in text]
 
 
-def test_nothing_that_is_there_is_replaced_unless_it_is_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_that_is_there_is_replaced_unless_it_is_asked_for(tmp_path, capsys):
     path = drafted(tmp_path, "accents")
     path.write_text("{}")
     table = tmp_path / "accents-2026-01.csv"
@@ -187,7 +177,7 @@ def test_nothing_that_is_there_is_replaced_unless_it_is_asked_for(
     assert json.loads(path.read_text())["subject_id"] == "N° dossier"
 
 
-def test_check_propose_is_the_same_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_propose_is_the_same_command(tmp_path, capsys):
     path = drafted(tmp_path, "accents")
     first, shown = path.read_text(), capsys.readouterr().out
     table = str(tmp_path / "accents-2026-01.csv")
@@ -196,7 +186,7 @@ def test_check_propose_is_the_same_command(tmp_path: Path, capsys: pytest.Captur
     assert (path.read_text(), capsys.readouterr().out) == (first, shown)
 
 
-def test_options_are_the_answers(tmp_path: Path) -> None:
+def test_options_are_the_answers(tmp_path):
     options = ["--subject-id", "PATIENT_ID", "--epsilon", "2.5", "--releases", "4", "--vintage", "first"]
     options += ["--population", "patients of Ely", "--purpose", "planning", "--unit", "visit"]
     options += ["--column", "ward=skip", "--column", "visited=year"]
@@ -213,16 +203,12 @@ def test_options_are_the_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("protection", ["dp", "k_anonymity", "syndiffix"])
-def test_the_page_calls_rows_of_different_people_what_the_person_called_them(
-    protection: str, tmp_path: Path
-) -> None:
+def test_the_page_calls_rows_of_different_people_what_the_person_called_them(protection, tmp_path):
     path = drafted(tmp_path, "sentinels", protection, "--one-row-each", "--unit", "visit")
     assert from_flat(json.loads(path.read_text())).report.unit == "visit"
 
 
-def test_an_id_of_each_row_is_told_from_one_of_people_with_several(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_id_of_each_row_is_told_from_one_of_people_with_several(tmp_path, capsys):
     rows = [f"{place},P{place % 150:04},{place % 7}" for place in range(300)]
     table = written(tmp_path, "t.csv", "case id,patient id,ward", *rows)
     told = "each row has its own 'case id', so a row is protected. 'patient id' recurs"
@@ -247,15 +233,13 @@ def test_an_id_of_each_row_is_told_from_one_of_people_with_several(
         (["--releases", "0"], "must be 1 or more"),
     ],
 )
-def test_what_can_not_be_taken_is_refused_and_nothing_is_written(
-    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_can_not_be_taken_is_refused_and_nothing_is_written(options, words, tmp_path, capsys):
     assert init(TABLES["visits"].write(tmp_path, "visits", 0), *options) == 2
     assert words in capsys.readouterr().err
     assert not list(tmp_path.glob("*.json")) and not list(tmp_path.glob("*.yaml"))
 
 
-def test_a_person_at_the_terminal_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_at_the_terminal_is_asked(tmp_path, monkeypatch):
     table = TABLES["visits"].write(tmp_path, "visits", 0)
     typed = ["nobody", "patient_id", "ward=text", "sex=nonsense", "visited=year", ""]
     typed += ["none", "dp", "-1", "0.5", "6", "patients", "the council", "visit"]
@@ -277,7 +261,7 @@ def test_a_person_at_the_terminal_is_asked(tmp_path: Path, monkeypatch: pytest.M
     assert "ward" not in flat["use_columns"]
 
 
-def test_a_configuration_says_how_its_table_is_read(tmp_path: Path) -> None:
+def test_a_configuration_says_how_its_table_is_read(tmp_path):
     (tmp_path / "t.data").write_text("".join(f"canary{place % 5} {place % 40}\n" for place in range(300)))
     flat = {
         "sensitive_microdata_path": str(tmp_path / "t.data"),
@@ -289,9 +273,7 @@ def test_a_configuration_says_how_its_table_is_read(tmp_path: Path) -> None:
     assert {key: found[key] for key in flat} == flat
 
 
-def test_an_id_that_may_be_a_person_s_and_recurs_is_taken_for_nobody_s_by_a_person_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_id_that_may_be_a_person_s_and_recurs_is_taken_for_nobody_s_by_a_person_alone(tmp_path, capsys):
     generator = np.random.default_rng(5)
     rows = [f"{generator.integers(1000, 1900)},{generator.integers(0, 2)}" for _ in range(3_000)]
     table = written(tmp_path, "stays.csv", "Pat,sex", *rows)
@@ -315,9 +297,7 @@ def _members(folder: Path, rows: int = 900) -> Path:
     return written(folder, "members.csv", "member,joined,region code,sex,town", *lines)
 
 
-def test_what_the_release_would_lose_is_told_with_what_keeps_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_release_would_lose_is_told_with_what_keeps_it(tmp_path, capsys):
     table, options = _members(tmp_path), ["--overwrite", "--subject-id", "member"]
     months = ["--column", "town=text", "--column", "region code=prefix:3"]
     assert init(table, *options, *months) == 0
@@ -334,9 +314,7 @@ def test_what_the_release_would_lose_is_told_with_what_keeps_it(
     assert "ATTENTION: 'joined'" not in capsys.readouterr().out, "at a larger epsilon months are kept"
 
 
-def test_a_wall_of_lost_columns_is_one_sentence_and_a_file_that_stays_with_the_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wall_of_lost_columns_is_one_sentence_and_a_file_that_stays_with_the_table(tmp_path, capsys):
     names = [f"answer_{letter}" for letter in "abcdefghijkl"]
     drawn = random.Random(1)
     rows = [",".join(f"w{drawn.randrange(90):02}" for _ in names) for _ in range(900)]
@@ -352,14 +330,14 @@ def test_a_wall_of_lost_columns_is_one_sentence_and_a_file_that_stays_with_the_t
     assert len(listed.read_text().splitlines()) >= lost
 
 
-def test_k_anonymity_needs_k_people_for_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_k_anonymity_needs_k_people_for_a_value(tmp_path, capsys):
     assert init(_members(tmp_path, 300), "--subject-id", "member", "--protection", "k_anonymity") == 0
     said = capsys.readouterr().out
     assert "ATTENTION: 'joined' will likely be empty in the release: a value needs about 10 people" in said
     assert "ATTENTION: 'sex'" not in said
 
 
-def test_what_codes_mean_is_asked_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_codes_mean_is_asked_and_written(tmp_path, capsys):
     table, options = _members(tmp_path), ["--overwrite", "--subject-id", "member"]
     assert init(table, *options) == 0
     asked = "Not asked: What do the codes of 'sex' mean? Taken: nothing."
@@ -386,15 +364,13 @@ def test_what_codes_mean_is_asked_and_written(tmp_path: Path, capsys: pytest.Cap
         ("town:1=Lyon", "its values are ranges of numbers"),
     ],
 )
-def test_what_codes_can_not_mean_is_refused(
-    said: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_codes_can_not_mean_is_refused(said, words, tmp_path, capsys):
     assert init(_members(tmp_path), "--subject-id", "member", "--value-names", said) == 2
     assert words in capsys.readouterr().err
     assert not (tmp_path / "members.json").exists()
 
 
-def test_under_syndiffix_dates_are_drafted_whole_with_their_formats(tmp_path: Path) -> None:
+def test_under_syndiffix_dates_are_drafted_whole_with_their_formats(tmp_path):
     days = [date(2024, 1, 1) + timedelta(days=place * 7 % 700) for place in range(300)]
     rows = []
     for place, day in enumerate(days):
@@ -423,7 +399,7 @@ ODD = "sep=;\nSex;sex;select;a:b;;note\n" + "".join(
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_a_file_of_an_odd_form_is_read_as_it_was_drafted(protection: str, tmp_path: Path) -> None:
+def test_a_file_of_an_odd_form_is_read_as_it_was_drafted(protection, tmp_path):
     (tmp_path / "odd.csv").write_text(ODD, encoding="utf-8")
     said = ["--header", "yes", "--one-row-each", "--protection", protection, "--vintage", "2026-01"]
     assert init(tmp_path / "odd.csv", *said) == 0
@@ -439,9 +415,7 @@ def test_a_file_of_an_odd_form_is_read_as_it_was_drafted(protection: str, tmp_pa
     assert [column.name for column in found.schema.columns] == ["Sex", "sex_2", "select", "a<colon>b", "note"]
 
 
-def test_a_column_that_follows_is_offered_and_check_says_what_leaving_it_costs(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_column_that_follows_is_offered_and_check_says_what_leaving_it_costs(tmp_path, capsys):
     regions = {"Ely": "east", "Deal": "south", "Rye": "south", "Looe": "west"}
     towns = [*regions] * 100
     rows = [f"{town},{regions[town]},{place % 7 % 2}" for place, town in enumerate(towns)]

@@ -40,7 +40,7 @@ def stop() -> None:
 
 
 @pytest.mark.parametrize("module", ["namedtuple_Nodes", "numba.core.serialize"])
-def test_the_exception_is_put_off_until_what_numba_calls_has_returned(module: str) -> None:
+def test_the_exception_is_put_off_until_what_numba_calls_has_returned(module):
     returned: list[bool] = []
     called = {"__name__": module, "stop": stop, "returned": returned}
     exec("def _numba_unpickle():\n    stop()\n    returned.append(True)", called)
@@ -51,12 +51,12 @@ def test_the_exception_is_put_off_until_what_numba_calls_has_returned(module: st
     assert returned == [True]
 
 
-def test_anywhere_else_it_is_raised_at_once() -> None:
+def test_anywhere_else_it_is_raised_at_once():
     with pytest.raises(KeyboardInterrupt):
         stop()
 
 
-def test_a_process_that_is_struck_at_any_time_is_stopped_and_does_not_crash() -> None:
+def test_a_process_that_is_struck_at_any_time_is_stopped_and_does_not_crash():
     done = subprocess.run([sys.executable, "-c", STRUCK], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -76,7 +76,7 @@ start()
 """
 
 
-def test_a_command_that_is_interrupted_while_it_is_loaded_shows_no_traceback() -> None:
+def test_a_command_that_is_interrupted_while_it_is_loaded_shows_no_traceback():
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False, cwd=root

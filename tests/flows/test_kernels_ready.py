@@ -1,16 +1,15 @@
-"""After `make setup` no run compiles a kernel: every regime, every mode, by a user who has never run it."""
+"""After `make kernels`, which `make test` has done, no run of a new user compiles one, of whatever mode."""
 
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from tests.flows import pipeline
 from tests.flows.processes import ROOT
-from tests.flows.test_runs import fresh_name
+from tests.flows.whole_runs import fresh_name
 
 _NAMES = ("MARGINALIA_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
 _NOT_OF_SYNDIFFIX = ("multi_value_columns", "domains", "sensitive_zeros")
@@ -25,12 +24,7 @@ MODES = (
 
 
 @pytest.mark.server
-def test_a_run_of_each_regime_and_mode_compiles_nothing(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "flows.command.warm_up", "all"], cwd=ROOT, check=True, capture_output=True
-    )
+def test_a_run_of_each_regime_and_mode_compiles_nothing(tmp_path):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(2000))
     dataset = fresh_name("ready")
     base = {
@@ -74,10 +68,7 @@ for number in (300, 30_000):  # one shard, and several
 """
 
 
-def test_fitted_synthesis_compiles_nothing(tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "flows.command.warm_up", "all"], cwd=ROOT, check=True, capture_output=True
-    )
+def test_fitted_synthesis_compiles_nothing(tmp_path):
     kept = {name: value for name, value in os.environ.items() if name not in _NAMES}
     done = subprocess.run(
         [sys.executable, "-c", FITTED],

@@ -31,8 +31,8 @@ def _arrives(folder: Path, vintage: str) -> None:
 
 
 def test_a_late_vintage_leaves_nothing_and_the_same_run_releases_it_once_it_is_there(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, capfd
+):
     assert command.main(["run", "--agg", _asked(tmp_path, "2026-11")]) == 5
     assert "people-2026-11.csv, but it is not there yet" in capfd.readouterr().err
     assert not own_ledger.exists() and not (tmp_path / "out").exists()
@@ -55,9 +55,7 @@ def _events(server: str, dataset: str) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flow", [measure, syndiffix], ids=lambda flow: str(flow.name))
-def test_a_late_input_is_announced_in_public_words(
-    flow: Any, tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_late_input_is_announced_in_public_words(flow, tmp_path, prefect_server):
     dataset = f"late-{flow.name}"
     flat = pipeline.flat(tmp_path) if flow is measure else pipeline.anonymous(tmp_path)
     if flow is syndiffix:
@@ -74,9 +72,7 @@ def test_a_late_input_is_announced_in_public_words(
     assert phases(dataset) == []
 
 
-def test_a_stop_by_a_strict_contract_is_noted_of_the_files_of_all_vintages(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_stop_by_a_strict_contract_is_noted_of_the_files_of_all_vintages(tmp_path):
     # So a budget that another vintage's file begins under another name tells of it, whatever its columns.
     _arrives(tmp_path, "2026-11")
     changes: dict[str, Any] = {"use_columns": ["sex"], "bins": {}, "domains": {}, "sensitive_zeros": []}

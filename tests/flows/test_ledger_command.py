@@ -25,9 +25,7 @@ def drawn(own_ledger: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     return own_ledger
 
 
-def test_spent_left_and_verified_in_words_and_as_json(
-    drawn: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_spent_left_and_verified_in_words_and_as_json(drawn, capsys):
     words = told(capsys, "people")
     assert "of the budget (mu^2), epsilon" in words
     assert "more releases at the setting of the latest release, 2026-01 (epsilon 1, delta 1e-06)" in words
@@ -42,9 +40,7 @@ def test_spent_left_and_verified_in_words_and_as_json(
     assert json.loads(told(capsys, "--json"))["datasets"] == [facts]
 
 
-def test_an_export_is_verified_without_the_ledger(
-    drawn: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_is_verified_without_the_ledger(drawn, tmp_path, capsys, monkeypatch):
     file = tmp_path / "export.jsonl"
     assert "to auditors alone" in told(capsys, "people", "--export", str(file))
     assert "name another" in told(capsys, "people", "--export", str(file), code=2)
@@ -71,9 +67,7 @@ def test_an_export_is_verified_without_the_ledger(
         (("people", "--configuration", "missing.json"), "missing.json"),
     ],
 )
-def test_options_that_would_be_ignored_are_refused(
-    drawn: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: str
-) -> None:
+def test_options_that_would_be_ignored_are_refused(drawn, capsys, arguments, words):
     head = open_ledger().head()
     assert words in told(capsys, *arguments, code=2)
     assert open_ledger().head() == head

@@ -48,7 +48,7 @@ def told(capfd: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -
     return said.err if code else said.out
 
 
-def test_from_a_file_back_and_forth(release: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_from_a_file_back_and_forth(release, capfd):
     said = told(capfd, release / "people_records.tsv")
     first, back, forth = (
         said.partition("Made from, back to the table:")[0],
@@ -64,13 +64,11 @@ def test_from_a_file_back_and_forth(release: Path, capfd: pytest.CaptureFixture[
     )
 
 
-def test_a_file_in_a_folder_of_the_release(release: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_file_in_a_folder_of_the_release(release, capfd):
     assert "tables/1.parquet, of dataset people" in told(capfd, release / "tables" / "1.parquet")
 
 
-def test_a_file_and_its_manifest_are_enough(
-    release: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_and_its_manifest_are_enough(release, tmp_path, capfd):
     alone = tmp_path / "alone"
     alone.mkdir()
     for name in ("people_data_showcase.html", "MANIFEST.json"):
@@ -81,16 +79,14 @@ def test_a_file_and_its_manifest_are_enough(
 
 
 @pytest.mark.parametrize("changed", ["people_records.tsv", "people_data_showcase.html", LINEAGE])
-def test_a_changed_file_is_named(changed: str, release: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_file_is_named(changed, release, capfd):
     with (release / changed).open("a") as file:
         file.write(" ")
     said = told(capfd, release / "people_records.tsv", code=1)
     assert f"{release / changed} is not what MANIFEST.json says" in said
 
 
-def test_a_statement_of_another_measurement_is_named(
-    release: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_statement_of_another_measurement_is_named(release, capfd):
     body = json.loads((release / LINEAGE).read_text().replace('"abc"', '"another"'))
     (release / LINEAGE).write_text(json.dumps(body))
     manifest = json.loads((release / "MANIFEST.json").read_text())
@@ -99,9 +95,7 @@ def test_a_statement_of_another_measurement_is_named(
     assert "privacy.json is not what" in told(capfd, release / "people_data_showcase.html", code=1)
 
 
-def test_what_can_not_be_answered_says_why(
-    release: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_can_not_be_answered_says_why(release, tmp_path, capfd):
     assert "does not exist" in told(capfd, release / "people_record.tsv", code=2)
     (release / "people_record.tsv").touch()
     assert "did you mean people_records.tsv?" in told(capfd, release / "people_record.tsv", code=2)
@@ -111,9 +105,7 @@ def test_what_can_not_be_answered_says_why(
     assert "can't be read" in told(capfd, release / "people_data_showcase.html", code=2)
 
 
-def test_what_was_found_wrong_with_the_release_is_told(
-    release: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_found_wrong_with_the_release_is_told(release, capsys):
     assert command.main(["errata", str(release), "--withdraw", "It is of a test table."]) == 0
     capsys.readouterr()
     assert command.main(["lineage", str(release / "people_data_showcase.html")]) == 0

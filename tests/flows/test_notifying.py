@@ -26,7 +26,7 @@ def told(template: str, message: str | None, name: str = "Failed") -> str:
         (InputError("No."), "Failed"),
     ],
 )
-def test_the_subject_names_the_cause_and_the_body_says_what_to_do(error: Exception, cause: str) -> None:
+def test_the_subject_names_the_cause_and_the_body_says_what_to_do(error, cause):
     message = f"Flow run encountered an exception: {type(error).__name__}: {error}"
     assert told(FAILED.subject, message) == f"release of people: {cause}"
     said, *more = told(FAILED.body, message).splitlines()
@@ -34,6 +34,6 @@ def test_the_subject_names_the_cause_and_the_body_says_what_to_do(error: Excepti
     assert bool(more) is isinstance(error, BudgetExhausted)
 
 
-def test_a_run_that_died_without_a_word_is_told_of_too() -> None:
+def test_a_run_that_died_without_a_word_is_told_of_too():
     assert told(FAILED.subject, None, "Crashed") == "release of people: Crashed"
     assert told(FAILED.body, None) == ""

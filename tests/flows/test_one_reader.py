@@ -34,7 +34,6 @@ def write(folder: Path, name: str = "people.csv", **changes: Any) -> Path:
     return folder / "configuration.json"
 
 
-@pytest.mark.usefixtures("own_ledger")
 @pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_quoted_header_is_known_by_all_its_spellings_in_every_regime(tmp_path, regime, spelling, capsys):
@@ -44,7 +43,6 @@ def test_a_quoted_header_is_known_by_all_its_spellings_in_every_regime(tmp_path,
     assert "age, town" in shown
 
 
-@pytest.mark.usefixtures("own_ledger")
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_and_by_the_command_and_its_output(tmp_path, spelling):
     write(tmp_path)
@@ -54,7 +52,6 @@ def test_and_by_the_command_and_its_output(tmp_path, spelling):
     assert syndiffix_people.read(tmp_path / "out.csv")[0] == ["age", "town"]
 
 
-@pytest.mark.usefixtures("own_ledger")
 @pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_every_command_that_needs_no_server_opens_the_table_once(tmp_path, name, encoding):
@@ -74,7 +71,7 @@ def test_every_command_that_needs_no_server_opens_the_table_once(tmp_path, name,
         assert OPENED.count(table) == 1, arguments
 
 
-@pytest.mark.usefixtures("own_ledger", "prefect_server")
+@pytest.mark.server
 @pytest.mark.parametrize("regime", REGIMES)
 def test_a_whole_run_opens_the_table_once(tmp_path, regime):
     path = write(tmp_path, "people.csv.gz", subject_id="'ID'", encoding="cp1252", **REGIMES[regime])

@@ -1,7 +1,6 @@
 """Of a table with too many pairs of columns to measure: everything that is read says how many were."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +13,7 @@ pytestmark = pytest.mark.server
 _COLUMNS, _PAIRS = 50, 50 * 49 // 2
 
 
-def test_how_many_of_all_pairs_were_measured_stands_wherever_the_error_of_pairs_does(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_how_many_of_all_pairs_were_measured_stands_wherever_the_error_of_pairs_does(tmp_path, capfd):
     draw = np.random.default_rng(1)
     names = [f"q{place:02}" for place in range(_COLUMNS)]
     with (tmp_path / "answers.csv").open("w", newline="") as file:

@@ -18,7 +18,7 @@ from tests.flows import pipeline
 FORM = parameter_schema(release).model_dump_for_openapi()
 
 
-def test_the_form_has_four_fields_each_with_a_description() -> None:
+def test_the_form_has_four_fields_each_with_a_description():
     fields = FORM["properties"]
     assert list(fields) == ["configuration", "vintage", "last", "overrides"]
     assert all(len(field["description"]) > 60 and "position" in field for field in fields.values())
@@ -42,19 +42,19 @@ def test_the_form_has_four_fields_each_with_a_description() -> None:
         {"vintage": "2026-11"},
     ],
 )
-def test_the_server_refuses_what_no_run_could_use(filled: dict[str, Any]) -> None:
+def test_the_server_refuses_what_no_run_could_use(filled):
     validator = jsonschema.Draft202012Validator(FORM)
     assert list(validator.iter_errors(filled))
     for key in ("epsilon", *ALLOWED):
         assert not list(validator.iter_errors({"configuration": "people.json", "overrides": {key: 1}}))
 
 
-def test_what_may_be_overridden_is_named_as_in_a_file() -> None:
+def test_what_may_be_overridden_is_named_as_in_a_file():
     assert set(ALLOWED) <= set(PLACES)
     assert apply_overrides({}, dict.fromkeys(ALLOWED, 1)) == dict.fromkeys(ALLOWED, 1)
 
 
-def test_overrides_take_the_place_of_keys() -> None:
+def test_overrides_take_the_place_of_keys():
     flat = {"reporting_length": 3, "prefix": "people"}
     assert apply_overrides(flat, {"reporting_length": 2, "parallel_jobs": 1}) == {
         "reporting_length": 2, "prefix": "people", "parallel_jobs": 1
@@ -75,9 +75,7 @@ def test_overrides_take_the_place_of_keys() -> None:
         ({"vintage": "8374652"}, "vintage"),
     ],
 )
-def test_what_may_be_secret_is_refused_by_its_key_and_not_repeated(
-    overrides: dict[str, Any], named: str
-) -> None:
+def test_what_may_be_secret_is_refused_by_its_key_and_not_repeated(overrides, named):
     with pytest.raises(ParameterError) as caught:
         apply_overrides({}, overrides)
     assert f"overrides must not hold {named}" in str(caught.value)
@@ -101,7 +99,7 @@ def test_what_may_be_secret_is_refused_by_its_key_and_not_repeated(
         "publish_to",
     ],
 )
-def test_whose_data_it_is_and_what_protects_and_charges_it_is_for_the_file_alone(key: str) -> None:
+def test_whose_data_it_is_and_what_protects_and_charges_it_is_for_the_file_alone(key):
     """From the form, a strict contract would be a free question, and another dataset another budget."""
     with pytest.raises(ParameterError, match=f"overrides must not hold {key}"):
         apply_overrides({}, {key: "anything"})
@@ -113,9 +111,7 @@ def write(folder: Path, body: dict[str, Any]) -> str:
     return str(folder / "people.json")
 
 
-def test_a_run_works_in_the_folder_in_which_its_deployment_was_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_works_in_the_folder_in_which_its_deployment_was_made(tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
@@ -132,9 +128,7 @@ def test_a_run_works_in_the_folder_in_which_its_deployment_was_made(
 
 
 @pytest.mark.server
-def test_a_run_by_hand_names_its_vintage_and_what_it_changes(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_run_by_hand_names_its_vintage_and_what_it_changes(tmp_path):
     """One claim after the other on one file: each flow's first call costs seconds."""
     body = pipeline.flat(tmp_path, dataset="by-hand")
     del body["vintage"]
@@ -155,7 +149,7 @@ def test_a_run_by_hand_names_its_vintage_and_what_it_changes(
 
 
 @pytest.mark.server
-def test_a_batch_is_released_by_the_same_form(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+def test_a_batch_is_released_by_the_same_form(tmp_path):
     base = pipeline.anonymous(tmp_path, dataset="batched")
     del base["vintage"]
     runs = {"lengths": [{"name": "one", "reporting_length": 1}, {"name": "two", "vintage": "own"}]}

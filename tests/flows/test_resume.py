@@ -14,6 +14,11 @@ import pytest
 from flows.command import main as command
 from tests.flows import pipeline
 from tests.flows.processes import (
+    BEFORE_LEAVE,
+    LOST,
+    NOT_RESERVED,
+    POINTS,
+    PUBLISHED,
     ROOT,
     Blow,
     Run,
@@ -25,38 +30,23 @@ from tests.flows.processes import (
     unfinished,
 )
 
-pytestmark = [pytest.mark.server, pytest.mark.usefixtures("own_ledger", "prefect_server")]
+pytestmark = pytest.mark.server
 
-#: Where a run is struck -> the call after which it is, and the path that the call is given.
-POINTS = {
-    "during encode": ("mkdir", r"/\.coded_records-"),
-    "after encode": ("rename", r"/coded_records$"),
-    "before drawing": ("mkdir", r"/measurements/[^/]*\.part$"),
-    "during drawing": ("open", r"/measurements/[^/]*\.part/"),
-    "after the measurement": ("rename", r"/measurements/[^/]*(?<!\.part)$"),
-    "during hand-over": ("mkdir", r"/measurement/people/\."),
-    "during normalise": ("mkdir", r"/\.aggregates-"),
-    "during generate": ("mkdir", r"/\.synthetic_records-"),
-    "during publish": ("mkdir", r"/\.\.candidate-"),
-    "before latest": ("rename", r"/2026-11-1$"),
-    "during count": ("mkdir", r"/\.marginals-"),
-    "during sensitive evaluation": ("mkdir", r"/out/sensitive/.*/\.evaluation-"),
-}
-#: What is charged after a kill and a clean resume; elsewhere one committed draw.
-LOST = {"during drawing": ["lost", "commit"]}
-#: What an interrupt leaves in the ledger; the drawing window holds it back until the measurement is kept.
-BEFORE_LEAVE = {"before drawing": ["void"]}
-NOT_RESERVED = ("during encode", "after encode")
-#: The release is out before these.
-PUBLISHED = ("before latest", "during count", "during sensitive evaluation")
+#: Struck in the ordinary suite: before anything is kept, around the draw, and around the release.
+_KILLED = ("during encode", "during drawing", "after the measurement", "during hand-over", "before latest")
+_INTERRUPTED = ("during encode", "before drawing", "during generate", "during publish", "during count")
+
+
+def points(ordinary):
+    return [pytest.param(point, marks=[] if point in ordinary else [pytest.mark.slow]) for point in POINTS]
 
 
 def blow(point: str, number: signal.Signals) -> Blow:
     return Blow(number, *POINTS[point])
 
 
-@pytest.mark.parametrize("point", POINTS)
-def test_kill_and_clean_resume(point: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("point", points(_KILLED))
+def test_kill_and_clean_resume(point, tmp_path):
     path = configuration_file(tmp_path)
     killed = Run(tmp_path, ["run", str(path)], blow(point, signal.SIGKILL))
     assert killed.finish() == -signal.SIGKILL, killed.said
@@ -72,10 +62,13 @@ def test_kill_and_clean_resume(point: str, tmp_path: Path) -> None:
     assert list((tmp_path / "out" / "sensitive" / "people").glob("*/evaluation/evaluation.json"))
 
 
-@pytest.mark.parametrize(("point", "is_said"), [("after the measurement", True), ("during drawing", False)])
+@pytest.mark.parametrize(
+    ("point", "is_said"),
+    [("after the measurement", True), pytest.param("during drawing", False, marks=pytest.mark.slow)],
+)
 def test_a_table_that_changed_after_a_draw_is_told_also_where_the_run_died_right_after_it(
-    point: str, is_said: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+    point, is_said, tmp_path, capfd
+):
     path = configuration_file(tmp_path)
     killed = Run(tmp_path, ["run", str(path), "--agg"], blow(point, signal.SIGKILL))
     assert killed.finish() == -signal.SIGKILL, killed.said
@@ -86,10 +79,8 @@ def test_a_table_that_changed_after_a_draw_is_told_also_where_the_run_died_right
     assert phases() == LOST.get(point, ["commit"])
 
 
-@pytest.mark.parametrize("point", POINTS)
-def test_interrupt_leaves_nothing_partial(
-    point: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize("point", points(_INTERRUPTED))
+def test_interrupt_leaves_nothing_partial(point, tmp_path, capfd):
     path = configuration_file(tmp_path)
     with struck(blow(point, signal.SIGINT)) as struck_at:
         assert command.main(["run", str(path)]) == 130
@@ -104,9 +95,7 @@ def test_interrupt_leaves_nothing_partial(
     assert phases() == expected
 
 
-def test_a_run_interrupted_while_drawing_is_resumed_without_a_draw(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_interrupted_while_drawing_is_resumed_without_a_draw(tmp_path, capfd):
     path = configuration_file(tmp_path)
     with struck(blow("during drawing", signal.SIGINT)):
         assert command.main(["run", str(path)]) == 130
@@ -116,7 +105,7 @@ def test_a_run_interrupted_while_drawing_is_resumed_without_a_draw(
     assert_whole(tmp_path)
 
 
-def test_the_command_ends_on_sigterm_with_143_and_one_line(tmp_path: Path) -> None:
+def test_the_command_ends_on_sigterm_with_143_and_one_line(tmp_path):
     path = configuration_file(tmp_path)
     stopped = Run(tmp_path, ["run", str(path)], blow("during generate", signal.SIGTERM))
     assert stopped.finish() == 143, stopped.said
@@ -127,9 +116,7 @@ def test_the_command_ends_on_sigterm_with_143_and_one_line(tmp_path: Path) -> No
     assert phases() == ["commit"]
 
 
-def test_a_changed_intermediate_is_an_error_and_a_deleted_one_is_made_again(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_changed_intermediate_is_an_error_and_a_deleted_one_is_made_again(tmp_path, capfd):
     path = configuration_file(tmp_path)
     assert command.main(["run", str(path)]) == 0
     capfd.readouterr()
@@ -146,9 +133,7 @@ def test_a_changed_intermediate_is_an_error_and_a_deleted_one_is_made_again(
     assert phases() == ["commit"]
 
 
-def test_a_changed_measurement_is_an_error_and_is_never_made_again(
-    tmp_path: Path, own_ledger: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_changed_measurement_is_an_error_and_is_never_made_again(tmp_path, own_ledger, capfd):
     path = configuration_file(tmp_path)
     assert command.main(["run", "--aggregate", str(path)]) == 0
     capfd.readouterr()
@@ -160,9 +145,7 @@ def test_a_changed_measurement_is_an_error_and_is_never_made_again(
     assert phases() == ["commit"]
 
 
-def test_a_ledger_that_a_release_does_not_know_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_ledger_that_a_release_does_not_know_is_refused(tmp_path, monkeypatch, capfd):
     path = configuration_file(tmp_path)
     assert command.main(["run", "--aggregate", str(path)]) == 0
     monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
@@ -192,11 +175,9 @@ def _resize(place: Path, size: str) -> None:
 
 
 @pytest.mark.needs_tmpfs
-def test_full_disk_is_told_and_the_run_resumed(
-    tmp_path: Path, small_disk: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_full_disk_is_told_and_the_run_resumed(tmp_path, small_disk, capfd):
     path = configuration_file(tmp_path)
-    for size in ("16k", "48k", "128k", "256k"):
+    for size in ("16k", "128k", "256k"):
         _resize(small_disk, size)
         capfd.readouterr()
         code = command.main(["run", str(path)])
@@ -215,7 +196,8 @@ def test_full_disk_is_told_and_the_run_resumed(
     assert unfinished(tmp_path) == []
 
 
-def test_the_command_in_a_fresh_interpreter_is_killed_and_resumed(tmp_path: Path, own_ledger: Path) -> None:
+@pytest.mark.slow
+def test_the_command_in_a_fresh_interpreter_is_killed_and_resumed(tmp_path, own_ledger):
     path = configuration_file(tmp_path)
     line = [sys.executable, "-m", "flows", "run", str(path)]
     started = subprocess.Popen(line, cwd=ROOT, stderr=subprocess.DEVNULL)

@@ -8,7 +8,6 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ from tasks.caching import StoredTableSerializer
 from tasks.core.errors import InputError
 from tests.flows.processes import configuration_file
 from tests.flows.server_objects import Known, known
-from tests.flows.test_runs import fresh_name
+from tests.flows.whole_runs import fresh_name
 
 
 def logged(url: str, dataset: str, last: str = "Finished in state Failed") -> Known:
@@ -34,9 +33,7 @@ def logged(url: str, dataset: str, last: str = "Finished in state Failed") -> Kn
 
 
 @pytest.mark.server
-def test_a_failed_run_is_linked_to_its_new_page_and_logs_only_why_it_failed(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_run_is_linked_to_its_new_page_and_logs_only_why_it_failed(tmp_path, prefect_server, capfd):
     dataset = fresh_name("failed")
     path = configuration_file(tmp_path, dataset=dataset)
     with (tmp_path / "people.csv").open("a") as file:
@@ -60,8 +57,8 @@ def test_a_failed_run_is_linked_to_its_new_page_and_logs_only_why_it_failed(
 
 @pytest.mark.server
 def test_what_a_run_tells_is_in_its_log_once_but_for_what_depends_on_raw_data(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, prefect_server, capfd
+):
     dataset = fresh_name("telling")
     path = configuration_file(tmp_path, dataset=dataset, privacy={}, domains={"sex": ["m", "f", "zqx"]})
     assert command.main(["run", str(path)]) == 0
@@ -119,8 +116,8 @@ def address() -> Iterator[str]:
     ],
 )
 def test_a_server_without_the_new_interface_is_linked_to_the_old_one(
-    told: Any, below: str, version: str, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    told, below, version, address, monkeypatch
+):
     from prefect.settings import PREFECT_UI_URL, temporary_settings
 
     monkeypatch.setattr(Answering, "told", told)
@@ -128,7 +125,7 @@ def test_a_server_without_the_new_interface_is_linked_to_the_old_one(
         assert page_of_run("1234") == f"{address}{below}{version}/runs/flow-run/1234"
 
 
-def test_what_a_step_raised_is_kept_as_a_text_without_cells() -> None:
+def test_what_a_step_raised_is_kept_as_a_text_without_cells():
     serializer = StoredTableSerializer(root="nowhere")
     ours = InputError("The input must be a table.", operator_detail="row 7: Aberwick")
     for error, kept in ((ours, "The input must be a table."), (ValueError("Aberwick"), "ValueError")):

@@ -52,9 +52,7 @@ def _put(s3: Any, name: str, rows: list[list[str]], folder: Path) -> None:
     path.unlink()
 
 
-def test_a_header_is_read_without_fetching_the_table_and_a_run_reads_one_table(
-    s3: Any, tmp_path: Path
-) -> None:
+def test_a_header_is_read_without_fetching_the_table_and_a_run_reads_one_table(s3, tmp_path):
     _put(s3, "people.csv", pipeline.rows(2000), tmp_path)
     source = InputFile(Path(f"s3://{BUCKET}/people.csv"))
     assert source.headers.names == pipeline.HEADER
@@ -66,7 +64,7 @@ def test_a_header_is_read_without_fetching_the_table_and_a_run_reads_one_table(
     assert (opened.sha256(), list(tmp_path.iterdir())) == (digest, [])
 
 
-def test_a_table_that_is_replaced_before_it_is_fetched_is_refused(s3: Any, tmp_path: Path) -> None:
+def test_a_table_that_is_replaced_before_it_is_fetched_is_refused(s3, tmp_path):
     _put(s3, "people.csv", pipeline.rows(100), tmp_path)
     source = InputFile(Path(f"s3://{BUCKET}/people.csv"))
     assert source.headers
@@ -75,9 +73,7 @@ def test_a_table_that_is_replaced_before_it_is_fetched_is_refused(s3: Any, tmp_p
         source.opened.sha256()
 
 
-def test_refusals_say_a_code_and_no_credential(
-    s3: Any, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals_say_a_code_and_no_credential(s3, address, monkeypatch):
     with pytest.raises(InputError, match=f"s3://{BUCKET}/none.csv does not exist"):
         _ = InputFile(Path(f"s3://{BUCKET}/none.csv")).opened
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")  # nobody listens there
@@ -90,7 +86,7 @@ def test_refusals_say_a_code_and_no_credential(
         assert hidden not in said
 
 
-def test_only_the_code_of_what_storage_says_is_told() -> None:
+def test_only_the_code_of_what_storage_says_is_told():
     from botocore.exceptions import ClientError
 
     def refused() -> None:
@@ -102,7 +98,7 @@ def test_only_the_code_of_what_storage_says_is_told() -> None:
     assert "zqx" not in str(raised.value)
 
 
-def test_what_can_not_be_used_is_refused_by_its_key(tmp_path: Path) -> None:
+def test_what_can_not_be_used_is_refused_by_its_key(tmp_path):
     def refused(**keys: object) -> str:
         with pytest.raises(ParameterError) as raised:
             from_flat(pipeline.flat(tmp_path, **keys))
@@ -123,9 +119,7 @@ def test_what_can_not_be_used_is_refused_by_its_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.server
-def test_a_run_reads_its_vintage_from_s3_and_copies_the_whole_release_there(
-    s3: Any, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_reads_its_vintage_from_s3_and_copies_the_whole_release_there(s3, tmp_path, capfd):
     s3.create_bucket(Bucket="open")
     asked = {
         "sensitive_microdata_path": f"s3://{BUCKET}/people-{{vintage}}.csv",
@@ -170,9 +164,7 @@ def test_a_run_reads_its_vintage_from_s3_and_copies_the_whole_release_there(
     assert "AWS_ENDPOINT_URL" in os.environ
 
 
-def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(
-    s3: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(s3, tmp_path, capfd, monkeypatch):
     from tasks.public import copy
 
     home, bucket = released(tmp_path / "release" / "people", "2026-10-1", "2026-11-1", "2026-12-1"), "errata"
@@ -204,7 +196,7 @@ def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(
     assert "It is, too." in str(there("2026-10-1/ERRATA.md")) and there("latest") is None
 
 
-def test_check_judges_the_last_file_that_is_in_storage(tmp_path: Path) -> None:
+def test_check_judges_the_last_file_that_is_in_storage(tmp_path):
     import fsspec
 
     from tasks.plan.input_file import choose_vintage_to_check
@@ -217,9 +209,7 @@ def test_check_judges_the_last_file_that_is_in_storage(tmp_path: Path) -> None:
     assert choose_vintage_to_check(asked).vintage == "2026-12"
 
 
-def test_readers_see_the_manifest_last_and_latest_after_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_readers_see_the_manifest_last_and_latest_after_it(tmp_path, monkeypatch):
     import fsspec
 
     from tasks.public import copy

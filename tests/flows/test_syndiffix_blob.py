@@ -9,8 +9,6 @@ import pytest
 from tasks.core.ledger.place import ledger_place
 from tests.flows.syndiffix_people import people, read, run, write
 
-pytestmark = pytest.mark.usefixtures("own_ledger")
-
 
 @pytest.fixture
 def blob(table, tmp_path):

@@ -20,7 +20,6 @@ from tests.flows.processes import Blow, struck
 from tests.flows.syndiffix_people import HEADER, people, read, run, write
 
 TOKEN = "tell-nobody"
-pytestmark = pytest.mark.usefixtures("own_ledger")
 
 
 class TestForms:

@@ -79,8 +79,8 @@ def ledger(tmp_path_factory, monkeypatch):
 
 def seeds(table, arguments):
     """What all noise follows from under some options: whose the rows are, the headers, the salt."""
-    options = syndiffix_options.unfold(parser().parse_args([str(table), *arguments]))
-    _, made = syndiffix_command._prepared(options, syndiffix_command._asked(options), lambda *_: None)
+    options = syndiffix_options.expand_wrapper_options(parser().parse_args([str(table), *arguments]))
+    _, made = syndiffix_command._prepare(options, syndiffix_command._read_request(options), lambda *_: None)
     names = sorted(column.name for column in made.columns)
     return made._hashes.tolist(), names, made.parameters.anonymization.salt
 

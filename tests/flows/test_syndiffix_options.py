@@ -29,9 +29,6 @@ from tasks.core.syndiffix.settings import (
 from tasks.core.tables.header import InputFile
 from tests.flows.syndiffix_people import HEADER, run, usage
 
-pytestmark = pytest.mark.usefixtures("own_ledger")
-
-
 EVERY_OPTION = {
     "--lcf-low-threshold": "2", "-lcf": "2", "--threshold-sd": "0.5", "-thresh_sd": "0.5",
     "--low-mean-gap": "1", "--layer-noise-sd": "2", "-noise_sd": "2", "--outlier-count": "1 2",
@@ -246,10 +243,10 @@ def test_each_option_becomes_its_parameter():
         "--clustering-maincolumn b --clustering-samplesize 19 --clustering-maxweight 20 "
         "--clustering-thresh-merge 0.75 --clustering-solver-alpha 0.125"
     )
-    options = syndiffix_options.unfold(parser.parse_args(numbers.split()))
+    options = syndiffix_options.expand_wrapper_options(parser.parse_args(numbers.split()))
     salt = bytes(range(32))
     assert SynDiffixParameters.of(
-        syndiffix_settings.section_of(options, ["a", "b"]), salt
+        syndiffix_settings.settings_section(options, ["a", "b"]), salt
     ) == SynDiffixParameters(
         AnonymizationParameters(
             salt, SuppressionParameters(4, 0.5, 1.5), FlatteningInterval(1, 6), FlatteningInterval(3, 7), 0.25
@@ -270,8 +267,8 @@ STITCHED = (
 def chosen(arguments):
     parser = argparse.ArgumentParser(allow_abbrev=False)
     syndiffix_options.add_arguments(parser)
-    options = syndiffix_options.unfold(parser.parse_args(["t.csv", *arguments]))
-    found = SynDiffixParameters.of(syndiffix_settings.section_of(options, COLUMNS)).clustering
+    options = syndiffix_options.expand_wrapper_options(parser.parse_args(["t.csv", *arguments]))
+    found = SynDiffixParameters.of(syndiffix_settings.settings_section(options, COLUMNS)).clustering
     return with_ids(found, COLUMNS)
 
 
@@ -431,11 +428,11 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     parser = argparse.ArgumentParser(allow_abbrev=False)
     syndiffix_options.add_arguments(parser)
     options = parser.parse_args([str(table), str(tmp_path / "out"), *numbers.split(), *CHOICES[choice]])
-    options = syndiffix_options.unfold(options)
+    options = syndiffix_options.expand_wrapper_options(options)
     dated = ChosenColumn("city", reading=CellReading(date_formats=("%d.%m.%Y", "%Y")))
     columns = [parse_column("age:i"), dated, ChosenColumn("a:i")]
     names = [column.name for column in columns]
-    section = syndiffix_settings.section_of(options, names)
+    section = syndiffix_settings.settings_section(options, names)
     source = InputFile(table)
     configuration = from_flat(syndiffix_command.flat_configuration(options, source, columns, section))
     settings = configuration.protection

@@ -42,9 +42,7 @@ def _write(folder: Path, rows: list[list[str]]) -> None:
 
 
 @pytest.mark.slow
-def test_without_the_key_an_unchanged_table_is_drawn_and_charged_as_ever(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_without_the_key_an_unchanged_table_is_drawn_and_charged_as_ever(tmp_path):
     _write(tmp_path, ROWS)
     for vintage in ("1", "2"):
         assert "unchanged" not in _run(_asked(tmp_path, vintage))
@@ -61,9 +59,7 @@ def test_without_the_key_an_unchanged_table_is_drawn_and_charged_as_ever(
     assert len({release_name(each, describe(each)) for each in (again, skipping)}) == 1
 
 
-def test_skip_draws_a_changed_table_alone_and_every_statement_tells_so(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_skip_draws_a_changed_table_alone_and_every_statement_tells_so(tmp_path, capfd):
     _write(tmp_path, ROWS)
     first = _run(_asked(tmp_path, "1", on_unchanged="skip"))
     _write(tmp_path, ROWS[::-1])  # the order of rows is not counted
@@ -91,9 +87,7 @@ def test_skip_draws_a_changed_table_alone_and_every_statement_tells_so(
 
 
 @pytest.mark.slow
-def test_a_change_of_policy_is_told_by_later_releases(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_change_of_policy_is_told_by_later_releases(tmp_path):
     _write(tmp_path, ROWS)
     assert "unchanged" not in _run(_asked(tmp_path, "2", on_unchanged="skip"))
     assert "unchanged" in _run(_asked(tmp_path, "3", on_unchanged="skip"))
@@ -110,9 +104,7 @@ def test_a_change_of_policy_is_told_by_later_releases(
     assert phases() == 4 * ["commit"]
 
 
-def test_a_dataset_that_has_releases_drawn_whatever_the_table_is_never_skips(
-    tmp_path: Path, own_ledger: Path
-) -> None:
+def test_a_dataset_that_has_releases_drawn_whatever_the_table_is_never_skips(tmp_path):
     from tasks.core.errors import ParameterError
     from tests.sensitive.test_protect import measured
 
@@ -133,9 +125,7 @@ def test_a_dataset_that_has_releases_drawn_whatever_the_table_is_never_skips(
 
 
 @pytest.mark.slow
-def test_a_lost_draw_of_a_changed_table_is_made_up_for_by_the_next_run(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_draw_of_a_changed_table_is_made_up_for_by_the_next_run(tmp_path, monkeypatch):
     from tasks.core.errors import MeasurementLost
     from tasks.core.ledger import mechanisms
 
@@ -155,9 +145,7 @@ def test_a_lost_draw_of_a_changed_table_is_made_up_for_by_the_next_run(
 
 
 @pytest.mark.slow
-def test_a_budget_that_is_spent_refuses_whatever_the_table_is(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_budget_that_is_spent_refuses_whatever_the_table_is(tmp_path):
     from tasks.core.errors import BudgetExhausted
 
     _write(tmp_path, ROWS)
@@ -174,9 +162,7 @@ def _anonymous(folder: Path, vintage: str, **changes: Any) -> RunConfiguration:
 
 
 @pytest.mark.slow
-def test_k_anonymity_releases_nothing_new_of_an_unchanged_table(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_k_anonymity_releases_nothing_new_of_an_unchanged_table(tmp_path):
     from prefect.client.orchestration import get_client
 
     _write(tmp_path, ROWS)
@@ -207,9 +193,7 @@ def test_k_anonymity_releases_nothing_new_of_an_unchanged_table(
 
 
 @pytest.mark.slow
-def test_measuring_alone_hands_over_nothing_new_and_publishing_finds_the_release(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_measuring_alone_hands_over_nothing_new_and_publishing_finds_the_release(tmp_path):
     from flows.publish import publish
 
     _write(tmp_path, ROWS)
@@ -220,9 +204,7 @@ def test_measuring_alone_hands_over_nothing_new_and_publishing_finds_the_release
 
 
 @pytest.mark.slow
-def test_syndiffix_releases_nothing_new_of_an_unchanged_table(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_syndiffix_releases_nothing_new_of_an_unchanged_table(tmp_path):
     _write(tmp_path, ROWS)
     flat = pipeline.anonymous(tmp_path)
     flat = {key: flat[key] for key in ("sensitive_microdata_path", "subject_id", "output_dir", "prefix")}
@@ -239,9 +221,7 @@ def test_syndiffix_releases_nothing_new_of_an_unchanged_table(
 
 
 @pytest.mark.slow
-def test_what_is_compared_with_is_told_nowhere_outside_the_closed_zone(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_what_is_compared_with_is_told_nowhere_outside_the_closed_zone(tmp_path, own_ledger):
     _write(tmp_path, ROWS)
     _run(_asked(tmp_path, "1", on_unchanged="skip"))
     kept = json.loads((tmp_path / "out" / "sensitive" / "people" / "unchanged.json").read_text())

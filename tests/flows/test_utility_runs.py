@@ -9,8 +9,7 @@ from flows.command.run import run_showcase
 from tasks.configuration.model import RunConfiguration
 from tests.flows import pipeline, visits
 from tests.flows.server_objects import text_of_everything
-from tests.flows.test_boundary import CANARIES, assert_no_trace, canary_row, public_places
-from tests.flows.test_runs import fresh_name
+from tests.flows.whole_runs import CANARIES, assert_no_trace, canary_row, fresh_name, public_places
 
 pytestmark = pytest.mark.server
 
@@ -38,8 +37,8 @@ def measured(configuration: RunConfiguration) -> list[Path]:
 
 @pytest.mark.parametrize("protection", ["differential_privacy", "k_anonymity"])
 def test_a_run_with_the_key_writes_it_and_changes_no_byte_outside_of_sensitive(
-    protection: str, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    protection, tmp_path, own_ledger, prefect_server, capfd
+):
     prepare = pipeline.prepared if protection == "differential_privacy" else pipeline.prepared_anonymous
     dataset, table = fresh_name("utility"), [*pipeline.rows(), canary_row()]
     plain = prepare(tmp_path, table, dataset=dataset)
@@ -60,16 +59,14 @@ def test_a_run_with_the_key_writes_it_and_changes_no_byte_outside_of_sensitive(
     columns = (place / "people_total_variation_of_columns.tsv").read_text()
     assert "services: pool" in columns and "age" in columns
     everything = text_of_everything(prefect_server, dataset)
-    assert_no_trace(CANARIES, public_places(tmp_path), said.out + said.err + everything)
+    assert_no_trace(CANARIES, public_places(tmp_path, own_ledger), said.out + said.err + everything)
     assert f"{body['discriminator']['auc']:.4f}"[:6] not in everything
     # Asked again it is not measured again.
     pipeline.run(asked)
     assert measured(asked) == [place] and outside(tmp_path) == before
 
 
-def test_it_needs_neither_the_other_evaluation_nor_all_stages(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_it_needs_neither_the_other_evaluation_nor_all_stages(tmp_path):
     configuration = pipeline.prepared_anonymous(tmp_path, evaluate_utility=True, evaluate_sensitive=False)
     run_showcase(configuration, ("generate",), verbose=False)
     assert measured(configuration) == []
@@ -79,9 +76,7 @@ def test_it_needs_neither_the_other_evaluation_nor_all_stages(
     assert not (place.parent / "evaluation").exists()
 
 
-def test_a_synthetic_table_of_syndiffix_is_measured_too(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_synthetic_table_of_syndiffix_is_measured_too(tmp_path):
     section = {"columns": ["town", "age", "smoker"]}
     plain = visits.prepared(tmp_path, section=section)
     pipeline.run(plain)

@@ -1,7 +1,5 @@
 """A run of a vintage that was withdrawn: refused before anything is drawn, while other vintages go on."""
 
-from pathlib import Path
-
 import pytest
 
 from flows.command import main as command
@@ -11,9 +9,7 @@ from tests.flows.processes import configuration_file, configured, phases, releas
 pytestmark = pytest.mark.server
 
 
-def test_a_withdrawn_vintage_is_not_published_again_and_another_is(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_withdrawn_vintage_is_not_published_again_and_another_is(tmp_path, capfd):
     path = configuration_file(tmp_path)
     assert command.main(["run", "--agg", str(path)]) == 0
     home = tmp_path / "out" / "release" / "people"

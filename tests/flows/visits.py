@@ -58,11 +58,13 @@ def prepared(
     return from_flat(flat(folder, section, **changes))
 
 
-def contract(folder: Path, towns: tuple[str, ...] = TOWNS, subject_id: str = "") -> str:
-    """Write a data contract on the towns, which may say whose the rows are; return its path."""
-    valid = {"metric": "invalidValues", "mustBe": 0, "arguments": {"validValues": list(towns)}}
+def contract(
+    folder: Path, column: str = "town", values: tuple[str, ...] = TOWNS, subject_id: str = ""
+) -> str:
+    """Write a data contract on a column's values, which may say whose the rows are; return its path."""
+    valid = {"metric": "invalidValues", "mustBe": 0, "arguments": {"validValues": list(values)}}
     columns = [
-        {"name": name, "quality": [valid] if name == "town" else []} for name in HEADER if name != "person"
+        {"name": name, "quality": [valid] if name == column else []} for name in HEADER if name != "person"
     ]
     subject = [{"property": "subjectId", "value": subject_id}] if subject_id else []
     body = {

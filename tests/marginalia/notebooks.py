@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from flows.command.notebook.process import handler_of
-from flows.command.notebook.words import in_notebook
+from flows.command.notebook.words import to_call_words
 from marginalia.tables import to_parquet
 from tasks.core.errors import MarginaliaError
 
@@ -63,4 +63,4 @@ def refusal(request: dict[str, Any], *tables: Any) -> str:
     sent = json.loads(json.dumps(request))
     with pytest.raises(MarginaliaError) as refused:
         handler_of(sent.pop("do"))(sent, b"".join(to_parquet(table)[0] for table in tables))
-    return in_notebook(str(refused.value))
+    return to_call_words(str(refused.value))

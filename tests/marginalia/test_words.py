@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.command.notebook.words import in_notebook
+from flows.command.notebook.words import to_call_words
 
 SAID = {
     "--lcf-low-threshold must be at least 2.": "low_threshold= must be at least 2.",
@@ -42,4 +42,4 @@ SAID = {
 
 @pytest.mark.parametrize("sentence", SAID)
 def test_a_sentence_of_the_command_names_arguments_of_a_call(sentence: str) -> None:
-    assert in_notebook(sentence) == SAID[sentence]
+    assert to_call_words(sentence) == SAID[sentence]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.processes import assert_whole, configuration_file, releases, unfinished
-from tests.flows.test_resume import POINTS
+from tests.flows.processes import POINTS, assert_whole, configuration_file, releases, unfinished
 from tests.operations.installation import Gate, Installation, awaited
 from tests.postgresql import PostgreSQL
 

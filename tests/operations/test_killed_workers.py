@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from flows.command.deploy import SILENT_SECONDS
-from tests.flows.processes import assert_whole, configuration_file, releases, unfinished
-from tests.flows.test_resume import LOST, POINTS, PUBLISHED
+from tests.flows.processes import (
+    LOST,
+    POINTS,
+    PUBLISHED,
+    assert_whole,
+    configuration_file,
+    releases,
+    unfinished,
+)
 from tests.operations.installation import Gate, Installation, awaited
 
 pytestmark = pytest.mark.operations

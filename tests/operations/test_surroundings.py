@@ -15,8 +15,7 @@ import pytest
 
 from tasks.ledger_place import PASSWORD_BLOCK
 from tests.flows import pipeline
-from tests.flows.processes import assert_whole, configuration_file, configured, releases, unfinished
-from tests.flows.test_resume import POINTS
+from tests.flows.processes import POINTS, assert_whole, configuration_file, configured, releases, unfinished
 from tests.operations.faulty_storage import FaultyStorage, faulty_storage
 from tests.operations.installation import GATES, POOL, ROOT, Gate, Installation, awaited
 from tests.postgresql import programs, running

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from tests.flows import pipeline, visits
-from tests.flows.processes import releases
-from tests.flows.test_resume import POINTS
+from tests.flows.processes import POINTS, releases
 from tests.operations.installation import Gate, Installation
 from tests.operations.traces import contents, numbers_in, tokens_in
 

@@ -9,7 +9,6 @@ from tasks.core.tables.column_names import Encoding
 
 
 def add_init_options(parser: argparse.ArgumentParser) -> None:
-    """All of them."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _words_for_columns()
     parser.add_argument(

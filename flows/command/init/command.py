@@ -38,12 +38,6 @@ _MOST_CANDIDATES = 5
 
 
 def init(options: argparse.Namespace) -> int:
-    """Do all of it.
-
-    Raises:
-        MarginaliaError: a file is there already, the table can't be read or holds no record, or an answer
-            can't be taken.
-    """
     source = _source_of_configuration(options.file)
     path = options.file if source is None else Path(source.path)
     dataset = safe_name(options.dataset or _without_month(path.name.partition(".")[0]))
@@ -89,11 +83,7 @@ def init(options: argparse.Namespace) -> int:
 
 
 def _recognise(asker: Asker, path: Path, said: FileAnswers, source: InputFile | None) -> RecognisedTable:
-    """The table; a first line that may be somebody's record is taken for one thing by nobody but a person.
-
-    Raises:
-        ParameterError: it may be, and there is nobody to ask.
-    """
+    """The table; a first line that may be somebody's record is taken for one thing by nobody but a person."""
     table = recognise_table(path, said, source=source)
     if not table.doubt:
         return table
@@ -235,7 +225,6 @@ def _tell_losses(
 def _ask_answers(
     asker: Asker, options: argparse.Namespace, dataset: str, path: Path, subject: str | None
 ) -> Answers:
-    """Everything else that only a person knows."""
     question = "Which protection: dp (a proof), k_anonymity or syndiffix (no proof)?"
     protection: Any = asker.ask(question, "--protection", options.protection, "dp", _require_protection)
     epsilon, releases, population = "1", "12", ""

@@ -27,7 +27,6 @@ class Asker:
     """Asks at the terminal, or says what it took."""
 
     def __init__(self, *, is_asking: bool) -> None:
-        """Args: is_asking: whether there is somebody to ask."""
         self.is_asking = is_asking
 
     @classmethod
@@ -71,7 +70,6 @@ class Asker:
             return answer
 
     def take_lines(self, take: Callable[[str], None]) -> None:
-        """Take what the person types line by line, until nothing is typed."""
         while answer := self.line("> "):
             try:
                 take(answer)
@@ -138,7 +136,6 @@ def _code_meanings(table: RecognisedTable, subject: str | None, text: str) -> tu
 
 
 def _coded_columns(table: RecognisedTable, subject: str | None) -> list[str]:
-    """Columns whose values are numbers or letters that only a dictionary explains."""
     found = []
     for column in table.used(subject):
         cells, reading = table.cells_of(column), column.treatment.reading
@@ -184,7 +181,6 @@ def _print_relations(drafted: list[Relation], stated: list[Relation]) -> None:
 
 
 def _ask_which(asker: Asker, stated: list[Relation], declared: list[str] | None) -> list[Relation]:
-    """The relations that are to be declared beside those that name no value."""
     if not stated:
         return _relations_of(stated, declared) if declared and declared != [_ALL] else []
     print(

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
-from flows.command.notebook.words import in_notebook
+from flows.command.notebook.words import to_call_words
 from flows.command.run import quieten
 from tasks.core import errors
 from tasks.core.errors import InputError, InternalError, MarginaliaError, ParameterError
@@ -48,7 +48,7 @@ class _Channel:
         self._file.flush()
 
     def tell(self, sentence: str) -> None:
-        self.send(tell=in_notebook(sentence))
+        self.send(tell=to_call_words(sentence))
 
 
 def answer_request() -> NoReturn:
@@ -68,16 +68,16 @@ def answer_request() -> NoReturn:
 def _answer(requests: BinaryIO) -> dict[str, Any]:
     try:
         request, table = json.loads(_read(requests)), _read(requests)
-        threading.Thread(target=_watch, args=(requests,), daemon=True).start()
+        threading.Thread(target=_stop_with_notebook, args=(requests,), daemon=True).start()
         return {"done": handler_of(request.pop("do"))(request, table)}
     except MarginaliaError as error:
         if isinstance(error, InputError) and error.operator_detail:
             say(error.operator_detail)
-        return {"failed": _described(error)}
+        return {"failed": _error_answer(error)}
     except KeyboardInterrupt:
         return {"failed": {"kind": "KeyboardInterrupt", "problems": []}}
     except Exception as error:  # its own words may hold cells
-        return {"failed": _described(InternalError(describe_unforeseen(error)))}
+        return {"failed": _error_answer(InternalError(describe_unforeseen(error)))}
 
 
 def handler_of(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
@@ -90,18 +90,18 @@ def handler_of(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
 
     return {
         "protect": runs.protect_table,
-        "syndiffix": runs.synthesize_table_of,
+        "syndiffix": runs.synthesize_request,
         "build_blob": runs.build_blob_of_table,
         "open_blob": runs.describe_blob,
-        "read_blob": runs.answer_of_blob,
-        "stitch": runs.stitch_two,
+        "read_blob": runs.query_blob,
+        "stitch": runs.stitch_request,
     }[what]
 
 
-def _described(error: MarginaliaError) -> dict[str, Any]:
+def _error_answer(error: MarginaliaError) -> dict[str, Any]:
     kind = next(each.__name__ for each in type(error).__mro__ if each.__module__ == errors.__name__)
     problems = error.problems if isinstance(error, ParameterError) else [str(error)]
-    return {"kind": kind, "problems": [in_notebook(problem) for problem in problems]}
+    return {"kind": kind, "problems": [to_call_words(problem) for problem in problems]}
 
 
 def _read(requests: BinaryIO) -> bytes:
@@ -109,7 +109,7 @@ def _read(requests: BinaryIO) -> bytes:
     return requests.read(size)
 
 
-def _watch(requests: BinaryIO) -> None:
+def _stop_with_notebook(requests: BinaryIO) -> None:
     """Stop as at ctrl-C when the notebook's process is gone: nobody would see what this run releases."""
     os.read(requests.fileno(), 1)  # of the file itself: a lock on its buffer would outlive the interpreter
     os.kill(os.getpid(), signal.SIGINT)

@@ -15,11 +15,11 @@ import fsspec
 import pyarrow.parquet as pq
 
 from flows.command.main import hide_pandas_from_pyarrow
-from flows.command.notebook.words import in_call
+from flows.command.notebook.words import argument_name
 from flows.command.parser import CommandParser
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
-from flows.command.syndiffix.command import build_blob_of, synthesized
+from flows.command.syndiffix.command import build_blob, synthesize_in_memory
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
@@ -51,7 +51,7 @@ def describe_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
     }
 
 
-def answer_of_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
+def query_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
     """Write the table of some of a blob's columns.
 
     Args:
@@ -67,7 +67,7 @@ def answer_of_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
     return {}
 
 
-def stitch_two(request: dict[str, Any], tables: bytes) -> dict[str, Any]:
+def stitch_request(request: dict[str, Any], tables: bytes) -> dict[str, Any]:
     """Write two tables as one.
 
     Args:
@@ -128,7 +128,7 @@ def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
     }
 
 
-def synthesize_table_of(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+def synthesize_request(request: dict[str, Any], table: bytes) -> dict[str, Any]:
     """Make a synthetic table as ``marginalia syndiffix`` does, without a release.
 
     Args:
@@ -139,7 +139,7 @@ def synthesize_table_of(request: dict[str, Any], table: bytes) -> dict[str, Any]
         MarginaliaError: whatever stops the command.
     """
     hide_pandas_from_pyarrow()
-    write_table(synthesized(_options(request["options"], table)), Path(request["output"]))
+    write_table(synthesize_in_memory(_options(request["options"], table)), Path(request["output"]))
     return {}
 
 
@@ -147,7 +147,7 @@ def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]
     """Build a blob as ``marginalia syndiffix --blob`` does.
 
     Args:
-        request: ``options`` as of `synthesize_table_of`; ``path``, of the blob; ``largest``, the columns of
+        request: ``options`` as of `synthesize_request`; ``path``, of the blob; ``largest``, the columns of
             its largest table, or None.
 
     Returns:
@@ -161,7 +161,7 @@ def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]
     options.blob = Path(request["path"])
     if request["largest"] is not None:
         options.blob_largest = request["largest"]
-    build_blob_of(options)
+    build_blob(options)
     return describe_blob(request, b"")
 
 
@@ -186,9 +186,9 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
         )
     named = {name: value for name, value in asked.items() if _is_named(name)}
     problems = [
-        f"{in_call(name)}= {problem}."
+        f"{argument_name(name)}= {problem}."
         for name, value in asked.items()
-        if (problem := _names_problem(name, value, columns) if name in named else _problem(name, value))
+        if (problem := _names_problem(name, value, columns) if name in named else _value_problem(name, value))
     ]
     if problems:
         raise ParameterError(problems)
@@ -200,12 +200,12 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
     for name, value in asked.items():
         if value is False:
             continue
-        setattr(options, name, _as_option(name, value))
+        setattr(options, name, _option_value(name, value))
         options.given[name] = name if name in named else SETTINGS[name].options[0]
     return options
 
 
-def _as_option(name: str, value: Any) -> Any:
+def _option_value(name: str, value: Any) -> Any:
     if name == "date_formats":
         return [
             f"{column}={each}"
@@ -261,7 +261,7 @@ _KINDS = {
 }
 
 
-def _problem(name: str, value: object) -> str:
+def _value_problem(name: str, value: object) -> str:
     """Why a value is none of its option; empty where it is. What it holds may be cells."""
     kind = SETTINGS[name].kind
     is_right = {

@@ -2,10 +2,10 @@
 
 A sentence goes in, one comes out. A command that it quotes stays as it is: that is typed at a terminal.
 
->>> in_notebook("--lcf-low-threshold must be 2 or more. Raise the cap: marginalia ledger 'd' --cap 2 0.1.")
+>>> to_call_words("--lcf-low-threshold must be 2 or more. Raise the cap: marginalia ledger 'd' --cap 2 0.1.")
 "low_threshold= must be 2 or more. Raise the cap: marginalia ledger 'd' --cap 2 0.1."
->>> in_notebook('noise_epsilon must be more than 0. Set "dataset": "people" (for marginalia syndiffix: ...).')
-'epsilon must be more than 0. Set dataset="people".'
+>>> to_call_words('noise_epsilon must be positive. Set "dataset": "people" (for marginalia syndiffix: ...).')
+'epsilon must be positive. Set dataset="people".'
 """
 
 import argparse
@@ -36,7 +36,7 @@ _SENTENCES = (
 )
 
 
-def in_notebook(sentence: str) -> str:
+def to_call_words(sentence: str) -> str:
     """The same for somebody who wrote a call."""
     unknown = _UNKNOWN.fullmatch(sentence)
     if unknown is not None:
@@ -64,7 +64,7 @@ def _unknown(name: str, hint: str) -> str:
     return f"{name} is no argument and no key of a configuration: {hint}"
 
 
-def in_call(name: str) -> str:
+def argument_name(name: str) -> str:
     """The argument of a call, by the name that an option of ``marginalia syndiffix`` has in the code."""
     return _SYNDIFFIX.get(name, name)
 
@@ -75,7 +75,7 @@ def _options() -> dict[str, str]:
     arguments.add_arguments(parser)
     found = {}
     for action in parser._actions:
-        name = in_call(action.dest)
+        name = argument_name(action.dest)
         for option in action.option_strings:
             is_flag = action.nargs == 0 and name == action.dest
             found[option] = f"{name}=True" if is_flag else f"{name}="

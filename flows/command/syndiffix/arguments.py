@@ -61,7 +61,7 @@ def given(options: argparse.Namespace) -> Mapping[str, str]:
     return found
 
 
-def spelled(options: argparse.Namespace, name: str) -> str:
+def spell_option(options: argparse.Namespace, name: str) -> str:
     """An option as it was given, or else by its first name."""
     known = SETTINGS[name].options[0] if name in SETTINGS else f"--{name.replace('_', '-')}"
     return given(options).get(name, known)
@@ -237,7 +237,7 @@ def _add_flag(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
     group.add_argument(*names, nargs=0, action=_Once, default=False, help=help)
 
 
-def unfold(options: argparse.Namespace) -> argparse.Namespace:
+def expand_wrapper_options(options: argparse.Namespace) -> argparse.Namespace:
     """The same with the wrapper's text of further options and its second argument put in their places.
 
     Raises:

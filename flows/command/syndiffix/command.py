@@ -27,10 +27,10 @@ from flows.command.main import hide_pandas_from_pyarrow
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import settings as syndiffix_settings
-from flows.command.syndiffix.arguments import given, spelled
-from flows.command.syndiffix.settings import asked_clustering
+from flows.command.syndiffix.arguments import given, spell_option
+from flows.command.syndiffix.settings import requested_clustering
 from tasks.configuration.flat_file import from_flat
-from tasks.core.arrays import ColumnNumbers, StepDone, Words
+from tasks.core.arrays import ColumnNumbers, Words
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import declared_column
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
@@ -39,14 +39,10 @@ from tasks.core.ledger.place import ledger_place, local_folder
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.recognition.dialect import find_dialect
 from tasks.core.syndiffix.blob import ENDING, BlobFile, read_blob, require_blob_name, require_size, write_blob
-from tasks.core.syndiffix.clusters import Clusters, target_of, way_of, write_clusters
+from tasks.core.syndiffix.clusters import target_of, way_of, write_clusters
 from tasks.core.syndiffix.dependence import entropies
 from tasks.core.syndiffix.forest import Forest, single_valued
-from tasks.core.syndiffix.reading import (
-    ChosenColumn,
-    parse_column,
-    read_table,
-)
+from tasks.core.syndiffix.reading import ChosenColumn, parse_column, read_table
 from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB, Tree
@@ -68,22 +64,16 @@ from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
 
 def require_places(options: argparse.Namespace) -> None:
-    """Refuse an output that is known to fail once all is computed, or that must not be where it is.
-
-    Raises:
-        ParameterError: as said.
-    """
     output: Path | None = options.blob or options.output
     # A link named so may lead to standard output.
-    target = None if output is None else output.expanduser().resolve()
-    if options.debug and (target is None or target.suffix.lower() != ".json" or is_stream(target)):
+    home = None if output is None else output.expanduser().resolve()
+    if options.debug and (home is None or home.suffix.lower() != ".json" or is_stream(home)):
         raise ParameterError(
             "--debug writes the table itself, so it needs a file of its own that ends in .json: name one "
             "with --output, in a folder that nobody else can read."
         )
-    if output is None:
+    if output is None or home is None:
         return
-    home = output.expanduser().resolve()
     if not options.flow:
         _require_place_for_a_file(output)
         if options.blob is None and not options.debug:
@@ -162,20 +152,12 @@ DEBUG_WARNING = "SENSITIVE: the output of --debug holds the table itself and tru
 
 @dataclass(frozen=True)
 class Run:
-    """What a command has done.
-
-    Attributes:
-        synthesizer: whose strategy are the clusters that were used.
-    """
+    """What a command has done."""
 
     synthesizer: Synthesizer
     result: pa.Table
     table: pa.Table
     seconds: float
-
-    @property
-    def clusters(self) -> Clusters:
-        return self.synthesizer.clusters()
 
 
 def log_run(run: Run) -> None:
@@ -193,7 +175,7 @@ def log_run(run: Run) -> None:
         zip(synthesizer.columns, entropies(synthesizer.forest), strict=True)
     ):
         say(f"{number:>4}  {column.name:<{width}}  {column.kind:<9}  entropy {entropy:.4f}")
-    say(f"Clusters: {write_clusters(run.clusters)}")
+    say(f"Clusters: {write_clusters(run.synthesizer.clusters())}")
     unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
     say(f"Elapsed: {run.seconds * 1000:.0f} ms; memory: {memory} MB")
@@ -209,31 +191,25 @@ def _matrix_lines(matrix: "np.ndarray[Any, np.dtype[np.float64]]") -> Iterator[s
 
 
 def write_debug(run: Run, path: Path) -> None:
-    """Write columns, parameters, trees, buckets and rows as JSON to a file of mode 0600.
-
-    The salt is not in it.
-
-    Raises:
-        ParameterError: it can't be written there.
-    """
+    """Write columns, parameters, trees, buckets and rows as JSON to a file of mode 0600."""
     place(path.expanduser(), lambda stream: _write_members(run, stream), is_private=True)
 
 
 def _write_members(run: Run, stream: BinaryIO) -> None:
     """An object, member by member: all trees at once would be many times the table."""
     forest, file = run.synthesizer.forest, io.TextIOWrapper(stream, encoding="utf-8")
-    for number, (name, value) in enumerate(_described(run).items()):
-        file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_json(value)}")
+    for number, (name, value) in enumerate(_debug_facts(run).items()):
+        file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_to_json(value)}")
     for name, members in (("trees", _trees(forest)), ("buckets", _buckets(forest))):
         file.write(f",\n{json.dumps(name)}: [")
         for number, member in enumerate(members):
-            file.write(f"{',' if number else ''}\n{_json(member)}")
+            file.write(f"{',' if number else ''}\n{_to_json(member)}")
         file.write("]")
     file.write("}\n")
     file.detach()  # written out, and left open
 
 
-def _described(run: Run) -> dict[str, object]:
+def _debug_facts(run: Run) -> dict[str, object]:
     synthesizer = run.synthesizer
     parameters = synthesizer.parameters
     anonymization = asdict(parameters.anonymization)
@@ -245,7 +221,7 @@ def _described(run: Run) -> dict[str, object]:
         "bucketization": asdict(parameters.bucketization),
         "clustering": {type(parameters.clustering).__name__: asdict(parameters.clustering)},
         "value_safe_columns": sorted(parameters.value_safe_columns),
-        "clusters": json.loads(write_clusters(run.clusters)),
+        "clusters": json.loads(write_clusters(run.synthesizer.clusters())),
         "elapsed_seconds": run.seconds,
         "original_columns": run.table.column_names,
         "original_rows": _rows(run.table),
@@ -293,16 +269,12 @@ def _buckets(forest: Forest) -> Iterator[dict[str, object]]:
         yield {"combination": combination, "ranges": ranges.tolist(), "counts": found.counts.tolist()}
 
 
-def _json(value: object) -> str:
+def _to_json(value: object) -> str:
     return json.dumps(value, default=str, ensure_ascii=False)
 
 
-_OF_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
-_OF_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
-
-
-def is_blob(options: argparse.Namespace) -> bool:
-    return str(options.table.name).endswith(ENDING)
+_NOT_WITH_BUILDING = ("output", "debug", "flow", "ml_target", "main_features")
+_WITH_ASKING = {"columns", "output", "clustering", "ml_target", "syndiffix_args", "dev"}
 
 
 def require_buildable(options: argparse.Namespace) -> None:
@@ -313,9 +285,11 @@ def require_buildable(options: argparse.Namespace) -> None:
         return
     require_blob_name(options.blob)
     _refuse(
-        "A blob is built for any later question", options, [n for n in _OF_BUILDING if getattr(options, n)]
+        "A blob is built for any later question",
+        options,
+        [n for n in _NOT_WITH_BUILDING if getattr(options, n)],
     )
-    asked = asked_clustering(options) or "default"
+    asked = requested_clustering(options) or "default"
     if target_of(asked) is not None:
         _refuse("A blob is built for any later question", options, ["clustering"])
     if way_of(asked) == "none":
@@ -324,26 +298,14 @@ def require_buildable(options: argparse.Namespace) -> None:
         _refuse("A blob's dependences are measured on all rows", options, ["sample_size"])
     if options.max_weight <= 1:
         raise ParameterError(
-            f"{spelled(options, 'max_weight')} must be more than 1 for a blob, which puts columns together "
-            "by how they depend on each other: leave it out."
+            f"{spell_option(options, 'max_weight')} must be more than 1 for a blob, which puts columns "
+            "together by how they depend on each other: leave it out."
         )
 
 
-def write_blob_of(options: argparse.Namespace, synthesizer: Synthesizer, progress: StepDone) -> int:
-    path, largest = options.blob.expanduser(), options.blob_largest
-    count = write_blob(synthesizer, path, largest=largest, progress=progress)
-    say(f"The blob {options.blob} holds {count} tables.")
-    return 0
-
-
-def read_asked(options: argparse.Namespace) -> pa.Table:
-    """The table of the columns that are asked for, of all without any.
-
-    Raises:
-        ParameterError: options by which nothing in a blob can change; or see `read_blob`.
-    """
-    settled = sorted(given(options).keys() - _OF_ASKING)
-    target = target_of(asked_clustering(options) or "default")
+def answer_from_blob(options: argparse.Namespace) -> pa.Table:
+    settled = sorted(given(options).keys() - _WITH_ASKING)
+    target = target_of(requested_clustering(options) or "default")
     if options.clustering is not None and target is None:
         settled.append("clustering")
     _refuse("What is in a blob was settled when it was built", options, settled)
@@ -362,7 +324,7 @@ def read_asked(options: argparse.Namespace) -> pa.Table:
 
 def _refuse(why: str, options: argparse.Namespace, names: list[str]) -> None:
     if names:
-        shown = ", ".join(spelled(options, name) for name in names)
+        shown = ", ".join(spell_option(options, name) for name in names)
         raise ParameterError(f"{why}, so it doesn't go with {shown}: leave that out.")
 
 
@@ -375,11 +337,7 @@ def run_flow(
     columns: Sequence[ChosenColumn],
     section: Mapping[str, Any],
 ) -> int:
-    """Run the flow with its workspace in ``--output``.
-
-    Raises:
-        ParameterError: no workspace is named, or what the flow does not do is asked for.
-    """
+    """Run the flow with its workspace in ``--output``."""
     output: Path | None = options.output
     if options.debug:
         raise ParameterError(
@@ -438,46 +396,46 @@ def synthesize_table(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    options = syndiffix_options.unfold(options)
+    options = syndiffix_options.expand_wrapper_options(options)
     require_buildable(options)
     require_places(options)
-    if is_blob(options):
-        answered = read_asked(options)
+    if options.table.name.endswith(ENDING):
+        answered = answer_from_blob(options)
         say(_NOT_PRIVATE)
         _write(answered, options.output)
         return 0
-    asked = _asked(options)
+    asked = _read_request(options)
     if options.flow:
         return run_flow(options, asked.source, asked.columns, asked.section)
     if options.debug:
         say(DEBUG_WARNING)
-    made = _made(options, asked)
+    made = _synthesize(options, asked)
     if made is not None:
         _hand_out(made, options)
     return 0
 
 
-def synthesized(options: argparse.Namespace) -> pa.Table:
+def synthesize_in_memory(options: argparse.Namespace) -> pa.Table:
     """The synthetic table itself, for whoever has no file to write to. Args: options: of the command.
 
     Raises:
         MarginaliaError: what can be explained; the rest is for whoever calls it, as in `synthesize_table`.
     """
-    made = _made(options, _asked(options), "id column (ids)")
+    made = _synthesize(options, _read_request(options), "id column (ids)")
     assert made is not None, "no blob is asked for"
-    _tell_made(made, options)
+    _tell_result(made, options)
     return made.result
 
 
-def build_blob_of(options: argparse.Namespace) -> None:
-    """A blob in the file that ``--blob`` names. Args: options: of the command. Raises: as `synthesized`."""
+def build_blob(options: argparse.Namespace) -> None:
+    """A blob in the file that ``--blob`` names. Raises: as `synthesize_in_memory`."""
     require_buildable(options)
     require_places(options)
-    _made(options, _asked(options), "id column (ids)")
+    _synthesize(options, _read_request(options), "id column (ids)")
 
 
-def _made(
-    options: argparse.Namespace, asked: "_Asked", ids_key: str = "id column (--aidcolumns)"
+def _synthesize(
+    options: argparse.Namespace, asked: "_Request", ids_key: str = "id column (--aidcolumns)"
 ) -> Run | None:
     if options.verbose:
         say(LOG_WARNING)
@@ -488,9 +446,11 @@ def _made(
     for line in weaker_protection_notes(asked.parameters.anonymization, safe, ", ".join(safe)):
         tell(line)
     with Steps(verbose=options.verbose) as steps:
-        table, synthesizer = _prepared(options, asked, steps)
+        table, synthesizer = _prepare(options, asked, steps)
         if options.blob is not None:
-            write_blob_of(options, synthesizer, steps)
+            path, largest = options.blob.expanduser(), options.blob_largest
+            count = write_blob(synthesizer, path, largest=largest, progress=steps)
+            say(f"The blob {options.blob} holds {count} tables.")
             return None
         # Found once: what it takes to solve them may be the longest step.
         synthesizer.strategy = synthesizer.clusters()
@@ -500,9 +460,7 @@ def _made(
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What is asked for."""
-
+class _Request:
     source: InputFile
     names: list[str]
     columns: list[ChosenColumn]
@@ -514,49 +472,48 @@ class _Asked:
 
     @cached_property
     def parameters(self) -> SynDiffixParameters:
-        """The settings for the core; all but the salt."""
         found = SynDiffixParameters.of(self.section)
         return replace(found, clustering=with_ids(found.clustering, self.selected))
 
 
-def _asked(options: argparse.Namespace) -> _Asked:
+def _read_request(options: argparse.Namespace) -> _Request:
     source = find_dialect(options.table.expanduser(), options.encoding)
     for note in header_notes(source):
         say(note)
     names = list(source.headers.texts)
-    _spell(options, source.headers)
-    columns = _declared(options, names)
+    _spell_as_headers(options, source.headers)
+    columns = _choose_columns(options, names)
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    return _Asked(source, names, columns, syndiffix_settings.section_of(options, selected))
+    return _Request(source, names, columns, syndiffix_settings.settings_section(options, selected))
 
 
-def _spell(options: argparse.Namespace, headers: Headers) -> None:
-    def spelled(name: str) -> str:
+def _spell_as_headers(options: argparse.Namespace, headers: Headers) -> None:
+    def exact_name(name: str) -> str:
         place = headers.find(name)
         return name if place is None else headers.texts[place]
 
-    def typed(item: str) -> str:
+    def exact_item(item: str) -> str:
         name, colon, letter = item.rpartition(":")
         is_typed = colon and headers.find(item) is None and headers.find(name) is not None
-        return f"{spelled(name)}:{letter}" if is_typed else spelled(item)
+        return f"{exact_name(name)}:{letter}" if is_typed else exact_name(item)
 
     for option in ("aidcolumns", "value_safe_columns", "main_features"):
-        setattr(options, option, list(map(spelled, getattr(options, option))))
-    syndiffix_settings.spell_clustering(options, spelled)
+        setattr(options, option, list(map(exact_name, getattr(options, option))))
+    syndiffix_settings.spell_clustering(options, exact_name)
     for option in ("ml_target", "main_column"):
         if getattr(options, option) is not None:
-            setattr(options, option, spelled(getattr(options, option)))
+            setattr(options, option, exact_name(getattr(options, option)))
     if options.columns is not None:
-        options.columns = list(map(typed, options.columns))
+        options.columns = list(map(exact_item, options.columns))
     options.date_formats = syndiffix_settings.date_formats_of(options.date_formats, headers)
 
 
-def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
+def _prepare(options: argparse.Namespace, asked: _Request, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
-    table, contents = _read(options, asked)
-    anonymization = replace(asked.parameters.anonymization, salt=_salt(options, asked))
+    table, contents = _read_columns(options, asked)
+    anonymization = replace(asked.parameters.anonymization, salt=_find_salt(options, asked))
     parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     return table, Synthesizer(
@@ -570,14 +527,14 @@ def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple
 
 
 def _hand_out(run: Run, options: argparse.Namespace) -> None:
-    _tell_made(run, options)
+    _tell_result(run, options)
     if options.debug:
         write_debug(run, options.output)
     else:
         _write(run.result, options.output)
 
 
-def _tell_made(run: Run, options: argparse.Namespace) -> None:
+def _tell_result(run: Run, options: argparse.Namespace) -> None:
     if options.verbose:
         log_run(run)
     if not run.result.num_rows:
@@ -585,21 +542,17 @@ def _tell_made(run: Run, options: argparse.Namespace) -> None:
         tell(NOTES.say("empty", mean=f"{mean:g}"))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
-        target = target_of(syndiffix_settings.asked_clustering(options) or "default")
+        target = target_of(syndiffix_settings.requested_clustering(options) or "default")
         tell(left_out_note(left, len(left), str(target)))
 
 
-def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
-    """The columns to synthesize, each with its type where it has one.
-
-    Raises:
-        ParameterError: an unknown type, or a column that the file does not have.
-    """
+def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
+    """The columns to synthesize, each with its type where it has one."""
     if options.columns is None:
         columns = [ChosenColumn(name) for name in names if name not in options.aidcolumns]
     else:
         _require_apart(options.columns, names)
-        columns = [_column(item, names) for item in options.columns]
+        columns = [_parse_column(item, names) for item in options.columns]
     selected = [column.name for column in columns]
     problems = [
         f"The input has no column {name!r}: {did_you_mean(name, names, repr) or 'correct its name.'}"
@@ -651,19 +604,19 @@ def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
         raise ParameterError(f"--columns must be separated by spaces, not commas: {told}.")
 
 
-def _column(item: str, names: Sequence[str]) -> ChosenColumn:
+def _parse_column(item: str, names: Sequence[str]) -> ChosenColumn:
     """A column as it is asked for: a header of the file where the whole text is one and nothing else is."""
     if item in names and item.rpartition(":")[0] not in names:
         return ChosenColumn(item)
     return parse_column(item)
 
 
-def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
+def _find_salt(options: argparse.Namespace, asked: _Request) -> bytes:
     table = PublicTable(asked.source.path, tuple(asked.names), tuple(asked.selected))
     return dataset_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 
-def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Words]:
+def _read_columns(options: argparse.Namespace, asked: _Request) -> tuple[pa.Table, Words]:
     read = read_table(asked.source, asked.columns, options.aidcolumns)
     for complaint in read.complaints:
         say(complaint)

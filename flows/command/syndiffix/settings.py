@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from flows.command.syndiffix.arguments import given, spelled
+from flows.command.syndiffix.arguments import given, spell_option
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.clusters import (
@@ -33,16 +33,16 @@ _EXCLUDED = {
     "no_clustering": ("clusters", "main_column", "main_features"),
 }
 #: The reference's options that settle each way, beside which other ones of clustering have no effect.
-_SETTLED_BY: dict[Way, tuple[str, ...]] = {
+_DECIDING_OPTIONS: dict[Way, tuple[str, ...]] = {
     "one": ("no_clustering",),
     "none": ("max_weight",),
     "lists": ("clusters",),
     "target": ("ml_target", "main_column", "main_features", "max_weight"),
 }
-_OF_CLUSTERING = frozenset({"no_clustering", "clusters", "ml_target"}).union(*CLUSTERING_KEYS.values())
+_CLUSTERING_OPTIONS = frozenset({"no_clustering", "clusters", "ml_target"}).union(*CLUSTERING_KEYS.values())
 
 
-def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str, Any]:
+def settings_section(options: argparse.Namespace, columns: Sequence[str]) -> dict[str, Any]:
     """The settings that the options stand for, by their names in a configuration's section.
 
     It says which options have no effect.
@@ -51,7 +51,7 @@ def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str,
         ParameterError: naming the options that are out of range, exclude each other or name other columns.
     """
     problems = [
-        f"{spelled(options, name)} {problem}"
+        f"{spell_option(options, name)} {problem}"
         for name, setting in SETTINGS.items()  # also where another option leaves one without effect
         if (problem := setting.problem(getattr(options, name)))
     ]
@@ -65,20 +65,16 @@ def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str,
         if options.clusters
         else None
     )
-    clustering = asked_clustering(options) or _by_the_reference(options, lists)
+    clustering = requested_clustering(options) or _reference_clustering(options, lists)
     way = way_of(clustering)
     _require_room(options, way, len(columns))
-    _require_effect(options, way) if options.clustering is not None else _tell_without_effect(options, way)
+    _require_effect(options, way) if options.clustering is not None else _tell_ineffective(options, way)
     section = {name: getattr(options, name) for name in SETTINGS if name not in unread_keys(way)}
     return {**section, "clustering": clustering}
 
 
-def asked_clustering(options: argparse.Namespace) -> Clustering | None:
-    """What ``--clustering`` says, or the target that the reference's option names; None without both.
-
-    Raises:
-        ParameterError: it says nothing that is known.
-    """
+def requested_clustering(options: argparse.Namespace) -> Clustering | None:
+    """What ``--clustering`` says, or the target that the reference's option names; None without both."""
     if options.clustering is not None:
         return read_clustering(options.clustering)
     return None if options.ml_target is None else {"target": options.ml_target}
@@ -91,7 +87,7 @@ def spell_clustering(options: argparse.Namespace, spelled_name: Callable[[str], 
         )
 
 
-def _by_the_reference(options: argparse.Namespace, lists: Clustering | None) -> Clustering:
+def _reference_clustering(options: argparse.Namespace, lists: Clustering | None) -> Clustering:
     if options.no_clustering:
         return "one"
     if options.max_weight <= 1:
@@ -110,8 +106,8 @@ def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> No
         for name in dict.fromkeys([value] if isinstance(value, str) else value):
             if name not in columns:
                 problems.append(
-                    f"{spelled(options, option)} must name selected columns, and {name!r} is not one: "
-                    f"{_meant(name, columns)}"
+                    f"{spell_option(options, option)} must name selected columns, and {name!r} is not one: "
+                    f"{_column_hint(name, columns)}"
                 )
     # Who named the columns is told by name which is missing; who didn't, by its place (`ListedClusters`).
     if options.columns is not None and options.clustering and not problems:
@@ -119,14 +115,14 @@ def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> No
         if missing := [repr(name) for name in columns if is_listed and name not in asked]:
             are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
             problems.append(
-                f"{spelled(options, 'clustering')} must have every selected column in a list, and "
+                f"{spell_option(options, 'clustering')} must have every selected column in a list, and "
                 f"{', '.join(missing)} {are} in none: add {them} to one, or leave {them} out of --columns."
             )
     if problems:
         raise ParameterError(problems)
 
 
-def _meant(name: str, columns: Sequence[str]) -> str:
+def _column_hint(name: str, columns: Sequence[str]) -> str:
     bare = name.rpartition(":")[0]
     if bare in columns:
         return f"give it without its type, {bare}."
@@ -139,8 +135,8 @@ def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> Non
         for other in others:
             if getattr(options, way) and getattr(options, other):
                 raise ParameterError(
-                    f"Clusters must be asked for in one way: {spelled(options, way)} or "
-                    f"{spelled(options, other)}, not both."
+                    f"Clusters must be asked for in one way: {spell_option(options, way)} or "
+                    f"{spell_option(options, other)}, not both."
                 )
     if options.clustering is not None:
         return
@@ -150,7 +146,7 @@ def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> Non
         MlClustering(options.main_column, main_features=tuple(options.main_features))  # checked, used or not
     if options.drop_non_features and options.ml_target is None:
         raise ParameterError(
-            f"{spelled(options, 'drop_non_features')} needs a target: name the column with --ml-target."
+            f"{spell_option(options, 'drop_non_features')} needs a target: name the column with --ml-target."
         )
 
 
@@ -159,34 +155,30 @@ def _require_room(options: argparse.Namespace, way: Way, columns: int) -> None:
     if options.blob is not None and way == "one" and columns > options.blob_largest:
         option = "no_clustering" if options.clustering is None else "clustering"
         raise ParameterError(
-            f"{spelled(options, option)} has no effect on a blob whose tables have up to "
+            f"{spell_option(options, option)} has no effect on a blob whose tables have up to "
             f"{options.blob_largest} of {columns} columns: leave it out, or raise --blob-largest."
         )
 
 
 def _require_effect(options: argparse.Namespace, way: Way) -> None:
     """Refuse settings of other ways of clustering than the one that is asked for. Raises ParameterError."""
-    if unread := [spelled(options, name) for name in sorted(given(options).keys() & unread_keys(way))]:
+    if unread := [spell_option(options, name) for name in sorted(given(options).keys() & unread_keys(way))]:
         raise ParameterError(
             f"{', '.join(unread)} {'has' if len(unread) == 1 else 'have'} no effect where "
-            f"{spelled(options, 'clustering')} is {way}: leave that out, or choose another clustering."
+            f"{spell_option(options, 'clustering')} is {way}: leave that out, or choose another clustering."
         )
 
 
-def _tell_without_effect(options: argparse.Namespace, way: Way) -> None:
-    settled = _SETTLED_BY.get(way, _OF_CLUSTERING)
-    if unread := sorted((given(options).keys() & _OF_CLUSTERING) - {*settled, "drop_non_features"}):
-        by = ", ".join(spelled(options, option) for option in settled if option in given(options))
-        without = ", ".join(spelled(options, option) for option in unread)
+def _tell_ineffective(options: argparse.Namespace, way: Way) -> None:
+    settled = _DECIDING_OPTIONS.get(way, _CLUSTERING_OPTIONS)
+    if unread := sorted((given(options).keys() & _CLUSTERING_OPTIONS) - {*settled, "drop_non_features"}):
+        by = ", ".join(spell_option(options, option) for option in settled if option in given(options))
+        without = ", ".join(spell_option(options, option) for option in unread)
         say(f"These options have no effect beside {by}: {without}.")
 
 
 def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
-    """The marks of numbers as a configuration has them: key to column, or all of them, to mark.
-
-    Raises:
-        ParameterError: numbers have no such mark, or a column has two.
-    """
+    """The marks of numbers as a configuration has them: key to column, or all of them, to mark."""
     found: dict[str, dict[str, str]] = {}
     for key, known in (("decimal", DECIMALS), ("thousands", tuple(THOUSANDS))):
         marks: dict[str, str] = {}
@@ -205,14 +197,7 @@ def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
 
 
 def date_formats_of(items: Iterable[str], headers: Headers) -> dict[str, list[str]]:
-    """How dates are written, as a configuration has it: header to formats.
-
-    Args:
-        items: ``COLUMN=FORMAT`` each.
-
-    Raises:
-        ParameterError: an item has no equals sign, or names no column of the input.
-    """
+    """How dates are written, as a configuration has it: header to formats."""
     found: dict[str, list[str]] = {}
     problems = []
     for item in items:

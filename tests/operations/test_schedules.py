@@ -16,7 +16,7 @@ import pytest
 from tests.flows import pipeline
 from tests.flows.processes import ROOT
 
-pytestmark = pytest.mark.server
+pytestmark = pytest.mark.operations
 
 POOL = "pool-of-a-test"
 #: How long to wait for what must come: far beyond a slow machine's start of a server and of a run.
@@ -66,9 +66,7 @@ def awaited(look: Callable[[], Any], seconds: float) -> Any:
     return found
 
 
-def test_a_scheduled_release_comes_by_itself(
-    tmp_path: Path, environment: dict[str, str], prefect_server: str
-) -> None:
+def test_a_scheduled_release_comes_by_itself(tmp_path, environment):
     """`monthly` with a schedule of now: the server creates the run, the worker makes the release."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.actions import DeploymentScheduleCreate
