@@ -11,7 +11,7 @@ from distributed import LocalCluster
 from flows.command import main as command
 from tasks.cluster import Cluster
 from tasks.core.syndiffix.forest import Forest
-from tasks.public import modes
+from tasks.public import generate
 from tests.flows import pipeline, visits
 from tests.flows.processes import assert_whole
 
@@ -94,7 +94,7 @@ def test_a_mode_that_asks_the_whole_table_is_refused_before_anything_is_read(tmp
 def test_many_records_are_made_in_shards_on_a_cluster_or_not(
     mode, is_private, tmp_path, monkeypatch, on_cluster
 ):
-    monkeypatch.setattr(modes, "_SHARD_RECORDS", 128)
+    monkeypatch.setattr(generate, "_SHARD_RECORDS", 128)
     pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
     body = (pipeline.flat if is_private else pipeline.anonymous)(tmp_path, synthesis_mode=mode)
     first = written(tmp_path / "one", body | on_cluster)

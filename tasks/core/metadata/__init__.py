@@ -2,6 +2,6 @@
 
 A registry's entry, a description for machines (`croissant`), a paragraph for a paper and a citation
 (`methods`). What is promised belongs to `tasks.core.statement`: no claim is made here that is not made there.
-What the program can't know is said by the operator or marked as missing, never invented. Read `described`
+What the program can't know is said by the operator or marked as missing, never invented. Read `release_facts`
 first.
 """

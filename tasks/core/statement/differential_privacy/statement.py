@@ -193,7 +193,11 @@ def accounted_statement(
             }
             for key in choices.unused_keys
         ],
-        "public_side_channels": _TEXT.say(f"conditions.side_channels{'_skipped' if unchanged else ''}"),
+        "public_side_channels": (
+            _TEXT.say("conditions.side_channels_skipped")
+            if unchanged
+            else _TEXT.say("conditions.side_channels")
+        ),
         "not_covered": _not_covered(ledger, choices),
         **parts,
         **({"drafted_from_table": True} if choices.drafted_from_table else {}),

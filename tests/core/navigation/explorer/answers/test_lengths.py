@@ -67,14 +67,14 @@ def lengths_payload(drawn):
         counted.combinations, counted.counts, ranges_of_lengths(drawn, counted), strict=True
     ):
         keys = [tuple(sorted(cells[each] for each in row)) for row in ids.tolist()]
-        noisy = [max(each, UNMEASURED) for each in ranges.noisy.tolist()]
+        noisy = [max(each, UNMEASURED) for each in ranges["noisy"].tolist()]
         lengths.append(
             published(
                 values,
                 dict(zip(keys, counts.tolist(), strict=True)),
                 noisy=dict(zip(keys, noisy, strict=True)),
-                low=dict(zip(keys, ranges.low.tolist(), strict=True)),
-                high=dict(zip(keys, ranges.high.tolist(), strict=True)),
+                low=dict(zip(keys, ranges["low"].tolist(), strict=True)),
+                high=dict(zip(keys, ranges["high"].tolist(), strict=True)),
             )
         )
     noise = [
