@@ -62,6 +62,14 @@ def test_a_circle_is_found_once_with_all_that_are_in_it() -> None:
     assert circles(edges) == [("b", "c")]
 
 
+def test_no_module_of_this_checkout_and_no_script_of_its_page_imports_in_a_circle() -> None:
+    figures = survey(Path(__file__).parents[2])
+    assert {key: figures[key] for key in figures if "circles" in key} == {
+        "import circles in Python": "0",
+        "import circles in the page": "0",
+    }
+
+
 def test_citations_are_told_from_what_looks_like_them() -> None:
     assert cited("As R2 and R13 say (S4.2, W1 to W22).") == ["R2", "R13", "S4.2", "W1", "W22"]
     assert cited("S3, M16, L2, `R1`, tests.T1, R1.py, CR12") == []

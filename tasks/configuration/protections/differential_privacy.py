@@ -1,7 +1,7 @@
 """Differential privacy: what a configuration says of it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat
 
@@ -17,9 +17,6 @@ from tasks.core.dp.parameters import (
     ReleaseThresholds,
     ThresholdName,
 )
-
-if TYPE_CHECKING:
-    from tasks.configuration.model import RunConfiguration
 
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 
@@ -178,9 +175,11 @@ class DifferentialPrivacy(ProtectionSettings):
         keys = of_percentile if given.get("contribution", "schema") == "schema" else set()
         return frozenset(keys | LENGTH_KEYS if mode == FITTED else keys)
 
-    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """By what is drawn: tables that records are fitted to, or every combination up to a length."""
-        return self._impossible_fitted(keys) if run.is_fitted else self._impossible_by_lengths(run)
+        return self._impossible_fitted(keys) if is_fitted else self._impossible_by_lengths(length)
 
     def _impossible_fitted(self, keys: set[str]) -> list[str]:
         """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
@@ -198,8 +197,8 @@ class DifferentialPrivacy(ProtectionSettings):
             if is_chosen
         ]
 
-    def _impossible_by_lengths(self, run: "RunConfiguration") -> list[str]:
-        problems, length = [], run.reporting_length
+    def _impossible_by_lengths(self, length: int) -> list[str]:
+        problems = []
         if isinstance(self.sigma_proportions, tuple) and length not in (-1, len(self.sigma_proportions)):
             problems.append(
                 f"sigma_proportions must have one number for each length ({length}); it has "

@@ -1,15 +1,12 @@
 """k-anonymity: what a configuration says of it."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
 from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MEASURING_KEYS, MODE_KEYS
-
-if TYPE_CHECKING:
-    from tasks.configuration.model import RunConfiguration
 
 
 class KAnonymity(ProtectionSettings):
@@ -22,12 +19,13 @@ class KAnonymity(ProtectionSettings):
     modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
 
-    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """Fewer records than any count that is reported."""
-        limit, resolution = run.input.record_limit, run.reporting_resolution
-        if limit is None or limit >= resolution:
+        if record_limit is None or record_limit >= resolution:
             return []
         return [
             f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
-            f"reported; it is {limit}."
+            f"reported; it is {record_limit}."
         ]

@@ -1,13 +1,10 @@
 """What every protection's settings answer, as public facts that need neither table nor ledger."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from tasks.configuration.sections import Model
 from tasks.configuration.synthesis import MODES
-
-if TYPE_CHECKING:
-    from tasks.configuration.model import RunConfiguration
 
 
 class ProtectionSettings(Model):
@@ -58,11 +55,15 @@ class ProtectionSettings(Model):
         """Keys of the flat file that have no effect beside these settings."""
         return frozenset()
 
-    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """Combinations of keys that can't be meant.
 
         Args:
-            run: whose protection this is; each key is valid by itself.
-            keys: of its file, those of `privacy` too.
+            keys: of the file, those of `privacy` too, each valid by itself.
+            length: the reporting length, -1 for all.
+            record_limit: the most rows that are taken; None: all.
+            is_fitted: whether records are fitted to protected counts.
         """
         return []

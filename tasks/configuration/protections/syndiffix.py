@@ -60,7 +60,6 @@ def _field(setting: Setting) -> tuple[Any, Any]:
 
 
 if TYPE_CHECKING:  # the fields are made when the program runs
-    from tasks.configuration.model import RunConfiguration
 
     class _Settings(ProtectionSettings):
         def __getattr__(self, name: str) -> Any: ...
@@ -97,7 +96,9 @@ class SynDiffix(_Settings):
     def id_columns(self) -> tuple[str, ...]:
         return self.further_ids
 
-    def impossible(self, run: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """What the core refuses of the way of clustering."""
         try:
             clustering_of(dict(self))
