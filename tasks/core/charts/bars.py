@@ -12,8 +12,6 @@ from tasks.core.figures import format_up, format_whole
 _PITCH, _FIGURES = 30, 62
 #: Of one or two bars by a name: each one's top, its height, and where its figure stands.
 _LANES = {1: ((5, 14, 16),), 2: ((2, 11, 12), (15, 8, 24))}
-#: An error bar narrower than this can't be seen.
-_NARROWEST_WHISKER = 2
 
 
 @dataclass(frozen=True)
@@ -40,28 +38,6 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class ErrorBar:
-    """Where the true count of a released one lies.
-
-    Attributes:
-        below, above: how far it may be from the released count, in records.
-        absent: the figure of a value whose count is not published.
-    """
-
-    below: float
-    above: float
-    name: str = "95 % error bar"
-    absent: str = ""
-
-    def told(self, count: float) -> str:
-        if self.below == self.above:
-            return f" ± {format_up(self.above)}"
-        return (
-            f" (true: {format_whole(round(count - self.below))} to {format_whole(round(count + self.above))})"
-        )
-
-
-@dataclass(frozen=True)
 class Numbers:
     """How numbers are written, and where the axis has its ticks; None: at round numbers from 0."""
 
@@ -82,8 +58,7 @@ class Bars:
     Attributes:
         title, description: for a person who can't see the chart.
         rows: in the order to be shown.
-        series: one or two; the error bar is of the first.
-        error_bar: of every number of the first series, or None for none.
+        series: one or two.
     """
 
     title: str
@@ -91,7 +66,6 @@ class Bars:
     rows: Sequence[Bar]
     series: Sequence[Series]
     numbers: Numbers = WHOLE_NUMBERS
-    error_bar: ErrorBar | None = None
     axis: str = ""
     width: float = theme.WIDTH
 
@@ -111,16 +85,12 @@ class _Scale:
 def bars(chart: Bars) -> Chart:
     """A line a name: its bars, and their figures at the right edge."""
     scale = _scale(chart)
-    error_bar = chart.error_bar
-    is_seen = error_bar is not None and scale.length(error_bar.below + error_bar.above) >= _NARROWEST_WHISKER
     entries = [LegendEntry(series.name, series.colour) for series in chart.series if series.name]
-    if error_bar is not None and is_seen:
-        entries.append(LegendEntry(error_bar.name, theme.INK, "whisker"))
     words, top = legend(entries, chart.width)
     bottom = top + 6 + _PITCH * max(len(chart.rows), 1)
     parts = [words, *_ticks(scale, top, bottom)]
     for index, row in enumerate(chart.rows):
-        parts.append(_row(row, chart, scale, top + 6 + _PITCH * index, is_seen))
+        parts.append(_row(row, chart, scale, top + 6 + _PITCH * index))
     if not chart.rows:
         parts.append(svg.label(scale.left + 8, top + 26, "There is none.", fill=theme.SOFT))
     if chart.axis:
@@ -135,9 +105,7 @@ def _scale(chart: Bars) -> _Scale:
     widest = max((svg.text_width(row.label) for row in chart.rows), default=0.0) + 8
     ticks = chart.numbers.ticks
     if ticks is None:
-        above = chart.error_bar.above if chart.error_bar else 0
-        reach = [max(row.values[0] or 0, 0) + above for row in chart.rows]
-        reach += [value or 0 for row in chart.rows for value in (*row.values[1:], row.mark)]
+        reach = [value or 0 for row in chart.rows for value in (*row.values, row.mark)]
         ticks = tuple(nice_ticks(max(reach, default=1), 4))
     return _Scale(max(min(widest, third), 132.0), chart.width - _FIGURES, ticks)
 
@@ -152,29 +120,17 @@ def _ticks(scale: _Scale, top: float, bottom: float) -> list[str]:
     return [*parts, svg.line(scale.left, top + 2, scale.left, bottom, theme.SOFT)]
 
 
-def _row(row: Bar, chart: Bars, scale: _Scale, y: float, is_seen: bool) -> str:
-    """One name, its bars and figures; and the error bar, where it can be seen."""
+def _row(row: Bar, chart: Bars, scale: _Scale, y: float) -> str:
+    """One name, its bars and figures."""
     parts, told = _name(row.label, scale.left - 8, y), [row.label]
     lanes = _LANES[len(chart.series)]
-    for place, (series, value, lane) in enumerate(zip(chart.series, row.values, lanes, strict=True)):
-        upper, height, figure = lane
-        error_bar = chart.error_bar if place == 0 else None
+    for series, value, (upper, height, figure) in zip(chart.series, row.values, lanes, strict=True):
         if value is None:
-            shown = error_bar.absent if error_bar else ""
-            said = shown
-        else:
-            held = max(value, 0)
-            parts.append(svg.rect(scale.left, y + upper, scale.length(held), height, series.colour))
-            if error_bar and is_seen:
-                ends = (max(held - error_bar.below, 0), held + error_bar.above)
-                low, high = (scale.left + scale.length(end) for end in ends)
-                parts.append(svg.whisker(low, high, y + upper + height / 2))
-            shown = chart.numbers.text(value)
-            said = shown + (error_bar.told(value) if error_bar else "")
-        if shown:
-            look = {"font_size": theme.SMALL, "fill": series.ink}
-            parts.append(svg.label(chart.width, y + figure, shown, text_anchor="end", **look))
-            told.append(f"{series.name} {said}".strip())
+            continue
+        parts.append(svg.rect(scale.left, y + upper, scale.length(max(value, 0)), height, series.colour))
+        figures, look = chart.numbers.text(value), {"font_size": theme.SMALL, "fill": series.ink}
+        parts.append(svg.label(chart.width, y + figure, figures, text_anchor="end", **look))
+        told.append(f"{series.name} {figures}".strip())
     if row.mark is not None:
         x = scale.left + scale.length(row.mark)
         parts.append(svg.line(x, y + 2, x, y + 22, theme.INK, stroke_width=2))

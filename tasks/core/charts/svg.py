@@ -99,13 +99,6 @@ def rect(x: float, y: float, width: float, height: float, fill: str, **attribute
     return tag("rect", x=x, y=y, width=max(width, 0.0), height=max(height, 0.0), fill=fill, **attributes)
 
 
-def whisker(low: float, high: float, y: float, stroke: str = theme.INK) -> str:
-    path = f"M{coordinate(low)} {coordinate(y)}H{coordinate(high)}"
-    for x in (low, high):
-        path += f"M{coordinate(x)} {coordinate(y - 3)}V{coordinate(y + 3)}"
-    return tag("path", d=path, stroke=stroke, stroke_width=1.2, fill="none")
-
-
 _ROW = 19
 _GAP = 16
 
@@ -115,12 +108,12 @@ class LegendEntry:
     """One meaning.
 
     Attributes:
-        mark: a filled ``box``, a ``line`` or an error bar (``whisker``).
+        mark: a filled ``box`` or a ``line``.
     """
 
     words: str
     colour: str
-    mark: Literal["box", "line", "whisker"] = "box"
+    mark: Literal["box", "line"] = "box"
     dashes: str = ""
     opacity: float | None = None
 
@@ -141,11 +134,8 @@ def _entry(entry: LegendEntry, x: float, y: float) -> str:
     if entry.mark == "box":
         shape = rect(x, y + 3, 11, 11, entry.colour, fill_opacity=entry.opacity)
         return shape + label(x + 16, y + 13, entry.words, font_size=theme.LEGEND)
-    if entry.mark == "whisker":
-        shape = whisker(x, x + 20, y + 8.5, entry.colour)
-    else:
-        look = {"stroke_width": 2.4, "stroke_dasharray": entry.dashes}
-        shape = line(x, y + 8.5, x + 20, y + 8.5, entry.colour, **look)
+    look = {"stroke_width": 2.4, "stroke_dasharray": entry.dashes}
+    shape = line(x, y + 8.5, x + 20, y + 8.5, entry.colour, **look)
     return shape + label(x + 26, y + 13, entry.words, font_size=theme.LEGEND)
 
 

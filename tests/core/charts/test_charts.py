@@ -1,6 +1,5 @@
 """Charts of counts and shares."""
 
-import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -11,7 +10,6 @@ from tasks.core.charts.bars import (
     SHARES,
     Bar,
     Bars,
-    ErrorBar,
     Series,
     Whole,
     bars,
@@ -23,8 +21,8 @@ from tasks.core.charts.svg import Chart
 SERIES = (Series("noisy", theme.RELEASED), Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK))
 
 
-def counts(rows, error_bar, title="t") -> Chart:
-    return bars(Bars(title, "Told.", rows, SERIES, error_bar=error_bar))
+def counts(rows, title="t") -> Chart:
+    return bars(Bars(title, "Told.", rows, SERIES))
 
 
 def shown_shares(rows) -> Chart:
@@ -36,33 +34,12 @@ def rects(chart: Chart, fill: str) -> list[ET.Element]:
 
 
 def test_bars_are_as_long_as_their_counts():
-    chart = counts([Bar("a", (100, 50)), Bar("b", (200, 200))], ErrorBar(20, 20))
+    chart = counts([Bar("a", (100, 50)), Bar("b", (200, 200))])
     noisy = [float(r.get("width")) for r in rects(chart, theme.RELEASED)][1:]
     synthetic = [float(r.get("width")) for r in rects(chart, theme.SYNTHETIC)][1:]
     assert noisy[1] == pytest.approx(2 * noisy[0], rel=1e-2)
     assert synthetic[0] == pytest.approx(noisy[0] / 2, rel=1e-2)
     assert synthetic[1] == pytest.approx(noisy[1], rel=1e-2)
-
-
-def test_the_error_bar_reaches_as_far_as_stated_and_never_below_zero():
-    chart = counts([Bar("a", (100, None)), Bar("b", (10, None))], ErrorBar(20, 20))
-    ends = [
-        re.findall(r"^M([\d.]+) [\d.]+H([\d.]+)", p.get("d"))[0]
-        for p in ET.fromstring(chart.in_page()).iter("path")
-    ]
-    # The first is the legend's.
-    (low, high), (least, _) = [tuple(map(float, end)) for end in ends[1:]]
-    per_record = float(rects(chart, theme.RELEASED)[1].get("width")) / 100
-    assert high - low == pytest.approx(40 * per_record, rel=1e-2)
-    assert least == pytest.approx(132)
-
-
-def test_an_error_bar_too_short_to_see_is_left_out_but_told():
-    chart = counts([Bar("a", (40_000, 40_000))], ErrorBar(0, 9, "true"))
-    root = ET.fromstring(chart.in_page())
-    assert not list(root.iter("path"))
-    assert "true" not in [text.text for text in root.iter("text")]
-    assert "(true: 40,000 to 40,009)" in chart.in_page()
 
 
 def test_the_names_of_a_pair_stand_on_two_lines_where_one_is_too_short():
@@ -72,7 +49,7 @@ def test_the_names_of_a_pair_stand_on_two_lines_where_one_is_too_short():
 
 
 def test_a_hostile_label_is_shown_as_text():
-    chart = counts([Bar("<script>alert('x')</script>", (1, 2))], ErrorBar(1, 1), '"><svg onload=x>')
+    chart = counts([Bar("<script>alert('x')</script>", (1, 2))], '"><svg onload=x>')
     assert "<script" not in chart.in_page()
     assert "<svg onload" not in chart.in_page()
     ET.fromstring(chart.in_page())
@@ -80,7 +57,7 @@ def test_a_hostile_label_is_shown_as_text():
 
 def test_every_chart_has_a_title_and_a_description():
     drawn = [
-        counts([], None),
+        counts([]),
         shares([Whole("length 1", ((1, NOT_KNOWN),), "3 published")], (), "shares", "told"),
         shown_shares([Bar("a × b", (0.5, 0.25))]),
         budget_gauge(0.5, 1.0, 3.0),
@@ -121,10 +98,9 @@ def test_the_gauge_is_as_large_on_a_telephone_as_its_text():
     assert min(letters) * 358 / drawn >= 11 and bar * 358 / drawn >= 14
 
 
-def test_a_value_without_a_count_is_told_as_such_and_a_note_after_the_figures():
+def test_of_a_value_without_a_count_nothing_is_told_and_a_note_comes_after_the_figures():
     rows = [Bar("a", (None, 3), note="in another table")]
-    chart = counts(rows, ErrorBar(0, 9, "true", absent="< 10")).in_page()
-    assert "<title>a; noisy &lt; 10; synthetic 3; in another table</title>" in chart
+    assert "<title>a; synthetic 3; in another table</title>" in counts(rows).in_page()
 
 
 def test_a_mark_stands_where_its_number_is():
