@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,8 @@ def test_what_can_not_be_asked_of_the_records_is_said(contract: Contract, schema
     assert all(sentence.startswith("languages: ") for sentence in left_out[1:])
 
 
+#: What the page's style writes "kept" and "broken" for.
+_MARKS = {True: "fa-check-circle text-success", False: "fa-times text-danger"}
 _JUDGE = """
 import json, os, socket, sys
 from pathlib import Path
@@ -142,5 +145,7 @@ def test_its_result_on_a_raw_table_holds_counts_and_asks_neither_network_nor_hom
     assert by_rule["at least 3 records"]["result"] == {"observed_value": 8}
     page = (tmp_path / "docs.html").read_text()
     assert "remark$ &lt;script&gt;: at most 3 distinct values" in page
-    assert "<script" not in page and "default-src 'none'" in page
+    assert "<script" not in page and "default-src 'none'" in page and "://" not in page
+    marks = {passed: page.count(f'<i class="fas {mark}"') for passed, mark in _MARKS.items()}
+    assert marks == Counter(entry["success"] for entry in (result, *result["results"]))
     assert CANARY not in page and CANARY not in json.dumps(result)
