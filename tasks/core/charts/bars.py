@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tasks.core.charts import svg, theme
 from tasks.core.charts.plot import nice_ticks, proportion, short_number
 from tasks.core.charts.svg import Chart, LegendEntry, legend
-from tasks.core.figures import format_up, format_whole
+from tasks.core.figures import format_up
 
 #: From one name to the next, and at the right the room for figures.
 _PITCH, _FIGURES = 30, 62
@@ -37,102 +38,73 @@ class Bar:
     mark: float | None = None
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(NamedTuple):
     """How numbers are written, and where the axis has its ticks; None: at round numbers from 0."""
 
     text: Callable[[float], str]
     ticks: tuple[float, ...] | None = None
 
 
-WHOLE_NUMBERS = Numbers(lambda value: format_whole(round(value)))
 SHARES = Numbers(lambda value: f"{value:.2f}", (0, 0.25, 0.5, 0.75, 1))
 PROPORTIONS = Numbers(proportion)
 PERCENTAGES = Numbers(lambda value: f"{value:.2f}\u202f%")
 
 
-@dataclass(frozen=True)
-class Bars:
-    """What is drawn.
-
-    Attributes:
-        title, description: for a person who can't see the chart.
-        rows: in the order to be shown.
-        series: one or two.
-    """
-
-    title: str
-    description: str
-    rows: Sequence[Bar]
-    series: Sequence[Series]
-    numbers: Numbers = WHOLE_NUMBERS
-    axis: str = ""
-    width: float = theme.WIDTH
-
-
-@dataclass(frozen=True)
-class _Scale:
-    """Where bars begin and end; to the left their names, to the right their figures."""
-
-    left: float
-    right: float
-    ticks: Sequence[float]
-
-    def length(self, value: float) -> float:
-        return value * ((self.right - self.left) / self.ticks[-1])
-
-
-def bars(chart: Bars) -> Chart:
-    """A line a name: its bars, and their figures at the right edge."""
-    scale = _scale(chart)
-    entries = [LegendEntry(series.name, series.colour) for series in chart.series if series.name]
-    words, top = legend(entries, chart.width)
-    bottom = top + 6 + _PITCH * max(len(chart.rows), 1)
-    parts = [words, *_ticks(scale, top, bottom)]
-    for index, row in enumerate(chart.rows):
-        parts.append(_row(row, chart, scale, top + 6 + _PITCH * index))
-    if not chart.rows:
-        parts.append(svg.label(scale.left + 8, top + 26, "There is none.", fill=theme.SOFT))
-    if chart.axis:
-        middle = (scale.left + scale.right) / 2
-        parts.append(svg.label(middle, bottom + 36, chart.axis, text_anchor="middle", fill=theme.SOFT))
-    return Chart(chart.width, bottom + (44 if chart.axis else 22), chart.title, chart.description, parts)
-
-
-def _scale(chart: Bars) -> _Scale:
-    """Names have a third of the width at most, as all have on the page."""
-    third = 0.33 * chart.width
-    widest = max((svg.text_width(row.label) for row in chart.rows), default=0.0) + 8
-    ticks = chart.numbers.ticks
-    if ticks is None:
-        reach = [value or 0 for row in chart.rows for value in (*row.values, row.mark)]
-        ticks = tuple(nice_ticks(max(reach, default=1), 4))
-    return _Scale(max(min(widest, third), 132.0), chart.width - _FIGURES, ticks)
-
-
-def _ticks(scale: _Scale, top: float, bottom: float) -> list[str]:
-    parts = []
-    small = {"font_size": theme.SMALL, "fill": theme.SOFT}
-    for tick in scale.ticks:
-        x = scale.left + scale.length(tick)
+def bars(
+    title: str,
+    description: str,
+    rows: Sequence[Bar],
+    series: Sequence[Series],
+    numbers: Numbers,
+    *,
+    axis: str = "",
+    width: float = theme.WIDTH,
+) -> Chart:
+    """A line a name, in the order of the rows: bars of one or two series, and figures at the right edge."""
+    # Names have a third of the width at most, as all have on the page.
+    widest = max((svg.text_width(row.label) for row in rows), default=0.0) + 8
+    left, right = max(min(widest, 0.33 * width), 132.0), width - _FIGURES
+    reach = [value or 0 for row in rows for value in (*row.values, row.mark)]
+    ticks = numbers.ticks or nice_ticks(max(reach, default=1), 4)
+    scale = (right - left) / ticks[-1]
+    words, top = legend([LegendEntry(each.name, each.colour) for each in series if each.name], width)
+    bottom = top + 6 + _PITCH * max(len(rows), 1)
+    parts = [words]
+    for tick in ticks:
+        x, small = left + tick * scale, {"font_size": theme.SMALL, "fill": theme.SOFT}
         parts.append(svg.line(x, top + 2, x, bottom, theme.GRID_LINE))
         parts.append(svg.label(x, bottom + 15, short_number(tick), text_anchor="middle", **small))
-    return [*parts, svg.line(scale.left, top + 2, scale.left, bottom, theme.SOFT)]
+    parts.append(svg.line(left, top + 2, left, bottom, theme.SOFT))
+    for index, row in enumerate(rows):
+        parts.append(_row(row, series, numbers.text, (left, scale, width), top + 6 + _PITCH * index))
+    if not rows:
+        parts.append(svg.label(left + 8, top + 26, "There is none.", fill=theme.SOFT))
+    if axis:
+        look = {"text_anchor": "middle", "fill": theme.SOFT}
+        parts.append(svg.label((left + right) / 2, bottom + 36, axis, **look))
+    return Chart(width, bottom + (44 if axis else 22), title, description, parts)
 
 
-def _row(row: Bar, chart: Bars, scale: _Scale, y: float) -> str:
-    """One name, its bars and figures."""
-    parts, told = _name(row.label, scale.left - 8, y), [row.label]
-    lanes = _LANES[len(chart.series)]
-    for series, value, (upper, height, figure) in zip(chart.series, row.values, lanes, strict=True):
+def _row(
+    row: Bar,
+    all_series: Sequence[Series],
+    text: Callable[[float], str],
+    place: tuple[float, float, float],
+    y: float,
+) -> str:
+    """One name, its bars and figures. Args: place: where bars begin, pixels a unit, where figures end."""
+    left, scale, right = place
+    parts, told = _name(row.label, left - 8, y), [row.label]
+    lanes = _LANES[len(all_series)]
+    for series, value, (upper, height, figure) in zip(all_series, row.values, lanes, strict=True):
         if value is None:
             continue
-        parts.append(svg.rect(scale.left, y + upper, scale.length(max(value, 0)), height, series.colour))
-        figures, look = chart.numbers.text(value), {"font_size": theme.SMALL, "fill": series.ink}
-        parts.append(svg.label(chart.width, y + figure, figures, text_anchor="end", **look))
+        parts.append(svg.rect(left, y + upper, max(value, 0) * scale, height, series.colour))
+        figures, look = text(value), {"font_size": theme.SMALL, "fill": series.ink}
+        parts.append(svg.label(right, y + figure, figures, text_anchor="end", **look))
         told.append(f"{series.name} {figures}".strip())
     if row.mark is not None:
-        x = scale.left + scale.length(row.mark)
+        x = left + row.mark * scale
         parts.append(svg.line(x, y + 2, x, y + 22, theme.INK, stroke_width=2))
     said = "; ".join([*told, row.note] if row.note else told)
     return svg.tag("g", svg.tag("title", svg.escape(said)) + "".join(parts))

@@ -6,7 +6,7 @@ of its own in each, so that it passes beside the boxes and not behind them.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from tasks.core.charts import svg, theme
@@ -20,11 +20,7 @@ _ACROSS, _WIDEST = 3, 250
 
 @dataclass(frozen=True)
 class Box:
-    """One box.
-
-    Attributes:
-        names: a line each, or two where it is long.
-    """
+    """One box. Attributes: names: a line each, or two where it is long."""
 
     names: Sequence[str]
     note: str
@@ -36,36 +32,21 @@ class Box:
 _Item = str | tuple[str, str]
 
 
-@dataclass
-class _Row:
-    """What stands beside each other: boxes by key, and lanes by the arrow that passes."""
+#: What stands beside each other.
+_Row = list[_Item]
 
-    items: list[_Item] = field(default_factory=list)
 
-    @property
-    def width(self) -> float:
-        lanes = sum(isinstance(item, tuple) for item in self.items)
-        boxes = len(self.items) - lanes
-        left = WIDTH - _GAP * (len(self.items) - 1) - _LANE * lanes
-        return min(left / boxes, _WIDEST) if boxes else 0.0
-
-    def places(self) -> list[tuple[float, float]]:
-        widths = [_LANE if isinstance(item, tuple) else self.width for item in self.items]
-        left = (WIDTH - sum(widths) - _GAP * (len(widths) - 1)) / 2
-        found = []
-        for width in widths:
-            found.append((left, width))
-            left += width + _GAP
-        return found
+def _places(row: _Row) -> list[tuple[float, float]]:
+    """Of each item of a row where it begins, and its width."""
+    lanes, gaps = sum(isinstance(item, tuple) for item in row), _GAP * (len(row) - 1)
+    box = min((WIDTH - gaps - _LANE * lanes) / max(len(row) - lanes, 1), _WIDEST)
+    widths = [_LANE if isinstance(item, tuple) else box for item in row]
+    left = (WIDTH - sum(widths) - gaps) / 2
+    return [(left + sum(widths[:place]) + _GAP * place, width) for place, width in enumerate(widths)]
 
 
 def layers(boxes: Mapping[str, Box], title: str, description: str) -> Chart:
-    """Boxes under all that they are made from; an arrow that a longer way shows as well is left out.
-
-    Args:
-        title: as of a `Chart`.
-        description: as of a `Chart`.
-    """
+    """Boxes under all that they are made from; an arrow that a longer way shows as well is left out."""
     edges = [(parent, key) for key in boxes for parent in _direct(key, boxes)]
     rows = _rows(boxes, edges)
     _order(rows, edges)
@@ -74,7 +55,7 @@ def layers(boxes: Mapping[str, Box], title: str, description: str) -> Chart:
     for row in rows:
         drawn = [
             (item, left, width, _lines(boxes[item], width) if isinstance(item, str) else [])
-            for item, (left, width) in zip(row.items, row.places(), strict=True)
+            for item, (left, width) in zip(row, _places(row), strict=True)
         ]
         tall = max(_height(lines) for *_, lines in drawn)
         for item, left, width, lines in drawn:
@@ -106,28 +87,25 @@ def _rows(boxes: Mapping[str, Box], edges: Sequence[tuple[str, str]]) -> list[_R
         while list(depth.values()).count(at) == _ACROSS:
             at += 1
         depth[key] = at
-    rows = [_Row() for _ in range(max(depth.values()) + 1)]
+    rows: list[_Row] = [[] for _ in range(max(depth.values()) + 1)]
     for key, at in depth.items():
-        rows[at].items.append(key)
+        rows[at].append(key)
     for parent, key in edges:
         for at in range(depth[parent] + 1, depth[key]):
-            rows[at].items.append((parent, key))
+            rows[at].append((parent, key))
     return rows
 
 
 def _order(rows: Sequence[_Row], edges: Sequence[tuple[str, str]]) -> None:
     for above, row in pairwise(rows):
-        at = {item: place / len(above.items) for place, item in enumerate(above.items)}
+        at = {item: place / len(above) for place, item in enumerate(above)}
 
         def nearest(item: _Item, at: dict[_Item, float] = at) -> float:
-            if isinstance(item, tuple):
-                found = [at[each] for each in (item, item[0]) if each in at]
-            else:
-                ends = [edge for edge in edges if edge[1] == item]
-                found = [at[each] for edge in ends for each in (edge, edge[0]) if each in at]
+            ends = [item] if isinstance(item, tuple) else [edge for edge in edges if edge[1] == item]
+            found = [at[each] for edge in ends for each in (edge, edge[0]) if each in at]
             return sum(found) / len(found) if found else 1.0
 
-        row.items.sort(key=nearest)
+        row.sort(key=nearest)
 
 
 def _lines(box: Box, width: float) -> Sequence[tuple[str, float, str]]:

@@ -27,10 +27,6 @@ class Half:
     largest: float = 1.0
 
 
-def matrix_width(columns: int) -> int:
-    return _NAMES + columns * _CELL + _BESIDE
-
-
 def matrix(
     title: str,
     description: str,
@@ -40,17 +36,11 @@ def matrix(
     *,
     has_diagonal: bool = False,
 ) -> Chart:
-    """A square for every two of n columns; a side that is None stays empty.
+    """A square for every two of the named columns; a side that is None stays empty.
 
-    Args:
-        title: as of a `Chart`.
-        description: as of a `Chart`.
-        names: of the columns, in order.
-        has_diagonal: whether the diagonal holds numbers of the upper side, and is not grey.
+    Args: has_diagonal: whether the diagonal holds numbers of the upper side, and is not grey.
     """
-    left, top = _NAMES, _ABOVE
-    number = len(names)
-    parts = []
+    left, top, number, parts = _NAMES, _ABOVE, len(names), list[str]()
     for index, name in enumerate(names):
         middle = index * _CELL + _CELL / 2
         parts.append(svg.label(left - 8, top + middle + 4, svg.fitted(name, left - 10), text_anchor="end"))
@@ -66,8 +56,8 @@ def matrix(
                 parts.append(svg.rect(*place, _CELL - 2, _CELL - 2, theme.GRID_LINE))
             else:
                 parts.append(_cell(half, float(half.values[row, column]), place))
-    size = matrix_width(number), top + number * _CELL + 4
-    return Chart(*size, title, description, parts, shrinks=False)
+    width = _NAMES + number * _CELL + _BESIDE
+    return Chart(width, top + number * _CELL + 4, title, description, parts, shrinks=False)
 
 
 def _cell(half: Half, value: float, place: tuple[float, float]) -> str:

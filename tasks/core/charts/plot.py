@@ -6,7 +6,7 @@ The x-axis is one of numbers, or of named places: the i-th place is at i + 1/2.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tasks.core.charts import svg, theme
 from tasks.core.charts.svg import Chart, LegendEntry, legend
@@ -46,12 +46,9 @@ class Axes:
 
 @dataclass(frozen=True)
 class AxisScale:
-    """One axis' range, and about how many ticks a linear one has."""
-
     low: float
     high: float
     spacing: Spacing
-    most_ticks: int = 5
 
     def part(self, value: float) -> float:
         """Where a value is between the ends, 0..1; beyond them at the end."""
@@ -65,11 +62,10 @@ class AxisScale:
 
     def ticks(self) -> list[float]:
         """Round values: powers of ten on a logarithmic axis, and 2 and 5 times them where there are few."""
-        if self.spacing == "around":
-            above = nice_ticks(self.high - self.low, 3)
-            return [self.low + part for part in above if part <= (self.high - self.low) * (1 + 1e-9)]
-        if self.spacing == "linear":
-            return [tick for tick in nice_ticks(self.high, self.most_ticks) if tick <= self.high * (1 + 1e-9)]
+        if self.spacing in ("linear", "around"):
+            span = self.high - self.low
+            above = nice_ticks(span, 3 if self.spacing == "around" else 5)
+            return [self.low + part for part in above if part <= span * (1 + 1e-9)]
         powers = range(math.floor(math.log10(max(self.low, 1.0))), math.floor(math.log10(self.high)) + 1)
         steps = (1, 2, 5) if len(powers) < 3 else (1,)
         found = [multiple * 10.0**power for power in powers for multiple in steps]
@@ -83,10 +79,7 @@ class AxisScale:
 def scale_of(values: Sequence[float], spacing: Spacing, *, ends_there: bool = False) -> AxisScale:
     """The range of an axis that holds the values: from 0, or from the least one on a logarithmic axis.
 
-    Args:
-        values: what it must hold.
-        spacing: see `Spacing`.
-        ends_there: whether a linear axis ends at its largest value, and not at the next tick.
+    Args: ends_there: whether a linear axis ends at its largest value, and not at the next tick.
     """
     top = max(values, default=1.0)
     if spacing == "linear":
@@ -196,9 +189,6 @@ class Line:
     text: Callable[[float], str] | None = None
     thick: float = 2.4
 
-    def entry(self) -> LegendEntry:
-        return LegendEntry(self.label, self.colour, "line", self.dashes)
-
     def heights(self) -> list[float]:
         return [y for _, y in self.points] + ([] if self.level is None else [self.level])
 
@@ -234,9 +224,6 @@ class Area:
     colour: str
     opacity: float
 
-    def entry(self) -> LegendEntry:
-        return LegendEntry(self.label, self.colour, opacity=self.opacity)
-
     def heights(self) -> list[float]:
         return [y for _, y in self.high]
 
@@ -265,9 +252,6 @@ class Columns:
     colour: str
     text: Callable[[float], str] | None = None
     opacity: float | None = None
-
-    def entry(self) -> LegendEntry:
-        return LegendEntry(self.label, self.colour, opacity=self.opacity)
 
     def heights(self) -> list[float]:
         return [value for value in self.values if value is not None]
@@ -298,13 +282,10 @@ class Columns:
 class Dots:
     """Points with error bars. Attributes: points: (x, y, low, high, what is told of it)."""
 
-    label: str
     points: Sequence[tuple[float, float, float, float, str]]
     colour: str
     is_hollow: bool = False
-
-    def entry(self) -> LegendEntry:
-        return LegendEntry(self.label, self.colour)
+    label = ""
 
     def heights(self) -> list[float]:
         return [end for _, _, low, high, _ in self.points for end in (low, high)]
@@ -319,8 +300,7 @@ class Dots:
         return parts
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """A height that all series are to be read against, and what it is."""
 
     value: float
@@ -336,12 +316,8 @@ def plot(
     limit: Limit | None = None,
     size: tuple[float, float] = (theme.WIDTH, 230),
 ) -> Chart:
-    """All series over one pair of axes, and a limit with its words.
-
-    Args:
-        series: in the order of the legend, each drawn over those before it.
-    """
-    words, above = legend([each.entry() for each in series if each.label], size[0])
+    """All series over one pair of axes, each drawn over those before it, and a limit with its words."""
+    words, above = legend([_legend_entry(each) for each in series if each.label], size[0])
     frame = _frame(series, axes, limit, above + 10, size)
     parts = [words, *_grid(frame, axes)]
     columns = [each for each in series if isinstance(each, Columns)]
@@ -390,6 +366,12 @@ def line_over_bars(
     moved = svg.tag("g", "".join(charts[1].parts), transform=f"translate(0 {round(charts[0].height)})")
     height = round(charts[0].height) + charts[1].height
     return Chart(width, height, axes.title, axes.description, [*charts[0].parts, moved])
+
+
+def _legend_entry(series: Series) -> LegendEntry:
+    if isinstance(series, Line):
+        return LegendEntry(series.label, series.colour, "line", series.dashes)
+    return LegendEntry(series.label, series.colour, opacity=getattr(series, "opacity", None))
 
 
 def _frame(

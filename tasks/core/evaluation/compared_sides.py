@@ -8,6 +8,7 @@ tuples of codes, 0 for absent, the items of a column ascending.
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -131,13 +132,10 @@ def _facts_of(side: ComparedData | CodedFacts) -> Aggregates | CodedFacts:
     return side.facts if isinstance(side, CountedTable) else side
 
 
-@dataclass(frozen=True)
-class Unit:
-    """Sets of columns that one thread compares.
+class Unit(NamedTuple):
+    """Sets of columns of one length that one thread compares, ascending: all that agree in all but the last.
 
-    Attributes:
-        sets: of one length, ascending; those that agree in all but the last are of one unit.
-        stored: the counts of these sets on the side that is read, where there is one.
+    Attributes: stored: their counts on the side that is read, where there is one.
     """
 
     sets: list[ColumnNumbers]

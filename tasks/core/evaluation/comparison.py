@@ -1,18 +1,17 @@
 """Counts beside each other: records or aggregates in, sums by length and bin of the compared count out.
 
-See `measures` for what they are, and `compared_sides` for what is compared. Records are counted as they are
-compared, one set of columns at a time: no table of all combinations is made, so that memory is that of the
-sides and of one set's counts. Which zone the result belongs to is that of its inputs.
+Records are counted as they are compared, one set of columns at a time, so that memory is that of the sides
+and of one set's counts. Which zone the result belongs to is that of its inputs.
 """
 
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -90,9 +89,9 @@ def compare_sides(
     if resolution < 1:
         raise ParameterError(f"A reporting resolution is at least 1, not {resolution}.")
     own = ComparedSides(sides)
-    lengths = tuple(range(1, _longest(sides, own.numbering, longest) + 1))
-    totals = [_Total(len(lengths)) for _ in pairs]
-    sets = [own.column_sets(length) for length in lengths]
+    sets = [own.column_sets(length + 1) for length in range(_longest(sides, own.numbering, longest))]
+    sums = np.zeros((len(pairs), len(sets), kernels.MOST_BINS, len(kernels.MEASURES)))
+    distances: list[list[Floats]] = [[] for _ in sets]
     done, number = 0, sum(map(len, sets))
     compare = partial(
         _compare_unit, pairs=np.array(pairs, np.int64), resolution=resolution, visit=listener.visit
@@ -102,26 +101,30 @@ def compare_sides(
     threads = (resources.threads or os.cpu_count() or 1) if rows > _FEW_RECORDS else 1
     units = itertools.chain.from_iterable(map(own.units, sets))
     for families in _compare_units(compare, own, units, threads):
-        for family in families:
-            for place, total in enumerate(totals):
-                total.add(family.length, family.sums[place], [found[place] for found in family.distances])
+        for family in families:  # added up in one order, whoever found it first
+            sums[:, family.length - 1] += family.sums
+            distances[family.length - 1] += family.distances
             for told in family.told:
                 listener.take(told)
             done += len(family.distances)
         listener.progress(done / number)
     return [
-        total.comparison((sides[first], sides[second]), resolution)
-        for total, (first, second) in zip(totals, pairs, strict=True)
+        Comparison(
+            resolution=resolution,
+            reference_records=sides[first].number_of_records,
+            compared_records=sides[second].number_of_records,
+            lengths=tuple(range(1, len(sets) + 1)),
+            sums=named_sums(sums[place]),
+            distances=()
+            if isinstance(sides[first], Aggregates) or isinstance(sides[second], Aggregates)
+            else tuple(_mean_distances([[found[place] for found in own] for own in distances])),
+        )
+        for place, (first, second) in enumerate(pairs)
     ]
 
 
-@dataclass
-class _Family:
-    """What was found of sets of columns that agree in all but the last.
-
-    Attributes:
-        told: what was told of each table.
-    """
+class _Family(NamedTuple):
+    """What was found of sets of columns that agree in all but the last, and told of each table."""
 
     length: int
     sums: Floats
@@ -129,32 +132,10 @@ class _Family:
     told: list[Any]
 
 
-class _Total:
-    """What is found of one pair of sides, added up in one order whoever found it first."""
-
-    def __init__(self, lengths: int) -> None:
-        self._sums = np.zeros((lengths, kernels.MOST_BINS, len(kernels.MEASURES)))
-        self._distances: list[list[float]] = [[] for _ in range(lengths)]
-
-    def add(self, length: int, sums: Floats, distances: Iterable[float]) -> None:
-        self._sums[length - 1] += sums
-        self._distances[length - 1] += distances
-
-    def comparison(self, sides: tuple[ComparedData, ComparedData], resolution: int) -> Comparison:
-        both_records = not any(isinstance(side, Aggregates) for side in sides)
-        distances = (
-            MarginalDistance(length, len(own), math.fsum(own) / len(own), max(own))
-            for length, own in enumerate(self._distances, start=1)
-            if own
-        )
-        return Comparison(
-            resolution=resolution,
-            reference_records=sides[0].number_of_records,
-            compared_records=sides[1].number_of_records,
-            lengths=tuple(range(1, len(self._sums) + 1)),
-            sums=named_sums(self._sums),
-            distances=tuple(distances) if both_records else (),
-        )
+def _mean_distances(by_length: Sequence[Sequence[float]]) -> Iterator[MarginalDistance]:
+    for length, own in enumerate(by_length, start=1):
+        if own:
+            yield MarginalDistance(length, len(own), math.fsum(own) / len(own), max(own))
 
 
 def _longest(sides: Sequence[ComparedData], numbering: SlotNumbering, longest: int | None) -> int:
@@ -197,11 +178,7 @@ def _compare_unit(
     resolution: int,
     visit: Callable[[CubeTable], Any] | None,
 ) -> list[_Family]:
-    """Compare sets of columns; sums are taken family by family, whoever does it.
-
-    Args:
-        pairs: (pairs, 2) places of sides.
-    """
+    """Compare sets of columns; sums are taken family by family, whoever does it."""
     families = []
     for _, alike in itertools.groupby(unit.sets, key=lambda columns: columns[:-1]):
         sets = list(alike)
@@ -211,7 +188,7 @@ def _compare_unit(
             distances = np.empty((len(table.sets), len(pairs)))
             of = (table.cubes, table.totals, (table.whole, table.first))
             kernels.compare_cubes(*of, pairs, resolution, family.sums, distances)
-            family.distances += list(distances)
+            family.distances.extend(distances)
             if visit is not None:
                 family.told.append(visit(table))
         families.append(family)

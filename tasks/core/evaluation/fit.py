@@ -6,13 +6,13 @@ noise anew round the records' own counts, estimating again, and looking how far 
 model have to guess (pairs whose measured signal is not above the noise and the chance of the table itself)?
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
-from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, Json
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Json
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -26,8 +26,7 @@ FALSE_ALARMS = 5
 _QUANTILE = NormalDist().inv_cdf(1 - FALSE_ALARMS / 100)
 
 
-@dataclass(frozen=True)
-class PairNoise:
+class PairNoise(NamedTuple):
     """Variances of the noise of a pair's residuals, each of one cell before it was centred."""
 
     pair: float
@@ -124,13 +123,7 @@ def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> Jso
         `_Evaluation.table`); ``unreleased``, of each open column the share of records, 0 to 1, whose value
         was too rare to be released, and whether it was written as ``released values`` or ``nothing``.
     """
-    domain, asked = domain_of(measurement.cells, measurement.schema), _tables_to_count(measurement)
-    counts = {columns: np.zeros(domain.shape(columns), np.int64) for columns in asked}
-    for start in range(0, len(cells), _MOST_AT_ONCE):
-        held = np.asfortranarray(cells[start : start + _MOST_AT_ONCE])
-        for columns in asked:
-            counts[columns] += table_counts(domain, columns, held)
-    evaluation = _Evaluation(measurement, counts, len(cells), seed)
+    evaluation = _Evaluation(measurement, cells, seed)
     singles = [evaluation.table(table) for table in evaluation.tables if len(table.columns) == 1]
     longer = [evaluation.table(table) for table in evaluation.tables if len(table.columns) > 1]
     pairs = [table for table in longer if table["signal"] is not None]
@@ -154,31 +147,25 @@ def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> Jso
     }
 
 
-def _tables_to_count(measurement: WorkloadMeasurement) -> list[ColumnNumbers]:
-    """The sets of columns that fitted records are counted in: each column, and whatever was measured."""
-    singles = [(column,) for column in range(len(measurement.cells))]
-    measured = [table.columns for table in noisy_tables(measurement) if table.columns]
-    return list(dict.fromkeys([*singles, *measured]))
-
-
 class _Evaluation:
     """Counts of the records beside what was drawn."""
 
-    def __init__(
-        self,
-        measurement: WorkloadMeasurement,
-        counts: Mapping[ColumnNumbers, Integers],
-        number: int,
-        seed: int,
-    ) -> None:
+    def __init__(self, measurement: WorkloadMeasurement, cells: Ids, seed: int) -> None:
         self._schema = measurement.schema
         self._domain = domain_of(measurement.cells, measurement.schema)
         drawn = noisy_tables(measurement)
         self.tables = [table for table in drawn if table.columns]
         self.residuals = Residuals(self._domain, drawn)
         self._whole = max(1.0, self.residuals.total())
+        singles = [(column,) for column in range(len(measurement.cells))]
+        asked = dict.fromkeys([*singles, *(table.columns for table in self.tables)])
+        counts = {columns: np.zeros(self._domain.shape(columns), np.int64) for columns in asked}
+        for start in range(0, len(cells), _MOST_AT_ONCE):
+            part = np.asfortranarray(cells[start : start + _MOST_AT_ONCE])
+            for columns in asked:
+                counts[columns] += table_counts(self._domain, columns, part)
         self._held: dict[ColumnNumbers, Floats] = {
-            columns: held.astype(np.float64) * (self._whole / max(1, number))
+            columns: held.astype(np.float64) * (self._whole / max(1, len(cells)))
             for columns, held in counts.items()
         }
         self._held[()] = np.array(self._whole)

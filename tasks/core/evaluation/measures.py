@@ -81,13 +81,9 @@ def ratio(numerator: float, denominator: float) -> float:
 
 
 def named_sums(sums: Floats) -> dict[str, Floats]:
-    """The sums of a `Comparison` of what the kernels add up.
+    """By name (lengths, bins) what the kernels add up, (lengths, bins, measures), and what follows from it.
 
-    Args:
-        sums: float64 (lengths, bins, measures of `kernels`).
-
-    Returns:
-        By name (lengths, bins), without the bins beyond the largest compared count.
+    Bins beyond the largest compared count are left out.
     """
     held = np.flatnonzero(sums[:, :, kernels.MEASURES.index("compared")].any(axis=0))
     bins = int(held.max(initial=0)) + 1
@@ -103,46 +99,39 @@ def named_sums(sums: Floats) -> dict[str, Floats]:
 
 
 def leakage_by_length(comparison: Comparison) -> list[dict[str, Any]]:
-    """One row a length: combinations on both sides, rare ones, and how many of them are leaked.
-
-    Keys: ``length``, ``reference``, ``compared``, ``rare``, ``leaked`` and ``leak_proportion`` (of the
-    compared side's combinations: SDS's pipeline), ``leaked_pct_of_reference`` (of the reference side's:
-    SDS's web page), ``leaked_anywhere`` and ``leaked_anywhere_proportion`` (of the rare ones).
-    """
-    names = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
-    columns = zip(*(comparison.by_length(name) for name in names), strict=True)
+    """One row a length: ``length`` and what `leakage` has."""
     return [
-        {"length": length, **_leakage(*values)}
-        for length, values in zip(comparison.lengths, columns, strict=True)
+        {"length": length, **_leakage(dict(zip(_LEAKED, values, strict=True)))}
+        for length, *values in zip(
+            comparison.lengths, *(comparison.by_length(name) for name in _LEAKED), strict=True
+        )
     ]
 
 
 def leakage(comparison: Comparison) -> dict[str, Any]:
-    names = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
-    return _leakage(*(comparison.total(name) for name in names))
+    """Combinations on both sides, rare ones, and how many of them are leaked.
+
+    ``leak_proportion`` is of the compared side's combinations (SDS's pipeline), ``leaked_pct_of_reference``
+    of the reference side's (SDS's web page), ``leaked_anywhere_proportion`` of the rare ones.
+    """
+    return _leakage({name: comparison.total(name) for name in _LEAKED})
 
 
-def _leakage(
-    reference: float, compared: float, rare: float, leaked: float, anywhere: float
-) -> dict[str, Any]:
+_LEAKED = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
+
+
+def _leakage(sums: Mapping[str, float]) -> dict[str, Any]:
+    leaked, anywhere = sums["leaked"], sums["leaked_anywhere"]
     return {
-        "reference": int(reference),
-        "compared": int(compared),
-        "rare": int(rare),
-        "leaked": int(leaked),
-        "leak_proportion": ratio(leaked, compared),
-        "leaked_pct_of_reference": 100 * ratio(leaked, reference),
-        "leaked_anywhere": int(anywhere),
-        "leaked_anywhere_proportion": ratio(anywhere, rare),
+        **{name: int(number) for name, number in sums.items()},
+        "leak_proportion": ratio(leaked, sums["compared"]),
+        "leaked_pct_of_reference": 100 * ratio(leaked, sums["reference"]),
+        "leaked_anywhere_proportion": ratio(anywhere, sums["rare"]),
     }
 
 
 def preservation_by_count(comparison: Comparison) -> list[dict[str, Any]]:
-    """One row a bin, ascending, empty bins as zeros.
-
-    Keys: ``bin`` (upper bound), ``combinations``, ``mean_count`` (of the compared side),
-    ``mean_length``, ``preservation``, ``proportional_error``.
-    """
+    """One row a bin, by its upper bound, ascending; empty bins as zeros. Counts are of the compared side."""
     lengths = np.array(comparison.lengths, np.float64) @ comparison.sums["population"]
     rows = _means(comparison, Comparison.by_bin)
     return [
@@ -157,15 +146,10 @@ def preservation_by_length(comparison: Comparison) -> list[dict[str, Any]]:
     return [{"length": length, **row} for length, row in zip(comparison.lengths, rows, strict=True)]
 
 
-def mean_proportional_error(comparison: Comparison) -> float:
+def _mean_proportional_error(comparison: Comparison) -> float:
     """SDS's: the unweighted mean of the bins' means, empty bins as 0."""
     rows = preservation_by_count(comparison)
     return float(sum(row["proportional_error"] for row in rows)) / len(rows)
-
-
-def weighted_mean_proportional_error(comparison: Comparison) -> float:
-    """Each reference combination's proportional error weighted by its count: sum |s - y| / sum s."""
-    return ratio(comparison.total("error_reference"), comparison.total("reference_count"))
 
 
 def mean_preservation(comparison: Comparison) -> float:
@@ -195,8 +179,10 @@ def summary(comparison: Comparison) -> dict[str, float]:
     """Measures over all lengths; percentages 0..100, errors in records.
 
     ``fabricated_pct`` is of the reference side's combinations (SDS; it can exceed 100),
-    ``fabricated_pct_of_compared`` of the compared side's.
+    ``fabricated_pct_of_compared`` of the compared side's; ``weighted_mean_proportional_error`` weighs each
+    reference combination by its count: sum |s - y| / sum s.
     """
+    records = comparison.reference_records
     total = comparison.total
     return {
         "suppressed_pct": 100 * ratio(total("suppressed"), total("reference")),
@@ -205,10 +191,10 @@ def summary(comparison: Comparison) -> dict[str, float]:
         "mean_count": ratio(total("reference_count"), total("reference")),
         "mean_error": ratio(total("error_kept"), total("kept")),
         "mean_error_of_union": ratio(total("error_union"), total("combinations")),
-        "mean_proportional_error": mean_proportional_error(comparison),
+        "mean_proportional_error": _mean_proportional_error(comparison),
         "mean_proportional_error_unbinned": ratio(total("proportional_error"), total("population")),
-        "weighted_mean_proportional_error": weighted_mean_proportional_error(comparison),
-        "record_expansion_pct": record_expansion(comparison),
+        "weighted_mean_proportional_error": ratio(total("error_reference"), total("reference_count")),
+        "record_expansion_pct": 100 * (comparison.compared_records / records - 1) if records else 0.0,
     }
 
 
@@ -220,21 +206,16 @@ def errors_by_length(comparison: Comparison) -> list[dict[str, Any]]:
         rows.append(
             {
                 "length": length,
-                **{name: int(sums[name]) for name in ("reference", "compared", "kept")},
-                **{name: int(sums[name]) for name in ("suppressed", "fabricated")},
+                **{
+                    name: int(sums[name])
+                    for name in ("reference", "compared", "kept", "suppressed", "fabricated")
+                },
                 "mean_count": ratio(sums["reference_count"], sums["reference"]),
                 "mean_error": ratio(sums["error_kept"], sums["kept"]),
                 "mean_error_of_union": ratio(sums["error_union"], sums["combinations"]),
             }
         )
     return rows
-
-
-def record_expansion(comparison: Comparison) -> float:
-    """How many more records the compared side has, in percent; 0 where the reference has none."""
-    if not comparison.reference_records:
-        return 0.0
-    return 100 * (comparison.compared_records / comparison.reference_records - 1)
 
 
 #: Up to so many codes each has a place of its own; of more, those that are held have one.

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -94,21 +94,24 @@ def _names(stated: Json) -> frozenset[str]:
     return frozenset(column["name"] for column in stated["columns"])
 
 
-def _read_published(path: Path) -> Iterator[tuple[int, Combination, int]]:
+def _read_published(path: Path) -> tuple[list[int], tuple[Combination, ...], Floats]:
+    """Length, combination and count of each line."""
     table = pq.read_table(path, columns=["length", "selections", "protected_count"])
     lengths, texts, counts = (table.column(name).to_pylist() for name in table.column_names)
-    for length, text, count in zip(lengths, texts, counts, strict=True):
-        yield length, NUMBER_OF_RECORDS if length == 0 else ((text, ""),), count
+    combinations = (
+        ((text, ""),) if length else NUMBER_OF_RECORDS for length, text in zip(lengths, texts, strict=True)
+    )
+    return lengths, tuple(combinations), np.array(counts, np.float64)
 
 
 def _read_rounded(stated: Json, path: Path) -> ReleasedCounts:
-    found = list(_read_published(path))
-    number = len(found)
+    _, combinations, counts = _read_published(path)
+    number = len(counts)
     return ReleasedCounts(
         vintage=stated["vintage"],
         kind="rounded",
-        combinations=tuple(combination for _, combination, _ in found),
-        counts=np.array([count for _, _, count in found], np.float64),
+        combinations=combinations,
+        counts=counts,
         scales=np.zeros((number, 0)),
         weights=np.zeros((number, 0)),
         least=np.zeros(number, np.int64),
@@ -128,23 +131,20 @@ def _read_by_lengths(stated: Json, path: Path) -> ReleasedCounts:
     count = stated["noisy_count"]
     every = np.array([count["scale"], *(level["scale"] for level in levels)])
     thresholds = [max(1, level["threshold"] or 0) for level in levels]
-    found = list(_read_published(path))
-    scales = np.tile(every, (len(found), 1))
-    weights = np.array(
-        [
-            [float(length == 0), *(float(math.comb(length, part)) for part in range(1, len(every)))]
-            for length, _, _ in found
-        ]
-    ).reshape(len(found), len(every))
-    least = [-(2**62) if length == 0 else max(thresholds[:length], default=1) for length, _, _ in found]
+    lengths, combinations, counts = _read_published(path)
+    weights = [
+        [float(length == 0), *(float(math.comb(length, part)) for part in range(1, len(every)))]
+        for length in lengths
+    ]
+    least = [-(2**62) if length == 0 else max(thresholds[:length], default=1) for length in lengths]
     is_laplace = stated["guarantee"]["accountant"]["name"] == "zcdp"
     return ReleasedCounts(
         vintage=stated["vintage"],
         kind="sampled" if stated["sampling"] else "noisy",
-        combinations=tuple(combination for _, combination, _ in found),
-        counts=np.array([value for _, _, value in found], np.float64),
-        scales=scales,
-        weights=weights,
+        combinations=combinations,
+        counts=counts,
+        scales=np.tile(every, (len(lengths), 1)),
+        weights=np.array(weights).reshape(len(lengths), len(every)),
         least=np.array(least, np.int64),
         laplace=count["scale"] if is_laplace else 0.0,
         columns=_names(stated),
@@ -210,8 +210,7 @@ def _with_other(held: Combination, named: Mapping[str, str]) -> Combination:
 FALSE_ALARM = 0.05
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A count that changed by more than its error explains.
 
     Attributes:
@@ -235,56 +234,31 @@ class Change:
         return (self.now or 0) - (self.was or 0)
 
 
-@dataclass(frozen=True)
-class OverTime:
-    """What was found.
-
-    Attributes:
-        compared: for each pair how many counts.
-    """
+class OverTime(NamedTuple):
+    """What was found. Attributes: compared: for each pair how many counts."""
 
     pairs: tuple[tuple[int, int], ...]
     compared: tuple[int, ...]
     changes: tuple[Change, ...]
 
-    def between(self, before: int, after: int) -> list[Change]:
-        return [each for each in self.changes if (each.before, each.after) == (before, after)]
-
 
 def compare_over_time(releases: Sequence[ReleasedCounts], false_alarm: float = FALSE_ALARM) -> OverTime:
-    """Compare releases in their order.
-
-    Args:
-        releases: at least two; those that can't be compared with each other are not.
-    """
+    """Compare releases in their order, those that can be compared with each other."""
     pairs = tuple(_pairs(releases))
     floors = _lowest_counts(releases)
     found = [
-        (_compare_noisy if releases[after].kind == "noisy" else _compare_rounded)(
-            releases, before, after, floors
-        )
+        _compare_noisy(releases[before], releases[after], floors)
+        if releases[after].kind == "noisy"
+        else _compare_rounded(releases[before], releases[after])
         for before, after in pairs
     ]
     compared = tuple(len(each.p_values) for each in found)
-    marked = holm(np.concatenate([each.p_values for each in found] or [np.empty(0)]))
+    adjusted = iter(holm(np.concatenate([each.p_values for each in found] or [np.empty(0)])).tolist())
     changes = []
-    start = 0
     for (before, after), each in zip(pairs, found, strict=True):
-        adjusted = marked[start : start + len(each.p_values)]
-        start += len(each.p_values)
-        changes += [
-            Change(
-                each.combinations[row],
-                before,
-                after,
-                each.was[row],
-                each.now[row],
-                int(each.at_least[row]),
-                int(each.at_most[row]),
-                float(adjusted[row]),
-            )
-            for row in np.flatnonzero(adjusted < false_alarm).tolist()
-        ]
+        for name, was, now, least, most, _ in zip(*each, strict=True):
+            if (p_value := next(adjusted)) < false_alarm:
+                changes.append(Change(name, before, after, was, now, int(least), int(most), p_value))
     changes.sort(key=lambda each: (each.p_value, -abs(each.difference), each.combination, each.before))
     return OverTime(pairs, compared, tuple(changes))
 
@@ -306,8 +280,7 @@ def _lowest_counts(releases: Sequence[ReleasedCounts]) -> dict[Combination, int]
     return floors
 
 
-@dataclass(frozen=True)
-class _Compared:
+class _Compared(NamedTuple):
     """The comparisons of one pair."""
 
     combinations: Sequence[Combination]
@@ -318,10 +291,7 @@ class _Compared:
     p_values: Floats
 
 
-def _compare_noisy(
-    releases: Sequence[ReleasedCounts], before: int, after: int, floors: dict[Combination, int]
-) -> _Compared:
-    one, other = releases[before], releases[after]
+def _compare_noisy(one: ReleasedCounts, other: ReleasedCounts, floors: dict[Combination, int]) -> _Compared:
     places = {combination: place for place, combination in enumerate(one.combinations)}
     rows = [
         (places[combination], place)
@@ -352,10 +322,7 @@ def _compare_noisy(
     )
 
 
-def _compare_rounded(
-    releases: Sequence[ReleasedCounts], before: int, after: int, floors: dict[Combination, int]
-) -> _Compared:
-    one, other = releases[before], releases[after]
+def _compare_rounded(one: ReleasedCounts, other: ReleasedCounts) -> _Compared:
     counts = [
         dict(zip(each.combinations, each.counts.astype(np.int64).tolist(), strict=True))
         for each in (one, other)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, partial, reduce
 from operator import add
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -70,10 +70,6 @@ def raw_side(
 
     Workers count each part as all sides together number values and slots; the counts are added up in a
     scratch folder, and are read a few sets of columns at a time.
-
-    Args:
-        resources: of each worker, and of what is added up here; scratch takes all counts of a table in parts.
-        progress: called with the fraction done, where there is something to do.
     """
     if table.only is not None:
         yield table.only
@@ -107,8 +103,7 @@ _MOST_BESIDE = 4 * 20 + 8
 _ROWS_AT_ONCE = 1 << 17
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """The synthetic records' combinations of a table's sets: ids, counts, and the rare ones' lines."""
 
     ids: Ids
@@ -254,7 +249,7 @@ class RawInputs:
     """What is evaluated against what.
 
     Attributes:
-        sensitive: their marginals, all combinations of each length from 1 on.
+        sensitive: the table's marginals, all combinations of each length from 1 on.
         resolution: the reporting resolution, at least 1.
     """
 
@@ -318,42 +313,28 @@ def evaluate_raw(
     others = (inputs.reportable, synthetic)
     longest = max(inputs.sensitive.lengths, default=0)
     with raw_side(inputs.table, others, longest, resources, _part_of_progress(report, 0.0, 0.4)) as raw:
-        sides, singled_out = (raw, *others), _SingledOut(inputs)
+        sides = (raw, *others)
+        # Of a table in parts another pass looks who is singled out.
+        lengths = None if inputs.table.parts else FirstLengths(raw.number_of_records, inputs.resolution)
         found = SyntheticCombinations(
             SlotNumbering(sides), synthetic.schema, inputs.resolution, resources.scratch
         )
 
         def visit(table: CubeTable) -> Told | None:
-            singled_out.look_at(table)
+            if lengths is not None:
+                lengths.look_at(table)
             return found.tell(table, _SYNTHETIC, _SENSITIVE) if table.length <= LISTED else None
 
         listener = Listener(_compared_share(report, inputs.table), visit, found.take)
         compared = compare_sides(sides, PAIRS, inputs.resolution, longest, resources, listener)
     against_synthetic, against_reportable, released = compared
-    analysis = singled_out.analysis(longest)
+    if lengths is not None:
+        analysis = analysis_of(lengths.unique, lengths.rare, longest)
+    else:
+        work = partial(_analyse_part, resolution=inputs.resolution)
+        analysis = reduce(add, each_beside(inputs.table, inputs.sensitive, "single out", work))
     report(1.0)
     return RawEvaluation(against_synthetic, against_reportable, released, analysis, found)
-
-
-class _SingledOut:
-    """Which records are singled out: seen while they are counted, or, of parts, on a pass of its own."""
-
-    def __init__(self, inputs: RawInputs) -> None:
-        self._inputs = inputs
-        self._lengths: FirstLengths | None = None
-        if not inputs.table.parts:
-            self._lengths = FirstLengths(inputs.table.number_of_records, inputs.resolution)
-
-    def look_at(self, table: CubeTable) -> None:
-        if self._lengths is not None:
-            self._lengths.look_at(table)
-
-    def analysis(self, longest: int) -> RecordAnalysis:
-        if self._lengths is not None:
-            return analysis_of(self._lengths.unique, self._lengths.rare, longest)
-        inputs = self._inputs
-        work = partial(_analyse_part, resolution=inputs.resolution)
-        return reduce(add, each_beside(inputs.table, inputs.sensitive, "single out", work))
 
 
 def _part_of_progress(report: ShareDone, start: float, end: float) -> ShareDone:
@@ -376,9 +357,8 @@ def list_combinations(
     """All combinations of the synthetic records; an evaluation lists the short ones.
 
     Args:
-        resolution: the reporting resolution; what is rarer is listed with its records.
+        resolution: what is rarer is listed with its records.
         resources: number of threads; scratch for what is listed, and for all counts of a table in parts.
-        progress: called with the fraction done.
     """
     schema = table.facts.schema
     other = code_synthetic(synthetic, schema)
@@ -391,12 +371,12 @@ def list_combinations(
 
 
 def measures(comparison: Comparison) -> dict[str, Any]:
-    means = {
-        "mean_preservation": mean_preservation(comparison),
-        "weighted_mean_preservation": weighted_mean_preservation(comparison),
-    }
     return {
-        "summary": summary(comparison) | means,
+        "summary": summary(comparison)
+        | {
+            "mean_preservation": mean_preservation(comparison),
+            "weighted_mean_preservation": weighted_mean_preservation(comparison),
+        },
         "leakage": leakage(comparison),
         "by_length": errors_by_length(comparison),
         "leakage_by_length": leakage_by_length(comparison),

@@ -6,9 +6,8 @@ reported, and, from the measurement's public scales, how far what was reported m
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +35,6 @@ def count_in_parts(parts: Iterable[SyntheticRecords], schema: Schema, reporting_
 
     Args:
         parts: at least one, all with the same attributes.
-        schema: public.
         reporting_length: the most attributes of a combination; -1: all lengths.
 
     Raises:
@@ -72,8 +70,7 @@ def count_synthetic(parts: Iterable[SyntheticRecords], aggregates: Aggregates, s
     ).up_to(aggregates.reporting_length)
 
 
-@dataclass(frozen=True)
-class _Counted:
+class _Counted(NamedTuple):
     """Combinations of some parts over the attributes that all of them share.
 
     Attributes:

@@ -30,7 +30,7 @@ from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.arrays import ShareDone
 from tasks.core.charts import theme
-from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
+from tasks.core.charts.bars import PERCENTAGES, Bar, Series, bars
 from tasks.core.charts.plot import Axes, line_over_bars
 from tasks.core.queries import QueryResources
 from tasks.core.records.table import RecordTable
@@ -155,14 +155,14 @@ def _write_linkable(found: Linkability, files: _Folder) -> None:
         ("columns", [(each.name, each.rare_pct) for each in found.columns]),
         ("attributes", [(each.attribute.text, each.rare_pct) for each in found.attributes]),
     ):
-        chart = Bars(
-            title=f"Most linkable {name} of the sensitive table",
-            description=f"The {name} with the largest share of records in rare combinations.",
-            rows=[Bar(label, (share,)) for label, share in ranked[:_MOST_BARS]],
-            series=[Series("", theme.RARE)],
-            numbers=PERCENTAGES,
+        chart = bars(
+            f"Most linkable {name} of the sensitive table",
+            f"The {name} with the largest share of records in rare combinations.",
+            [Bar(label, (share,)) for label, share in ranked[:_MOST_BARS]],
+            [Series("", theme.RARE)],
+            PERCENTAGES,
             axis="Records of a value that are in a rare combination with it, %"
             + (" (mean over the values)" if name == "columns" else ""),
             width=theme.FILE_WIDTH,
         )
-        files.path(f"linkable_{name}.svg").write_text(bars(chart).as_file(), encoding="utf-8")
+        files.path(f"linkable_{name}.svg").write_text(chart.as_file(), encoding="utf-8")

@@ -6,9 +6,9 @@ Columns and definitions are those of S2.4 and S5.1; what is better is in ``evalu
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.core.aggregates.linkability import LISTED, percentage
 from tasks.core.charts import theme
@@ -32,8 +32,7 @@ from tasks.core.tables.writing import Row, read_rows, write_rows
 _NOISE = "The noise protects people, whatever appears"
 
 
-@dataclass(frozen=True)
-class RecordsPromise:
+class RecordsPromise(NamedTuple):
     """What is promised of the synthetic records.
 
     Attributes:
@@ -311,14 +310,13 @@ def write_sensitive_files(
     for name, rows in _tables(evaluation).items():
         write_rows(folder / f"{prefix}_{name}.tsv", rows)
         written.append(folder / f"{prefix}_{name}.tsv")
-    for name in (
-        "synthetic_aggregates",
-        "synthetic_rare_combos",
-    ):  # a line a combination, of short ones alone
-        written.append(folder / f"{prefix}_{name}_to_length_{LISTED}.tsv")
-    evaluation.combinations.write_aggregates(evaluation.synthetic.compared_records, written[-2])
-    evaluation.combinations.write_rare(written[-1])
-    return written
+    # A line a combination, of short ones alone.
+    listed = [
+        folder / f"{prefix}_synthetic_{name}_to_length_{LISTED}.tsv" for name in ("aggregates", "rare_combos")
+    ]
+    evaluation.combinations.write_aggregates(evaluation.synthetic.compared_records, listed[0])
+    evaluation.combinations.write_rare(listed[1])
+    return written + listed
 
 
 def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
@@ -362,20 +360,11 @@ def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
 
 def _analysis_rows(evaluation: RawEvaluation) -> list[Row]:
     """Rounded down to the resolution; percentages of the rounded number of records, 0 where it is 0."""
-    header = (
-        "combo_length",
-        "sen_rare",
-        "sen_rare_pct",
-        "sen_unique",
-        "sen_unique_pct",
-        "sen_risky",
-        "sen_risky_pct",
-    )
     found = evaluation.records.protected(evaluation.synthetic.resolution)
-    rows: list[Row] = [header]
-    for length, counts in enumerate(zip(found.rare, found.unique, found.risky, strict=True), start=1):
-        shares = [percentage(count, found.number_of_records) for count in counts]
-        pairs = zip(counts, shares, strict=True)
+    sides = {"rare": found.rare, "unique": found.unique, "risky": found.risky}
+    rows: list[Row] = [("combo_length", *(f"sen_{side}{end}" for side in sides for end in ("", "_pct")))]
+    for length, counts in enumerate(zip(*sides.values(), strict=True), start=1):
+        pairs = ((count, percentage(count, found.number_of_records)) for count in counts)
         rows.append((length, *(value for pair in pairs for value in pair)))
     return rows
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Integers
 from tasks.core.charts import theme
-from tasks.core.charts.bars import PROPORTIONS, Bar, Bars, Series, bars
+from tasks.core.charts.bars import PROPORTIONS, Bar, Series, bars
 from tasks.core.evaluation.measures import total_variation
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.tables.writing import Row, write_rows
@@ -127,13 +127,13 @@ def farthest(distances: Sequence[Distance], most: int) -> list[Distance]:
 
 
 def _chart(what: str, distances: Sequence[Distance]) -> str:
-    chart = Bars(
-        title=f"Total variation of {what}",
-        description=f"The {what} that are farthest from the raw table, the farthest first.",
-        rows=[Bar(" × ".join(columns), (apart,)) for columns, apart in farthest(distances, _SHOWN)],
-        series=[Series("", theme.RARE)],
-        numbers=PROPORTIONS,
+    chart = bars(
+        f"Total variation of {what}",
+        f"The {what} that are farthest from the raw table, the farthest first.",
+        [Bar(" × ".join(columns), (apart,)) for columns, apart in farthest(distances, _SHOWN)],
+        [Series("", theme.RARE)],
+        PROPORTIONS,
         axis="Total variation: 0 where equal, 1 where nothing is shared",
         width=theme.FILE_WIDTH,
     )
-    return bars(chart).as_file()
+    return chart.as_file()

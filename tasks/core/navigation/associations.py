@@ -15,7 +15,7 @@ Multi-valued columns are left out: their items are not one two-way table.
 import itertools
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
+from tasks.core.navigation.payload.columns import record_parts
 from tasks.core.normal import each_above
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import AnySynthetic
@@ -41,8 +42,7 @@ MOST_CHARTED_COLUMNS = 40
 MOST_VALUES = 300
 
 
-@dataclass(frozen=True)
-class Associations:
+class Associations(NamedTuple):
     """Cramer's V of every two columns.
 
     Attributes:
@@ -55,8 +55,7 @@ class Associations:
     synthetic: Floats
 
 
-@dataclass(frozen=True)
-class PairTable:
+class PairTable(NamedTuple):
     """The two-way table of two columns, as released.
 
     Attributes:
@@ -75,10 +74,8 @@ class PairTable:
 class PairCounts(ABC):
     """Where released counts of pairs come from; a column's values have codes 1, 2, ... in its order."""
 
-    @property
-    @abstractmethod
-    def has_pairs(self) -> bool:
-        """Whether any pair's count was released."""
+    #: Whether any pair's count was released.
+    has_pairs: bool
 
     @abstractmethod
     def values(self, column: int) -> tuple[str, ...]: ...
@@ -163,8 +160,7 @@ def _places_of_records(
     values: dict[int, tuple[str, ...]], synthetic: AnySynthetic, places: list[Integers]
 ) -> _Places:
     """(columns, n) places of the synthetic records' values among those compared, -1 where there is none."""
-    target = np.full(len(synthetic.attributes), -1, dtype=np.int64)
-    place = np.full(len(synthetic.attributes), -1, dtype=np.int64)
+    target, place = (np.full(len(synthetic.attributes), -1, dtype=np.int64) for _ in range(2))
     code_of = {(column, value): code for column, own in values.items() for code, value in enumerate(own, 1)}
     index_of = {column: index for index, column in enumerate(values)}
     for number, attribute in enumerate(synthetic.attributes):
@@ -173,15 +169,9 @@ def _places_of_records(
             target[number] = index_of[attribute.column]
             place[number] = places[target[number]][code]
     table = np.full((len(values), synthetic.number_of_records), -1, dtype=np.int16)
-    done = 0
-    for part in synthetic.parts():
-        for first in range(0, part.number_of_records, 65536):
-            bounds = part.offsets[first : first + 65537]
-            ids = part.attribute_ids[bounds[0] : bounds[-1]]
-            records = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)) + (done + first)
-            wanted = target[ids] >= 0
-            table[target[ids][wanted], records[wanted]] = place[ids][wanted]
-        done += part.number_of_records
+    for first, records, ids in record_parts(synthetic):
+        wanted = target[ids] >= 0
+        table[target[ids][wanted], first + records[wanted]] = place[ids][wanted]
     return table
 
 
@@ -217,11 +207,7 @@ class MeasuredPairs(PairCounts):
     def __init__(self, measurement: Measurement) -> None:
         self._measurement = measurement
         self._place = {pair: place for place, pair in enumerate(measurement.schema.combinations(2))}
-
-    @property
-    def has_pairs(self) -> bool:
-        levels = self._measurement.levels
-        return len(levels) >= 2 and len(levels[1].counts) > 0
+        self.has_pairs = any(len(level.counts) for level in measurement.levels[1:2])
 
     def values(self, column: int) -> tuple[str, ...]:
         return self._measurement.values[column]
@@ -282,10 +268,7 @@ class MeasuredTables(PairCounts):
         }
         scales = [table.variance**0.5 for table in self._pairs.values()]
         self._least = max(_LEAST_HELD * float(np.median(scales)), 1.0) if scales else 1.0
-
-    @property
-    def has_pairs(self) -> bool:
-        return bool(self._pairs)
+        self.has_pairs = bool(self._pairs)
 
     def values(self, column: int) -> tuple[str, ...]:
         return cells_of_all_columns(self._measurement.schema, self._measurement.cells)[column].values
@@ -336,6 +319,7 @@ class ReportedPairs(PairCounts):
             self._code[mine] = np.arange(1, len(mine) + 1)
         self._keys, self._pairs = np.zeros(0, np.int64), np.zeros((0, 2), np.int64)
         self._counts = np.zeros(0)
+        self.has_pairs = any(len(counts) for counts in aggregates.counts[1:2])
         if self.has_pairs:
             # The lower column first, ascending by the two columns.
             ids = aggregates.combinations[1].astype(np.int64)
@@ -345,11 +329,6 @@ class ReportedPairs(PairCounts):
             order = np.argsort(keys, kind="stable")
             self._keys, self._pairs = keys[order], ids[order]
             self._counts = self._middles(aggregates.counts[1][order])
-
-    @property
-    def has_pairs(self) -> bool:
-        counts = self._aggregates.counts
-        return len(counts) >= 2 and len(counts[1]) > 0
 
     def values(self, column: int) -> tuple[str, ...]:
         return tuple(a.value for a in self._aggregates.attributes if a.column == column)

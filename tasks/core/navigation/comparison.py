@@ -4,15 +4,13 @@
 better end is defined; what came from the raw table makes the whole comparison as sensitive as it is.
 """
 
-import csv
 import itertools
 import math
 import operator
 import string
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
@@ -23,21 +21,27 @@ from tasks.core.figures import format_near
 from tasks.core.navigation.page import html
 from tasks.core.navigation.run_figures import GROUPS, METRICS, Metric, RunFigures, number_or_none
 from tasks.core.statement.syndiffix import LABEL, SYNDIFFIX_REGIME
+from tasks.core.tables.writing import write_rows
 
 #: More runs than colours can't be told apart in a chart.
 MOST_DRAWN = len(theme.SERIES)
 
-_Figure = Callable[[Json], float | None]
 
-
-@dataclass(frozen=True)
-class _ChartOfRuns:
-    """One chart: its caption, a note under it, and the figure of a row."""
+class _ChartOfRuns(NamedTuple):
+    """A chart: caption, note, and the figure of a row; where there is a ``whole``, its part of that in %."""
 
     caption: str
     note: str
-    figure: _Figure
+    key: str
+    whole: str = ""
     top: float | None = None
+
+    def figure(self, row: Json) -> float | None:
+        part = number_or_none(row.get(self.key))
+        if not self.whole or part is None:
+            return part
+        whole = number_or_none(row.get(self.whole))
+        return 100 * part / whole if whole else None
 
 
 def letters_of_runs(runs: int) -> list[str]:
@@ -49,25 +53,13 @@ def letters_of_runs(runs: int) -> list[str]:
     ]
 
 
-def _figure(key: str) -> _Figure:
-    return lambda row: number_or_none(row.get(key))
-
-
-def _share(part: str, whole: str) -> _Figure:
-    def share(row: Json) -> float | None:
-        some, all_ = number_or_none(row.get(part)), number_or_none(row.get(whole))
-        return None if some is None or not all_ else 100 * some / all_
-
-    return share
-
-
 _PRESERVATION = "Share of a combination's count that is kept, at most 1. More is better."
 _ERROR = _ChartOfRuns(
     "Mean absolute error",
     "Of combinations that both sides hold, in records. Less is better.",
-    _figure("mean_error"),
+    "mean_error",
 )
-_KEPT = _ChartOfRuns("Count preservation", _PRESERVATION, _figure("preservation"), 1.0)
+_KEPT = _ChartOfRuns("Count preservation", _PRESERVATION, "preservation", top=1.0)
 _BY_LENGTH = {
     "released": (
         _ERROR,
@@ -75,7 +67,8 @@ _BY_LENGTH = {
         _ChartOfRuns(
             "Reported combinations missed (%)",
             "No synthetic record holds them. Less is better.",
-            _share("missed", "reported"),
+            "missed",
+            "reported",
         ),
     ),
     "raw": (
@@ -84,12 +77,13 @@ _BY_LENGTH = {
         _ChartOfRuns(
             "Suppressed combinations (%)",
             "Held by the raw table and by no synthetic record. Less is better for use.",
-            _share("suppressed", "reference"),
+            "suppressed",
+            "reference",
         ),
         _ChartOfRuns(
             "Rare combinations that appear at all",
             "Held by fewer records of the raw table than the resolution. Less is better.",
-            _figure("leaked_anywhere"),
+            "leaked_anywhere",
         ),
     ),
 }
@@ -97,9 +91,9 @@ _BY_COUNT = (
     _ChartOfRuns(
         "Proportional error by count",
         "Error over the right count, in bins of the synthetic count. Less is better.",
-        _figure("proportional_error"),
+        "proportional_error",
     ),
-    _ChartOfRuns("Count preservation by count", _PRESERVATION, _figure("preservation"), 1.0),
+    _ChartOfRuns("Count preservation by count", _PRESERVATION, "preservation", top=1.0),
 )
 
 
@@ -128,7 +122,10 @@ def _by_length(wanted: _ChartOfRuns, runs: list[tuple[int, RunFigures]], names: 
     series = [
         Columns(
             names[place],
-            [_figure_at_length(run.by_length, length, wanted.figure) for length in lengths],
+            [
+                next((wanted.figure(row) for row in run.by_length if row["length"] == length), None)
+                for length in lengths
+            ],
             theme.SERIES[place][0],
         )
         for place, run in runs
@@ -141,10 +138,6 @@ def _by_length(wanted: _ChartOfRuns, runs: list[tuple[int, RunFigures]], names: 
     places = [f"length {length}" for length in lengths]
     chart = plot(series, Axes(f"{wanted.caption} by length", "", "", places=places), size=(theme.WIDTH, 220))
     return _chart_entry(wanted, "by length", chart)
-
-
-def _figure_at_length(rows: Sequence[Json], length: int, figure: _Figure) -> float | None:
-    return next((figure(row) for row in rows if row["length"] == length), None)
 
 
 def _by_count(wanted: _ChartOfRuns, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
@@ -183,8 +176,7 @@ _REGIMES = {
 }
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """One line of the table.
 
     Attributes:
@@ -262,8 +254,7 @@ def _differing_settings(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str
     """
     held = [dict(run.settings) for run in runs]
     names = dict.fromkeys(itertools.chain.from_iterable(held))
-    lines = [(name, tuple(each.get(name, "") for each in held)) for name in names]
-    return [(name, texts) for name, texts in lines if _differs(name, runs)]
+    return [(name, tuple(each.get(name, "") for each in held)) for name in names if _differs(name, runs)]
 
 
 def _differs(name: str, runs: Sequence[RunFigures]) -> bool:
@@ -321,11 +312,7 @@ def _with_decimals(value: float, decimals: int) -> str:
     """So many decimals; two digits of a figure that would be shown as 0 and is not."""
     if value and round(value, decimals) == 0:
         return format_near(value, 2)
-    return _with_minus(f"{value:,.{decimals}f}")
-
-
-def _with_minus(text: str) -> str:
-    return text.replace("-", "\u2212")
+    return f"{value:,.{decimals}f}".replace("-", "\u2212")
 
 
 def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:
@@ -337,15 +324,14 @@ def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:
         ParameterError: see `comparison_table`.
     """
     rows = comparison_table(runs)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(["group", "metric", "better", *(run.label for run in runs)])
-        for row in rows:
-            cells = [
-                text if value is None else _format_plain(value)
-                for value, text in zip(row.values, row.texts, strict=True)
-            ]
-            writer.writerow([row.group, row.words, row.better, *cells])
+    lines = [("group", "metric", "better", *(run.label for run in runs))]
+    for row in rows:
+        cells = (
+            text if value is None else _format_plain(value)
+            for value, text in zip(row.values, row.texts, strict=True)
+        )
+        lines.append((row.group, row.words, row.better, *cells))
+    write_rows(path, lines)
 
 
 def _format_plain(value: float) -> str:
@@ -363,6 +349,8 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
     marks = letters_of_runs(len(runs))
     named = [line for line in rows if line.group == RUNS]
     figures = [row for row in rows if row.group not in (RUNS, DIFFERING_SETTINGS)]
+    shown = {row.words for row in figures}
+    definitions = {metric.words: metric.about for metric in METRICS if metric.words in shown and metric.about}
     context: dict[str, Any] = {
         "title": title,
         "runs": list(zip(marks, runs, strict=True)),
@@ -381,12 +369,6 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         "groups": [(name, list(held)) for name, held in itertools.groupby(figures, lambda row: row.group)],
         "charts": comparison_charts(runs, marks),
         "most_drawn": MOST_DRAWN,
-        "definitions": _definitions(figures),
+        "definitions": list(definitions.items()),
     }
     return html("comparison.html.j2", context, ("comparison.css",))
-
-
-def _definitions(rows: Sequence[TableRow]) -> list[tuple[str, str]]:
-    shown = {row.words for row in rows}
-    found = {metric.words: metric.about for metric in METRICS if metric.words in shown and metric.about}
-    return list(found.items())

@@ -85,6 +85,22 @@ class Naming:
     marks: Mapping[str, str] = field(default_factory=dict)
     ages: frozenset[str] = frozenset()
 
+    def title_of(self, statement: Json) -> str:
+        return self.title or f"{statement['dataset']}, {statement['vintage']}"
+
+    def page_words(self, statement: Json) -> Json:
+        """What every page of a release is told of its names, for the template."""
+        unit = self.unit_of(statement)
+        return {
+            "title": self.title_of(statement),
+            "statement": statement,
+            "one": unit.one,
+            "many": unit.many,
+            "a_one": unit.a_one,
+            "promised": self.promised(statement),
+            "ages": self.ages,
+        }
+
     def unit_of(self, statement: Json) -> UnitName:
         """What is counted is called: by the operator's word, if that can stand for what is protected."""
         protected, unit = protected_unit(statement), self.unit
@@ -126,16 +142,14 @@ def protected_unit(statement: Json) -> UnitName:
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """Everything a page is made of.
+    """Everything a page is made of; None where it was not made.
 
     Attributes:
         statement: the content of ``privacy.json``, of either regime.
-        schema: the public schema.
         measurement: what was drawn; None under k-anonymity.
-        synthetic: the synthetic records; None where none were made.
-        fidelity: synthetic against reportable counts; None where they were not compared.
-        contract: the content of ``contract.json``; None where there was no data contract.
-        fit: of a fitted release, the part ``fit`` of ``evaluation.json``; None where it was not evaluated.
+        fidelity: synthetic against reportable counts.
+        contract: the content of ``contract.json``.
+        fit: of a fitted release, the part ``fit`` of ``evaluation.json``.
         ranges: of a fitted release, of each length the ranges of its counts; empty otherwise.
     """
 
@@ -154,10 +168,6 @@ class ReportInputs:
     def drawn(self) -> Aggregates:
         """The counts as they were drawn or rounded, without those that were only estimated."""
         return as_drawn(self.aggregates, self.ranges) if self.ranges else self.aggregates
-
-    @property
-    def title(self) -> str:
-        return self.naming.title or f"{self.statement['dataset']}, {self.statement['vintage']}"
 
     @property
     def published(self) -> int:
@@ -190,10 +200,6 @@ class TablePage:
     contract: Json | None = None
     files: Sequence[str] = ()
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @property
-    def title(self) -> str:
-        return self.naming.title or f"{self.statement['dataset']}, {self.statement['vintage']}"
 
     def smallest(self, names: Sequence[str]) -> str | None:
         """The table of a question with the fewest columns that holds these; None: that of all is as small.

@@ -3,12 +3,11 @@
 In: the releases in their order, and what is known of each. Out: the page, and all counts as a table.
 """
 
-import csv
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from tasks.core.evaluation.over_time import (
 from tasks.core.figures import format_near, format_whole
 from tasks.core.metadata.errata import Erratum, status_of
 from tasks.core.navigation.page import html
+from tasks.core.tables.writing import Row, write_rows
 
 #: Charts and lines of changes on the page; the table has all.
 MOST_CHARTS, MOST_LINES = 24, 200
@@ -35,8 +35,7 @@ _RECORDS = "number of records"
 _FOLLOW = frozenset({"synthesis.random_seed"})
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A release's count.
 
     Attributes:
@@ -95,25 +94,22 @@ class History:
     def combinations(self) -> list[Combination]:
         return sorted({combination for rows in self._rows for combination in rows})
 
-    def points(self, combination: Combination) -> list["Point"]:
+    def points(self, combination: Combination) -> list[Point]:
         changed = {
             self.place(change.after)
             for change in self.found.changes
             if change.combination == combination and change.after == change.before + 1
         }
-        return [
-            self._point(place, combination, is_changed=place in changed)
-            for place in range(len(self.releases))
-        ]
-
-    def _point(self, place: int, combination: Combination, *, is_changed: bool) -> "Point":
-        release, rows = self.releases[place], self._rows[place]
-        if release.counts is None or combination not in rows:
-            return Point(release.vintage, None, is_struck=not release.stands)
-        row = rows[combination]
-        value = float(release.counts.counts[row])
-        low, high = _range_of_count(release.counts, row)
-        return Point(release.vintage, value, low, high, not release.stands, is_changed)
+        points = []
+        for place, (release, rows) in enumerate(zip(self.releases, self._rows, strict=True)):
+            point = Point(release.vintage, None, is_struck=not release.stands)
+            if release.counts is not None and combination in rows:
+                row = rows[combination]
+                low, high = _range_of_count(release.counts, row)
+                value = float(release.counts.counts[row])
+                point = point._replace(value=value, low=low, high=high, is_changed=place in changed)
+            points.append(point)
+        return points
 
     def count(self, place: int, combination: Combination) -> int | None:
         rows, counts = self._rows[place], self.releases[place].counts
@@ -202,7 +198,6 @@ def timeline(title: str, description: str, points: Sequence[Point]) -> Chart:
     looks = {(False, False): theme.RELEASED, (False, True): theme.SYNTHETIC, (True, False): theme.SOFT}
     dots = [
         Dots(
-            "",
             [
                 (place + 0.5, point.value, point.low, point.high, f"{point.label}: {point.value:.0f}")
                 for place, point in placed
@@ -225,20 +220,19 @@ def _vintages(history: History) -> Iterator[dict[str, Any]]:
     before: DatedRelease | None = None
     for place, release in enumerate(history.releases):
         pair = changed_at.get(place)
+        told_errata = [each.told(release.name) for each in release.errata]
         yield {
             "release": release,
             "status": status_of(release.errata),
-            "errata": [_capitalize(each.told(release.name)) for each in release.errata],
+            "errata": [text[:1].upper() + text[1:] for text in told_errata],
             "records": history.count(place, NUMBER_OF_RECORDS),
-            "changed": None if pair is None else len(history.found.between(*pair)),
+            "changed": sum((each.before, each.after) == pair for each in history.found.changes)
+            if pair
+            else None,
             "compared": None if pair is None else history.found.compared[history.found.pairs.index(pair)],
             "settings": _changed_settings(before, release),
         }
         before = release if release.stands else before
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _changed_settings(before: DatedRelease | None, release: DatedRelease) -> list[str]:
@@ -252,6 +246,7 @@ def _changed_settings(before: DatedRelease | None, release: DatedRelease) -> lis
 
 def _change_row(history: History, change: Change) -> dict[str, Any]:
     before, after = (history.releases[history.place(each)] for each in (change.before, change.after))
+    is_rounded = after.counts is not None and after.counts.kind == "rounded"
     return {
         "what": told(change.combination),
         "before": before.vintage,
@@ -259,12 +254,8 @@ def _change_row(history: History, change: Change) -> dict[str, Any]:
         "was": "not published" if change.was is None else format_whole(change.was),
         "now": "not published" if change.now is None else format_whole(change.now),
         "by": f"{_format_signed(change.at_least)} to {_format_signed(change.at_most)}",
-        "chance": "certain" if change.p_value == 0 and _is_rounded(after) else _format_chance(change.p_value),
+        "chance": "certain" if change.p_value == 0 and is_rounded else _format_chance(change.p_value),
     }
-
-
-def _is_rounded(release: DatedRelease) -> bool:
-    return release.counts is not None and release.counts.kind == "rounded"
 
 
 def _format_signed(value: int) -> str:
@@ -283,10 +274,9 @@ def write_over_time_tsv(history: History, path: Path) -> None:
     changed: dict[Combination, list[str]] = {}
     for change in history.found.changes:
         changed.setdefault(change.combination, []).append(_date_of_change(history, change))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
-        writer.writerow(["combination", *(each.name for each in history.releases), "changed_at"])
-        for combination in history.combinations():
-            counts = [history.count(place, combination) for place in range(len(history.releases))]
-            shown = ["" if count is None else count for count in counts]
-            writer.writerow([told(combination), *shown, "; ".join(changed.get(combination, []))])
+    rows: list[Row] = [("combination", *(each.name for each in history.releases), "changed_at")]
+    for combination in history.combinations():
+        counts = [history.count(place, combination) for place in range(len(history.releases))]
+        shown = ["" if count is None else count for count in counts]
+        rows.append((told(combination), *shown, "; ".join(changed.get(combination, []))))
+    write_rows(path, rows)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tasks.core.arrays import Json
 from tasks.core.charts import theme
-from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
+from tasks.core.charts.bars import SHARES, Bar, Series, bars
 from tasks.core.charts.matrix import Half, matrix
 from tasks.core.charts.plot import Area, Axes, Line, plot, scale_of
 from tasks.core.charts.svg import Chart
@@ -60,20 +60,14 @@ def render_page(inputs: ReportInputs, payload: Payload | None = None) -> str:
     Raises:
         InternalError: see `regime_of`.
     """
-    regime, unit = regime_of(inputs), inputs.naming.unit_of(inputs.statement)
+    regime = regime_of(inputs)
     synthetic = inputs.synthetic or no_records(inputs.aggregates)
     context = {
-        "title": inputs.title,
-        "statement": inputs.statement,
+        **inputs.naming.page_words(inputs.statement),
         "regime": regime,
         "warnings": [],
         "contract": inputs.contract,
-        "one": unit.one,
-        "many": unit.many,
-        "a_one": unit.a_one,
-        "promised": inputs.naming.promised(inputs.statement),
         "columns": [column.name for column in inputs.schema.columns],
-        "ages": inputs.naming.ages,
         "released": inputs.published,
         "records": None if inputs.synthetic is None else synthetic.number_of_records,
         "records_error": _records_error(inputs),
@@ -175,15 +169,13 @@ def _associations(inputs: ReportInputs, synthetic: AnySynthetic, regime: Regime)
             below=Half(found.released, theme.RELEASED, white_from=0.55),
         )
     context["pairs"] = bars(
-        Bars(
-            "Strongest associations",
-            f"{len(pairs)} pairs, strongest first.",
-            [Bar(pair, (released, synthetic)) for pair, released, synthetic in pairs],
-            (
-                Series(f"{regime.count}s", theme.RELEASED),
-                Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK),
-            ),
-            SHARES,
-        )
+        "Strongest associations",
+        f"{len(pairs)} pairs, strongest first.",
+        [Bar(pair, (released, synthetic)) for pair, released, synthetic in pairs],
+        (
+            Series(f"{regime.count}s", theme.RELEASED),
+            Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK),
+        ),
+        SHARES,
     )
     return context

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from tasks.core.arrays import Json
 from tasks.core.errors import ParameterError
@@ -28,8 +28,7 @@ GROUPS = {
 }
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(NamedTuple):
     """One figure of a run.
 
     Attributes:
@@ -86,13 +85,10 @@ _OWN_KEYS = {"synthesis.mode": "synthesis_mode"}
 
 @dataclass(frozen=True)
 class RunFigures:
-    """One run.
+    """One run; what is not recorded is empty.
 
     Attributes:
         label: what it is called beside others.
-        dataset, vintage: of what; empty where it is not recorded.
-        regime: ``differential_privacy``, ``k_anonymity``, or empty where it is not recorded.
-        mode: of synthesis; empty where it is not recorded.
         settings: (name, text) of the public configuration, in its own order.
         figures: by a metric's key (`METRICS`); None where it was not measured.
         by_length: a row a length (``length`` and figures), ascending.
@@ -119,11 +115,7 @@ class RunFigures:
 
 
 def read_run(folder: Path, label: str | None = None) -> RunFigures:
-    """The figures of a release folder or of a sensitive evaluation folder.
-
-    Args:
-        folder: holds ``evaluation.json``.
-        label: None: the folder's name.
+    """The figures of a release or of a sensitive evaluation; without a label the folder's name is taken.
 
     Raises:
         ParameterError: the folder holds no evaluation, or one that can't be read.
@@ -141,14 +133,19 @@ def read_run(folder: Path, label: str | None = None) -> RunFigures:
     configuration = _read_if_there(folder, "configuration.json")
     if is_raw and not configuration:
         configuration = _read_if_there(folder.parent, "configuration.json")
-    regime, mode = _regime_and_mode(statement, configuration)
+    mode = _part(statement, "synthesis").get("mode") or _part(configuration, "synthesis").get("mode")
+    regime = _text(statement.get("regime") or _part(configuration, "protection").get("regime"))
     found = _raw_figures(evaluation) if is_raw else _released_figures(evaluation)
+    named = {
+        key: _text(manifest.get(key) or statement.get(key) or configuration.get(key))
+        for key in ("dataset", "vintage")
+    }
     return RunFigures(
         label=label or folder.name,
-        dataset=_text(manifest.get("dataset") or statement.get("dataset") or configuration.get("dataset")),
-        vintage=_text(manifest.get("vintage") or statement.get("vintage") or configuration.get("vintage")),
+        dataset=named["dataset"],
+        vintage=named["vintage"],
         regime=regime,
-        mode=mode,
+        mode=_text(mode),
         settings=_settings(configuration, is_raw),
         figures={metric.key: (found[0] | _sizes(manifest)).get(metric.key) for metric in METRICS},
         by_length=found[1],
@@ -176,13 +173,6 @@ def _read_object(path: Path) -> Json:
 
 def _read_if_there(folder: Path, name: str) -> Json:
     return _read_object(folder / name) if (folder / name).is_file() else {}
-
-
-def _regime_and_mode(statement: Json, configuration: Json) -> tuple[str, str]:
-    protection, synthesis = _part(configuration, "protection"), _part(configuration, "synthesis")
-    regime = statement.get("regime") or protection.get("regime")
-    mode = _part(statement, "synthesis").get("mode") or synthesis.get("mode")
-    return _text(regime), _text(mode)
 
 
 def _part(body: Json, name: str) -> Json:
@@ -253,9 +243,8 @@ def _figures_of_group(group: str, *bodies: Json) -> dict[str, float | None]:
 
 def _released_figures(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
     """Of a release's evaluation (`tasks.core.evaluation.release`)."""
-    figures = _figures_of_group("released", _part(evaluation, "summary")) | _figures_of_group(
-        "fitted", _part(evaluation, "fit")
-    )
+    figures = _figures_of_group("released", _part(evaluation, "summary"))
+    figures |= _figures_of_group("fitted", _part(evaluation, "fit"))
     return figures, _rows(evaluation.get("by_length"), "length"), _rows(evaluation.get("by_count"), "bin")
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tasks.core.arrays import Floats, Integers, Json
 from tasks.core.charts import theme
-from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
+from tasks.core.charts.bars import SHARES, Bar, Series, bars
 from tasks.core.charts.matrix import Half, matrix
 from tasks.core.charts.svg import Chart
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, cramers_v
@@ -92,16 +92,10 @@ def render_table(page: TablePage, payload: Payload | None = None) -> str:
         payload: what `payload_of_table` makes of it, where that is there already.
     """
     names = page.table.column_names
-    statement, unit = page.statement, page.naming.unit_of(page.statement)
+    statement = page.statement
     context = {
-        "title": page.title,
-        "one": unit.one,
-        "many": unit.many,
-        "a_one": unit.a_one,
-        "promised": page.naming.promised(statement),
+        **page.naming.page_words(statement),
         "columns": names,
-        "ages": page.naming.ages,
-        "statement": statement,
         "label": LABEL,
         "count_sd": count_sd(statement["parameters"]["layer_noise_sd"]),
         "topics": SynDiffixWords(statement).topics(),
@@ -162,7 +156,7 @@ def _associations(page: TablePage) -> Json:
 
 def _strongest(pairs: Sequence[Bar]) -> Chart:
     described = f"{len(pairs)} pairs, strongest first."
-    return bars(Bars("Strongest associations", described, pairs, [_ROWS], SHARES))
+    return bars("Strongest associations", described, pairs, [_ROWS], SHARES)
 
 
 def _counted_in(found: TableAssociations, tables: Mapping[str, Sequence[str]]) -> Json:

@@ -36,17 +36,14 @@ def path(chart: Chart) -> list[tuple[float, float]]:
     return [tuple(map(float, point.split())) for point in drawn.get("d")[1:].split("L")]
 
 
-def test_a_line_is_drawn_to_scale():
+def test_a_line_is_drawn_to_scale_and_a_logarithmic_axis_gives_every_power_of_ten_the_same_room():
     points = path(plot([line(((0, 0), (5, 0.5), (10, 1.0)))], Axes("t", "x", "y", top=1.0)))
     (x0, y0), (x1, y1), (x2, y2) = points
     assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
     assert y0 - y1 == pytest.approx(y1 - y2, abs=0.02)
-
-
-def test_a_logarithmic_axis_gives_every_power_of_ten_the_same_room():
-    points = path(plot([line(((1, 1), (10, 1), (100, 1)))], Axes("t", "x", "y", x_spacing="log")))
-    steps = np.diff([x for x, _ in points])
-    assert steps[0] == pytest.approx(steps[1], abs=0.02)
+    drawn = path(plot([line(((1, 1), (10, 1), (100, 1)))], Axes("t", "x", "y", x_spacing="log")))
+    (x0, _), (x1, _), (x2, _) = drawn
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
 
 
 def test_each_line_differs_in_colour_and_dashes():
@@ -83,14 +80,11 @@ def both(names, below, above) -> Chart:
     return matrix("t", "Told.", names, *halves)
 
 
-def test_the_matrix_shows_both_sources_on_their_side_of_the_diagonal():
+def test_the_matrix_shows_both_sources_on_their_side_of_the_diagonal_and_leaves_empty_what_is_not_known():
     below, above = np.full((2, 2), 0.25), np.full((2, 2), 0.75)
     chart = both(["a", "b"], below, above)
     texts = [t.text for t in ET.fromstring(chart.in_page()).iter("text")]
     assert texts.count(".25") == texts.count(".75") == 1
-
-
-def test_the_matrix_leaves_what_is_not_known_empty():
     unknown = np.full((2, 2), math.nan)
     texts = [t.text for t in ET.fromstring(both(["a", "b"], unknown, unknown).in_page()).iter("text")]
     assert texts == ["a", "a", "b", "b"]
@@ -135,9 +129,8 @@ def test_values_stand_above_columns_that_are_few(places, told):
 
 
 def test_dots_stand_on_an_axis_around_them_with_ticks_in_full():
-    dots = Dots(
-        "", [(0.5, 10_240, 10_230, 10_250, "May: 10240"), (1.5, 10_260, 10_255, 10_265, "June")], "#000000"
-    )
+    points = [(0.5, 10_240, 10_230, 10_250, "May: 10240"), (1.5, 10_260, 10_255, 10_265, "June")]
+    dots = Dots(points, "#000000")
     chart = plot([dots], Axes("t", "", "", y_spacing="around", places=["May", "June"]))
     root = ET.fromstring(chart.in_page())
     texts = [text.text for text in root.iter("text")]
@@ -164,6 +157,8 @@ def test_the_outer_band_holds_the_inner_one_and_that_the_median():
     lowest, low, middle = outer[0][1], inner[0][1], points(median)[0][1]
     assert lowest >= low >= middle >= inner[-1][1] >= outer[-1][1]
     assert "6 combinations" in chart.in_page()
+    single = ET.fromstring(spread_chart(TWO[:1], "reported count", 0).in_page())
+    assert len(list(single.iter("circle"))) == 1
 
 
 def test_where_the_true_count_is_lies_above_the_line_of_equal_counts():
@@ -173,11 +168,6 @@ def test_where_the_true_count_is_lies_above_the_line_of_equal_counts():
     assert "range of the true count" not in spread_chart(TWO, "reported count", 0).in_page()
     outline = points(true)
     assert outline[-1][1] < outline[0][1]
-
-
-def test_a_single_count_is_drawn_too():
-    root = ET.fromstring(spread_chart(TWO[:1], "reported count", 0).in_page())
-    assert len(list(root.iter("circle"))) == 1
 
 
 def test_a_logarithmic_axis_from_zero_has_a_place_for_zero_and_for_its_end():
@@ -197,12 +187,9 @@ def test_a_logarithmic_axis_ends_at_round_values_around_its_points(values, low, 
     assert len(scale.ticks()) >= 2
 
 
-def test_a_linear_axis_begins_at_zero():
+def test_a_linear_axis_begins_at_zero_and_what_is_beyond_an_axis_stands_at_its_end():
     assert scale_of([3, 7], "linear").low == 0
     assert scale_of([3, 7], "linear", ends_there=True).high == 7
-
-
-def test_what_is_beyond_an_axis_stands_at_its_end():
     assert (AxisScale(10, 100, "log").part(1), AxisScale(10, 100, "log").part(1e9)) == (0, 1)
 
 
@@ -220,7 +207,4 @@ def test_entries_stand_beside_each_other_without_touching_and_go_on_on_the_next_
     for (x, y, words), (after, same, _) in itertools.pairwise(found):
         assert y != same or after >= x + svg.text_width(words, 11.5)
     assert height > max(y for _, y, _ in found)
-
-
-def test_nothing_to_tell_takes_no_room():
     assert legend([]) == ("", 0.0)

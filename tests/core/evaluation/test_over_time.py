@@ -143,12 +143,6 @@ def test_a_change_well_above_the_noise_is_found_and_its_direction_told() -> None
     assert first.at_least > 0 and first.at_least < 100 < first.at_most
 
 
-def test_slow_drift_is_seen_from_the_first_to_the_last() -> None:
-    draw = np.random.default_rng(2)
-    found = compare_over_time([noisy({"a": 500 + 12 * month}, 8.0, draw) for month in range(12)])
-    assert any((each.before, each.after) == (0, 11) for each in found.changes)
-
-
 @settings(deadline=None, max_examples=150)
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 12), st.integers(1, 12))
 def test_under_k_anonymity_a_mark_is_certain_and_nothing_certain_is_missed(

@@ -14,7 +14,6 @@ from tasks.core.aggregates import cubes
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation import comparison
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
-from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.sensitive_files import RecordsPromise, write_sensitive_files
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
@@ -178,29 +177,6 @@ def test_a_value_is_quoted_only_where_it_must_be(tmp_path: Path) -> None:
     assert "\n1\tA: x'\t3\t1\t0\n" in text
 
 
-@given(table=TABLE, drawn=TABLE, resolution=st.integers(1, 4), at_once=st.sampled_from([0, 30, 100, 1 << 15]))
-@settings(max_examples=15, deadline=None)
-def test_files_are_the_same_however_many_sets_are_counted_together(
-    tmp_path_factory, table, drawn, resolution, at_once
-) -> None:
-    folder = tmp_path_factory.mktemp("together")
-    inputs = inputs_of(table, drawn, folder, MIXED, resolution)
-
-    def files(rows: int, name: str) -> dict[str, bytes]:
-        own = folder / name
-        own.mkdir()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cubes, "_ROWS_AT_ONCE", rows)
-            write_sensitive_files(
-                evaluate_raw(inputs, ONE_THREAD), own, "my", RecordsPromise(is_private=True)
-            )
-            write_sensitive_aggregates(inputs.table, inputs.sensitive, resolution, own, "my", ONE_THREAD)
-            listed(inputs, own)
-        return {path.name: path.read_bytes() for path in own.iterdir()}
-
-    assert files(at_once, "some") == files(0, "none")
-
-
 @given(
     table=TABLE,
     drawn=TABLE,
@@ -209,12 +185,13 @@ def test_files_are_the_same_however_many_sets_are_counted_together(
     at_once=st.sampled_from([1, 30, 1 << 20]),
     few=st.sampled_from([0, 1 << 12]),
     most_cells=st.sampled_from([0, 1 << 22]),
+    rows_at_once=st.sampled_from([0, 30, 100, 1 << 15]),
 )
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
-    tmp_path_factory, table, drawn, resolution, number, at_once, few, most_cells
+    tmp_path_factory, table, drawn, resolution, number, at_once, few, most_cells, rows_at_once
 ) -> None:
-    """On one thread and on two, whatever is read together, in dense tables and by sorting."""
+    """On one thread and on two, whatever is read or counted together, in dense tables and by sorting."""
     folder = tmp_path_factory.mktemp("parted")
     whole = inputs_of(table, drawn, folder, MIXED, resolution)
     records = in_partitions(coded(MIXED, table), folder, number, FarAway())
@@ -234,16 +211,7 @@ def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
         patch.setattr(cubes, "_STORED_CELLS_AT_ONCE", at_once)
         patch.setattr(comparison, "_FEW_RECORDS", few)
         patch.setattr(cubes, "_MOST_CELLS", most_cells)
-        assert files(replace(whole, table=records), "parts") == files(whole, "whole")
+        expected = files(whole, "whole")
+        patch.setattr(cubes, "_ROWS_AT_ONCE", rows_at_once)
+        assert files(replace(whole, table=records), "parts") == files(whole, "together") == expected
     assert left_in_store(records) == []
-
-
-def test_distances_of_a_table_in_partitions_are_those_of_the_whole_one(tmp_path: Path) -> None:
-    """The last bit too: more items on the synthetic side, and values of its own."""
-    table = rows("a1,b1,c1 a1,b2,c1 a2,,c2 a2,b2,c1 a1,b2, ,,")
-    drawn = rows("a1,b2,c1 a1,b2,c1 a2,, a3,,c1 ,,c1")
-    whole = inputs_of(table, drawn, tmp_path, ABC, 2)
-    records = in_partitions(coded(ABC, table), tmp_path, 5, FarAway())
-    expected = evaluate_raw(whole, ONE_THREAD).to_dict()
-    assert evaluate_raw(replace(whole, table=records), ONE_THREAD).to_dict() == expected
-    assert all(0 < row["largest"] < 1 for row in expected["total_variation"])

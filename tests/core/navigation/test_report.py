@@ -56,6 +56,33 @@ def default_page() -> str:
     return render_page(inputs())
 
 
+def sections(text: str) -> set[str]:
+    return set(re.findall(r'<(?:section|details)[^>]* id="([a-z]+)"', text))
+
+
+def hostile_release(hostile: str) -> tuple[Schema, Aggregates, SyntheticRecords, Naming]:
+    """Two columns and their values, and whatever an operator names, of one text."""
+    schema = Schema((Column(hostile), Column("b", domain=(hostile, "y"))))
+    attributes = (Attribute("b", hostile, 1), Attribute(hostile, hostile, 0))
+    ids, counts = (np.array([[0], [1]], np.int32),), (np.array([40, 50], np.int64),)
+    aggregates = Aggregates((hostile, "b"), attributes, 90, ids, counts)
+    records = SyntheticRecords(
+        (hostile, "b"), attributes, np.arange(3, dtype=np.int64), np.array([0, 1], np.int32)
+    )
+    visuals, unit = {hostile: (f"b:{hostile}",)}, UnitName.of(hostile)
+    naming = Naming(hostile, hostile, visuals, {hostile: (hostile,)}, unit, hostile, hostile)
+    return schema, aggregates, records, naming
+
+
+def check_hostile(text: str, hostile: str) -> None:
+    page = check(text)
+    assert page.tags.count("script") == 4
+    assert not {"b", "img"} & set(page.tags)
+    assert " ".join(clean(hostile).split()) in page.text
+    assert "\u202e" not in page.text and "\x00" not in text
+    text.encode("utf-8")
+
+
 def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
     """A release of the noisy count alone: no record, one record, or nothing over the threshold."""
     measurement, _, _ = release(600)
@@ -81,20 +108,15 @@ def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
     return ReportInputs(body, empty.schema, aggregates, empty, synthetic, fidelity(aggregates, aggregates))
 
 
-def test_the_page_is_well_formed_and_alone():
+def test_the_page_is_well_formed_alone_and_the_same_each_time():
     page = check(render_page(inputs(naming=Naming("A survey"))))
     assert page.text.count("A survey") >= 2
-    assert "link" not in page.tags
-    assert "img" not in page.tags
-
-
-def test_the_same_inputs_give_the_same_bytes():
-    assert default_page() == render_page(inputs())
-
-
-def test_every_section_is_in_the_contents():
+    assert not {"link", "img"} & set(page.tags)
     text = default_page()
-    assert set(re.findall(r'<(?:section|details)[^>]* id="([a-z]+)"', text)) <= set(Page(text).anchors)
+    assert text == render_page(inputs())
+    assert sections(text) <= set(Page(text).anchors)
+    assert "private release does not know how many values" in Page(text).text
+    assert "stands for a particular person" in Page(text).text
 
 
 def test_the_statement_stands_on_the_page_in_words_and_in_symbols():
@@ -107,10 +129,6 @@ def test_the_statement_stands_on_the_page_in_words_and_in_symbols():
     assert given.statement["ledger"]["head"] in page.text
     assert "ab" * 32 in page.text
     assert "abc123" in page.text
-
-
-def test_the_number_suppressed_is_said_not_to_be_known():
-    assert "private release does not know how many values" in Page(default_page()).text
 
 
 def test_p1_nothing_is_shown_that_was_not_published():
@@ -128,8 +146,7 @@ def test_p1_nothing_is_shown_that_was_not_published():
 
 def test_p1_true_counts_are_not_an_input_of_the_page():
     """Two tables with the same measurement give the same page: there is no way in for anything else."""
-    fields = {field.name for field in dataclasses.fields(ReportInputs)}
-    assert fields == {
+    assert {field.name for field in dataclasses.fields(ReportInputs)} == {
         "statement", "schema", "aggregates", "measurement", "synthetic", "fidelity", "naming", "contract",
         "fit", "ranges",
     }  # fmt: skip
@@ -137,14 +154,7 @@ def test_p1_true_counts_are_not_an_input_of_the_page():
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
-    schema = Schema((Column(hostile), Column("b", domain=(hostile, "y"))))
-    attributes = (Attribute("b", hostile, 1), Attribute(hostile, hostile, 0))
-    aggregates = Aggregates(
-        (hostile, "b"), attributes, 90, (np.array([[0], [1]], np.int32),), (np.array([40, 50], np.int64),)
-    )
-    synthetic = SyntheticRecords(
-        (hostile, "b"), attributes, np.arange(3, dtype=np.int64), np.array([0, 1], np.int32)
-    )
+    schema, aggregates, synthetic, naming = hostile_release(hostile)
     measurement, _, _ = release(600)
     level = dataclasses.replace(
         measurement.levels[0],
@@ -160,23 +170,12 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     facts = ledger_facts(dataset=hostile, population=hostile, vintage=hostile, scope=hostile, unit="row")
     given = ReportInputs(
         accounted_statement(drawn, facts, hostile), schema, aggregates, drawn, synthetic,
-        fidelity(aggregates, aggregates),
-        Naming(
-            hostile, hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
-            UnitName.of(hostile), hostile, hostile,
-        ),
+        fidelity(aggregates, aggregates), naming,
     )  # fmt: skip
     text = render_page(given)
-    page = check(text)
-    plain = Page(default_page())
-    assert page.tags.count("script") == plain.tags.count("script") == 4
+    check_hostile(text, hostile)
     assert decoded(text).meta["columns"][0]["values"] == [hostile]
     assert decoded(text).meta["citation"] == {"text": hostile, "bibtex": hostile}
-    assert not {"b", "img"} & set(page.tags)
-    assert " ".join(clean(hostile).split()) in page.text
-    assert "\u202e" not in page.text
-    assert "\x00" not in text
-    text.encode("utf-8")
 
 
 @pytest.mark.parametrize("columns", [SCHEMA.columns, (Column("a"),), ()], ids=["all", "one", "none"])
@@ -190,21 +189,6 @@ def test_an_empty_release_is_a_page_too(columns):
 def test_a_release_without_synthetic_records_says_so():
     page = check(render_page(inputs(synthetic=None, fidelity=None)))
     assert "No synthetic records were made in this run." in page.text
-
-
-def test_no_synthetic_record_is_said_to_differ_from_everybodys():
-    text = check(default_page()).text
-    assert "is the record of a person" not in text
-    assert "stands for a particular person" in text
-
-
-def test_a_test_engines_draw_carries_a_banner():
-    measurement, aggregates, _ = release(600)
-    fake = dataclasses.replace(measurement, private=False)
-    page = check(
-        render_page(ReportInputs(accounted_statement(fake, ledger_facts(), "x"), SCHEMA, aggregates, fake))
-    )
-    assert "NOT PRIVATE" in page.text
 
 
 def test_a_row_as_unit_is_said_throughout():

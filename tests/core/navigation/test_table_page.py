@@ -89,20 +89,14 @@ def test_each_pair_is_counted_in_the_smallest_table_that_holds_it() -> None:
     assert v_by_hand(whole, "town", "work") < 0.3 < 0.7 < found_in.values[0, 1]
     assert all(isnan(value) for value in found_in.values[:, 3])
     assert sorted(shelf.reads) == sorted((file, pair) for pair, file in sources.items())
-
-
-def test_without_other_tables_pairs_are_counted_in_the_table_of_all_columns() -> None:
-    whole, shelf = drawn(1, kept=0.8), Shelf({})
-    found_in = found(whole, shelf)
-    assert set(found_in.sources.values()) == {""} and not shelf.reads
+    # Where there are no others, in the table of all columns; of an empty one nothing is said.
+    whole, none = drawn(1, kept=0.8), Shelf({})
+    found_in = found(whole, none)
+    assert set(found_in.sources.values()) == {""} and not none.reads
     assert found_in.values[0, 1] == pytest.approx(v_by_hand(whole, "town", "work"))
     assert found_in.ranked(1) == [(("town", "work"), found_in.values[0, 1])]
-
-
-def test_a_pair_that_nothing_is_said_of_in_its_own_table_has_no_value() -> None:
-    empty = drawn(2, kept=0.5).select(["town", "work"]).slice(0, 0)
-    found_in = found(drawn(1, kept=0.8), Shelf({"two": empty}))
-    assert ("town", "work") not in found_in.sources and isnan(found_in.values[0, 1])
+    empty = found(whole, Shelf({"two": whole.select(["town", "work"]).slice(0, 0)}))
+    assert ("town", "work") not in empty.sources and isnan(empty.values[0, 1])
 
 
 def test_tables_of_columns_that_are_not_compared_are_not_read() -> None:
@@ -121,14 +115,13 @@ def at(*hours: int) -> list[object]:
     return [datetime.datetime(2024, 2, 28) + datetime.timedelta(hours=hour) for hour in hours]
 
 
-def test_bins_between_edges_are_all_there() -> None:
+def test_bins_between_edges_and_few_whole_numbers_are_all_there_and_far_ones_stand_by_themselves() -> None:
     assert shown([1, 1, 9], (0, 3, 6, 10)) == ("<0", "[0,3)", "[3,6)", "[6,10]", ">10")
-
-
-def test_whole_numbers_that_are_few_are_a_scale_and_far_ones_stand_by_themselves() -> None:
     assert shown([-1, 1, 2, 2]) == ("-1", "0", "1", "2")
     assert shown([1, 1000, 2**62]) == ("1", "1000", str(2**62))
     assert shown([0.5, 7.0]) == ("0.5", "7")
+    assert shown(["b", "a", "b"]) == ("b", "a")
+    assert shown([None, None], (0, 1)) == ()
 
 
 def test_empty_hours_and_months_are_there_over_the_ends_of_days_and_years() -> None:
@@ -137,20 +130,9 @@ def test_empty_hours_and_months_are_there_over_the_ends_of_days_and_years() -> N
     )
     months = [datetime.date(2023, 11, 1), datetime.date(2023, 12, 1), datetime.date(2024, 2, 1)]
     assert shown(months) == ("2023-11", "2023-12", "2024-01", "2024-02")
-
-
-@pytest.mark.parametrize("far", [datetime.date(1800, 1, 1), datetime.date(1, 1, 1)])
-def test_a_gap_of_very_many_periods_is_not_filled(far: datetime.date) -> None:
-    assert shown([far, datetime.date(2023, 1, 1), datetime.date(2024, 1, 1)]) == (
-        f"{far.year:04}",
-        "2023",
-        "2024",
-    )
-
-
-def test_texts_and_columns_without_a_value_stay_as_they_are() -> None:
-    assert shown(["b", "a", "b"]) == ("b", "a")
-    assert shown([None, None], (0, 1)) == ()
+    for far in (1800, 1):  # a gap of very many is not filled
+        years = [datetime.date(year, 1, 1) for year in (far, 2023, 2024)]
+        assert shown(years) == (f"{far:04}", "2023", "2024")
 
 
 def table(rows: int = 300) -> pa.Table:
@@ -184,9 +166,15 @@ def page(**changes: object) -> TablePage:
 
 def test_the_page_says_before_anything_else_that_it_is_not_differentially_private() -> None:
     text = render_table(page())
+    assert text == render_table(page()), "equal inputs give equal bytes"
     assert text.index("Not differentially private") < text.index("<h1>")
     assert "SynDiffix release, not differentially private" in text
     assert "What this does not protect against" in text
+    words = text.replace("&#39;", "'")
+    assert "Each group's count carries noise of" in words and "A bar adds up many groups" in words
+    assert "values that are well above it in the original may be missing" in words
+    pairs = re.findall(r"<title>([^<;]* × [^<;]*); ([0-9.]+); in the table of all columns</title>", text)
+    assert pairs[0][0] == "age × old" and float(pairs[0][1]) > 0.9
 
 
 def test_the_page_is_well_formed_and_every_text_is_escaped() -> None:
@@ -199,26 +187,9 @@ def test_the_page_is_well_formed_and_every_text_is_escaped() -> None:
     assert found.meta["columns"][3]["values"] == []
 
 
-def test_equal_inputs_give_equal_bytes() -> None:
-    assert render_table(page()) == render_table(page())
-
-
-def test_related_columns_are_the_strongest_pair() -> None:
-    pairs = re.findall(
-        r"<title>([^<;]* × [^<;]*); ([0-9.]+); in the table of all columns</title>", render_table(page())
-    )
-    assert pairs[0][0] == "age × old" and float(pairs[0][1]) > 0.9
-
-
 def test_an_empty_table_and_a_single_column_have_a_page() -> None:
     assert "No two columns" in render_table(page(table=table().slice(0, 0)))
     assert "No two columns" in render_table(page(table=table().select(["old"])))
-
-
-def test_what_a_bar_is_and_is_not_is_said_beside_the_noise() -> None:
-    text = render_table(page()).replace("&#39;", "'")
-    assert "Each group's count carries noise of" in text and "A bar adds up many groups" in text
-    assert "values that are well above it in the original may be missing" in text
 
 
 def test_tables_of_questions_are_listed_with_their_files() -> None:
@@ -228,13 +199,10 @@ def test_tables_of_questions_are_listed_with_their_files() -> None:
     assert f"<li>{link}</li>" in text and "<code>my own_tables/</code>" in text
     assert "<details>" not in text
     assert "A table per question" not in render_table(page())
-
-
-def test_many_tables_of_questions_are_folded_away() -> None:
-    tables = {f"t/{number}.parquet": ("age", "old") for number in range(91)}
-    text = render_table(page(tables=tables))
-    assert "<details><summary>91 tables</summary>" in text
-    assert text.count('<li><a href="t/') == 91
+    # Many are folded away.
+    many = render_table(page(tables={f"t/{number}.parquet": ("age", "old") for number in range(91)}))
+    assert "<details><summary>91 tables</summary>" in many
+    assert many.count('<li><a href="t/') == 91
 
 
 def test_the_table_of_all_columns_is_linked_at_the_top_and_among_the_tables() -> None:

@@ -48,19 +48,14 @@ def set_distances(
 ) -> Floats:
     """The total variation of each set of features, in their order, 0..1.
 
-    Args:
-        sets: of at most three features each, whose codes then fit into 64 bits.
-        progress: called after each set.
+    Args: sets: of at most three features each, whose codes then fit into 64 bits.
     """
     found = np.empty(len(sets), np.float64)
     for place, features in enumerate(sets):
-        found[place] = total_variation(*(_join_codes(side, pair.sizes, features) for side in _sides(pair)))
+        codes = (_join_codes(side, pair.sizes, features) for side in (pair.real, pair.synthetic))
+        found[place] = total_variation(*codes)
         progress()
     return found
-
-
-def _sides(pair: TablePair) -> tuple[Ids, Ids]:
-    return pair.real, pair.synthetic
 
 
 def _join_codes(side: Ids, sizes: Sequence[int], features: FeatureSet) -> Integers:
@@ -174,8 +169,11 @@ def measure_utility(
     k_marginal = _compare_sets(sides, scored, steps.one)
     with learner_threads(threads):
         scores = propensity(pair, _Steps(report, "propensity", STEPS).one)
-        steps = _Steps(report, "discriminator", 2)
-        told_apart, by_chance = (_after_step(discriminator(each), steps) for each in (pair, sides[2]))
+        report("discriminator", 0.0)
+        told_apart = discriminator(pair)
+        report("discriminator", 0.5)
+        by_chance = discriminator(sides[2])
+        report("discriminator", 1.0)
         report("prediction", 0.0)
         predicted = None if about.target is None else prediction(pair, pair.place(about.target))
     report("prediction", 1.0)
@@ -190,14 +188,7 @@ def _compare_sets(
     return ComparedSets(tuple(sets), *(set_distances(side, sets, progress) for side in sides))
 
 
-def _after_step(found: Discriminator | None, steps: "_Steps") -> Discriminator | None:
-    steps.one()
-    return found
-
-
 class _Steps:
-    """Counts steps for a `Report`."""
-
     def __init__(self, report: StageDone, what: str, number: int) -> None:
         self._report, self._what, self._number, self._done = report, what, number, 0
 

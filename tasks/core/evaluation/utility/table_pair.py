@@ -127,16 +127,12 @@ def pair_of_records(table: RecordTable, synthetic: AnySynthetic, most_rows: int)
         values = _codes_in_order(column, (text for side in sides for text in side.values[place]))
         slots = [_slots(side, place, values, own) for side, own in zip(sides, rows, strict=True)]
         names, codes = (
-            _items(column.name, values, slots) if column.is_multi_valued else _whole_column(column, slots)
+            _items(column.name, values, slots) if column.is_multi_valued else ([column.name], slots)
         )
         features += names
         for side, own in zip(columns, codes, strict=True):
             side.extend(own)
     return table_pair(features, *columns)
-
-
-def _whole_column(column: Column, slots: list[list[Integers]]) -> tuple[list[str], list[list[Integers]]]:
-    return [column.name], slots
 
 
 def _slots(side: CodedRecords, place: int, values: dict[str, int], rows: Integers) -> list[Integers]:

@@ -161,12 +161,12 @@ def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySy
         for _ in range(column.slots)
     ]
     firsts = np.cumsum([0, *(column.slots for column in held)])
-    has_items = np.array([column.slots > 1 for column in held], np.bool_)
-    for first, rows, ids in _record_parts(records):
+    has_items = any(column.slots > 1 for column in held)
+    for first, rows, ids in record_parts(records):
         columns_here, codes_here = of_column[ids], code[ids]
         order = (
             np.lexsort((codes_here, rows, columns_here))
-            if has_items.any()
+            if has_items
             else np.argsort(columns_here, kind="stable")
         )
         columns_here, codes_here, rows = columns_here[order], codes_here[order], rows[order]
@@ -184,7 +184,7 @@ def put_records(block: Buffers, columns: Sequence[ShownColumn], synthetic: AnySy
     return held
 
 
-def _record_parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
+def record_parts(records: AnySynthetic) -> Iterator[tuple[int, Ids, Ids]]:
     """Some records at a time: the first one's place, of each attribute its record from there, and its id."""
     before = 0
     for part in records.parts():
@@ -209,7 +209,7 @@ def _most_items(columns: Sequence[ShownColumn], records: AnySynthetic, of_column
     """How many values the fullest record has in each column, at least one."""
     most = np.ones(len(columns), np.int64)
     several = [place for place, column in enumerate(columns) if column.kind == "items"]
-    for _, rows, ids in _record_parts(records):
+    for _, rows, ids in record_parts(records):
         here = of_column[ids]
         for place in several:
             most[place] = max(most[place], np.bincount(rows[here == place], minlength=1).max())

@@ -46,7 +46,7 @@ def payload_of_counts(inputs: ReportInputs) -> Payload:
     tables: list[Json] = []
     if isinstance(inputs.measurement, WorkloadMeasurement):
         tables = put_tables(block, columns, inputs.measurement)
-    about = describe_release(inputs.statement, inputs.naming, inputs.title)
+    about = describe_release(inputs.statement, inputs.naming)
     return assemble_payload(
         block,
         about | {"protection": _protection(inputs)},
@@ -101,11 +101,11 @@ def no_records(aggregates: Aggregates) -> SyntheticRecords:
     )
 
 
-def describe_release(statement: Json, naming: Naming, title: str) -> Json:
+def describe_release(statement: Json, naming: Naming, title: str = "") -> Json:
     unit = naming.unit_of(statement)
     return {
         "format": FORMAT,
-        "title": title,
+        "title": title or naming.title_of(statement),
         "dataset": statement["dataset"],
         "vintage": statement["vintage"],
         "prefix": naming.prefix,

@@ -34,7 +34,7 @@ def payload_of_table(page: TablePage) -> Payload:
     bins = [_bins(page, name) for name in names]
     shown = [column_of_bins(each, page.smallest([each.name]) or "") for each in bins]
     put_rows_by_bins(block, page.table, bins)
-    about = describe_release(page.statement | _ROWS_COUNTED, page.naming, page.title)
+    about = describe_release(page.statement | _ROWS_COUNTED, page.naming)
     return assemble_payload(
         block,
         about | {"protection": "syndiffix"},

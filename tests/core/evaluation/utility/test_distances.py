@@ -62,10 +62,3 @@ def test_of_very_many_sets_so_many_are_drawn_the_same_each_time() -> None:
     assert len(found) == len(set(found)) == 50 < math.comb(40, 3)
     assert all(len(set(own)) == 3 and own == tuple(sorted(own)) and own[-1] < 40 for own in found)
     assert found == sorted(found) == feature_sets(40, 3, most=50) != feature_sets(40, 3, most=51)[:50]
-
-
-def test_progress_is_told_of_each_set() -> None:
-    told: list[None] = []
-    pair = pair_of([(0, 1, 2, 3)], [(0, 1, 2, 3)], NAMES)
-    set_distances(pair, feature_sets(4, 2), lambda: told.append(None))
-    assert len(told) == 6

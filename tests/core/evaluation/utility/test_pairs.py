@@ -6,13 +6,11 @@ import pytest
 
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.utility import table_pair as module
-from tasks.core.evaluation.utility.measures import feature_sets, set_distances
 from tasks.core.evaluation.utility.table_pair import drawn_rows, pair_of_records, pair_of_tables, table_pair
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.marginals import coded
 from tests.oracles.partitions import FarAway, as_table, in_partitions
 from tests.oracles.synthetic import synthetic
-from tests.oracles.utility import total_variation_of
 
 BINS = (0.0, 10.0, 100.0)
 SCHEMA = Schema(
@@ -47,20 +45,6 @@ def test_records_become_columns_and_items_with_absence_as_0() -> None:
         assert pair.real[place].tolist() == [int(item in record[2]) for record in REAL]
         assert pair.synthetic[place].tolist() == [int(item in record[2]) for record in MADE]
     assert pair.sizes == (4, 4, 2, 2, 2, 2)
-
-
-def test_their_distances_are_those_of_the_plain_sets() -> None:
-    pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
-    values = sorted({v for record in (*REAL, *MADE) for own in record for v in own})
-    items = [feature.partition(": ")[2] for feature in pair.features[2:]]
-
-    def row(record: list[set[str]]) -> tuple[int, ...]:
-        whole = [values.index(next(iter(own))) + 1 if own else 0 for own in record[:2]]
-        return (*whole, *(int(item in record[2]) for item in items))
-
-    sets = feature_sets(len(pair.features), 3)
-    wanted = [total_variation_of([*map(row, REAL)], [*map(row, MADE)], own) for own in sets]
-    assert set_distances(pair, sets) == pytest.approx([float(each) for each in wanted])
 
 
 def test_declared_values_stand_in_their_order_before_all_others() -> None:
