@@ -57,11 +57,14 @@ def people_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(chromium: Browser) -> Iterator[Callable[..., ExplorerPage]]:
-    """Opens pages; at the end no program has failed, and nothing was asked for elsewhere."""
+def opened(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., ExplorerPage]]:
+    """Opens pages, files or texts; at the end no program has failed, and nothing was asked for elsewhere."""
     pages: list[ExplorerPage] = []
 
-    def open_page(path: Path, link: str = "", **options: Any) -> ExplorerPage:
+    def open_page(page: Path | str, link: str = "", **options: Any) -> ExplorerPage:
+        path = page if isinstance(page, Path) else tmp_path / f"opened_{len(pages)}.html"
+        if isinstance(page, str):
+            path.write_text(page, encoding="utf-8")
         pages.append(ExplorerPage.opened(chromium, path, link, **options))
         return pages[-1]
 

@@ -73,7 +73,8 @@ def test_the_whole_page_is_worked_by_keyboard(opened, people_page):
     ).wait_for()
 
 
-def test_focus_is_never_hidden_below_what_stays_in_sight(opened, people_page):
+def test_focus_and_choices_are_seen_and_heard(opened, people_page):
+    """Focus is never hidden below what stays in sight, nor that of the chooser of another release."""
     explorer = opened(people_page, viewport={"width": 1280, "height": 500})
     hidden = """() => { const e = document.activeElement, box = e.getBoundingClientRect();
         const top = document.elementFromPoint(box.x + box.width / 2, box.y + Math.min(box.height / 2, 10));
@@ -82,23 +83,30 @@ def test_focus_is_never_hidden_below_what_stays_in_sight(opened, people_page):
         explorer.page.keyboard.press(key)
         if explorer.page.evaluate("document.activeElement !== document.body"):
             assert not explorer.page.evaluate(hidden)
-
-
-def test_a_screen_reader_hears_both_counts_and_the_choice(opened, people_page):
-    explorer = opened(people_page)
+    field = explorer.page.get_by_label("Compare with another release")
+    field.focus()
+    explorer.page.keyboard.press("Shift+Tab")
+    explorer.page.keyboard.press("Tab")
+    label = explorer.page.locator(".file label")
+    assert label.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    # With the focus on it and nothing that disables it, opening the chooser is the browser's.
+    assert field.evaluate("e => e.type === 'file' && !e.disabled && e === document.activeElement")
     button = explorer.page.get_by_role("button", name=re.compile("rented ?: estimated"))
     assert "actual" in button.first.text_content()
     button.first.click()
     assert button.first.get_attribute("aria-pressed") == "true"
     assert explorer.page.locator(".answer [aria-live=polite]").count() == 1
+    colours = set()
+    for scheme in ("light", "dark"):
+        explorer.page.emulate_media(color_scheme=scheme)
+        colours.add(explorer.page.evaluate("getComputedStyle(document.querySelector('.explorer')).color"))
+    assert len(colours) == 2
 
 
-def test_nothing_is_wider_than_the_screen_and_at_2560_pixels_the_charts_take_the_width(opened, tmp_path):
+def test_nothing_is_wider_than_the_screen_and_at_2560_pixels_the_charts_take_the_width(opened):
     names = [f"A column with a rather long name, number {number}" for number in range(12)]
     records = [tuple(f"value {'x' * (row % 40)} {row % 15}" for _ in names) for row in range(60)]
-    path = tmp_path / "wide.html"
-    path.write_text(page_of(names, records, length=1), encoding="utf-8")
-    explorer = opened(path)
+    explorer = opened(page_of(names, records, length=1))
     for width in (320, 390, 768, 1280, 2560):
         explorer.page.set_viewport_size({"width": width, "height": 900})
         for view in ("Records", "Charts"):
@@ -110,27 +118,17 @@ def test_nothing_is_wider_than_the_screen_and_at_2560_pixels_the_charts_take_the
     assert tops.count(tops[0]) >= 5
 
 
-def test_on_paper_all_values_are_there(opened, tmp_path):
-    towns = [(f"Town {number:03}",) for number in range(60)]
-    path = tmp_path / "towns.html"
-    path.write_text(page_of(("town",), towns), encoding="utf-8")
-    explorer = opened(path)
+def test_on_paper_all_charts_and_values_are_drawn_and_nothing_can_be_pressed(opened):
+    """Charts out of sight are not drawn on a screen."""
+    names = ["town", *(f"column {number}" for number in range(29))]
+    records = [(f"Town {row:03}", *("xy"[(row + at) % 2] for at in range(29))) for row in range(60)]
+    explorer = opened(page_of(names, records, length=1))
     explorer.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     explorer.page.emulate_media(media="print")
     assert len(explorer.rows("town")) == 60
-    assert explorer.page.locator(".rows").evaluate("box => box.scrollHeight <= box.clientHeight")
+    boxes = explorer.page.locator(".rows")
+    assert all(boxes.evaluate_all("all => all.map(box => box.scrollHeight <= box.clientHeight)"))
     assert not explorer.page.locator(".toolbar").is_visible()
-
-
-def test_on_paper_all_charts_are_drawn_and_nothing_can_be_pressed(opened, tmp_path):
-    """Charts out of sight are not drawn on a screen."""
-    names = [f"column {number}" for number in range(30)]
-    path = tmp_path / "many.html"
-    path.write_text(
-        page_of(names, [tuple("xy"[(row + at) % 2] for at in range(30)) for row in range(20)], length=1)
-    )
-    explorer = opened(path)
-    explorer.page.emulate_media(media="print")
     kinds = explorer.page.locator(".chart-card").evaluate_all(
         "all => all.map(e => getComputedStyle(e).contentVisibility)"
     )
@@ -142,51 +140,10 @@ def test_on_paper_all_charts_are_drawn_and_nothing_can_be_pressed(opened, tmp_pa
     assert shown == []
 
 
-def test_what_is_written_from_right_to_left_does_not_turn_what_stands_around_it(opened, tmp_path):
-    names = ("המחוז", "age")
-    path = tmp_path / "rtl.html"
-    path.write_text(page_of(names, [("תל אביב", "x"), ("חיפה", "y")] * 5), encoding="utf-8")
-    explorer = opened(path)
+def test_what_is_written_from_right_to_left_does_not_turn_what_stands_around_it(opened):
+    explorer = opened(page_of(("המחוז", "age"), [("תל אביב", "x"), ("חיפה", "y")] * 5))
     explorer.click("המחוז", "חיפה")
     group = explorer.page.locator(".answer .group").text_content()
     assert group == "people with \u2068המחוז\u2069: \u2068חיפה\u2069"
     label = explorer.value("המחוז", "חיפה").locator("bdi.label")
     assert label.evaluate("e => getComputedStyle(e).direction") == "rtl"
-
-
-def test_the_chooser_of_another_release_is_labelled_and_has_the_focus_that_is_seen(opened, people_page):
-    explorer = opened(people_page)
-    field = explorer.page.get_by_label("Compare with another release")
-    field.focus()
-    explorer.page.keyboard.press("Shift+Tab")
-    explorer.page.keyboard.press("Tab")
-    label = explorer.page.locator(".file label")
-    assert label.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
-    # With the focus on it and nothing that disables it, opening the chooser is the browser's.
-    assert field.evaluate("e => e.type === 'file' && !e.disabled && e === document.activeElement")
-
-
-def test_a_page_of_another_dataset_is_warned_of(opened, tmp_path):
-    records, paths = [("female", "Lyon"), ("male", "Nice")] * 20, {}
-    for dataset in ("members", "guests"):
-        paths[dataset] = tmp_path / f"{dataset}.html"
-        paths[dataset].write_text(page_of(("sex", "town"), records, dataset=dataset), encoding="utf-8")
-    explorer = opened(paths["members"])
-    warned = explorer.page.get_by_text(
-        "The other page is of another dataset: “guests”, and this one of “members”."
-    )
-    for dataset in ("members", "guests"):
-        explorer.page.get_by_label("Compare with another release").set_input_files(paths[dataset])
-        explorer.page.get_by_text("this release (2026-11)").wait_for()
-        if dataset == "guests":
-            warned.wait_for()
-        assert warned.count() == (dataset == "guests")
-        explorer.press("Close the other release")
-
-
-def test_colours_follow_the_reader(opened, people_page):
-    page, colours = opened(people_page).page, set()
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        colours.add(page.evaluate("getComputedStyle(document.querySelector('.explorer')).color"))
-    assert len(colours) == 2

@@ -13,22 +13,20 @@ RECORDS = [("[30,40)", "Lyon", "full"), ("[40,50)", "Nice", "basic"), (">50", "L
 LONG = "Paid " + "for every month of a year " * 8
 
 
-def written(tmp_path, **changes):
+def written(**changes):
     """A page whose columns say more of themselves."""
     text = page_of(NAMES, RECORDS)
-    start = text.index('id="marginalia-release">') + len('id="marginalia-release">')
-    end = text.index("</script>", start)
-    meta = json.loads(text[start:end])
+    head, rest = text.split('id="marginalia-release">', 1)
+    described, tail = rest.split("</script>", 1)
+    meta = json.loads(described)
     for column in meta["columns"]:
         column |= changes.get(column["name"], {})
     described = json.dumps(meta, ensure_ascii=False).replace("<", "\\u003c")
-    path = tmp_path / "page.html"
-    path.write_text(text[:start] + described + text[end:], encoding="utf-8")
-    return path
+    return f'{head}id="marginalia-release">{described}</script>{tail}'
 
 
-def test_a_date_of_birth_that_was_turned_into_ages_is_called_an_age(opened, tmp_path):
-    explorer = opened(written(tmp_path, birth_date={"age": True}))
+def test_a_date_of_birth_that_was_turned_into_ages_is_called_an_age(opened):
+    explorer = opened(written(birth_date={"age": True}))
     assert explorer.rows("age (from birth_date)")
     assert "age over 30" in explorer.page.locator(".question .note").first.inner_text()
     explorer.ask("age over 50")
@@ -43,10 +41,10 @@ def test_a_date_of_birth_that_was_turned_into_ages_is_called_an_age(opened, tmp_
     assert "age (from birth_date)" in explorer.page.locator("thead").inner_text()
 
 
-def test_what_the_contract_says_of_a_column_stands_at_its_chart_and_above_its_records(opened, tmp_path):
+def test_what_the_contract_says_of_a_column_stands_at_its_chart_and_above_its_records(opened):
     hostile = "<img src=x onerror=alert(1)> of the town"
     about = {"town": {"about": hostile}, "plan": {"about": LONG}, "birth_date": {"about": "תאריך לידה"}}
-    explorer = opened(written(tmp_path, **about))
+    explorer = opened(written(**about))
     assert explorer.chart("town").locator(".about").inner_text() == hostile
     plan = explorer.chart("plan").locator(".about")
     assert not plan.get_by_text(LONG.strip()).is_visible(), "a long text is opened"
@@ -60,12 +58,11 @@ def test_what_the_contract_says_of_a_column_stands_at_its_chart_and_above_its_re
     assert heads.nth(2).get_attribute("abbr") == "town", "with each cell only the name is said"
     assert heads.nth(1).locator(".about").evaluate(direction) == "rtl"
     assert explorer.page.locator("#marginalia-explorer img").count() == 0
-    plain = opened(written(tmp_path))
-    assert plain.page.locator(".about").count() == 0
 
 
-def test_who_makes_the_release_is_told_how_a_wide_range_gets_narrower(opened, tmp_path):
-    explorer = opened(written(tmp_path))
+def test_without_a_contract_nothing_is_said_and_how_a_wide_range_gets_narrower_is_told(opened):
+    explorer = opened(written())
+    assert explorer.page.locator(".about").count() == 0
     said = "This release counts up to 2 columns together."
     explorer.ask("Lyon, full")
     assert said not in explorer.page.locator(".answer").inner_text()

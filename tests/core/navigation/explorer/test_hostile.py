@@ -27,38 +27,31 @@ HOSTILE = (
 )
 
 
-def write(tmp_path, text):
-    path = tmp_path / "page.html"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_values_and_names_are_text_alone(opened, tmp_path):
-    records = [(text, text) for text in HOSTILE]
-    path = write(tmp_path, page_of(("<b>bold</b>", "constructor"), records))
-    explorer = opened(path)
-    for text in HOSTILE:
-        explorer.click("<b>bold</b>", text)
+def test_values_and_names_are_text_alone(opened):
+    text = page_of(("<b>bold</b>", "constructor"), [(text, text) for text in HOSTILE])
+    explorer = opened(text)
+    for value in HOSTILE:
+        explorer.click("<b>bold</b>", value)
     assert set(explorer.rows("<b>bold</b>")) == set(HOSTILE)
     assert explorer.page.locator("#marginalia-explorer :is(img, script, b, iframe)").count() == 0
     explorer.press("Records")
     assert HOSTILE[0] in explorer.page.get_by_role("table").inner_text()
     direction = "element => getComputedStyle(element).direction"
-    again = opened(path, explorer.page.evaluate("location.hash"))
-    for text, expected in (("שלום עולם", "rtl"), ("東京", "ltr")):
-        assert again.value("<b>bold</b>", text).locator(".label").evaluate(direction) == expected
+    again = opened(text, explorer.page.evaluate("location.hash"))
+    for value, expected in (("שלום עולם", "rtl"), ("東京", "ltr")):
+        assert again.value("<b>bold</b>", value).locator(".label").evaluate(direction) == expected
     assert again.chosen() == explorer.chosen()
     again.ask("<script>alert(5)</script>, __proto__, toString")
 
 
-def test_ten_thousand_values_are_scrolled_searched_and_selected(opened, tmp_path):
+def test_ten_thousand_values_are_scrolled_searched_and_selected(opened):
     buffers, generator = Buffers(), np.random.default_rng(1)
     codes = generator.integers(0, 10_001, 50_000)
     buffers.put("column/0/0", codes.astype(np.uint16))
     buffers.put("column/1/0", (1 + codes % 3).astype(np.uint8))
     values = [f"value {number:05}" for number in range(10_000)]
     columns = [column_of("many", values, type="u16"), column_of("few", ["a", "b", "c"])]
-    explorer = opened(write(tmp_path, html_of(meta_of(columns, len(codes), buffers), buffers.text())))
+    explorer = opened(html_of(meta_of(columns, len(codes), buffers), buffers.text()))
     card = explorer.chart("many")
     assert 0 < card.locator("button.row").count() < 100
     card.get_by_role("searchbox").fill("value 0777")
@@ -72,25 +65,13 @@ def test_ten_thousand_values_are_scrolled_searched_and_selected(opened, tmp_path
     explorer.page.locator("button.row:focus .label", has_text="missing").wait_for()
 
 
-def test_a_column_of_one_value_and_one_of_none(opened, tmp_path):
-    explorer = opened(write(tmp_path, page_of(("one", "none"), [("only", None)] * 5)))
-    assert explorer.rows("one") == {"only": (5, 5)}
-    assert explorer.rows("none") == {"missing or too rare": (5, None)}
-
-
-def test_a_release_without_records_and_counts(opened, tmp_path):
-    explorer = opened(write(tmp_path, page_of(("sex", "age"), [])))
-    assert explorer.rows("sex") == {}
-    assert "Nobody in this selection." in explorer.chart("sex").inner_text()
-    explorer.press("Records")
-    assert "no synthetic records" in explorer.page.locator(".records").inner_text()
-
-
 def test_a_page_that_was_cut_off_says_so(chromium, people_page, tmp_path):
     text = people_page.read_text(encoding="utf-8")
     start = text.index('id="marginalia-data">') + len('id="marginalia-data">')
+    path = tmp_path / "page.html"
+    path.write_text(text[: start + 40] + text[text.index("</script>", start) :], encoding="utf-8")
     page = chromium.new_page()
-    page.goto(write(tmp_path, text[: start + 40] + text[text.index("</script>", start) :]).as_uri())
+    page.goto(path.as_uri())
     assert "Take a fresh copy of the release" in page.get_by_role("alert").inner_text()
     page.context.close()
 
@@ -108,38 +89,47 @@ HOSTILE_PAGES = {
 }
 
 
+def with_data(text: str, element: str, body: str) -> str:
+    """A page with another text in one of its two elements of data."""
+    head, rest = text.split(f'id="marginalia-{element}">', 1)
+    return f'{head}id="marginalia-{element}">{body}</script>{rest.split("</script>", 1)[1]}'
+
+
 def test_another_page_that_is_not_as_it_says_is_refused_at_once(opened, people_page, tmp_path):
+    """Also one that is none, or that unpacks to more than a page may hold; another dataset is warned of."""
     text = people_page.read_text(encoding="utf-8")
-    head, rest = text.split('id="marginalia-release">', 1)
-    described, tail = rest.split("</script>", 1)
+    described = text.split('id="marginalia-release">', 1)[1].split("</script>", 1)[0]
     explorer = opened(people_page)
-    field = explorer.page.locator("input[type=file]")
-    for name, change in HOSTILE_PAGES.items():
-        meta = json.loads(described)
-        change(meta)
-        other = tmp_path / f"{name}.html"
-        other.write_text(f'{head}id="marginalia-release">{json.dumps(meta)}</script>{tail}', encoding="utf-8")
+    field = explorer.page.get_by_label("Compare with another release")
+    other = tmp_path / "other.html"
+
+    def refused(page: str, words: str) -> None:
+        other.write_text(page, encoding="utf-8")
         field.set_input_files(other)
-        explorer.page.locator(".comparison .caution:visible:has-text('cut off or changed')").wait_for()
-        assert explorer.page.locator(".pair").count() == 0, name
+        explorer.page.locator(f".comparison .caution:visible:has-text('{words}')").wait_for()
+        explorer.page.locator(f"[role=status]:has-text('{words}')").wait_for(state="attached")
+        assert explorer.page.locator(".pair").count() == 0
         field.set_input_files(people_page)
         explorer.page.locator(".pair").wait_for()
+        assert explorer.page.locator(".comparison .problem").count() == 0
         explorer.press("Close the other release")
 
-
-def test_another_page_that_unpacks_to_more_than_a_page_may_hold_is_refused(opened, people_page, tmp_path):
-    text = people_page.read_text(encoding="utf-8")
-    head, rest = text.split('id="marginalia-data">', 1)
-    _, tail = rest.split("</script>", 1)
-    packer, parts = zlib.compressobj(9, zlib.DEFLATED, 31), []
-    for _ in range(520):
-        parts.append(packer.compress(bytes(1 << 20)))
-    data = base64.b64encode(b"".join([*parts, packer.flush()])).decode()
-    other = tmp_path / "other.html"
-    other.write_text(f'{head}id="marginalia-data">{data}</script>{tail}', encoding="utf-8")
-    explorer = opened(people_page)
-    explorer.page.locator("input[type=file]").set_input_files(other)
-    explorer.page.wait_for_selector("[role=status]:text('more than 500 megabytes')", state="attached")
+    refused("<p>Not a release</p>", "This file holds no release")
+    for change in HOSTILE_PAGES.values():
+        meta = json.loads(described)
+        change(meta)
+        refused(with_data(text, "release", json.dumps(meta)), "cut off or changed")
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    parts = [*(packer.compress(bytes(1 << 20)) for _ in range(520)), packer.flush()]
+    refused(with_data(text, "data", base64.b64encode(b"".join(parts)).decode()), "more than 500 megabytes")
+    guests = json.dumps(json.loads(described) | {"dataset": "guests"})
+    other.write_text(with_data(text, "release", guests), encoding="utf-8")
+    warned = "The other page is of another dataset: “guests”, and this one of “people”."
+    for page, times in ((people_page, 0), (other, 1)):
+        field.set_input_files(page)
+        explorer.page.get_by_text("this release (2026-11)").wait_for()
+        assert explorer.page.get_by_text(warned).count() == times
+        explorer.press("Close the other release")
 
 
 def test_nothing_foreign_can_be_loaded_or_run(chromium, people_page):

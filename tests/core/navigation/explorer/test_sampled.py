@@ -10,7 +10,7 @@ from tasks.core.navigation.inputs import Naming, ReportInputs
 from tasks.core.navigation.payload import block as sample
 from tasks.core.navigation.report import render_page
 from tasks.core.statement.differential_privacy.statement import accounted_statement
-from tests.core.navigation.explorer.test_saving import save_chart, saved, table
+from tests.core.navigation.explorer.test_saving import save_chart, save_records, table
 from tests.oracles.payloads import decoded
 from tests.oracles.releases import SCHEMA, ledger_facts, release
 
@@ -72,7 +72,9 @@ def choose(explorer, chosen):
         explorer.click(name, in_words(value))
 
 
-def test_bars_of_a_sample_stand_for_all_records(opened, pages, chosen_records):
+def test_bars_of_a_sample_stand_for_all_records_and_no_published_count_depends_on_it(
+    opened, pages, chosen_records
+):
     whole, sampled = opened(pages["whole"]), opened(pages["sampled"])
     held: dict[str, str] = {}
     for more in ({}, {"region": "north"}, {"sector": "services"}):
@@ -84,74 +86,55 @@ def test_bars_of_a_sample_stand_for_all_records(opened, pages, chosen_records):
             assert found == expected(chosen_records, held, name)
             for label, estimated in found.items():
                 assert abs(estimated - all_of_it[label]) < 5 * (all_of_it[label] * NUMBER / CAP) ** 0.5
-
-
-def test_published_counts_and_ranges_do_not_depend_on_the_sample(opened, pages):
-    whole, sampled = opened(pages["whole"]), opened(pages["sampled"])
-    for chosen in ({}, {"sector": "services"}):
-        for explorer in (whole, sampled):
-            choose(explorer, chosen)
-        for name in ("region", "health"):
-            actual = [{label: row[1] for label, row in each.rows(name).items()} for each in (whole, sampled)]
-            assert actual[0] == actual[1]
-            assert whole.ranges(name) == sampled.ranges(name) != {}
+        if len(held) < 2:
+            for name in ("region", "health"):
+                actual = [
+                    {label: row[1] for label, row in each.rows(name).items()} for each in (whole, sampled)
+                ]
+                assert actual[0] == actual[1]
+                assert whole.ranges(name) == sampled.ranges(name) != {}
     for explorer in (whole, sampled):
         explorer.press("Clear")
         choose(explorer, FOUR)
     assert sampled.answer() == whole.answer() and " to " in whole.answer()
+    # A page with all records says nothing of a sample.
+    for words in ("This page holds", "about", "scaled to all"):
+        assert words not in whole.page.locator(".explorer").inner_text()
+    whole.press("Records")
+    assert "This page holds" not in whole.page.locator(".explorer").inner_text()
 
 
-def test_the_selection_says_what_it_is_of(opened, pages, chosen_records):
+def test_whatever_is_of_a_sample_says_so(opened, pages, chosen_records):
     explorer = opened(pages["sampled"])
     bar = explorer.page.locator(".explorer .selection")
     assert "4,000 of 4,000 synthetic records" in bar.inner_text() and SENTENCE in bar.inner_text()
     legend = explorer.page.locator(".legend").inner_text()
     assert "counted in 1,500 of 4,000 synthetic records, and scaled to all" in legend
-    explorer.click("region", "north")
-    north = expected(chosen_records, {}, "region")["north"]
-    assert f"about {north:,} of 4,000 synthetic records" in bar.inner_text()
-
-
-def test_where_no_released_count_covers_it_the_answer_says_that_a_sample_was_counted(
-    opened, pages, chosen_records
-):
-    explorer = opened(pages["sampled"])
-    assert SENTENCE not in explorer.page.locator(".ask .answer").inner_text()
-    choose(explorer, FOUR)
-    number = decoded(pages["sampled"].read_text(encoding="utf-8")).meta["number"]["value"]
-    met = sum(all(value in record[name] for name, value in FOUR.items()) for record in chosen_records)
-    words = explorer.page.locator(".ask .answer").inner_text()
-    assert f"{round(met * number / CAP)} in the synthetic records" in words and SENTENCE in words
-    explorer.press("Keep as A, to compare")
-    assert SENTENCE in explorer.page.locator(".comparison").inner_text()
-
-
-def test_the_table_and_its_file_have_the_records_of_the_page_and_say_so(opened, pages, chosen_records):
-    explorer = opened(pages["sampled"])
-    explorer.press("Records")
-    box = explorer.page.locator(".records")
-    assert SENTENCE in box.inner_text() and "Records 1 to 1,000 of 1,500" in box.inner_text()
-    download = saved(explorer, lambda: explorer.press("Save these records as CSV"))
-    assert download.suggested_filename == "survey_sample_of_records.csv"
-    header, *rows = table(download)
-    assert header == NAMES and len(rows) == CAP
-    place = NAMES.index("town")
-    assert [{row[place]} - {""} for row in rows] == [record["town"] for record in chosen_records]
-
-
-def test_saved_charts_have_the_scaled_numbers(opened, pages, chosen_records):
-    explorer = opened(pages["sampled"])
     _, *rows = table(save_chart(explorer, "health", "CSV"))
     found = {row[2]: int(row[3]) for row in rows if int(row[3])}
     assert found == expected(chosen_records, {}, "health")
     drawing = save_chart(explorer, "region", "SVG").path().read_text(encoding="utf-8")
     assert "1,500 of 4,000" in drawing
-
-
-def test_a_page_with_all_records_says_nothing_of_a_sample(opened, pages):
-    explorer = opened(pages["whole"])
-    choose(explorer, FOUR)
-    for words in ("This page holds", "about", "scaled to all"):
-        assert words not in explorer.page.locator(".explorer").inner_text()
-    explorer.press("Records")
-    assert "This page holds" not in explorer.page.locator(".explorer").inner_text()
+    # The table and its file have the records of the page.
+    download = save_records(explorer)
+    box = explorer.page.locator(".records").inner_text()
+    assert SENTENCE in box and "Records 1 to 1,000 of 1,500" in box
+    assert download.suggested_filename == "survey_sample_of_records.csv"
+    header, *rows = table(download)
+    assert header == NAMES and len(rows) == CAP
+    place = NAMES.index("town")
+    assert [{row[place]} - {""} for row in rows] == [record["town"] for record in chosen_records]
+    explorer.press("Charts")
+    explorer.click("region", "north")
+    north = expected(chosen_records, {}, "region")["north"]
+    assert f"about {north:,} of 4,000 synthetic records" in bar.inner_text()
+    # Where no released count covers it, the answer is of the sample.
+    answer = explorer.page.locator(".ask .answer")
+    assert SENTENCE not in answer.inner_text()
+    choose(explorer, {name: value for name, value in FOUR.items() if name != "region"})
+    number = decoded(pages["sampled"].read_text(encoding="utf-8")).meta["number"]["value"]
+    met = sum(all(value in record[name] for name, value in FOUR.items()) for record in chosen_records)
+    assert f"{round(met * number / CAP)} in the synthetic records" in answer.inner_text()
+    assert SENTENCE in answer.inner_text()
+    explorer.press("Keep as A, to compare")
+    assert SENTENCE in explorer.page.locator(".comparison").inner_text()

@@ -23,23 +23,20 @@ COLUMNS = [
     column("concern", ("rents", "noise", "no concern")),
 ]
 WITHOUT_CONCERN = [*COLUMNS[:-1]]
-NAMES = [each["name"] for each in COLUMNS]
 
 
-def read(*texts, columns=WITHOUT_CONCERN):
+def read(text, columns=WITHOUT_CONCERN):
     release = payload("fitted", columns, {"value": 100, "low": 90, "high": 110, "sd": 5.0})
-    return ask([release], [{"what": "parse", "release": 0, "text": text} for text in texts])
+    [found] = ask([release], [{"what": "parse", "release": 0, "text": text}])
+    return found
 
 
-def selected(found):
-    """Column name -> values."""
+def selected(found, columns, *, by_code=False):
+    """Column name -> values, or their codes."""
     named = {}
     for place, codes in found["selection"]:
-        values = COLUMNS[place]["values"]
-        named[NAMES[place]] = [
-            "missing" if code == 0 else "unreleased" if code > len(values) else values[code - 1]
-            for code in codes
-        ]
+        values = ["missing", *columns[place]["values"], "unreleased"]
+        named[columns[place]["name"]] = codes if by_code else [values[code] for code in codes]
     return named
 
 
@@ -81,114 +78,9 @@ OVER_60 = ["[60,75)", ">=75"]
     ],
 )
 def test_it_is_understood(text, expected):
-    (found,) = read(text)
-    assert selected(found) == expected
+    found = read(text)
+    assert selected(found, COLUMNS) == expected
     assert (found["ambiguous"], found["unread"]) == ([], [])
-
-
-def test_a_number_that_cuts_a_bin_is_asked_back_with_both_choices():
-    (found,) = read("over 65")
-    (asked,) = found["ambiguous"]
-    assert found["selection"] == []
-    assert asked["key"] == "question.cuts" and asked["given"] == {"column": "age", "value": "[60,75)"}
-    assert [option["codes"] for option in asked["options"]] == [[6], [5, 6]]
-
-
-@pytest.mark.parametrize("text", ["women, rented", "women who rent", "women, rent"])
-def test_a_word_of_two_columns_is_of_that_which_spells_it_so_or_that_it_is_about(text):
-    (found,) = read(text, columns=COLUMNS)
-    assert selected(found) == {"sex": ["female"], "housing": ["rented"]}
-    (found,) = read("women, rents", columns=COLUMNS)
-    assert selected(found) == {"sex": ["female"], "concern": ["rents"]}
-
-
-def test_a_word_of_two_columns_that_is_about_none_of_them_is_asked_back():
-    columns = [column("first", ("red", "blue")), column("second", ("red", "green"))]
-    (found,) = read("red", columns=columns)
-    assert found["selection"] == [] and len(found["ambiguous"][0]["options"]) == 2
-
-
-def test_a_negation_goes_with_a_word_that_is_not_understood():
-    (found,) = read("women without a zebra who rent")
-    assert selected(found) == {"sex": ["female"], "housing": ["rented"]}
-    assert found["unread"] == ["zebra"]
-
-
-def test_a_doctor_by_occupation_is_no_degree():
-    columns = [column("occupation", ("doctor", "farmer")), column("housing", ("rented", "owned"))]
-    (found,) = read("over 60 without a degree who rent", columns=columns)
-    assert found["selection"] == [[1, [1]]] and "degree" in found["unread"]
-
-
-def test_where_several_codes_may_be_meant_the_chart_is_named():
-    columns = [column("EDU", ("1", "2", "3"))]
-    (found,) = read("without a degree", columns=columns)
-    (asked,) = found["ambiguous"]
-    assert asked["key"] == "question.coded_in_chart" and asked["given"] == {"column": "EDU"}
-
-
-def test_a_part_of_a_value_is_asked_back():
-    (found,) = read("food")
-    assert found["selection"] == []
-    assert found["ambiguous"][0]["key"] == "question.part"
-    assert found["ambiguous"][0]["options"] == [{"column": 5, "codes": [2]}]
-
-
-def test_a_word_for_a_code_is_asked_back():
-    (found,) = read("married women")
-    assert selected(found) == {"sex": ["female"]}
-    (asked,) = found["ambiguous"]
-    assert asked["key"] == "question.coded" and asked["given"] == {"column": "marital"}
-    assert [NAMES[option["column"]] for option in asked["options"]] == ["marital", "marital"]
-
-
-def test_codes_are_found_by_what_they_are_said_to_mean():
-    columns = [column("SEX", ("1", "2")) | {"names": ["Male", "Female"]}, column("married", ("1", "2", "3"))]
-    columns[1]["names"] = ["never married", "", "widowed"]
-    (found,) = read("women, widowed", columns=columns)
-    assert found["selection"] == [[0, [2]], [1, [3]]] and found["ambiguous"] == []
-
-
-def test_naming_the_column_settles_it():
-    (found,) = read("women, housing: rent", columns=COLUMNS)
-    assert selected(found) == {"sex": ["female"], "housing": ["rented"]}
-
-
-def test_a_word_that_is_nearly_a_value_is_asked_back():
-    (found,) = read("libary")
-    assert found["selection"] == []
-    assert found["ambiguous"][0]["key"] == "question.alike"
-    assert found["ambiguous"][0]["options"] == [{"column": 5, "codes": [1]}]
-
-
-def test_what_means_nothing_is_given_back():
-    (found,) = read("left-handed women")
-    assert selected(found) == {"sex": ["female"]}
-    assert found["unread"] == ["left", "-", "handed"] or found["unread"] == ["left", "handed"]
-
-
-def test_not_leaves_out_those_without_a_value_and_offers_to_count_them():
-    (found,) = read("not rented")
-    assert selected(found) == {"housing": ["owned", "social"]}
-    assert found["readings"][0]["alternatives"] == [
-        {"column": 2, "codes": [0, 1, 3], "key": "question.with_missing"}
-    ]
-
-
-def test_not_of_a_column_with_several_values_is_refused_with_a_reason():
-    (found,) = read("without library")
-    assert found["selection"] == [] and found["unread"] == ["library"]
-    assert found["notes"][0]["key"] == "question.not_items"
-
-
-def test_or_between_columns_is_noted():
-    (found,) = read("women or Lyon")
-    assert [note["key"] for note in found["notes"]] == ["question.either"]
-
-
-def test_a_contradiction_is_noted_and_asks_nothing():
-    (found,) = read("over 60, under 30")
-    assert found["selection"] == [] and found["notes"][0]["key"] == "question.contradiction"
 
 
 #: As the census codes them, with what its code book says of the codes.
@@ -210,10 +102,6 @@ CODED = [
     column("insured", ("yes", "no")),
     column("job", ("Not employed", "Baker or cook")),
 ]
-
-
-def codes(found):
-    return {CODED[place]["name"]: [*chosen] for place, chosen in found["selection"]}
 
 
 @pytest.mark.parametrize(
@@ -241,22 +129,9 @@ def codes(found):
     ],
 )
 def test_codes_that_have_names_are_understood(text, expected):
-    (found,) = read(text, columns=CODED)
-    assert codes(found) == expected
+    found = read(text, CODED)
+    assert selected(found, CODED, by_code=True) == expected
     assert (found["ambiguous"], found["unread"]) == ([], [])
-
-
-@pytest.mark.parametrize("text", ["employed", "baker"])
-def test_a_word_of_one_value_is_asked_back_if_it_is_denied_there_or_no_common_word(text):
-    (found,) = read(text, columns=CODED)
-    assert found["selection"] == [] and found["ambiguous"][0]["key"] == "question.part"
-
-
-@pytest.mark.parametrize(
-    "text", ["<script>", "'; DROP", "\u202e\u0000", "🙂 women", "a" * 5000, "- " * 500, "60 60 60"]
-)
-def test_it_reads_whatever_is_typed(text):
-    assert len(read(text)) == 1
 
 
 #: Numbers of several kinds: an age by another name, codes, years, and amounts of money.
@@ -288,49 +163,102 @@ AMOUNTS = [
     ],
 )
 def test_a_number_finds_the_one_column_that_it_fits(text, expected):
-    (found,) = read(text, columns=AMOUNTS)
-    named = {AMOUNTS[place]["name"]: chosen for place, chosen in found["selection"]}
-    assert named == expected
+    found = read(text, AMOUNTS)
+    assert selected(found, AMOUNTS, by_code=True) == expected
     assert (found["ambiguous"], found["unread"]) == ([], [])
 
 
-def test_the_words_that_were_taken_say_the_currency():
-    (found,) = read("at least 10 EUR", columns=AMOUNTS)
-    assert [reading["text"] for reading in found["readings"]] == ["at least 10 EUR"]
+def asked_back(found):
+    """Of each part that is asked back its key, and of each option the column's place and the codes."""
+    return [
+        (part["key"], *([option["column"], option["codes"]] for option in part["options"]))
+        for part in found["ambiguous"]
+    ]
 
 
-def test_of_two_columns_of_money_or_another_currency_it_is_asked():
-    two = [*AMOUNTS, column("fee", ("[0,100)", ">100"), kind="bins")]
-    (found,) = read(
-        "more than 100 €", columns=[*two[:3], two[3] | {"marks": ""}, two[4] | {"name": "salary"}]
+PLAIN_EDU = [column("EDU", ("1", "2", "3"))]
+RED = [column("first", ("red", "blue")), column("second", ("red", "green"))]
+DOCTOR = [column("occupation", ("doctor", "farmer")), column("housing", ("rented", "owned"))]
+MARRIED = [
+    column("SEX", ("1", "2")) | {"names": ["Male", "Female"]},
+    column("married", ("1", "2", "3")) | {"names": ["never married", "", "widowed"]},
+]
+FEES = [*AMOUNTS, column("fee", ("[0,100)", ">100"), kind="bins")]
+SALARY = [*FEES[:3], FEES[3] | {"marks": ""}, FEES[4] | {"name": "salary"}]
+POINTS = [column("points", ("[0,50)", "[50,80)", ">80"), kind="bins"), AMOUNTS[2]]
+BIRTHS = [column("birth_date", AGES, kind="bins") | {"age": True}, AMOUNTS[2]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "text", "selection", "asked", "unread"),
+    [
+        # A number that cuts a bin is asked back with both choices.
+        (COLUMNS, "over 65", [], [("question.cuts", [1, [6]], [1, [5, 6]])], []),
+        # A word of two columns is of that which spells it so, or that it is about, or is named.
+        (COLUMNS, "women, rented", [[0, [1]], [2, [2]]], [], []),
+        (COLUMNS, "women who rent", [[0, [1]], [2, [2]]], [], []),
+        (COLUMNS, "women, rent", [[0, [1]], [2, [2]]], [], []),
+        (COLUMNS, "women, rents", [[0, [1]], [12, [1]]], [], []),
+        (COLUMNS, "women, housing: rent", [[0, [1]], [2, [2]]], [], []),
+        (RED, "red", [], [("question.several", [0, [1]], [1, [1]])], []),
+        # A negation goes with a word that is not understood; a doctor by occupation is no degree.
+        (WITHOUT_CONCERN, "women without a zebra who rent", [[0, [1]], [2, [2]]], [], ["zebra"]),
+        (DOCTOR, "without a degree who rent", [[1, [1]]], [], ["degree"]),
+        (WITHOUT_CONCERN, "left-handed women", [[0, [1]]], [], ["left", "-", "handed"]),
+        # A part of a value is asked back, a word that is nearly one, and one for a code.
+        (COLUMNS, "food", [], [("question.part", [5, [2]])], []),
+        (COLUMNS, "libary", [], [("question.alike", [5, [1]])], []),
+        (COLUMNS, "married women", [[0, [1]]], [("question.coded", [11, [1]], [11, [2]])], []),
+        (PLAIN_EDU, "without a degree", [], [("question.coded_in_chart",)], []),
+        (CODED, "employed", [], [("question.part", [6, [1]])], []),  # it is denied there
+        (CODED, "baker", [], [("question.part", [6, [2]])], []),  # it is no common word
+        (MARRIED, "women, widowed", [[0, [2]], [1, [3]]], [], []),
+        # Of two columns of money, or in another currency, it is asked; a name may say that it is of money.
+        (SALARY, "more than 100 €", [[4, [2]]], [], []),
+        ([*FEES[:4], FEES[4] | {"marks": "EUR"}], "more than 100 €", [],
+         [("question.which_column", [3, [5]], [4, [2]])], []),
+        (AMOUNTS[:2], "more than 100 €", [], [("question.number", [1, [6]])], ["more", "than"]),  # no money
+        # A number alone is asked back.
+        (AMOUNTS, "10", [], [("question.number", [1, [1]], [3, [3]])], []),
+        (AMOUNTS, "10 €", [], [("question.number", [3, [3]])], []),
+        # A range that takes all of a column is not of it; ages may be named after a date.
+        (POINTS, "over 50", [[0, [2, 3]]], [], []),
+        (BIRTHS, "age (from birth_date): 60 and over", [[0, [5, 6]]], [], []),
+        (BIRTHS, "age over 60", [[0, [5, 6]]], [], []),
+        (BIRTHS, "over 60", [[0, [5, 6]]], [], []),
+    ],
+)  # fmt: skip
+def test_what_is_not_certain_is_asked_back_or_given_back(columns, text, selection, asked, unread):
+    found = read(text, columns)
+    assert found["selection"] == selection and asked_back(found) == asked
+    assert found["unread"] == unread
+
+
+def test_what_was_taken_is_said_with_notes():
+    assert [reading["text"] for reading in read("at least 10 EUR", AMOUNTS)["readings"]] == [
+        "at least 10 EUR"
+    ]
+    [asked] = read("over 65")["ambiguous"]
+    assert asked["given"] == {"column": "age", "value": "[60,75)"}
+    [asked] = read("married")["ambiguous"]
+    assert asked["given"] == {"column": "marital"}
+    # Who has no value is left out of a negation, and it is offered to count them.
+    found = read("not rented")
+    assert selected(found, COLUMNS) == {"housing": ["owned", "social"]}
+    with_missing = {"column": 2, "codes": [0, 1, 3], "key": "question.with_missing"}
+    assert found["readings"][0]["alternatives"] == [with_missing]
+    # A column of several values can't be denied, nor columns be joined by or; a contradiction asks nothing.
+    found = read("without library")
+    assert (found["selection"], found["unread"]) == ([], ["library"])
+    assert found["notes"][0]["key"] == "question.not_items"
+    assert [note["key"] for note in read("women or Lyon")["notes"]] == ["question.either"]
+    found = read("over 60, under 30")
+    assert found["selection"] == [] and found["notes"][0]["key"] == "question.contradiction"
+
+
+def test_it_reads_whatever_is_typed():
+    typed = ("<script>", "'; DROP", "\u202e\u0000", "🙂 women", "a" * 5000, "- " * 500, "60 60 60")
+    release = payload("fitted", COLUMNS, {"value": 100, "low": 90, "high": 110, "sd": 5.0})
+    assert len(ask([release], [{"what": "parse", "release": 0, "text": text} for text in typed])) == len(
+        typed
     )
-    assert [codes for _, codes in found["selection"]] == [[2]], "a column's name says that it is of money"
-    (found,) = read("more than 100 €", columns=[*two[:4], two[4] | {"marks": "EUR"}])
-    assert [option["column"] for option in found["ambiguous"][0]["options"]] == [3, 4]
-    (found,) = read("more than 100 €", columns=AMOUNTS[:2])
-    assert found["selection"] == [] and found["unread"], "no age is an amount of money"
-
-
-@pytest.mark.parametrize(("text", "options"), [("10", [[1, [1]], [3, [3]]]), ("10 €", [[3, [3]]])])
-def test_a_number_alone_is_asked_back(text, options):
-    (found,) = read(text, columns=AMOUNTS)
-    (asked,) = found["ambiguous"]
-    assert found["selection"] == [] and (asked["key"], asked["text"]) == ("question.number", text)
-    assert [[option["column"], option["codes"]] for option in asked["options"]] == options
-
-
-def test_a_range_that_takes_all_of_a_column_is_not_of_it():
-    columns = [column("points", ("[0,50)", "[50,80)", ">80"), kind="bins"), AMOUNTS[2]]
-    (found,) = read("over 50", columns=columns)
-    assert found["selection"] == [[0, [2, 3]]]
-
-
-def test_an_age_that_is_named_after_a_date_is_found_as_the_page_writes_it():
-    columns = [column("birth_date", AGES, kind="bins") | {"age": True}, AMOUNTS[2]]
-    for text in (
-        "age (from birth_date): 60 and over",
-        "age over 60",
-        "over 60",
-    ):
-        (found,) = read(text, columns=columns)
-        assert found["selection"] == [[0, [5, 6]]] and not found["unread"], text
