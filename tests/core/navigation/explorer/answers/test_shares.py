@@ -8,24 +8,24 @@ import random
 
 import pytest
 
-from tests.core.navigation.explorer.answers import test_lengths, test_rounded
-from tests.core.navigation.explorer.answers.test_coverage import (
+from tests.core.navigation.explorer.answers import test_rounded
+from tests.core.navigation.explorer.answers.simulated import (
     AGE,
-    FALSE_ALARM,
     HOME,
     SEX,
     WORK,
-    Simulated,
+    by_lengths,
     codes_of,
     drawn,
+    fitted,
     people,
+    rarely,
 )
 from tests.core.navigation.explorer.answers.test_estimates import RELEASES, selected
 from tests.oracles.page_answers import (
     ask,
     fitted_payload,
     least_squares,
-    most_misses,
     shares,
     true_count,
     weights_of,
@@ -50,7 +50,7 @@ def true_share(texts, columns, selection, base):
 
 @pytest.fixture(scope="module")
 def simulated():
-    return Simulated(200)
+    return fitted(200)
 
 
 # ---- which groups are compared: (group, base), (group, base) -----------------------------------------------
@@ -110,7 +110,7 @@ def test_ranges_of_differences_hold_the_true_one(simulated, choose):
     asked = asked_of(simulated, choose)
     found = ask(simulated.releases, [shares(*each) for each in asked])
     missed = sum(map(is_missed, found, differences(simulated, asked)))
-    assert missed <= most_misses(len(found), 0.05, FALSE_ALARM)
+    assert rarely(missed, len(found))
     reasons = {each["reason"]["key"].removeprefix("shares.reason.") for each in found}
     kinds = {of_two_bases: "two_bases", of_what_no_table_holds: "bounds"}
     assert reasons == {kinds.get(choose, "one_base")}
@@ -123,7 +123,7 @@ def test_ranges_of_single_shares_hold_the_true_ones_and_are_not_wider_than_they_
         is_missed(each["shares"][0], simulated.true(place, one) / simulated.true(place, base))
         for each, (place, one, base, *_) in zip(found, asked, strict=True)
     )
-    assert 0 < missed <= most_misses(len(found), 0.05, FALSE_ALARM)
+    assert missed > 0 and rarely(missed, len(found))
 
 
 def test_a_difference_of_two_vintages_holds_the_true_one(simulated):
@@ -135,15 +135,15 @@ def test_a_difference_of_two_vintages_holds_the_true_one(simulated):
     found = ask(simulated.releases, [shares(*each) for each in asked])
     assert len(found) > 40
     missed = sum(map(is_missed, found, differences(simulated, asked)))
-    assert missed <= most_misses(len(found), 0.05, FALSE_ALARM)
+    assert rarely(missed, len(found))
 
 
 def test_of_a_sample_ranges_hold_its_chance_too():
-    simulated = Simulated(40, limit=400)
+    simulated = fitted(60, limit=400)
     asked = asked_of(simulated, of_two_bases)
     found = ask(simulated.releases, [shares(*each) for each in asked])
     missed = sum(map(is_missed, found, differences(simulated, asked)))
-    assert missed <= most_misses(len(found), 0.05, FALSE_ALARM)
+    assert rarely(missed, len(found))
 
 
 def test_without_a_difference_few_are_called_real():
@@ -156,7 +156,7 @@ def test_without_a_difference_few_are_called_real():
             (one, base), _ = of_two_bases(releases[place]["columns"], draw)
             asked.append(shares(place, one, base, place + 1, one, base))
     found = ask(releases, asked)
-    assert sum(bool(each["real"]) for each in found) <= most_misses(len(found), 0.05, FALSE_ALARM)
+    assert rarely(sum(bool(each["real"]) for each in found), len(found))
 
 
 def test_a_share_that_lies_at_an_end_is_as_far_from_the_counts_as_chance_allows():
@@ -183,7 +183,7 @@ def test_a_share_that_lies_at_an_end_is_as_far_from_the_counts_as_chance_allows(
 
 
 def test_by_lengths_the_range_goes_from_the_least_to_the_most():
-    simulated = test_lengths.Simulated(60)
+    simulated = by_lengths(150).first(60)
     asked, truth = [], []
     for place, release in enumerate(simulated.releases):
         draw = random.Random(place)
@@ -195,7 +195,7 @@ def test_by_lengths_the_range_goes_from_the_least_to_the_most():
         truth.append(first - second)
     found = ask(simulated.releases, asked)
     assert {each["reason"]["key"] for each in found} == {"shares.reason.bounds"}
-    assert sum(map(is_missed, found, truth)) <= most_misses(len(found), 0.05, FALSE_ALARM)
+    assert rarely(sum(map(is_missed, found, truth)), len(found))
     assert all(each["high"] - each["low"] < 1.2 for each in found)
 
 
