@@ -26,11 +26,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bar:
-    """The bars of one name.
-
-    Attributes:
-        values: a number for each series, 0 or more; None where there is none.
-    """
+    """The bars of one name: a value for each series, 0 or more, or None."""
 
     label: str
     values: tuple[float | None, ...]
@@ -128,11 +124,7 @@ _GAUGE = 340
 
 @dataclass(frozen=True)
 class Whole:
-    """One bar.
-
-    Attributes:
-        parts: from the left, the size (0 or more) and the colour of each; the bar is empty where all are 0.
-    """
+    """One bar: from the left the size (0 or more) and the colour of each part; empty where all are 0."""
 
     label: str
     parts: Sequence[tuple[float, str]]

@@ -28,7 +28,6 @@ class Axes:
 
     Attributes:
         x, y: what stands along them; empty: nothing.
-        x_spacing, y_spacing: see `Spacing`.
         top: where the y-axis ends; None: where the series do.
         description: what a person who can't see the chart is told; empty: what the axes and series are.
         places: the names of the x-axis' places, an empty one is not written; None: it is one of numbers.
@@ -174,9 +173,7 @@ class Line:
 
     Attributes:
         label: for the legend; empty: it has no entry.
-        points: (x, y), ascending in x.
-        mark: an x to mark with a dotted line, or None.
-        level: a y to mark with a dotted line, or None.
+        mark, level: an x and a y to mark with a dotted line, or None.
         text: what is written above each point, which then has a dot; None: nothing.
     """
 
@@ -244,7 +241,6 @@ class Columns:
     Attributes:
         values: a number a place, None where there is none: a dash.
         text: what is written above each where they are few; None: nothing.
-        opacity: of the bars; None: all.
     """
 
     label: str
@@ -343,11 +339,8 @@ def line_over_bars(
 ) -> Chart:
     """A line and under it bars, each in a panel of its own with its values, over the same places.
 
-    SDS draws both on two axes of one panel (S5.1), which invites to compare what can't be compared.
-
-    Args:
-        axes: of named places; what is along the y-axis is said by the legend.
-        line: its name, with its unit, and a number each place, 0 or more; its axis goes to 1 at least.
+    SDS draws both on two axes of one panel (S5.1), which invites to compare what can't be compared. Both have
+    a name with a unit, and a number each place, 0 or more; the line's axis goes to 1 at least.
     """
     places = axes.places or ()
     width = min(max(theme.FILE_WIDTH, 50 * len(places)), 1552)

@@ -105,12 +105,6 @@ _GAP = 16
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One meaning.
-
-    Attributes:
-        mark: a filled ``box`` or a ``line``.
-    """
-
     words: str
     colour: str
     mark: Literal["box", "line"] = "box"

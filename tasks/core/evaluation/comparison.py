@@ -79,7 +79,6 @@ def compare_sides(
     Args:
         sides: of the same columns in the same order; records are taken in full.
         pairs: places in ``sides``: the one whose counts are taken as right, the one that is judged.
-        resolution: at least 1.
         longest: longest length compared; None: the shortest reporting length of aggregates. Aggregates that
             end before report nothing of the lengths beyond.
 

@@ -129,7 +129,6 @@ def compare_cubes(
         prefixes: by set and prefix whether none of its codes is 0, and the first code of the last column that
             is none.
         pairs: (pairs, 2) places of reference and compared side.
-        resolution: at least 1.
         sums: float64 (pairs, `MOST_BINS`, measures), added to.
         distances: filled: of each set and pair the total variation distance of the two shares of cells,
             absent ones included, 0..1.
@@ -192,13 +191,9 @@ def _compare_pair(
 def order_by_column(
     ids: Ids, columns: Integers, codes: HalfWords, base: int, rows: Ids, sets: Integers
 ) -> None:
-    """Each row's attributes by column, then by code, and the number of its set of columns.
+    """Fill rows, like ids (N, length), with each one's attributes by column, then code, and sets, (N,).
 
-    Args:
-        ids: (N, length).
-        base: more than any column; a set's number is that of its columns as digits.
-        rows: (N, length), filled.
-        sets: (N,), filled.
+    A set's number is that of its columns as digits to the base, which is more than any column.
     """
     for row in range(len(ids)):
         for place in range(ids.shape[1]):
@@ -231,7 +226,6 @@ def put_together(
 
     Args:
         rows: attribute ids, (N, length).
-        counts: (N,).
         places: each row's set, and where each set's next row goes (moved on).
         grouped: codes (length, N) and counts (N,), filled.
     """
@@ -263,7 +257,6 @@ def write_combinations(
         counts: synthetic and sensitive, (N,).
         holders: where each combination's begin and the last one's end (N + 1,), and who they are.
         pieces: texts, each with `` AND `` behind; and whether a combination with it is quoted.
-        resolution: at least 1.
     """
     text, starts, enclosed = pieces
     synthetic, sensitive = counts

@@ -42,7 +42,6 @@ class Comparison:
 
     Attributes:
         resolution: the reporting resolution; a count below it is rare.
-        lengths: the lengths compared, ascending from 1.
         sums: by name float64 (lengths, bins): the kernels' ``MEASURES`` and those that follow from them (see
             `named_sums`). Kept: both sides hold it; suppressed, fabricated: one alone does. ``population`` is
             SDS's {s >= resolution} or {y > 0}, over which ``preservation`` and ``proportional_error`` are

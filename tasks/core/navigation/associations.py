@@ -120,7 +120,7 @@ def associations(pairs: PairCounts, schema: Schema, synthetic: AnySynthetic) -> 
             counts, known = pairs.table(pair, (places[one], places[other]))
             table = PairTable(counts, known, held[one][1], held[other][1])
             released[one, other] = released[other, one] = pairs.v(pair, table)
-            seen = _count_pairs(records[one], records[other], counts.shape)
+            seen = count_pairs(records[one], records[other], counts.shape)
             drawn[one, other] = drawn[other, one] = cramers_v(seen)
     return Associations(columns, released, drawn)
 
@@ -175,7 +175,8 @@ def _places_of_records(
     return table
 
 
-def _count_pairs(one: _Places, other: _Places, shape: tuple[int, ...]) -> Floats:
+def count_pairs(one: _Places | Integers, other: _Places | Integers, shape: tuple[int, ...]) -> Floats:
+    """How many records have each two places; one below 0 is none."""
     filled = (one >= 0) & (other >= 0)
     keys = one[filled].astype(np.int64) * shape[1] + other[filled]
     return np.bincount(keys, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)

@@ -184,9 +184,7 @@ class TablePage:
     """Everything a page is made of.
 
     Attributes:
-        statement: the content of ``privacy.json``.
         bins: public edges by numeric column.
-        contract: the content of ``contract.json``; None where there was no data contract.
         files: those of the table of all columns, as the page links them.
         tables: likewise of each table of a single question its file, and its columns.
         read: some columns of such a table by its file.

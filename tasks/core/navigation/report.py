@@ -130,7 +130,6 @@ def spread_chart(bands: Sequence[Band], count: str, rounded_off: int) -> Chart:
     """Median and spread of the synthetic counts over the released one, beside the line of equal counts.
 
     Args:
-        bands: ascending by the released count.
         count: what a released count is called.
         rounded_off: by how much a true count may exceed the released one; 0: it is exact, or not known.
     """

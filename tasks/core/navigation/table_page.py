@@ -13,18 +13,18 @@ from urllib.parse import quote
 
 import numpy as np
 
-from tasks.core.arrays import Floats, Integers, Json
+from tasks.core.arrays import Floats, Json
 from tasks.core.charts import theme
 from tasks.core.charts.bars import SHARES, Bar, Series, bars
 from tasks.core.charts.matrix import Half, matrix
 from tasks.core.charts.svg import Chart
-from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, cramers_v
+from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, count_pairs, cramers_v
 from tasks.core.navigation.inputs import TablePage
 from tasks.core.navigation.page import headed, html
 from tasks.core.navigation.payload.release import Payload
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.statement.syndiffix import LABEL, SynDiffixWords
-from tasks.core.syndiffix.bins import Bins, bins_of
+from tasks.core.syndiffix.bins import bins_of
 from tasks.core.syndiffix.settings import count_sd
 
 
@@ -33,7 +33,6 @@ class TableAssociations:
     """Cramer's V of every two columns.
 
     Attributes:
-        names: the n columns compared, in the table's order.
         values: (n, n), symmetric, in 0..1; NaN where there is nothing to say.
         sources: by two names the file that a finite value was counted in; "" is the table of all columns.
     """
@@ -57,24 +56,15 @@ def table_associations(page: TablePage) -> TableAssociations:
     values = np.full((len(names), len(names)), np.nan)
     sources = {}
     for (i, one), (j, other) in combinations(enumerate(names), 2):
-        file = page.smallest((one, other))
-        if file is None:
-            counts = _crossed((bins[one], bins[other]), (codes[one], codes[other]))
-        else:
+        file, both = page.smallest((one, other)), (codes[one], codes[other])
+        if file is not None:
             table = page.read(file, (one, other))
             both = bins[one].codes(table[one]), bins[other].codes(table[other])
-            counts = _crossed((bins[one], bins[other]), both)
-        values[i, j] = values[j, i] = cramers_v(counts)
+        shape = len(bins[one].labels) + 1, len(bins[other].labels) + 1
+        values[i, j] = values[j, i] = cramers_v(count_pairs(*both, shape))
         if math.isfinite(values[i, j]):
             sources[one, other] = file or ""
     return TableAssociations(names, values, sources)
-
-
-def _crossed(bins: tuple[Bins, Bins], codes: tuple[Integers, Integers]) -> Floats:
-    both = (codes[0] >= 0) & (codes[1] >= 0)
-    shape = len(bins[0].labels) + 1, len(bins[1].labels) + 1
-    keys = codes[0][both] * shape[1] + codes[1][both]
-    return np.bincount(keys, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
 
 
 _MATRIX_COLUMNS = 20

@@ -65,11 +65,9 @@ def put_counts(
 
 
 def put_rows(block: Buffers, length: int, ids: Ids | Integers, counts: Integers, attributes: int) -> Json:
-    """Add combinations of one length that ascend, and their counts; return what the page is told of them.
+    """Add combinations of one length, attribute ids (N, length) that ascend, and their counts.
 
-    Args:
-        ids: (N, length) attribute ids, ascending within a row.
-        counts: of each row.
+    Returned is what the page is told of them.
     """
     kind = np.uint16 if attributes <= np.iinfo(np.uint16).max + 1 else np.uint32
     for place in range(length):

@@ -123,12 +123,7 @@ def _protection(inputs: ReportInputs) -> str:
 def shown_columns(
     schema: Schema, cells: Sequence[ColumnCells] | None, *attributes: Sequence[Attribute]
 ) -> list[ShownColumn]:
-    """The page's columns.
-
-    Args:
-        schema: the public one.
-        cells: of all columns of a fitted release; None of others.
-    """
+    """The page's columns. Args: cells: of all columns of a fitted release; None of others."""
     known = [column.domain or () for column in schema.columns]
     values = released_values(
         schema.columns, known if cells is None else [each.values for each in cells], *attributes

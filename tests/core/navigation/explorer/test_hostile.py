@@ -122,12 +122,13 @@ def test_another_page_that_is_not_as_it_says_is_refused_at_once(opened, people_p
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     parts = [*(packer.compress(bytes(1 << 20)) for _ in range(520)), packer.flush()]
     refused(with_data(text, "data", base64.b64encode(b"".join(parts)).decode()), "more than 500 megabytes")
-    guests = json.dumps(json.loads(described) | {"dataset": "guests"})
+    guests = json.dumps(json.loads(described) | {"dataset": "guests", "vintage": "2026-12"})
     other.write_text(with_data(text, "release", guests), encoding="utf-8")
     warned = "The other page is of another dataset: “guests”, and this one of “people”."
     for page, times in ((people_page, 0), (other, 1)):
         field.set_input_files(page)
         explorer.page.get_by_text("this release (2026-11)").wait_for()
+        assert explorer.page.locator(".pair").get_by_text("2026-12").count() == times
         assert explorer.page.get_by_text(warned).count() == times
         explorer.press("Close the other release")
 

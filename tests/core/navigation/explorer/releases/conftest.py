@@ -23,11 +23,11 @@ def shared_by_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def release(
     request: pytest.FixtureRequest, shared_by_workers: Path, prefect_server: str
 ) -> Callable[..., Made]:
-    """Gives the release of a kind, and of a vintage."""
+    """Gives the release of a kind."""
 
-    def of(kind: str, vintage: str = "2026-11") -> Made:
+    def of(kind: str) -> Made:
         data = shared_by_workers if kind.startswith("survey") else request.getfixturevalue("shared_data")
-        return made(kind, shared_by_workers, data, vintage)
+        return made(kind, shared_by_workers, data)
 
     return of
 

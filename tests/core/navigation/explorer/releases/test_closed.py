@@ -57,7 +57,7 @@ def test_no_request_leaves_the_page(kind, release, opened):
     assert explorer.requests == [path.as_uri()]
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey fitted", "adult k_anonymity", "survey syndiffix"))
+@pytest.mark.parametrize("kind", on_kinds("survey fitted", "survey k_anonymity", "survey syndiffix"))
 def test_a_strict_policy_comes_before_all_that_could_load(kind, release):
     text = release(kind).page.read_text(encoding="utf-8")
     [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', text)

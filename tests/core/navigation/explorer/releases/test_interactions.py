@@ -26,20 +26,20 @@ pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
 LOOKED_AT = 8
 
 
-@pytest.fixture
-def at_work(release, opened):
-    """Opens the release of a kind; gives its page, its files and a source of chance."""
+@pytest.mark.parametrize("kind", on_kinds("survey k_anonymity", "survey syndiffix"))
+def test_what_is_chosen_is_joined_listed_and_saved_as_the_files_have_it(kind, release, opened):
+    made = release(kind)
+    explorer, files, draw = opened(made.page), files_of(made), random.Random(kind)
+    several_values_of_a_column_are_joined_by_or(explorer, files, draw)
+    explorer.press("Clear")
+    what_is_seen_is_saved(explorer, files, draw)
+    explorer.press("Clear")
+    records_behind_a_selection_are_those_of_the_file(explorer, files, draw)
 
-    def work(kind: str, link: str = "") -> tuple[ExplorerPage, ReleasedFiles, random.Random]:
-        made = release(kind)
-        return opened(made.page, link), files_of(made), random.Random(kind)
 
-    return work
-
-
-@pytest.mark.parametrize("kind", on_kinds("survey k_anonymity"))
-def test_several_values_of_a_column_are_joined_by_or(kind, at_work):
-    explorer, files, draw = at_work(kind)
+def several_values_of_a_column_are_joined_by_or(
+    explorer: ExplorerPage, files: ReleasedFiles, draw: random.Random
+) -> None:
     columns = [name for name in charts(explorer) if name in files.columns and len(charts(explorer)[name]) > 3]
     chosen = {}
     for column in draw.sample(columns, 2):
@@ -49,9 +49,9 @@ def test_several_values_of_a_column_are_joined_by_or(kind, at_work):
         agrees(explorer, files, chosen)
 
 
-@pytest.mark.parametrize("kind", on_kinds("adult k_anonymity"))
-def test_the_records_behind_a_selection_are_those_of_the_file(kind, at_work):
-    explorer, files, draw = at_work(kind)
+def records_behind_a_selection_are_those_of_the_file(
+    explorer: ExplorerPage, files: ReleasedFiles, draw: random.Random
+) -> None:
     [column] = draw.sample([name for name in charts(explorer) if name in files.columns], 1)
     wanted = expected_records(files, {column: [choose(explorer, draw, column)]})
     explorer.press("Records")
@@ -111,9 +111,7 @@ def table(raw: bytes) -> list[list[str]]:
     return list(csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline="")))
 
 
-@pytest.mark.parametrize("kind", on_kinds("survey k_anonymity", "survey syndiffix"))
-def test_what_is_seen_is_saved_as_csv_svg_and_png(kind, at_work):
-    explorer, files, draw = at_work(kind)
+def what_is_seen_is_saved(explorer: ExplorerPage, files: ReleasedFiles, draw: random.Random) -> None:
     show(explorer, pages_of(explorer)[0])
     column = draw.choice([name for name in charts(explorer) if name in files.columns])
     chosen = {column: [choose(explorer, draw, column)]}
@@ -147,8 +145,8 @@ def text_of(files: ReleasedFiles, row: list[str]) -> str:
     return shown if row[0] in files.columns else f"{row[1]}: {shown}"
 
 
-def test_values_that_come_back_out_of_sight_are_there_when_they_are_looked_at(at_work):
-    explorer, _, _ = at_work("survey fitted")
+def test_values_that_come_back_out_of_sight_are_there_when_they_are_looked_at(release, opened):
+    explorer = opened(release("survey fitted").page)
     explorer.click("district", "Hillside")
     explorer.click("age", "55 to under 65")
     explorer.press("Clear")
