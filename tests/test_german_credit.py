@@ -7,8 +7,6 @@ import pytest
 from tasks.configuration.flat_file import read_configuration
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import declarations
-from tasks.configuration.protections.k_anonymity import KAnonymity
-from tasks.configuration.synthesis import RowSeeded
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.public_schema import build_schema
@@ -39,14 +37,6 @@ def described(configuration: RunConfiguration, source: InputFile) -> tuple[Schem
     return build_schema(names, declarations(configuration, names), contract, cap_required=False), contract
 
 
-def test_it_asks_for_what_the_peers_sample_asks_for(configuration: RunConfiguration) -> None:
-    assert isinstance(configuration.protection, KAnonymity)
-    assert isinstance(configuration.synthesis, RowSeeded)
-    assert (configuration.reporting_length, configuration.reporting_resolution) == (5, 2)
-    assert (len(configuration.input.header), len(configuration.input.use_columns)) == (21, 12)
-    assert (configuration.input.contract_mode, configuration.unused_keys) == ("strict", ())
-
-
 def test_it_is_the_published_data_under_its_licence(source: InputFile) -> None:
     """Counts of the documentation: 700 good and 300 bad risks, 21 cells each, of 79,793 bytes."""
     rows = [line.split(" ") for line in source.path.read_text(encoding="ascii").splitlines()]
@@ -54,14 +44,6 @@ def test_it_is_the_published_data_under_its_licence(source: InputFile) -> None:
     assert [sum(row[-1] == risk for row in rows) for risk in "12"] == [700, 300]
     notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
     assert "data/german.data" in notice and "Hofmann" in notice and "CC BY 4.0" in notice
-
-
-def test_three_columns_are_binned_and_no_domain_is_open(
-    configuration: RunConfiguration, source: InputFile
-) -> None:
-    schema, _ = described(configuration, source)
-    assert [column.name for column in schema.columns if column.bins] == ["duration", "credit_amount", "age"]
-    assert not any(column.is_open for column in schema.columns)
 
 
 def test_every_cell_has_a_value(configuration: RunConfiguration, source: InputFile) -> None:

@@ -1,10 +1,38 @@
-"""What a Prefect server knows of the flow runs of one dataset."""
+"""What a Prefect server knows of the flow runs of one dataset; and a server that only answers."""
 
 import asyncio
 import json
 import re
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any, NamedTuple
+
+
+@contextmanager
+def answering(status: int, body: Any) -> Iterator[str]:
+    """The address of a server on loopback that gives one answer, as JSON, whatever it is asked."""
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(json.dumps(body).encode())
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *words: Any) -> None:
+            """Nothing on the terminal."""
+
+    server = HTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 class Known(NamedTuple):
@@ -51,10 +79,15 @@ def _dataset(run: dict[str, Any]) -> str | None:
 
 
 def settled(url: str, dataset: str, steps: int) -> Known:
-    """What the server knows, once it has taken in the last state of every step."""
+    """What the server knows of the first and the last run, once it has the last state of all their steps."""
     deadline = time.monotonic() + 120
     while True:
-        found = known(url, dataset)
+        every = known(url, dataset)
+        ends = {run["id"] for run in (*every.flow_runs[:1], *every.flow_runs[-1:])}
+        found = Known(
+            [run for run in every.flow_runs if run["id"] in ends],
+            *([each for each in hung if each["flow_run_id"] in ends] for hung in every[1:]),
+        )
         finished = [run for run in found.task_runs if run["state_type"] in ("COMPLETED", "FAILED", "CRASHED")]
         if len(finished) == len(found.task_runs) == steps or time.monotonic() > deadline:
             return found
@@ -75,6 +108,17 @@ def steps_done(url: str, dataset: str, before: Known, last: str) -> set[str]:
         is_done = {run["state_type"] for run in runs} == {"COMPLETED"} and last in map(step, runs)
         if is_done or time.monotonic() > deadline:
             return {step(run) for run in runs if run["state_name"] == "Completed"}
+        time.sleep(0.3)
+
+
+def logged(url: str, dataset: str, last: str) -> Known:
+    """What the server knows of a run once it has its last line: lines come a little later than states."""
+    deadline = time.monotonic() + 60
+    while True:
+        found = known(url, dataset)
+        if any(line["message"].startswith(last) and line["task_run_id"] is None for line in found.logs):
+            return found
+        assert time.monotonic() < deadline, found.logs
         time.sleep(0.3)
 
 

@@ -1,5 +1,6 @@
 """People in a table, and the command ``marginalia syndiffix`` on it."""
 
+import argparse
 import csv
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from flows.command import main as command
+from flows.command.syndiffix import arguments
 
 HEADER = ["pid", "age", "income", "city", "joined", "member"]
 
@@ -50,3 +52,10 @@ def usage(*arguments: object) -> int:
         run(*arguments)
     assert isinstance(ended.value.code, int)
     return ended.value.code
+
+
+def syndiffix_parser() -> argparse.ArgumentParser:
+    """The parser of the command alone."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    arguments.add_arguments(parser)
+    return parser

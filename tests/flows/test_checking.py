@@ -21,42 +21,35 @@ from tasks.core.records.columns import Column, Schema
 from tests.flows import pipeline, visits
 
 
+def shown(folder: Path, capsys: pytest.CaptureFixture[str], body: dict[str, Any], code: int = 0) -> str:
+    """What check prints of a configuration: of one that it refuses, the errors."""
+    (folder / "configuration.json").write_text(json.dumps(body))
+    capsys.readouterr()
+    assert command.main(["check", str(folder / "configuration.json")]) == code
+    printed = capsys.readouterr()
+    return printed.err if code else printed.out
+
+
 def test_a_first_line_that_may_be_a_record_is_told(tmp_path, capsys):
     table = [row[:3] for row in pipeline.rows(50)]
     pipeline.write(tmp_path / "people.csv", table[1:], table[0])
     body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "output_dir": str(tmp_path / "out")}
-    (tmp_path / "configuration.json").write_text(json.dumps(body))
-    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
-    assert "column 3 is a number" in capsys.readouterr().out
-    named = body | {"sensitive_microdata_header": ["person", "town", "age"]}
-    (tmp_path / "configuration.json").write_text(json.dumps(named))
-    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
-    shown = capsys.readouterr().out
-    assert "ATTENTION" not in shown and "person, town, age" in shown
+    assert "column 3 is a number" in shown(tmp_path, capsys, body)
+    said = shown(tmp_path, capsys, body | {"sensitive_microdata_header": ["person", "town", "age"]})
+    assert "ATTENTION" not in said and "person, town, age" in said
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_table_without_a_record_is_told_before_anything_is_charged(ending, tmp_path, capsys):
     empty = pa.table({name: pa.array([], pa.string()) for name in pipeline.HEADER})
     (pa_csv.write_csv if ending == "csv" else pq.write_table)(empty, tmp_path / f"people.{ending}")
-    path = tmp_path / "configuration.json"
     table = {"sensitive_microdata_path": str(tmp_path / f"people.{ending}")}
-    path.write_text(json.dumps(pipeline.flat(tmp_path) | table))
-    assert command.main(["check", str(path)]) == 0  # under differential privacy no table stops a run
-    lines = capsys.readouterr().out.splitlines()
+    # Under differential privacy no table stops a run.
+    lines = shown(tmp_path, capsys, pipeline.flat(tmp_path) | table).splitlines()
     assert lines[1].startswith("ATTENTION: The table has a header and no record below it.")
     assert lines[-1].endswith("the table holds no record: see ATTENTION above.")
-    path.write_text(json.dumps(pipeline.anonymous(tmp_path) | table))
-    assert command.main(["check", str(path)]) == 2
-    assert "at least one record below its header, but holds none" in capsys.readouterr().err
-
-
-def test_another_delimiter_is_named_before_what_follows_from_it(tmp_path, capsys):
-    (tmp_path / "people.csv").write_text("person;town\n1;a\n")
-    body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "subject_id": "person"}
-    (tmp_path / "configuration.json").write_text(json.dumps(body | {"output_dir": str(tmp_path / "out")}))
-    assert command.main(["check", str(tmp_path / "configuration.json")]) == 2
-    assert "a single column, which holds a semicolon" in capsys.readouterr().err
+    refused = shown(tmp_path, capsys, pipeline.anonymous(tmp_path) | table, code=2)
+    assert "at least one record below its header, but holds none" in refused
 
 
 def test_a_batch_file_and_a_configuration_are_told_apart(tmp_path, capsys):
@@ -111,23 +104,19 @@ def test_only_the_rows_of_a_text_are_guessed(ending, tmp_path, capsys):
     write(table, tmp_path / f"visits.{ending}")
     body["sensitive_microdata_path"] = str(tmp_path / f"visits.{ending}")
     for looks in (False, None):
-        (tmp_path / "configuration.json").write_text(json.dumps({**body, "check_looks_at_lines": looks}))
-        assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
-        shown = capsys.readouterr().out
+        said = shown(tmp_path, capsys, body | {"check_looks_at_lines": looks})
         known = ending == "parquet" or looks is None
-        assert (f"For {table.num_rows} records the run needs at most" in shown) is known
-        assert ("there are likely far fewer" in shown) is not known
-        assert ("is guessed from the file's size and the lengths" in shown) is (known and ending == "csv")
-    assert "The count of each group has noise" in shown and "may be off by much more" in shown
+        assert (f"For {table.num_rows} records the run needs at most" in said) is known
+        assert ("there are likely far fewer" in said) is not known
+        assert ("is guessed from the file's size and the lengths" in said) is (known and ending == "csv")
+    assert "The count of each group has noise" in said and "may be off by much more" in said
 
 
 def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for(tmp_path, capsys):
     header = ("person", "town", "free:b", "age")
     pipeline.write(tmp_path / "visits.csv", [row[: len(header)] for row in visits.rows(20)], header)
     section = {"columns": [{"name": "free:b"}, "age:i", "town"]}
-    (tmp_path / "configuration.json").write_text(json.dumps(visits.flat(tmp_path, section)))
-    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
-    assert "\n3 columns:\n  free:b, age, town\n" in capsys.readouterr().out
+    assert "\n3 columns:\n  free:b, age, town\n" in shown(tmp_path, capsys, visits.flat(tmp_path, section))
 
 
 def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_path):
@@ -145,9 +134,7 @@ def _checked(folder: Path, capsys: pytest.CaptureFixture[str], number: int, **ch
     """What check prints of so many people; it is to end well."""
     pipeline.write(folder / "people.csv", pipeline.rows(number))
     body = pipeline.flat(folder, **({"check_looks_at_lines": True} | changes))
-    (folder / "configuration.json").write_text(json.dumps(body))
-    assert command.main(["check", str(folder / "configuration.json")]) == 0
-    return capsys.readouterr().out.splitlines()
+    return shown(folder, capsys, body).splitlines()
 
 
 def _warned(lines: list[str]) -> list[str]:
@@ -168,6 +155,12 @@ def test_noise_that_exceeds_the_records_is_told_with_what_helps(tmp_path, capsys
         "The configuration can be run, but much of its release would be noise: see ATTENTION above."
     )
     assert any(line.startswith("What helps") and "use_columns" in line for line in lines)
+    lines = _checked(tmp_path, capsys, 600, **loud)
+    (said,) = [line for line in lines if line.startswith("What helps")]
+    named = re.search(r"epsilon ([0-9.]+)", said)
+    assert _warned(lines) and named
+    mended = _checked(tmp_path, capsys, 600, **loud | {"noise_epsilon": float(named[1])})
+    assert not _warned(mended) and mended[-1] == "The configuration can be run."
 
 
 def test_the_price_is_a_share_of_the_budget(tmp_path, capsys):
@@ -180,9 +173,8 @@ def test_the_price_is_a_share_of_the_budget(tmp_path, capsys):
 def test_under_k_anonymity_of_rows_the_group_that_one_person_may_be_has_a_number(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", [row[1:] for row in pipeline.rows(200)], pipeline.HEADER[1:])
     body = pipeline.anonymous(tmp_path) | {"subject_id": None, "reporting_resolution": 7}
-    (tmp_path / "configuration.json").write_text(json.dumps(body))
-    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
-    assert "a group of 7 rows (reporting_resolution) can be that person alone" in capsys.readouterr().out
+    said = shown(tmp_path, capsys, body)
+    assert "a group of 7 rows (reporting_resolution) can be that person alone" in said
 
 
 def test_how_many_values_an_open_column_may_have_is_told(tmp_path, capsys):
@@ -197,21 +189,14 @@ def test_how_many_values_an_open_column_may_have_is_told(tmp_path, capsys):
     assert not any("A column of more values" in line for line in _checked(tmp_path, capsys, 6000, **closed))
 
 
-def test_what_is_said_to_help_against_noise_helps(tmp_path, capsys):
-    loud = {"noise_epsilon": 0.05, "privacy": {"releases": 1}}
-    lines = _checked(tmp_path, capsys, 600, **loud)
-    (said,) = [line for line in lines if line.startswith("What helps")]
-    named = re.search(r"epsilon ([0-9.]+)", said)
-    assert _warned(lines) and named
-    mended = _checked(tmp_path, capsys, 600, **(loud | {"noise_epsilon": float(named.group(1))}))
-    assert not _warned(mended) and mended[-1] == "The configuration can be run."
-
-
 def test_lengths_that_hardly_anything_can_reach_are_told(tmp_path, capsys):
     by_lengths = {"synthesis_mode": "aggregate_seeded", "reporting_length": 3, "privacy": {"releases": 1}}
     lines = _checked(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths)
     assert any("combinations of 3 values need a noisy count of" in line for line in _warned(lines))
     assert lines[-1].endswith("see ATTENTION above.")
+    beyond = _checked(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths | {"reporting_length": 9})
+    clamped = "reporting_length 9 is more than the number of values that a record can hold, 6:"
+    assert any(clamped in line for line in beyond)
     calm = _checked(tmp_path, capsys, 6000, noise_epsilon=4, **by_lengths)
     assert not _warned(calm) and calm[-1] == "The configuration can be run."
 
@@ -226,23 +211,17 @@ def test_of_many_columns_that_are_mostly_empty_it_is_told_what_helps(tmp_path, c
         "noise_epsilon": 4.0,
         "synthesis_mode": "aggregate_seeded",
     }
-    path = tmp_path / "configuration.json"
-
-    def checked(**more: object) -> str:
-        path.write_text(json.dumps(body | more))
-        assert command.main(["check", str(path)]) == 0
-        return capsys.readouterr().out
-
     cure = '"privacy": {"contribution": "profile"}'
-    told = checked()
+    told = shown(tmp_path, capsys, body)
     assert "the noise is for records of up to 9,880 combinations of 3 values" in told and cure in told
-    assert f"{cure} with the accountant gdp" in checked(privacy={"accountant": "zcdp"})
-    assert cure not in checked(percentile_percentage=99)
+    assert f"{cure} with the accountant gdp" in shown(
+        tmp_path, capsys, body | {"privacy": {"accountant": "zcdp"}}
+    )
+    assert cure not in shown(tmp_path, capsys, body | {"percentile_percentage": 99})
 
 
 @pytest.mark.parametrize("absent", ["table", "contract", "configuration"])
 def test_of_a_relative_path_it_is_told_where_it_was_looked_for(absent, tmp_path, monkeypatch, capsys):
-    """From another folder than the configuration's; what is named absolutely needs no such words."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)

@@ -9,9 +9,7 @@ import pytest
 
 from flows.demo_survey import HEADER, write_survey
 from tasks.configuration.flat_file import read_configuration
-from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.odcs import load_contract
-from tasks.core.contracts.public_schema import build_schema
 from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import cramers_v, judged
 
@@ -52,30 +50,6 @@ def test_cells_are_missing_and_items_are_several(rows):
     for column in ("age", "household", "housing", "work", "health", "satisfaction", "concern"):
         assert 0.02 < sum(row[column] == "" for row in rows) / len(rows) < 0.3
     assert sum(";" in row["services"] for row in rows) / len(rows) > 0.2
-
-
-def schema_of(survey: Path) -> tuple[list[str], list[str], list[str]]:
-    declared = read_configuration(ROOT / "deployments" / "configurations" / "survey.json").input
-    assert declared.contract is not None
-    contract = load_contract(ROOT / declared.contract)
-    schema = build_schema(
-        InputFile(survey).headers.names,
-        Declarations(
-            subject_id=declared.subject_id,
-            multi_value_columns=declared.multi_value_columns,
-            sensitive_zeros=declared.sensitive_zeros,
-        ),
-        contract,
-        cap_required=True,
-    )
-    assert schema.width == 15
-    binned = [column.name for column in schema.columns if column.bins]
-    many = [column.name for column in schema.columns if column.is_multi_valued]
-    return binned, many, [column.name for column in schema.columns if column.is_open]
-
-
-def test_its_schema_has_bins_items_and_both_kinds_of_domains(survey):
-    assert schema_of(survey) == (["age", "commute_minutes"], ["services"], ["occupation", "concern"])
 
 
 def test_it_keeps_its_own_contract(survey):

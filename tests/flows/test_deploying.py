@@ -1,9 +1,7 @@
 """What `marginalia deploy` makes of a command line, and of a deployment that somebody has changed."""
 
 import json
-import threading
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,6 +26,7 @@ from flows.command.deploy import (
 )
 from tasks.core.errors import ParameterError
 from tests.flows import pipeline
+from tests.flows.server_objects import answering
 
 MONTHLY = CronSchedule(cron="0 4 1 * *", timezone="Europe/Vienna")
 
@@ -118,47 +117,43 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def request(file: Path, schedule: DeploymentScheduleCreate | None = None, **changes: Any) -> Request:
-    given = {"name": "people", "pool": None, "overwrite": False, "folder": file.parent} | changes
-    return Request(file=file, schedule=schedule, **given)
+def working_in(folder: Path) -> dict[str, Any]:
+    return {"env": {"LANG": "C.UTF-8", "MARGINALIA_FOLDER": str(folder)}}
 
 
 def scheduled(kind: Any, slug: str | None = SLUG, *, active: bool = True) -> DeploymentSchedule:
     return DeploymentSchedule(id=uuid4(), schedule=kind, slug=slug, active=active)
 
 
-def working_in(folder: Path) -> dict[str, Any]:
-    return {"env": {"LANG": "C.UTF-8", "MARGINALIA_FOLDER": str(folder)}}
-
-
 def kept(file: Path, *schedules: DeploymentSchedule, **changes: Any) -> DeploymentResponse:
     """A deployment as the command left it, or as somebody changed it then."""
-    tags = ["marginalia", f"file:{file.name}", "sha256:000000000000", "schedule:0 4 1 * * Europe/Vienna"]
+    limit = {"id": uuid4(), "name": "x", "limit": 1, "active": True, "active_slots": 0}
     body: dict[str, Any] = {
         "id": uuid4(),
         "name": "people",
         "flow_id": uuid4(),
         "schedules": list(schedules),
         "parameters": {"configuration": str(file)},
-        "tags": tags,
+        "tags": [*TAGS, f"file:{file.name}"],
         "work_pool_name": "marginalia",
         "job_variables": working_in(file.parent),
-        "global_concurrency_limit": {
-            "id": uuid4(),
-            "name": "x",
-            "limit": 1,
-            "active": True,
-            "active_slots": 0,
-            "slot_decay_per_second": 0,
-        },
+        "global_concurrency_limit": limit | {"slot_decay_per_second": 0},
     }
     return DeploymentResponse.model_validate(body | changes)
+
+
+def merged_with(before: DeploymentResponse, file: Path, schedule: Any = None, **changes: Any) -> Any:
+    """What becomes of it when the command asks for the file."""
+    given = {"name": "people", "pool": None, "overwrite": False, "folder": file.parent} | changes
+    return merge(before, Request(file=file, schedule=schedule, **given))
 
 
 def tag(merged: Any, start: str) -> str | None:
     return next((each.removeprefix(start) for each in merged.changes["tags"] if each.startswith(start)), None)
 
 
+TAGS = ["marginalia", "sha256:000000000000", "schedule:0 4 1 * * Europe/Vienna"]
+AGAIN = asked(cron="0 4 1 * *", timezone="Europe/Vienna")
 ON, OFF = scheduled(MONTHLY), scheduled(MONTHLY, active=False)
 OTHER = scheduled(CronSchedule(cron="0 6 1 * *", timezone="Europe/Vienna"))
 
@@ -167,7 +162,7 @@ OTHER = scheduled(CronSchedule(cron="0 6 1 * *", timezone="Europe/Vienna"))
 @pytest.mark.parametrize("cron", ["0 4 1 * *", "0 5 1 * *"], ids=["asks the same", "asks another"])
 def test_a_schedule_that_a_person_changed_stays(file, now, cron):
     schedule = asked(cron=cron, timezone="Europe/Vienna")
-    merged = merge(kept(file, *filter(None, [now])), request(file, schedule))
+    merged = merged_with(kept(file, *filter(None, [now])), file, schedule)
     assert merged.schedule is None and merged.removed == []
     assert any("set on the server and stays" in line and "you ask for" in line for line in merged.told)
     # The person's change is still told from the command's next time.
@@ -176,48 +171,39 @@ def test_a_schedule_that_a_person_changed_stays(file, now, cron):
 
 def test_a_schedule_that_nobody_changed_follows_the_command_line(file):
     schedule = asked(every="1d")
-    merged = merge(kept(file, ON), request(file, schedule))
+    merged = merged_with(kept(file, ON), file, schedule)
     assert (merged.schedule, merged.removed) == (schedule, [ON])
     assert tag(merged, "schedule:") == "every 1d UTC"
     assert merged.told == ["schedule: every 1d UTC takes the place of 0 4 1 * * Europe/Vienna."]
-
-
-def test_the_same_schedule_is_left_alone_and_so_is_one_that_is_not_asked_about(file):
-    for schedule in (None, asked(cron="0 4 1 * *", timezone="Europe/Vienna")):
-        merged = merge(kept(file, ON), request(file, schedule))
+    for same in (None, AGAIN):
+        merged = merged_with(kept(file, ON), file, same)
         assert (merged.schedule, merged.removed, merged.told) == (None, [], [])
         assert tag(merged, "schedule:") == "0 4 1 * * Europe/Vienna"
 
 
 def test_a_first_schedule_is_added_beside_those_of_a_person(file):
     own = scheduled(RRuleSchedule(rrule="FREQ=YEARLY"), slug="by-hand")
-    merged = merge(kept(file, own, tags=["marginalia", "file:people.json"]), request(file, asked(every="1d")))
+    before = kept(file, own, tags=["marginalia", "file:people.json"])
+    merged = merged_with(before, file, asked(every="1d"))
     assert merged.schedule is not None and merged.removed == []
 
 
-def test_overwriting_leaves_what_the_command_asks_for_alone(file):
+def test_overwriting_leaves_what_the_command_asks_for_alone_and_says_what_it_replaces(file):
     own = scheduled(IntervalSchedule(interval=timedelta(hours=1)), slug=None)
     before = kept(file, OFF, own, paused=True, parameters={"configuration": "other.json", "last": "generate"})
     before.tags.append("nightly")
-    merged = merge(before, request(file, asked(every="1d"), pool="big", overwrite=True))
+    merged = merged_with(before, file, asked(every="1d"), pool="big", overwrite=True)
     assert merged.removed == [OFF, own] and merged.schedule is not None
     changes = merged.changes
     assert changes["parameters"] == {"configuration": str(file)}
     assert "nightly" not in changes["tags"] and tag(merged, "schedule:") == "every 1d UTC"
     assert (changes["paused"], changes["work_pool_name"]) == (False, "big")
     assert all("was replaced" in line for line in merged.told) and len(merged.told) == 6
-
-
-def test_overwriting_says_which_schedule_it_replaces(file):
-    again = asked(cron="0 4 1 * *", timezone="Europe/Vienna")
-    told = merge(kept(file, OTHER), request(file, again, overwrite=True)).told
+    told = merged_with(kept(file, OTHER), file, AGAIN, overwrite=True).told
     assert "schedule: 0 6 1 * * Europe/Vienna was replaced." in told
-    assert merge(kept(file, ON), request(file, again, overwrite=True)).told == []
-
-
-def test_overwriting_without_a_schedule_keeps_them_all(file):
-    merged = merge(kept(file, OFF, OTHER), request(file, overwrite=True))
-    assert (merged.removed, merged.schedule) == ([], None)
+    assert merged_with(kept(file, ON), file, AGAIN, overwrite=True).told == []
+    merged = merged_with(kept(file, OFF, OTHER), file, overwrite=True)
+    assert (merged.removed, merged.schedule) == ([], None), "without a schedule all are kept"
 
 
 def test_parameters_tags_pool_and_limit_of_a_person_stay(file):
@@ -225,44 +211,44 @@ def test_parameters_tags_pool_and_limit_of_a_person_stay(file):
     before.tags.append("nightly")
     assert before.global_concurrency_limit is not None
     before.global_concurrency_limit.limit = 2
-    merged = merge(before, request(file, pool="big"))
+    merged = merged_with(before, file, pool="big")
     assert merged.changes["parameters"] == {"configuration": str(file), "last": "generate"}
     assert "nightly" in merged.changes["tags"]
     assert {"paused", "work_pool_name", "concurrency_limit", "schedules"} & set(merged.changes) == set()
     assert [line.partition(":")[0] for line in merged.told] == [
         "parameters", "tags", "runs at once", "paused", "work pool"
     ]  # fmt: skip
-
-
-def test_a_deployment_whose_pool_was_deleted_gets_one(file):
-    merged = merge(kept(file, work_pool_name=None), request(file))
+    # One whose pool was deleted gets one.
+    merged = merged_with(kept(file, work_pool_name=None), file)
     assert merged.changes["work_pool_name"] == "marginalia" and merged.told == []
 
 
 def test_a_file_that_a_person_chose_stays_and_one_that_moved_is_followed(file):
-    chosen = merge(kept(file, parameters={"configuration": "deployments/other.json"}), request(file))
+    chosen = merged_with(kept(file, parameters={"configuration": "deployments/other.json"}), file)
     assert chosen.changes["parameters"] == {"configuration": "deployments/other.json"}
     assert tag(chosen, "sha256:") == "000000000000"
-    moved = merge(kept(file, parameters={"configuration": "/gone/people.json"}), request(file))
+    moved = merged_with(kept(file, parameters={"configuration": "/gone/people.json"}), file)
     assert moved.changes["parameters"] == {"configuration": str(file)}
     assert tag(moved, "sha256:") == "44136fa355b3"
+    other = file.parent / "elsewhere" / "people.json"
+    other.parent.mkdir()
+    other.write_text("{}")
+    with pytest.raises(ParameterError, match="Give --name"):
+        merged_with(kept(file, parameters={"configuration": str(other)}), file)
 
 
 def test_a_deployment_works_in_the_folder_in_which_it_was_made_last(file, tmp_path):
-    same = merge(kept(file), request(file))
-    assert same.changes["job_variables"]["env"].items() >= working_in(tmp_path)["env"].items()
-    assert same.told == []
-    moved = merge(kept(file), request(file, folder=tmp_path / "other"))
-    assert moved.changes["job_variables"]["env"].items() >= working_in(tmp_path / "other")["env"].items()
-    assert moved.told == [
-        f"folder: relative paths start at {tmp_path / 'other'} now, no longer at {tmp_path}."
-    ]
+    for folder in (tmp_path, tmp_path / "other"):
+        merged = merged_with(kept(file), file, folder=folder)
+        assert merged.changes["job_variables"]["env"].items() >= working_in(folder)["env"].items()
+        said = f"folder: relative paths start at {folder} now, no longer at {tmp_path}."
+        assert merged.told == ([] if folder == tmp_path else [said])
 
 
 def test_a_tag_is_a_hash_of_what_the_file_says_but_for_what_is_secret(file):
     def hash_of(body: dict[str, Any]) -> str | None:
         file.write_text(json.dumps(body))
-        return tag(merge(kept(file), request(file)), "sha256:")
+        return tag(merged_with(kept(file), file), "sha256:")
 
     plain = {"prefix": "people", "aggregate_seeded_target_number_of_records": 10}
     assert hash_of(plain) != hash_of(plain | {"aggregate_seeded_target_number_of_records": 20})
@@ -272,14 +258,6 @@ def test_a_tag_is_a_hash_of_what_the_file_says_but_for_what_is_secret(file):
     )
     table = "s3://{}host/people.csv"
     assert hash_of({"table": table.format("me:word@")}) == hash_of({"table": table.format("")})
-
-
-def test_a_name_that_another_file_has_is_refused(file, tmp_path):
-    other = tmp_path / "elsewhere" / "people.json"
-    other.parent.mkdir()
-    other.write_text("{}")
-    with pytest.raises(ParameterError, match="Give --name"):
-        merge(kept(file, parameters={"configuration": str(other)}), request(file))
 
 
 # ------------------------------------------------------------------ refused before a server is asked
@@ -318,31 +296,12 @@ def test_a_dataset_whose_budget_has_run_out_can_be_deployed_with_a_warning(tmp_p
     assert told.out == ""
 
 
-class Refusing(BaseHTTPRequestHandler):
-    """A server that does not know who asks."""
-
-    def do_GET(self) -> None:
-        self.send_response(401)
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    do_POST = do_GET  # noqa: N815
-
-    def log_message(self, *words: Any) -> None:
-        """Nothing on the terminal."""
-
-
 def test_a_server_that_refuses_us_is_told_of_in_one_line(tmp_path, monkeypatch, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
     (tmp_path / "people.json").write_text(json.dumps(pipeline.anonymous(tmp_path)))
-    refusing = HTTPServer(("127.0.0.1", 0), Refusing)
-    threading.Thread(target=refusing.serve_forever, daemon=True).start()
-    monkeypatch.setenv("PREFECT_API_URL", f"http://127.0.0.1:{refusing.server_port}/api")
-    try:
+    with answering(401, {}) as address:
+        monkeypatch.setenv("PREFECT_API_URL", f"{address}/api")
         assert command.main(["deploy", str(tmp_path / "people.json")]) == 2
-    finally:
-        refusing.shutdown()
-        refusing.server_close()
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("marginalia: ")]
     assert "must know you; it refuses. Set PREFECT_API_AUTH_STRING" in line
 

@@ -44,15 +44,6 @@ def test_a_blob_of_too_many_tables_is_refused_with_what_helps_before_a_salt_is_m
     assert not (ledger_place() / "salts").exists() and not path.exists()
 
 
-def test_the_largest_table_may_be_a_pair(table, tmp_path):
-    path = tmp_path / "pairs.sdxblob.zip"
-    assert run(table, "--aidcolumns", "pid", "--blob", path, "--blob-largest", "2") == 0
-    with zipfile.ZipFile(path) as file:
-        tables = [name for name in file.namelist() if name.startswith("tables/")]
-    assert len(tables) == 5 + 10
-    assert run(path, "--columns", "age", "city", "member", "-o", tmp_path / "out.csv") == 0
-
-
 def test_what_does_not_go_with_a_blob_is_refused(table, blob, tmp_path, capfd):
     another = tmp_path / "another.sdxblob.zip"
     assert run(table, "--blob", another, "--output", tmp_path / "out.csv") == 2

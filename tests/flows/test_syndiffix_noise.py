@@ -3,14 +3,13 @@
 The list of options is the parser's own, so that a new one fails here until it is thought of.
 """
 
-import argparse
-
 import numpy as np
 import pytest
 
 from flows.command import main as command
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import command as syndiffix_command
+from tests.flows.syndiffix_people import syndiffix_parser
 
 PLAIN = ["--columns", "age:i", "zip:i", "rent:r"]
 #: Each option with what it is set to; None: it settles where things go and is no part of what is made.
@@ -56,12 +55,6 @@ TRIED = {
 ANEW = {"aidcolumns": ["--aidcolumns", "name"], "dataset": ["--dataset", "others"]}
 
 
-def parser():
-    made = argparse.ArgumentParser(allow_abbrev=False)
-    syndiffix_options.add_arguments(made)
-    return made
-
-
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("noise") / "people.csv"
@@ -79,7 +72,9 @@ def ledger(tmp_path_factory, monkeypatch):
 
 def seeds(table, arguments):
     """What all noise follows from under some options: whose the rows are, the headers, the salt."""
-    options = syndiffix_options.expand_wrapper_options(parser().parse_args([str(table), *arguments]))
+    options = syndiffix_options.expand_wrapper_options(
+        syndiffix_parser().parse_args([str(table), *arguments])
+    )
     _, made = syndiffix_command._prepare(options, syndiffix_command._read_request(options), lambda *_: None)
     names = sorted(column.name for column in made.columns)
     return made._hashes.tolist(), names, made.parameters.anonymization.salt
@@ -91,7 +86,7 @@ def given(name):
 
 
 def test_every_option_is_tried():
-    known = {action.dest for action in parser()._actions} - {"help"}
+    known = {action.dest for action in syndiffix_parser()._actions} - {"help"}
     assert known == TRIED.keys() | ANEW.keys()
 
 
