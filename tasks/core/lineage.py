@@ -24,15 +24,10 @@ _FACTS = ("sha256", "bytes", "rows", "protection", "made_from", "crossing")
 
 @dataclass(frozen=True)
 class LineageNode:
-    """One name.
-
-    Attributes:
-        zone: ``sensitive``, ``public``, ``measurement`` or ``release``.
-        facts: what may be said of it: its hash, rows, protection; nothing of what is sensitive.
-    """
+    """One name, and what may be said of it: its hash, rows, protection; nothing of what is sensitive."""
 
     name: str
-    zone: str
+    zone: str  # sensitive, public, measurement or release
     parents: tuple[str, ...] = ()
     facts: Mapping[str, object] = field(default_factory=dict)
 
@@ -49,12 +44,7 @@ class Lineage:
     def of_manifest(
         cls, manifest: Json, measurement: Mapping[str, object], *, has_contract: bool
     ) -> "Lineage":
-        """That of a release.
-
-        Args:
-            measurement: what may be said of it.
-            has_contract: whether there is a data contract.
-        """
+        """That of a release. Args: measurement: what may be said of it."""
         declared = (CONFIGURATION, CONTRACT) if has_contract else (CONFIGURATION,)
         nodes = [LineageNode(TABLE, "sensitive"), *(LineageNode(name, "public") for name in declared)]
         nodes.append(LineageNode(MEASUREMENT, "measurement", (TABLE, *declared), measurement))
@@ -65,11 +55,7 @@ class Lineage:
 
     @classmethod
     def of_json(cls, body: Json) -> "Lineage":
-        """What `to_json` wrote.
-
-        Raises:
-            KeyError: it is no lineage.
-        """
+        """What `to_json` wrote."""
         nodes = tuple(
             LineageNode(
                 entry["name"],
@@ -82,7 +68,6 @@ class Lineage:
         return cls(body["dataset"], body["vintage"], nodes)
 
     def to_json(self) -> Json:
-        """As released."""
         nodes = [
             {"name": node.name, "zone": node.zone, "parents": list(node.parents), **node.facts}
             for node in self.nodes
@@ -93,7 +78,6 @@ class Lineage:
         return any(node.name == name for node in self.nodes)
 
     def __getitem__(self, name: str) -> LineageNode:
-        """The node of a name. Raises: KeyError: there is none."""
         for node in self.nodes:
             if node.name == name:
                 return node

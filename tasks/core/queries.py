@@ -36,12 +36,10 @@ def filled_query(name: str, **fragments: str) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name quoted as an SQL identifier, whatever it holds."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def identifiers(names: Sequence[str]) -> str:
-    """Names as a comma-separated list of quoted identifiers."""
     return ", ".join(identifier(name) for name in names)
 
 
@@ -49,31 +47,6 @@ def bound_in(text: str, values: Mapping[str, object]) -> dict[str, object]:
     """Only those values that the text binds: DuckDB refuses a value it has no place for."""
     used = set(re.findall(r"\$([a-z_][a-z_0-9]*)", text))
     return {name: value for name, value in values.items() if name in used}
-
-
-@contextmanager
-def connect(
-    scratch: Path | None = None, *, threads: int = 0, memory_limit_mb: int = 0
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An in-memory DuckDB that spills to ``scratch`` and never reaches for the network.
-
-    Args:
-        scratch: folder for what does not fit in memory; None keeps DuckDB from spilling.
-        threads: number of threads, 0 for all cores.
-        memory_limit_mb: megabytes, 0 for DuckDB's own default.
-    """
-    settings: dict[str, str | bool | int | float | list[str]] = {
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    if threads:
-        settings["threads"] = threads
-    if memory_limit_mb:
-        settings["memory_limit"] = f"{memory_limit_mb}MB"
-    settings["temp_directory"] = str(scratch) if scratch else ""
-    with duckdb.connect(config=settings) as connection:
-        connection.execute("set enable_progress_bar = false")
-        yield connection
 
 
 @dataclass(frozen=True)
@@ -90,9 +63,25 @@ class QueryResources:
     threads: int = 0
     memory_limit_mb: int = 0
 
-    def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-        """A DuckDB within these resources (see `connect`)."""
-        return connect(self.scratch, threads=self.threads, memory_limit_mb=self.memory_limit_mb)
+    @contextmanager
+    def connect(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """An in-memory DuckDB within these resources, which never reaches for the network."""
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        if self.threads:
+            settings["threads"] = self.threads
+        if self.memory_limit_mb:
+            settings["memory_limit"] = f"{self.memory_limit_mb}MB"
+        settings["temp_directory"] = str(self.scratch) if self.scratch else ""
+        with duckdb.connect(config=settings) as connection:
+            connection.execute("set enable_progress_bar = false")
+            yield connection
+
+
+def connect() -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    return QueryResources().connect()
 
 
 def query_over(

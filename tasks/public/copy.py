@@ -26,11 +26,7 @@ from tasks.storage import INTERMEDIATE, Workspace
 
 @step(INTERMEDIATE)
 def copy_release(workspace: Workspace, configuration: RunConfiguration, release: Release) -> None:
-    """Copy a release to ``publish_to``.
-
-    Raises:
-        StorageError: it could not be copied, or there is another release of that name.
-    """
+    """Copy a release to ``publish_to``, where no other one of that name may be."""
     folder = workspace.root / release.key
     home = home_of(str(configuration.publish_to), configuration.dataset)
     _record(folder, home)
@@ -64,9 +60,6 @@ def copy_errata(folder: Path, home: str) -> None:
 
     Args:
         home: of the dataset's releases in storage, see `home_of`.
-
-    Raises:
-        StorageError: it could not be copied, or there is another release of that name.
     """
     storage, place = Storage(home), f"{home}/{folder.name}"
     if _content(storage, f"{place}/{MANIFEST}") not in (None, (folder / MANIFEST).read_bytes()):
@@ -136,7 +129,6 @@ def _other_release_error(place: str) -> StorageError:
 
 
 def _content(storage: Storage, url: str) -> bytes | None:
-    """Of an object; None where there is none."""
     try:
         found: bytes = storage.attempt("be read", lambda: storage.system.cat_file(storage.key(url)))
     except FileNotFoundError:

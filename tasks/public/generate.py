@@ -6,7 +6,7 @@ from typing import Final
 
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, write_all_ranges
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.evaluation.release import count_in_parts
 from tasks.core.parts.shards import ShardPlace
 from tasks.core.records.columns import Schema
@@ -48,14 +48,16 @@ def generate_records(
         return
     seed, reported = public_seed(bundle, synthesis), read_aggregates(into.path(aggregates))
     place, progress = shard_place(into), into.progress.of("records")
-    if isinstance(synthesis, AggregateSeeded) and seed is not None:
+    if isinstance(synthesis, AggregateSeeded):
         from tasks.core.synthesis.aggregate_seeded import write_aggregate_seeded
 
         parameters = aggregate_parameters(synthesis)
         write_aggregate_seeded(
             reported, parameters, seed, into.folder, place, threads=parallel_jobs, progress=progress
         )
-    elif isinstance(synthesis, Fitted) and seed is not None:
+    else:
+        assert isinstance(synthesis, Fitted), "other modes do not draw from reported counts"
+        number = synthesis.target_number_of_records
         fitted_to_counts.write_fitted_to_counts(
             reported,
             resolution,
@@ -63,21 +65,18 @@ def generate_records(
             into.folder,
             place,
             held=held,
-            number=synthesis.target_number_of_records,
+            number=number,
             threads=parallel_jobs,
             progress=progress,
         )
-    else:
-        raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
 
 
 @step(INTERMEDIATE, makes="synthetic records", folder="synthetic_records", progress="generate")
 def fit_records(into: Output, measurement: StoredTable, synthesis: AnySynthesis, parallel_jobs: int) -> None:
     """Fit records to the noisy tables; the same measurement and seed give the same records."""
-    if not isinstance(synthesis, Fitted):
-        raise InternalError("Only fitted synthesis reads a workload's tables.")
+    assert isinstance(synthesis, Fitted), "only fitted synthesis reads a workload's tables"
     bundle = open_drawn(into.run, measurement)
-    drawn, seed = bundle.workload(), public_seed(bundle, synthesis) or 0
+    drawn, seed = bundle.workload(), public_seed(bundle, synthesis)
     number, report = synthesis.target_number_of_records, into.progress.of("records")
     fitted.write_fitted(
         drawn, seed, into.folder, shard_place(into), number=number, threads=parallel_jobs, progress=report
@@ -101,8 +100,7 @@ def estimate_counts(
 
 
 #: Records are made in shards where there are more than these, each of at most as many. The number follows
-#: from no engine: a release that is built again from its measurement, on whatever machines, has the same
-#: records.
+#: from no engine, so that a rebuild has the same records on whatever machines.
 _SHARD_RECORDS: Final = 1 << 21
 
 

@@ -1,7 +1,6 @@
-"""The lineage of a run, for its page in Prefect: a diagram and a table, never from a cache.
+"""The lineage of a run, for its page in Prefect: a diagram and a list.
 
-Of what is released: hash, rows, protection. Of what is sensitive: a keyed hash, so that two runs can be seen
-to have used the same, and nothing else. The part that is released is the release's ``lineage.json``.
+Of what is sensitive there is a keyed hash, so that two runs can be seen to have used the same, and no more.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Which function of the core a configured mode of synthesis is, with which arguments and seed.
-
-The modes are imported where one draws: a run that finds its records made does without.
-"""
+"""Which function of the core a configured mode of synthesis is, imported where it draws."""
 
 from typing import TYPE_CHECKING
 
@@ -63,14 +60,12 @@ def aggregate_parameters(synthesis: AggregateSeeded) -> "AggregateSeededParamete
     )
 
 
-def public_seed(bundle: CountsBundle, synthesis: AnySynthesis) -> int | None:
-    """The seed of a mode that reads a release alone: the configured one, else the bundle's; None of others.
+def public_seed(bundle: CountsBundle, synthesis: AnySynthesis) -> int:
+    """The seed of a mode that reads a release alone: the configured one, else the bundle's.
 
     A bundle's follows from its rounded counts and a secret, or from the noise that was drawn: a rebuild has
     it again.
     """
-    if synthesis.reads_records:
-        return None
     if synthesis.random_seed is not None:
         return synthesis.random_seed.get_secret_value()
     return bundle.synthesis_seed()

@@ -1,9 +1,4 @@
-"""Publish: what was built from a measurement becomes a release, whole by a rename or not at all.
-
-release/<dataset>/<vintage>-<n>/    the released files, with a MANIFEST of how each was protected
-
-`tasks.public.releases` has what is beside them.
-"""
+"""Publish: what was built from a measurement becomes a release, whole by a rename or not at all."""
 
 import contextlib
 import shutil
@@ -32,14 +27,8 @@ from tasks.version import code_version
 
 
 class Release(StoredTable):
-    """Reference to a published release.
-
-    Attributes:
-        files: for each file its entry in the manifest.
-        is_new: False where the newest release already holds exactly this.
-    """
-
     def __init__(self, table: StoredTable, files: list[Json], is_new: bool) -> None:
+        """Args: files: the manifest's entries. is_new: False where a release held exactly this already."""
         super().__init__(table.key, table.sha256, table.zone, table.stage)
         self.files, self.is_new = files, is_new
 

@@ -1,7 +1,7 @@
 """The files of a release: what was built goes in, a folder of files with the manifest's entries comes out."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -52,11 +52,10 @@ DESCRIBED = "the statement, the released files and public configuration"
 
 
 def write_documents(configuration: RunConfiguration, folder: Path, files: Sequence[Json]) -> list[Json]:
-    """Write registry entry, citation, methods and Croissant; return their entries in the manifest.
+    """Write registry entry, citation, methods and Croissant beside released files; return manifest's entries.
 
     Args:
-        folder: where the released files are.
-        files: their entries in the manifest, that of ``privacy.json`` among them.
+        files: the entries of the others, that of ``privacy.json`` among them.
     """
     release = DescribedRelease(
         statement=load_json(folder / "privacy.json"),
@@ -123,7 +122,6 @@ class BuiltCounts(HoldsResults):
     def write_files(
         self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
     ) -> list[Json]:
-        """Write every released file into an empty folder; return the manifest's entries."""
         assert isinstance(bundle, CountsBundle), "what is built of counts is released with them"
         prefix = configuration.prefix
         rows = self._write_counts(workspace, bundle, prefix, folder)
@@ -135,14 +133,14 @@ class BuiltCounts(HoldsResults):
         if self.page is not None:
             shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
             (folder / f"{prefix}_{TEMPLATE}").write_bytes(power_bi_template())
-        seed = public_seed(bundle, configuration.synthesis)
         synthesis = configuration.synthesis.model_dump(mode="json", exclude={"random_seed"})
-        synthesis |= {} if seed is None else {"random_seed": seed}
+        if not configuration.synthesis.reads_records:
+            synthesis["random_seed"] = public_seed(bundle, configuration.synthesis)
         body = public_configuration(configuration, bundle, synthesis)
         write_json(folder / "configuration.json", body)
         origins, protection = _origins(configuration, bundle), bundle.protection(configuration)
         present = {_base(path.name, origins): path.name for path in sorted(folder.iterdir())}
-        return [_entry(folder / name, rows, origins, present, protection) for name in present.values()]
+        return list(list_entries(folder, present, origins, rows, protection))
 
     def _write_counts(
         self, workspace: Workspace, bundle: CountsBundle, prefix: str, folder: Path
@@ -192,11 +190,7 @@ def write_release_files(
 
 
 def copy_written_files(written: Path, folder: Path) -> list[Json]:
-    """Copy these files into an empty folder. Args: written: what the step stored. folder: where to.
-
-    Returns:
-        The manifest's entries.
-    """
+    """Copy what the step stored into an empty folder; return the manifest's entries."""
     for path in sorted((written / _FILES).rglob("*")):  # copytree would hide that a disk is full
         place = folder / path.relative_to(written / _FILES)
         if path.is_dir():
@@ -219,7 +213,6 @@ _COUNTS: dict[str, _WriteCounts] = {
 
 
 def _count_writers(folder: Path, aggregates: Aggregates) -> dict[str, _WriteCounts]:
-    """How the reportable aggregates are written: with the ranges of their counts where there are any."""
     ranges = read_all_ranges(folder, aggregates.reporting_length)
     if not ranges:
         return _COUNTS
@@ -242,7 +235,7 @@ PUBLIC = "public configuration"
 STATIC = "nothing: it holds no data and is the same in every release"
 DECLARED = "the data contract and public configuration"
 JUDGED = "the contract's rules, all of which the raw table kept"
-#: What is made of these is not protected.
+#: What is made of these is not protected, whatever protects the rest of the release.
 _UNPROTECTED = {
     PUBLIC: "none: public",
     STATIC: "none: public",
@@ -333,27 +326,30 @@ def _base(file: str, origins: Mapping[str, MadeFrom]) -> str:
     raise InternalError(f"A release must hold known files only; {file} is not one.")
 
 
-def _entry(
-    path: Path,
-    rows: Mapping[str, int],
-    origins: Mapping[str, MadeFrom],
+def list_entries(
+    folder: Path,
     present: Mapping[str, str],
+    origins: Mapping[str, MadeFrom],
+    rows: Mapping[str, int],
     protection: str,
-) -> Json:
-    name = _base(path.name, origins)
-    origin = origins[name].made_from
-    parents = parents_present(name, {base: made.parents for base, made in origins.items()}, present)
-    protected = _UNPROTECTED.get(origin, f"{protection} (see privacy.json)")
-    entry = manifest_entry(path, protected, origin, parents, path.name)
-    return entry | ({"rows": rows[path.name]} if path.name in rows else {})
+) -> Iterator[Json]:
+    """The manifest's entries of a folder's files.
+
+    Args:
+        present: the files, by the names that ``origins`` has for them.
+        rows: of the files that are tables.
+        protection: of every file that is not public.
+    """
+    wanted = {base: made.parents for base, made in origins.items()}
+    for base, name in present.items():
+        origin = origins[base].made_from
+        protected = _UNPROTECTED.get(origin, f"{protection} (see privacy.json)")
+        entry = manifest_entry(folder / name, protected, origin, parents_present(base, wanted, present), name)
+        yield entry | ({"rows": rows[name]} if name in rows else {})
 
 
 def lineage_entry(configuration: RunConfiguration, bundle: Bundle, files: list[Json], folder: Path) -> Json:
-    """Write ``lineage.json``: what every other file was made from, back to the table.
-
-    Returns:
-        Its own entry.
-    """
+    """Write ``lineage.json``, what all other files were made from, back to the table; return its entry."""
     measurement = {
         "sha256": bundle.sha256(),
         "protection": bundle.strength(configuration),

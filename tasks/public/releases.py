@@ -39,11 +39,6 @@ COPIES = ".copies.json"
 
 
 def page_file(prefix: str) -> str:
-    """With the prefix, as all of a release's tables have it.
-
-    >>> page_file("people")
-    'people_data_showcase.html'
-    """
     return f"{prefix}_{PAGE}"
 
 
@@ -110,11 +105,7 @@ def point_latest(home: Path, place: Path, vintage: str) -> None:
 
 
 def point_latest_to_newest(home: Path) -> Path | None:
-    """Link ``latest`` to the newest release that is not withdrawn; without one the link goes.
-
-    Returns:
-        What it links to.
-    """
+    """Link ``latest`` to the newest release that is not withdrawn and return it; without one it goes."""
     standing = [place for place in all_releases(home) if status_of(read_errata(place)) != "withdrawn"]
     if not standing:
         (home / LATEST).unlink(missing_ok=True)
@@ -131,11 +122,7 @@ def _link(home: Path, place: Path) -> None:
 
 
 def write_index(home: Path) -> None:
-    """Write ``INDEX.json`` anew from what is there.
-
-    Raises:
-        StoredTableMismatch: an erratum that it names is gone from its release.
-    """
+    """Write ``INDEX.json`` anew from what is there; no erratum that it names may be gone."""
     _require_kept(home)
     dates = _indexed_dates(home)
     index = {"dataset": home.name, "releases": [_entry(place, dates) for place in all_releases(home)]}

@@ -11,7 +11,7 @@ from tasks.core.hints import list_some
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import IDENTIFIER_PATTERNS
 from tasks.core.statement.column_totals import mostly_empty_columns
-from tasks.core.statement.contract_verdicts import contract_json
+from tasks.core.statement.contract_verdicts import contract_json, passed_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tasks.messages import tell
 from tasks.public.bundles.bundle import CountsBundle
@@ -69,7 +69,6 @@ def _missing_value_notes(bundle: CountsBundle, reported: Aggregates, *, is_noisy
 
 
 def _rules(columns: list[Column]) -> str:
-    """The rule that may have emptied cells of these columns; whether it did is not told."""
     if not any(IDENTIFIER_PATTERNS.intersection(column.forbidden) for column in columns):
         return ""
     return (
@@ -82,11 +81,10 @@ def _verdicts(
     bundle: CountsBundle, configuration: RunConfiguration, contract: Contract, reported: Aggregates
 ) -> Json:
     """The contract's verdicts: those that were drawn with, else from what is released alone."""
-    kept = bundle.verdicts()
-    if kept is not None:
-        check_released_json(kept, MANIFEST_KEYS)
-        return kept
-    numbers = bundle.numbers(configuration, reported)
-    body = contract_json(contract, numbers, reported, strict=bundle.contract_mode == "strict")
+    body = bundle.verdicts()
+    if body is None and bundle.contract_mode == "strict":
+        body = passed_json(contract, bundle.schema())
+    elif body is None:
+        body = contract_json(contract, bundle.numbers(configuration, reported), reported)
     check_released_json(body, MANIFEST_KEYS)
     return body

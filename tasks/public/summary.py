@@ -1,6 +1,6 @@
 """The summary of a run, the first of its artifacts: what was released, at what cost, what is left, and where.
 
-Made of the release alone, so it holds released figures and nothing else; never from a cache.
+It is made of the release alone, so it holds released figures and nothing else.
 """
 
 import base64

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
-from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
+from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE
 from tasks.core.navigation.inputs import TablePage
 from tasks.core.navigation.payload.columns import describe_unreleased_values
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
@@ -39,8 +39,9 @@ from tasks.public.page import PageSettings, read_statement
 from tasks.public.release_files import (
     DECLARED,
     EXPECTATIONS,
+    JUDGED,
     PUBLIC,
-    manifest_entry,
+    list_entries,
     public_configuration,
     write_expectations,
 )
@@ -60,7 +61,6 @@ class BuiltTables(HoldsResults):
     def write_files(
         self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
     ) -> list[Json]:
-        """Write every released file into an empty folder; return the manifest's entries."""
         prefix, table = configuration.prefix, _table(bundle)
         rows = {}
         for name in _microdata_files(prefix):
@@ -79,11 +79,10 @@ class BuiltTables(HoldsResults):
             shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
         body = public_configuration(configuration, bundle, {"mode": SYNDIFFIX_REGIME})
         write_json(folder / "configuration.json", body)
-        found = sorted(path for path in folder.rglob("*") if path.is_file())
-        names = [path.relative_to(folder).as_posix() for path in found]
-        origins = _origins(bundle, page_file(prefix))
-        present = {name: name for name in names if name in origins}
-        return [_entry(folder / name, name, rows, origins, present) for name in names]
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        present = {name: name for name in (path.relative_to(folder).as_posix() for path in files)}
+        origins = dict.fromkeys(present, _DRAWN) | _origins(bundle, page_file(prefix))
+        return list(list_entries(folder, present, origins, rows, LABEL))
 
 
 @step(INTERMEDIATE, makes="privacy statement", folder="statement", cached=False)
@@ -149,7 +148,7 @@ _DRAWN = MadeFrom("drawn from the trees of the raw table by SynDiffix", (MEASURE
 
 
 def _origins(bundle: Bundle, page: str) -> dict[str, MadeFrom]:
-    judged = MadeFrom("the contract's rules, all of which the raw table kept", (CONTRACT, TABLE))
+    judged = MadeFrom(JUDGED, (CONTRACT, TABLE))
     of_contract = {"contract.json": judged, EXPECTATIONS: MadeFrom(DECLARED, (CONTRACT, CONFIGURATION))}
     return ({} if bundle.contract_mode == "none" else of_contract) | {
         "privacy.json": MadeFrom(
@@ -158,17 +157,6 @@ def _origins(bundle: Bundle, page: str) -> dict[str, MadeFrom]:
         page: MadeFrom("the synthetic table", (MEASUREMENT, "privacy.json", "contract.json")),
         "configuration.json": MadeFrom(PUBLIC, (CONFIGURATION,)),
     }
-
-
-def _entry(
-    path: Path, name: str, rows: dict[str, int], origins: dict[str, MadeFrom], present: dict[str, str]
-) -> Json:
-    origin = origins.get(name, _DRAWN)
-    wanted = {each: found.parents for each, found in origins.items()} | {name: origin.parents}
-    is_public = origin.made_from in (PUBLIC, DECLARED)
-    protection = "none: public" if is_public else f"{LABEL} (see privacy.json)"
-    entry = manifest_entry(path, protection, origin.made_from, parents_present(name, wanted, present), name)
-    return entry | ({"rows": rows[name]} if name in rows else {})
 
 
 def _table(bundle: Bundle) -> pa.Table:

@@ -1,14 +1,12 @@
 """A committed release whose table can't be read any more: the ledger is asked what the header was.
 
-A configuration goes in; the public facts of its run come out, from the file's header or, where there is none
-that can be used, from the release that the ledger holds under the same vintage and the same settings. A
-committed release is returned whatever became of the table (R1).
+A committed release is returned whatever became of the table (R1).
 """
 
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import declarations
@@ -24,20 +22,13 @@ from tasks.sensitive.ledger import open_user_ledger
 from tasks.sensitive.protect import release_name
 
 
-@dataclass(frozen=True)
-class DescribedRun:
-    """The public facts of a run.
-
-    Attributes:
-        unreadable: why the table's header can't be used; None where it can.
-    """
-
+class DescribedRun(NamedTuple):
     described: RunFacts
-    unreadable: ParameterError | None = None
+    unreadable: ParameterError | None = None  # why the table's header can't be used
 
 
 def describe_or_recall_run(configuration: RunConfiguration, scheduled: str | None) -> DescribedRun:
-    """The public facts, for a run that may only return what is committed."""
+    """The public facts, by the file's header or else by the committed release of the same name."""
     try:
         return DescribedRun(describe(configuration, scheduled))
     except ParameterError as error:

@@ -1,9 +1,7 @@
 """Contract step: the raw table judged, where the contract is strict; the run stops if it is broken.
 
-Under differential privacy this is a choice that the statement names: that the release exists shows that the
-table kept its contract (R2). A run that is stopped is an entry in the ledger before anybody
-learns of it. The verdicts are made here, once, before the draw; they are kept with what is drawn and
-published from there, whatever the table holds later.
+Under differential privacy that the release exists shows that the table kept its contract, and the statement
+says so (R2). The verdicts are made here, once, before the draw, and kept with what is drawn.
 """
 
 from pathlib import Path

@@ -23,36 +23,23 @@ if TYPE_CHECKING:
 
 
 class EvaluationSettings(Model):
-    """What of a run's configuration the evaluation depends on.
-
-    Attributes:
-        is_private: whether the release is differentially private.
-        holds_resolution: whether the synthetic records are promised beyond the reporting length.
-        is_fitted: whether they are fitted, so that only their single values are promised.
-        report: what the page calls things; the owner's page does so, too.
-    """
+    """What of a run's configuration the evaluation depends on."""
 
     resolution: int
     prefix: str
-    is_private: bool
-    holds_resolution: bool
-    is_fitted: bool
-    report: Report = Report()
+    promise: RecordsPromise
+    report: Report  # what the release's page calls things, and the owner's does, too
 
     @classmethod
     def of(cls, configuration: RunConfiguration) -> "EvaluationSettings":
         return cls(
             resolution=configuration.reporting_resolution,
             prefix=configuration.prefix,
-            is_private=configuration.is_private,
-            holds_resolution=configuration.synthesis.reads_records,
-            is_fitted=configuration.is_fitted,
+            promise=RecordsPromise(
+                configuration.is_private, configuration.synthesis.reads_records, configuration.is_fitted
+            ),
             report=configuration.report.words,
         )
-
-    @property
-    def claim(self) -> RecordsPromise:
-        return RecordsPromise(self.is_private, self.holds_resolution, self.is_fitted)
 
 
 @step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
@@ -77,28 +64,23 @@ def evaluate_against_raw(
         resolution=settings.resolution,
     )
     found = evaluate_raw(inputs, into.run.resources, into.progress.of("measures"))
-    write_sensitive_files(found, into.folder, settings.prefix, settings.claim)
-    _write_owner_page(into, settings, inputs, answers_of_counts(found, settings.claim))
+    write_sensitive_files(found, into.folder, settings.prefix, settings.promise)
+    _write_owner_page(into, settings, inputs, answers_of_counts(found, settings.promise))
     sources = Sources.of(settings.prefix, settings.resolution, records, marginals)
     sources.write(into.folder, into.path(synthetic))
 
 
 def owner_naming(report: Report, prefix: str) -> "Naming":
-    """What the page for the owner of the data calls things: as the release's page does."""
     from tasks.core.navigation.inputs import Naming, UnitName
 
     unit = UnitName.of(report.unit, report.units) if report.unit else None
     return Naming(prefix=prefix, unit=unit, value_names=report.value_names)
 
 
-#: Of the page for the owner of the data, behind the prefix.
-OWNER_PAGE = "owner_showcase.html"
-
-
 def store_owner_page(folder: Path, prefix: str, text: str) -> None:
     """Store a page of true counts for its owner's eyes alone, wherever the folder may be moved to."""
     folder.chmod(0o700)
-    path = folder / f"{prefix}_{OWNER_PAGE}"
+    path = folder / f"{prefix}_owner_showcase.html"
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8")
 

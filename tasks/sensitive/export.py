@@ -34,11 +34,7 @@ _SYNTHETIC = "synthetic_records"
 
 
 class Sources(Model):
-    """What the listings of a stage are made from; lies in the stage's folder.
-
-    Attributes:
-        records, marginals: the stored tables, as `StoredTable.to_json` tells of them.
-    """
+    """What the listings of a stage are made from, in its folder; tables as `StoredTable.to_json` has them."""
 
     prefix: str
     resolution: int
@@ -54,7 +50,7 @@ class Sources(Model):
     def write(self, folder: Path, synthetic: Path | None = None) -> None:
         """Write them into the folder of a stage, and copy the synthetic records that it judged.
 
-        Those are kept here: in ``intermediate/`` they go when nobody has used them for a week.
+        In ``intermediate/`` these go when nobody has used them for a week.
         """
         (folder / _SOURCES).write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
         if synthetic is not None:
@@ -101,7 +97,6 @@ def export(place: Path, names: Sequence[str], output: Path | None, report: Stage
 def _listing_writers(
     folder: Path, sources: Sources, resources: QueryResources, report: StageDone
 ) -> dict[str, Callable[[Path], None]]:
-    """How each file of a stage is written; the synthetic combinations are counted here."""
     marginals = read_marginals(_stored_path(folder, sources.marginals))
     if folder.name == "aggregate":
         text, json = FILES["aggregate"]
@@ -127,7 +122,6 @@ def _listing_writers(
 
 
 def _stored_path(folder: Path, reference: dict[str, str]) -> Path:
-    """Of a table that a stage's folder names; it is in the same workspace."""
     # The root is that of sensitive/DATASET/RUN/stage: a dataset may have any name.
     table, workspace = StoredTable(**reference), Workspace(folder.parents[3])
     if not (workspace.root / table.key).is_dir():

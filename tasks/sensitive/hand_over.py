@@ -1,13 +1,10 @@
-"""The hand-over: what may leave, put where the publisher can read it.
-
-That is a committed measurement and its account, or what the ledger has no account of.
-See `tasks.public.bundles` for what lies there.
-"""
+"""The hand-over: what may leave, put where the publisher can read it (see `tasks.public.bundles`)."""
 
 import json
 import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
@@ -18,7 +15,7 @@ from tasks.core.ledger.account import Account
 from tasks.core.ledger.dataset_notes import BROKEN, DRAW, PolicyChange
 from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
+from tasks.core.statement.differential_privacy.statement import LedgerFacts
 from tasks.core.statement.k_anonymity import K_ANONYMITY_REGIME
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
@@ -64,13 +61,13 @@ def account_facts(
         population=account.population,
         vintage=name.vintage,
         scope=scope,
-        cap=_cap_facts(account.guarantee),
-        cap_in_force=_cap_facts(account.caps),
+        cap=_caps(account.guarantee),
+        cap_in_force=_caps(account.caps),
         charges=_charges(account),
         mu_squared_spent=float_up(account.spent.mu_squared),
         threshold_delta_spent=float_up(account.spent.threshold_delta),
         epsilon_spent=account.spent.epsilon(account.guarantee.delta),
-        this_release=ChargeFacts(1, float_up(latest.mu_squared), float_up(latest.threshold_delta)),
+        this_release=_charge(1, latest.mu_squared, latest.threshold_delta),
         remaining_releases=remaining_releases,
         head=account.head,
         stopped_runs=len(broken := [each.asked for each in account.stops if each.why == BROKEN]),
@@ -81,18 +78,21 @@ def account_facts(
     )
 
 
-def _cap_facts(caps: Caps) -> CapFacts:
-    return CapFacts(
-        float(caps.epsilon), float(caps.delta), float(caps.threshold_delta), float(caps.mu_squared)
-    )
+def _caps(caps: Caps) -> dict[str, float]:
+    return {name: float(value) for name, value in vars(caps).items()}
 
 
-def _charges(account: Account) -> tuple[ChargeFacts, ...]:
-    each = Counter((r.mu_squared, r.threshold_delta) for r in account.reservations if r.is_charged)
-    return tuple(
-        ChargeFacts(number, float_up(mu_squared), float_up(delta))
-        for (mu_squared, delta), number in each.items()
-    )
+def _charges(account: Account) -> list[dict[str, float]]:
+    charged = Counter((r.mu_squared, r.threshold_delta) for r in account.reservations if r.is_charged)
+    return [_charge(number, *charge) for charge, number in charged.items()]
+
+
+def _charge(releases: int, mu_squared: Decimal, threshold_delta: Decimal) -> dict[str, float]:
+    return {
+        "releases": releases,
+        "mu_squared": float_up(mu_squared),
+        "threshold_delta": float_up(threshold_delta),
+    }
 
 
 def hand_over_folders(
@@ -104,7 +104,6 @@ def hand_over_folders(
     """Put what the ledger has no account of where it is published from.
 
     Args:
-        described: the public facts of the run.
         folders: what may leave, by the name that it is to have there; None is left out.
     """
     digest = configured_digest(configuration, described.schema)
@@ -159,7 +158,6 @@ def _is_finished(path: Path) -> bool:
 
 
 def _recorded_head(path: Path) -> str | None:
-    """What a statement or a handed-over account says; None of a regime that has no account."""
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
         if body.get("regime") in (K_ANONYMITY_REGIME, SYNDIFFIX):

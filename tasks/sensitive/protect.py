@@ -1,7 +1,6 @@
 """Protect: the only crossing from ``sensitive/``. Coded records in, one measurement out, through the ledger.
 
-No caching and no retries by Prefect here: whether noise is drawn is the ledger's decision alone
-(R1 and R4).
+Whether noise is drawn is the ledger's decision alone (R1 and R4): no caching and no retries by Prefect here.
 """
 
 import shutil
@@ -101,9 +100,6 @@ def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Run
     """Refuse to charge rows to a budget of subjects, or the other way round.
 
     The account would add up guarantees for different neighbours, and each statement name the wrong one.
-
-    Raises:
-        ParameterError: the dataset is registered with the other unit.
     """
     if not ledger.is_registered(configuration.dataset):
         return
@@ -125,7 +121,6 @@ class Admitted(Reference):
     """That a release may be drawn.
 
     Attributes:
-        described: the public facts of the run.
         is_committed: whether it was drawn already: it is returned, whatever became of the table.
         may_be_skipped: whether its draw is not begun and it is configured to be skipped where the table is
             what it was. What an earlier run reserved is drawn: it was decided then.
@@ -136,7 +131,6 @@ class Admitted(Reference):
     def __init__(
         self, configuration: RunConfiguration, described: RunFacts, admission: Admission, plan: list[str]
     ) -> None:
-        """Args: configuration: the run's. described, plan: see the class. admission: the ledger's answer."""
         self.described, self.is_committed = described, admission is Admission.COMMITTED
         self.is_compared = configuration.skips_unchanged
         self.may_be_skipped = self.is_compared and admission is Admission.ADMISSIBLE
@@ -235,13 +229,8 @@ def _notice(sentence: str) -> None:
 
 
 class HandedOverMeasurement(StoredTable):
-    """Reference to a measurement that was handed over.
-
-    Attributes:
-        is_reused: whether it was drawn by an earlier run, or by another one at the same time.
-    """
-
     def __init__(self, table: StoredTable, *, is_reused: bool) -> None:
+        """Args: is_reused: whether it was drawn by an earlier run, or by another one at the same time."""
         super().__init__(table.key, table.sha256, table.zone, table.stage)
         self.is_reused = is_reused
 

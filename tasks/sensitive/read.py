@@ -1,7 +1,4 @@
-"""Ingest stage: the sensitive table in, coded records out, under the public schema.
-
-The table of cells that were not counted, put where the operator finds it, and the line that names it.
-"""
+"""Ingest stage: the sensitive table in, coded records out, under the public schema."""
 
 import hashlib
 import json
@@ -48,10 +45,9 @@ def report_dropped_cells(run: RunWorkspace, configuration: RunConfiguration, rea
 
 
 class SensitiveTable(StoredTable):
-    """Reference to the operator's own file: like a stored table, but outside the workspace and not ours."""
+    """Reference to the operator's own file, by a hash of its bytes and dialect."""
 
     def __init__(self, source: InputFile) -> None:
-        """Args: source: the file; it is read once, for its hash, to which its dialect belongs."""
         dialect = json.dumps(asdict(source) | {"path": source.opened.sha256()}, sort_keys=True)
         digest = hashlib.sha256(dialect.encode()).hexdigest()
         super().__init__(str(source.path), digest, SENSITIVE, "sensitive table")
@@ -75,11 +71,7 @@ def locate_table(workspace: Workspace, source: InputFile) -> SensitiveTable:
 
 
 def require_unchanged(table: SensitiveTable) -> None:
-    """Refuse a table that was changed since it was hashed: two steps would have read two tables.
-
-    Raises:
-        InputError: it was changed.
-    """
+    """Refuse a table that was changed since it was hashed: two steps would have read two tables."""
     if SensitiveTable(table.source).sha256 != table.sha256:
         raise changed_meanwhile()
 

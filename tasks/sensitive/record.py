@@ -61,7 +61,7 @@ def _label(vintage: str, digest: str) -> str:
 
 
 def read_record(workspace: Workspace, dataset: str, file: str) -> dict[str, Any]:
-    """What earlier runs noted of a dataset in a file of ``sensitive/``; nothing where it can't be read."""
+    """What earlier runs noted; nothing where it can't be read."""
     try:
         body: dict[str, Any] = load_json(workspace.sensitive / dataset / file)
     except (OSError, ValueError):

@@ -66,7 +66,7 @@ def _count(number: int, what: str) -> str:
 
 @contextmanager
 def apply_retention(workspace: Workspace, configuration: RunConfiguration) -> Iterator[None]:
-    """Purge what is too old, then keep other purges from what this run uses, for as long as it lasts."""
+    """Purge what is too old, then keep other purges from what this run uses."""
     workspace.prepare()
     days = configuration.retention_days
     if days is not None:
@@ -83,11 +83,7 @@ def apply_retention(workspace: Workspace, configuration: RunConfiguration) -> It
 
 
 def purge_configured(configuration: RunConfiguration, *, dry: bool) -> None:
-    """Remove what a configuration says is too old, and say how much.
-
-    Raises:
-        ParameterError: it has no retention_days.
-    """
+    """Remove what a configuration says is too old, and say how much."""
     days = configuration.retention_days
     if days is None:
         raise ParameterError(
@@ -105,15 +101,10 @@ def purge_configured(configuration: RunConfiguration, *, dry: bool) -> None:
 
 
 def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = False) -> PurgeResult:
-    """Remove what is too old.
+    """Remove what is too old of a dataset, and of the workspace's logs and comparisons of batches.
 
     Args:
-        dataset: whose; logs and comparisons of batches are those of the whole workspace.
-        days: how many days it may be kept.
         dry: only count what would be removed.
-
-    Raises:
-        ParameterError: the ledger is in what would be purged.
     """
     if not workspace.sensitive.is_dir():
         return PurgeResult()

@@ -12,8 +12,8 @@ tell more than the statement says of them.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tasks.caching import as_plain
 from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
@@ -34,20 +34,14 @@ from tasks.storage import MEASUREMENT, SENSITIVE, StoredTable, Workspace
 _RECORD = "unchanged.json"
 
 
-@dataclass(frozen=True)
-class EarlierOutput:
-    """What an earlier run made of the same.
-
-    Attributes:
-        place: of what it made, in the workspace; None where it made something else of its measurement.
-    """
+class EarlierOutput(NamedTuple):
+    """What an earlier run made of the same."""
 
     vintage: str
-    place: str | None
+    place: str | None  # None where it made something else of its measurement
 
 
-@dataclass(frozen=True)
-class PlannedOutput:
+class PlannedOutput(NamedTuple):
     series: str
     made_of: str
 
@@ -60,13 +54,7 @@ class PlannedOutput:
         what: str,
         made_of: Sequence[StoredTable] = (),
     ) -> "PlannedOutput":
-        """What a run makes.
-
-        Args:
-            workspace: whose secret keys the hashes.
-            configuration: the run's; its vintage does not count.
-            what: of a run: its measurement, or its release up to some stage.
-        """
+        """What a run of any vintage makes. Args: what: its measurement, or its release up to some stage."""
         skipped = {"vintage", "input", "resources", *NEVER_RELEASED, "evaluate_sensitive"}
         settings = {
             name: as_plain(getattr(configuration, name))

@@ -41,7 +41,6 @@ class UtilitySettings(Model):
 
 @step(SENSITIVE, makes="utility against the raw table", folder="utility", progress="utility")
 def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable) -> None:
-    """Measure what is synthetic against what is raw; into a folder of its own: no stored one is added to."""
     from tasks.core.evaluation.utility.files import write_utility
     from tasks.core.evaluation.utility.measures import UtilityColumns, measure_utility
 

@@ -16,7 +16,7 @@ from tasks.core.dp.accounting import for_noisy_count, plan_release
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
+from tasks.core.statement.differential_privacy.statement import LedgerFacts
 from tasks.core.synthesis.records import SyntheticRecords
 
 SCHEMA = Schema(
@@ -32,22 +32,27 @@ SCHEMA = Schema(
 )
 
 
+def cap_facts(epsilon: float, delta: float, threshold_delta: float, mu_squared: float) -> dict[str, float]:
+    return {"epsilon": epsilon, "delta": delta, "threshold_delta": threshold_delta, "mu_squared": mu_squared}
+
+
 def ledger_facts(**changes) -> LedgerFacts:
+    this = {"releases": 1, "mu_squared": 0.0554609352603, "threshold_delta": 1e-7}
     facts = {
         "dataset": "survey",
         "unit": "subject",
         "population": "adults of an invented country",
         "vintage": "2024-05",
         "scope": "one ledger per user of one machine",
-        "cap": CapFacts(3.0, 1e-5, 1.2e-6, 0.49),
+        "cap": cap_facts(3.0, 1e-5, 1.2e-6, 0.49),
         "mu_squared_spent": 0.0554609352603,
         "threshold_delta_spent": 1e-7,
         "epsilon_spent": 0.8682000372,
-        "this_release": ChargeFacts(1, 0.0554609352603, 1e-7),
+        "this_release": this,
         "remaining_releases": 7,
         "head": "4f" * 32,
     }
-    charges = (ChargeFacts(changes.pop("releases", 1), 0.0554609352603, 1e-7),)
+    charges = [this | {"releases": changes.pop("releases", 1)}]
     facts |= {"charges": charges} | changes
     return LedgerFacts(**({"cap_in_force": facts["cap"]} | facts))
 

@@ -39,11 +39,8 @@ class Reservation:
 
     Attributes:
         seq: the place of its ``reserve`` entry, which names its measurement.
-        name: the release.
-        phase: where it stands.
         mu_squared, threshold_delta: its charge.
         epsilon, delta: the claim that was asked for.
-        engine: what drew its noise.
         time: of its last entry, UTC.
         measurement_sha256: of the committed measurement, else None.
         head: hash of its last entry.
@@ -76,12 +73,10 @@ class Account:
     """A dataset as the ledger knows it at one head; all of it public.
 
     Attributes:
-        dataset: its logical name.
         unit: ``subject`` or ``row``.
         population: whose data these are, in words.
         caps: in force now.
         guarantee: the widest caps that were ever in force: what holds for all releases together.
-        reservations: all of them, in order.
         reasons: the written reasons of raised caps and of its having a budget of its own, in order.
         head: hash of the last entry that was read.
         stops: runs that their table stopped: exact answers, of which every release tells.

@@ -33,8 +33,6 @@ class Audit:
 
     Attributes:
         entries: how many.
-        head: hash of the last.
-        accounts: of every registered dataset.
         set_back: places of entries whose time is before that of the entry before them.
     """
 
@@ -55,10 +53,6 @@ class Audit:
 
 def audit_entries(entries: list[Entry], of: Whereabouts) -> Audit:
     """Replay entries whose chain is whole.
-
-    Args:
-        entries: all of them, in order.
-        of: where they are, for messages.
 
     Raises:
         LedgerError: naming the first entry that was not allowed.
@@ -192,11 +186,7 @@ def export_text(entries: Iterable[Entry]) -> str:
 
 
 def write_export(entries: Iterable[Entry], path: Path) -> None:
-    """Write them into a new file that only its owner can read.
-
-    Raises:
-        ParameterError: there is such a file, or it can't be written.
-    """
+    """Write them into a new file that only its owner can read."""
     problem = ""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

@@ -18,7 +18,7 @@ hash of the column's name, the latest that is noted. A budget of rows has no suc
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
@@ -39,9 +39,9 @@ class Stop:
 
     Attributes:
         vintage: that it would have released.
-        why: ``broken`` or ``unread``.
+        why: a `Why`.
         asked: hash of what it was held to: what the contract says (`Contract.meaning`), or what is declared.
-        time: when, UTC.
+        time: in UTC.
     """
 
     vintage: str
@@ -82,15 +82,8 @@ DRAW: Policy = "draw"
 SKIP: Policy = "skip"
 
 
-@dataclass(frozen=True)
-class PolicyChange:
-    """From when on a policy held.
-
-    Attributes:
-        policy: ``draw`` or ``skip``.
-        vintage: of the first run under it.
-        digest: of the settings that it holds for.
-    """
+class PolicyChange(NamedTuple):
+    """From which vintage on a policy held, for settings of this digest."""
 
     policy: str
     vintage: str
@@ -126,11 +119,7 @@ SUBJECT: Phase = "subject"
 
 
 def enter_subject(work: Transaction, dataset: str, subject_id: str, code: str) -> None:
-    """Note the column of a release that is about to be drawn, where none was noted.
-
-    Raises:
-        ParameterError: another one was.
-    """
+    """Note the column of a release that is about to be drawn; refuse another one than was noted."""
     if not subject_id:
         return
     own = (e for e in work.entries if e.phase == SUBJECT and e.text("subject_of") == dataset)

@@ -8,10 +8,10 @@ follow. Only cutting off the end keeps the chain whole: that is what a recorded 
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError
@@ -50,7 +50,6 @@ class Entry:
     Attributes:
         seq: its place, from 1.
         sha256: hash of its body's text: the *head* of the ledger while this entry is the last.
-        body: everything it says, ``seq`` and ``prev`` included.
     """
 
     seq: int
@@ -82,17 +81,15 @@ def make_next_entry(entries: list[Entry], content: Body) -> Entry:
     return Entry(seq=len(entries) + 1, sha256=sha256_of(canonical(body)), body=body)
 
 
-@dataclass(frozen=True)
-class Whereabouts:
+class Whereabouts(NamedTuple):
     """Where a ledger is, for messages.
 
     Attributes:
         name: the path of a folder, or the address of a database without who opens it.
-        kind: ``folder`` or ``database``; of an export ``file``.
     """
 
     name: str
-    kind: str
+    kind: Literal["folder", "database", "file"]  # a file is an export
 
 
 def verify_chain(rows: Iterable[tuple[int, str, str]], place: Whereabouts) -> list[Entry]:
@@ -144,14 +141,9 @@ def damage_error(place: Whereabouts, what: str) -> LedgerError:
 
 @dataclass
 class Transaction:
-    """Exclusive use of a ledger: what it holds, and what is to be added when the use ends.
+    """Exclusive use of a ledger: what it holds, and what is to be added when the use ends."""
 
-    Attributes:
-        entries: all entries, verified, with those appended here.
-        appended: entries that are not stored yet.
-    """
-
-    entries: list[Entry]
+    entries: list[Entry]  # with those appended here
     appended: list[Entry] = field(default_factory=list)
 
     def append(self, content: Body) -> Entry:
@@ -166,8 +158,7 @@ _NAME = "head.json"
 _DRAFT = ".head.part"
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """The last entry of a chain, as a file beside it has it (head.json, 0600).
 
     A chain whose last entries were taken out is still a whole chain. One that does not hold this entry was
@@ -177,16 +168,9 @@ class Head:
     seq: int
     sha256: str
 
-    @classmethod
-    def of(cls, entry: Entry) -> "Head":
-        return cls(entry.seq, entry.sha256)
 
-
-def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
+def read_head(folder: Path, of: Whereabouts) -> Head | None:
     """The head that was noted; None where there is no file.
-
-    Args:
-        of: the ledger; None: it is in that folder.
 
     Raises:
         LedgerError: the file is damaged, or open to others.
@@ -199,17 +183,11 @@ def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError):
-        raise damage_error(
-            of or Whereabouts(str(folder), "folder"), f"the file {_NAME}, which keeps its head, is damaged"
-        ) from None
+        raise damage_error(of, f"the file {_NAME}, which keeps its head, is damaged") from None
 
 
 def require_whole(entries: list[Entry], head: Head, of: Whereabouts, folder: Path) -> None:
-    """Refuse a chain that does not hold the head that was noted before it was read.
-
-    Raises:
-        LedgerError: it was cut or replaced.
-    """
+    """Refuse a chain without the head that was noted before it was read: it was cut or replaced."""
     if not 0 < head.seq <= len(entries) or entries[head.seq - 1].sha256 != head.sha256:
         raise damage_error(
             of,
@@ -223,7 +201,7 @@ def draft_head(folder: Path, entry: Entry) -> Path:
     draft = folder / _DRAFT
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(Head.of(entry)), sort_keys=True) + "\n")
+        file.write(json.dumps({"seq": entry.seq, "sha256": entry.sha256}) + "\n")
         file.flush()
         os.fsync(descriptor)
     return draft

@@ -1,7 +1,6 @@
 """The ledger: registrations, charges and releases go in, whether a draw may happen comes out.
 
-All reads and writes of the chain that others need go through `Ledger`; drawing itself goes through
-`tasks.core.ledger.drawing.draw_once`.
+Drawing itself goes through `tasks.core.ledger.drawing.draw_once`.
 """
 
 import json
@@ -66,7 +65,7 @@ class Ledger:
     """The account of every dataset, in one chain."""
 
     def __init__(self, store: LedgerStore, code: str = "") -> None:
-        """Args: store: where the chain is kept. code: the code's version, noted with each entry."""
+        """Args: code: the code's version, noted with each entry."""
         self.store = store
         self.code = code
 
@@ -138,19 +137,12 @@ class Ledger:
             return account_of(work.entries, registration.dataset)
 
     def enter(self, registration: Registration, table: PublicTable) -> bool:
-        """Note the table of a release that is about to be drawn; register its dataset if it never was.
-
-        Returns:
-            Whether this registered it.
-        """
+        """Note the table of a release that is about to be drawn; return whether its dataset was new."""
         with self.store.transaction() as work:
             return self._enter(work, registration, table)
 
     def require_one_budget(self, *runs: tuple[Registration, PublicTable]) -> None:
-        """Refuse a second budget for one table; to be asked before anything is read. It writes nothing.
-
-        Args:
-            runs: what each of them would register its dataset with, and its table, in their order.
+        """Refuse a second budget for one table, of several runs in order. Nothing is read before, or written.
 
         Raises:
             ParameterError: a dataset's name is another's by `names.fold_name`; or its table has the
@@ -179,11 +171,7 @@ class Ledger:
             work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
 
     def rename_subject(self, dataset: str, subject_id: str, reason: str) -> None:
-        """Write down that the column that tells a dataset's subjects apart has another name now, and why.
-
-        Raises:
-            ParameterError: without a reason, or the dataset has no budget of subjects.
-        """
+        """Write down that the column that tells a dataset's subjects apart has another name now, and why."""
         is_of_subjects = self.is_registered(dataset) and self.account(dataset).unit == "subject"
         if not reason.strip() or not is_of_subjects:
             raise ParameterError(
@@ -201,9 +189,7 @@ class Ledger:
         Args:
             dataset: which need not be registered.
             vintage: that it would have released.
-            why: it breaks a strict contract, or can't be read.
             asked: hash of what the contract says, or of what is declared.
-            table: what is public of the table.
         """
         with self.store.transaction() as work:
             # Not under "dataset": an account is made of the entries that have that. There may be none yet.
@@ -397,11 +383,7 @@ class Ledger:
 
 
 def open_store(place: Place | None = None) -> LedgerStore:
-    """The store at a place, made where it is missing.
-
-    Args:
-        place: of the ledger; None: the user's own (`place.ledger_place`).
-    """
+    """The store at a place, made where it is missing; None: the user's own (`place.ledger_place`)."""
     place = place or ledger_place()
     if isinstance(place, Database):
         # Not for those who have no database: loading its client takes a tenth of a second.
@@ -414,7 +396,6 @@ def open_store(place: Place | None = None) -> LedgerStore:
 
 
 def open_ledger(place: Place | None = None, code: str = "") -> Ledger:
-    """The ledger of a place (see `open_store`). Args: code: the code's version, noted with each entry."""
     return Ledger(open_store(place), code)
 
 

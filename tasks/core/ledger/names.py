@@ -19,7 +19,6 @@ class ReleaseName:
 
     Attributes:
         dataset: the logical name that the budget is kept under: the same people, whatever the file.
-        vintage: the label of this release, from the configuration or the schedule.
         digest: `configuration_digest` of everything public that touches the noise.
     """
 
@@ -90,11 +89,7 @@ def salted_names(entries: Iterable[Entry]) -> list[str]:
 
 
 def refuse_twin(dataset: str, known: Iterable[str]) -> None:
-    """Refuse a new name that is a known one by how names are compared (`folded`): a slip.
-
-    Raises:
-        ParameterError: naming the known one.
-    """
+    """Refuse a new name that is a known one by `fold_name`: a slip."""
     names = list(known)
     twins = [name for name in names if fold_name(name) == fold_name(dataset)]
     if twins and dataset not in names:

@@ -39,22 +39,18 @@ class Database:
 
     Attributes:
         address: its connection string, without a password.
-        password: what opens it; None: libpq finds it (PGPASSWORD, PGPASSFILE), or needs none.
+        password: None: libpq finds it (PGPASSWORD, PGPASSFILE), or needs none.
     """
 
     address: str
     password: str | None = field(default=None, repr=False)
 
 
-#: A folder of this machine, or a database.
 Place = Path | Database
 
 
 def ledger_place(password: str | None = None) -> Place:
     """What MARGINALIA_LEDGER names, else ``marginalia/ledger`` in the user's XDG state folder.
-
-    Args:
-        password: of the database, if it names one.
 
     Raises:
         ParameterError: it names neither a folder nor a PostgreSQL database, or holds a password.
@@ -112,7 +108,7 @@ def _require_no_password(address: str) -> None:
     """
     parts = parts_of(address)
     hosts = f"{parts.get('host', '')},{parts.get('hostaddr', '')}"
-    holds_secret = any(value and _names_secret(name) for name, value in parts.items())
+    holds_secret = any(value and any(word in name for word in _SECRET_WORDS) for name, value in parts.items())
     holds_secret |= "@" in hosts or not _PORTS.fullmatch(parts.get("port", ""))
     holds_secret |= ":" in parts.get("user", "") or "@" in parts.get("dbname", "")
     if holds_secret:
@@ -122,10 +118,6 @@ def _require_no_password(address: str) -> None:
             "PGPASSWORD, in a password file (PGPASSFILE), or in a Prefect block of the type Secret whose "
             "name is in MARGINALIA_LEDGER_PASSWORD_BLOCK."
         )
-
-
-def _names_secret(setting: str) -> bool:
-    return any(word in setting for word in _SECRET_WORDS)
 
 
 def parts_of(address: str) -> dict[str, str]:
@@ -232,11 +224,7 @@ def sync(path: Path) -> None:
 
 
 def begin_folder(part: Path) -> Path:
-    """An empty folder for a draw.
-
-    Raises:
-        LedgerError: it can't be made.
-    """
+    """An empty folder for a draw."""
     shutil.rmtree(part, ignore_errors=True)
     try:
         part.mkdir(mode=0o700)

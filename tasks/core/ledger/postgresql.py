@@ -1,7 +1,7 @@
 """A ledger in a PostgreSQL database, for workers on many machines: the same chain under the same rules.
 
 Three witnesses know the chain's last entry: a row beside the chain, which changes in the same transaction;
-each machine that has read the chain, in a file (see `head`); and every release. So a lost row is noticed at
+each machine that has read the chain, in a file (`head.json`); and every release. So a lost row is noticed at
 once, and a database that was rolled back or replaced by every machine and every release that knew more.
 
     release's lock   advisory, of the session: gone when the process, its machine or the server is
@@ -20,7 +20,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -45,9 +45,16 @@ from tasks.core.ledger.entries import (
     verify_chain,
 )
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
-from tasks.core.ledger.place import Database, begin_folder, parts_of
+from tasks.core.ledger.place import begin_folder, parts_of
 from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable_ledger
-from tasks.core.ledger.store import SQL, LedgerStore, Measurements, entry_row, first_entry, salt_key
+from tasks.core.ledger.store import (
+    LedgerStore,
+    Measurements,
+    entry_row,
+    first_entry,
+    salt_key,
+    statement,
+)
 
 #: How often a waiting run asks whether the release is free.
 _ASKED_SECONDS = 0.2
@@ -65,8 +72,8 @@ Row = dict[str, object]
 Connection = psycopg.Connection[Row]
 
 
-def statement(name: str) -> str:
-    return (SQL / "postgresql" / f"{name}.sql").read_text(encoding="utf-8")
+def _own(name: str) -> str:
+    return statement(f"postgresql/{name}")
 
 
 class _Held(NamedTuple):
@@ -76,12 +83,115 @@ class _Held(NamedTuple):
     lock: tuple[int, int] | None
 
 
-class Sessions:
-    def __init__(self, database: Database) -> None:
-        """Args: database: its address, and what opens it.
+def _lock_number(key: str) -> tuple[int, int]:
+    digest = hashlib.sha256(f"marginalia release {key}".encode()).digest()
+    return int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:8], "big")
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _only(cursor: psycopg.Cursor[Row]) -> object:
+    row = cursor.fetchone()
+    return None if row is None else next(iter(row.values()))
+
+
+#: Files are kept in parts of so many bytes: a value of PostgreSQL ends at a gigabyte, and memory before that.
+_PART_BYTES = 8 << 20
+
+
+class DatabaseMeasurements(Measurements):
+    """The files of each measurement as bytes, written in one transaction.
+
+    Noise is drawn into a folder of this machine. A copy here is only ever used where it is what the chain
+    says, and may be deleted at any time.
+    """
+
+    def __init__(self, store: "PostgresqlStore", folder: Path) -> None:
+        super().__init__(folder)
+        self._store = store
+
+    def names(self) -> set[str]:
+        with self._store.current() as connection:
+            return {str(row["name"]) for row in connection.execute(_own("names"))}
+
+    def has(self, name: str) -> bool:
+        with self._store.current() as connection:
+            row = connection.execute(_own("has"), {"name": name}).fetchone()
+        return bool(row and row["files"])
+
+    def keep(self, name: str) -> None:
+        """In one transaction, which is durable when it ends; the lock is still held in it."""
+        part = self.part(name)
+        with self._store.writing() as connection:
+            for path in sorted(path for path in part.rglob("*") if path.is_file()):
+                where = path.relative_to(part).as_posix()
+                with path.open("rb") as file:
+                    number = 0
+                    while (content := file.read(_PART_BYTES)) or number == 0:
+                        row = {"name": name, "path": where, "part": number, "content": content}
+                        connection.execute(_own("keep"), row)
+                        number += 1
+        self._replace(part, name)
+
+    def make_durable(self, name: str) -> None:
+        """What can be read from the database is durable."""
+
+    def folder(self, name: str, sha256: str | None = None) -> Path:
+        """A copy, fetched unless the one that is here is the right one."""
+        copy = self.root / name
+        if sha256 is None or not copy.is_dir() or measurement_sha256(copy) != sha256:
+            self._replace(self._fetched(name), name)
+        return copy
+
+    def where(self, name: str) -> str:
+        return f"the measurement {name} of the database {self._store.whereabouts.name}"
+
+    def _fetched(self, name: str) -> Path:
+        scratch = begin_folder(self.root / f"{name}.{uuid.uuid4().hex}.copy")
+        with self._store.current() as connection:
+            rows = connection.execute(_own("parts"), {"name": name}).fetchall()
+            for row in rows:
+                path = PurePosixPath(str(row["path"]))
+                if path.is_absolute() or ".." in path.parts:
+                    raise damage_error(
+                        self._store.whereabouts, "a file of a measurement has no name of its own"
+                    )
+                wanted = {"name": name, "path": row["path"], "part": row["part"]}
+                found = connection.execute(_own("content"), wanted, binary=True).fetchone() or {}
+                (scratch / path).parent.mkdir(parents=True, exist_ok=True)
+                with (scratch / path).open("ab") as file:
+                    file.write(bytes(found["content"]))  # type: ignore[call-overload]
+        return scratch
+
+    def _replace(self, made: Path, name: str) -> None:
+        """Give a copy its name. The same one that is there stays: another process may be reading it."""
+        copy = self.root / name
+        with suppress(OSError):
+            made.rename(copy)
+            return
+        if measurement_sha256(copy) == measurement_sha256(made):
+            shutil.rmtree(made, ignore_errors=True)
+            return
+        shutil.rmtree(copy, ignore_errors=True)
+        made.rename(copy)
+
+
+_TABLES = 4
+_A_TABLE_IS_GONE = "a table of it is gone or not durable"
+
+
+class PostgresqlStore(LedgerStore):
+    scope = "one ledger in a database that its workers share"
+
+    def __init__(self, database: place.Database) -> None:
+        """Open the ledger of a database, making its tables where it has none.
 
         Raises:
             ParameterError: the address can't be read.
+            LedgerError: it can't be reached, does not keep what it confirms, lost tables, or is another one
+                than this machine knew at that address.
         """
         self._parts, self._password = parts_of(database.address), database.password
         parts = self._parts
@@ -89,6 +199,52 @@ class Sessions:
         name = parts.get("dbname") or parts.get("user") or ""
         self.whereabouts = Whereabouts(f"postgresql://{host}:{parts.get('port') or 5432}/{name}", "database")
         self._own = threading.local()
+        with self.apart() as connection:
+            facts = connection.execute(_own("server")).fetchone() or {}
+            address = canonical([self.whereabouts.name, str(facts.get("schema"))])
+            self.folder = place.private_folder(place.local_folder(database) / sha256_of(address)[:16])
+            self._make_tables(connection)
+        self.measurements = DatabaseMeasurements(self, self.folder / "measurements")
+
+    def entries(self) -> list[Entry]:
+        # What this machine knew first: the chain only grows, so that what is read later holds it.
+        known = self._known()
+        with self.apart() as connection:
+            connection.execute("begin isolation level repeatable read read only")
+            entries = self._read(connection, known)
+        self._remember(entries[-1], known)
+        return entries
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        known = self._known()
+        with self.writing() as connection:
+            work = Transaction(self._read(connection, known))
+            before = work.entries[-1]
+            yield work
+            for entry in work.appended:
+                connection.execute(_own("append"), entry_row(entry))
+            if work.appended:
+                self._move_head(connection, before, work.entries[-1])
+        self._remember(work.entries[-1], known)
+
+    def make_salt(self, dataset: str) -> None:
+        """It is kept with the chain's word on it, or neither is."""
+        with self.current() as connection:
+            connection.execute(_own("make_salt"), {"key": salt_key(dataset), "salt": new_salt()})
+
+    def read_salt(self, dataset: str) -> bytes:
+        with self.current() as connection:
+            row = connection.execute(_own("salt"), {"key": salt_key(dataset)}, binary=True).fetchone()
+        if row is None:
+            raise lost_salt(self.where_salt(dataset), "it is gone", "database")
+        salt: bytes = row["salt"]  # type: ignore[assignment]
+        if len(salt) != SALT_BYTES:
+            raise lost_salt(self.where_salt(dataset), f"it does not have {SALT_BYTES} bytes", "database")
+        return salt
+
+    def where_salt(self, dataset: str) -> str:
+        return f"of dataset {dataset!r} in {self.whereabouts.name}"
 
     @contextmanager
     def current(self) -> Iterator[Connection]:
@@ -132,8 +288,8 @@ class Sessions:
                 held.pop()
 
     @contextmanager
-    def locked(self, key: str, waiting: Callable[[], None] | None) -> Iterator[None]:
-        """A session that holds a lock, which the server frees when the session ends, however it ends."""
+    def release_lock(self, key: str, waiting: Callable[[], None] | None) -> Iterator[None]:
+        """The thread that holds it then writes in the session that holds it, or not at all."""
         high, low = lock = _lock_number(key)
         number = {"number": _signed(high << 32 | low)}
         with self._explained(), closing(self._connect()) as connection:
@@ -149,13 +305,13 @@ class Sessions:
             finally:
                 held.pop()
 
-    def is_locked(self, key: str) -> bool:
+    def is_at_work(self, key: str) -> bool:
         with self.apart() as connection:
             return bool(self._holders(connection, _lock_number(key)))
 
     def _holders(self, connection: Connection, lock: tuple[int, int]) -> set[object]:
         high, low = lock
-        rows = connection.execute(statement("holders"), {"high": high, "low": low})
+        rows = connection.execute(_own("holders"), {"high": high, "low": low})
         return {row["pid"] for row in rows}
 
     def _stack(self) -> list[_Held]:
@@ -165,11 +321,7 @@ class Sessions:
         return stack
 
     def _connect(self) -> Connection:
-        """A session with the ledger's settings, at a server that keeps what it was given.
-
-        Raises:
-            LedgerError: it does not.
-        """
+        """A session with the ledger's settings, at a server that keeps what it was given."""
         options: dict[str, str | int] = {**_DEFAULTS, **self._parts}
         if self._password is not None:
             options["password"] = self._password
@@ -181,8 +333,8 @@ class Sessions:
             **options,  # type: ignore[arg-type]
         )
         try:
-            connection.execute(statement("settings"))
-            facts = connection.execute(statement("server")).fetchone() or {}
+            connection.execute(_own("settings"))
+            facts = connection.execute(_own("server")).fetchone() or {}
             self._require_durable(facts)
         except BaseException:
             connection.close()
@@ -227,180 +379,13 @@ class Sessions:
             self.whereabouts, f"PostgreSQL says '{said[0].removeprefix('connection failed: ').strip()}'"
         )
 
-
-def _lock_number(key: str) -> tuple[int, int]:
-    digest = hashlib.sha256(f"marginalia release {key}".encode()).digest()
-    return int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:8], "big")
-
-
-def _signed(number: int) -> int:
-    return number - (1 << 64) if number >= 1 << 63 else number
-
-
-def _only(cursor: psycopg.Cursor[Row]) -> object:
-    row = cursor.fetchone()
-    return None if row is None else next(iter(row.values()))
-
-
-#: Files are kept in parts of so many bytes: a value of PostgreSQL ends at a gigabyte, and memory before that.
-_PART_BYTES = 8 << 20
-
-
-class DatabaseMeasurements(Measurements):
-    """The files of each measurement as bytes, written in one transaction.
-
-    Noise is drawn into a folder of this machine. A copy here is only ever used where it is what the chain
-    says, and may be deleted at any time.
-    """
-
-    def __init__(self, sessions: Sessions, folder: Path) -> None:
-        """Args: sessions: with the database. folder: for copies, made where it is missing."""
-        super().__init__(folder)
-        self._sessions = sessions
-
-    def names(self) -> set[str]:
-        with self._sessions.current() as connection:
-            return {str(row["name"]) for row in connection.execute(statement("names"))}
-
-    def has(self, name: str) -> bool:
-        with self._sessions.current() as connection:
-            row = connection.execute(statement("has"), {"name": name}).fetchone()
-        return bool(row and row["files"])
-
-    def keep(self, name: str) -> None:
-        """See `Measurements`: the transaction is durable when it ends, and the lock is still held in it."""
-        part = self.part(name)
-        with self._sessions.writing() as connection:
-            for path in sorted(path for path in part.rglob("*") if path.is_file()):
-                where = path.relative_to(part).as_posix()
-                with path.open("rb") as file:
-                    number = 0
-                    while (content := file.read(_PART_BYTES)) or number == 0:
-                        row = {"name": name, "path": where, "part": number, "content": content}
-                        connection.execute(statement("keep"), row)
-                        number += 1
-        self._replace(part, name)
-
-    def make_durable(self, name: str) -> None:
-        """See `Measurements`: what can be read from the database is durable."""
-
-    def folder(self, name: str, sha256: str | None = None) -> Path:
-        """See `Measurements`: a copy, fetched unless the one that is here is the right one."""
-        copy = self.root / name
-        if sha256 is None or not copy.is_dir() or measurement_sha256(copy) != sha256:
-            self._replace(self._fetched(name), name)
-        return copy
-
-    def where(self, name: str) -> str:
-        return f"the measurement {name} of the database {self._sessions.whereabouts.name}"
-
-    def _fetched(self, name: str) -> Path:
-        scratch = begin_folder(self.root / f"{name}.{uuid.uuid4().hex}.copy")
-        with self._sessions.current() as connection:
-            rows = connection.execute(statement("parts"), {"name": name}).fetchall()
-            for row in rows:
-                path = PurePosixPath(str(row["path"]))
-                if path.is_absolute() or ".." in path.parts:
-                    raise damage_error(
-                        self._sessions.whereabouts, "a file of a measurement has no name of its own"
-                    )
-                wanted = {"name": name, "path": row["path"], "part": row["part"]}
-                found = connection.execute(statement("content"), wanted, binary=True).fetchone() or {}
-                (scratch / path).parent.mkdir(parents=True, exist_ok=True)
-                with (scratch / path).open("ab") as file:
-                    file.write(bytes(found["content"]))  # type: ignore[call-overload]
-        return scratch
-
-    def _replace(self, made: Path, name: str) -> None:
-        """Give a copy its name. The same one that is there stays: another process may be reading it."""
-        copy = self.root / name
-        with suppress(OSError):
-            made.rename(copy)
-            return
-        if measurement_sha256(copy) == measurement_sha256(made):
-            shutil.rmtree(made, ignore_errors=True)
-            return
-        shutil.rmtree(copy, ignore_errors=True)
-        made.rename(copy)
-
-
-_TABLES = 4
-_A_TABLE_IS_GONE = "a table of it is gone or not durable"
-
-
-class PostgresqlStore(LedgerStore):
-    scope = "one ledger in a database that its workers share"
-
-    def __init__(self, database: place.Database) -> None:
-        """Open the ledger of a database, making its tables where it has none.
-
-        Raises:
-            LedgerError: it can't be reached, does not keep what it confirms, lost tables, or is another one
-                than this machine knew at that address.
-        """
-        self._sessions = Sessions(database)
-        self.whereabouts = self._sessions.whereabouts
-        with self._sessions.apart() as connection:
-            facts = connection.execute(statement("server")).fetchone() or {}
-            address = canonical([self.whereabouts.name, str(facts.get("schema"))])
-            self.folder = place.private_folder(place.local_folder(database) / sha256_of(address)[:16])
-            self._make_tables(connection)
-        self.measurements = DatabaseMeasurements(self._sessions, self.folder / "measurements")
-
-    def entries(self) -> list[Entry]:
-        # What this machine knew first: the chain only grows, so that what is read later holds it.
-        known = self._known()
-        with self._sessions.apart() as connection:
-            connection.execute("begin isolation level repeatable read read only")
-            entries = self._read(connection, known)
-        self._remember(entries[-1], known)
-        return entries
-
-    @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
-        known = self._known()
-        with self._sessions.writing() as connection:
-            work = Transaction(self._read(connection, known))
-            before = work.entries[-1]
-            yield work
-            for entry in work.appended:
-                connection.execute(statement("append"), entry_row(entry))
-            if work.appended:
-                self._move_head(connection, before, work.entries[-1])
-        self._remember(work.entries[-1], known)
-
-    def release_lock(self, key: str, waiting: Callable[[], None] | None) -> AbstractContextManager[None]:
-        """See `LedgerStore`: this thread then writes in the session that holds it, or not at all."""
-        return self._sessions.locked(key, waiting)
-
-    def is_at_work(self, key: str) -> bool:
-        return self._sessions.is_locked(key)
-
-    def make_salt(self, dataset: str) -> None:
-        """See `LedgerStore`: it is kept with the chain's word on it, or neither is."""
-        with self._sessions.current() as connection:
-            connection.execute(statement("make_salt"), {"key": salt_key(dataset), "salt": new_salt()})
-
-    def read_salt(self, dataset: str) -> bytes:
-        with self._sessions.current() as connection:
-            row = connection.execute(statement("salt"), {"key": salt_key(dataset)}, binary=True).fetchone()
-        if row is None:
-            raise lost_salt(self.where_salt(dataset), "it is gone", "database")
-        salt: bytes = row["salt"]  # type: ignore[assignment]
-        if len(salt) != SALT_BYTES:
-            raise lost_salt(self.where_salt(dataset), f"it does not have {SALT_BYTES} bytes", "database")
-        return salt
-
-    def where_salt(self, dataset: str) -> str:
-        return f"of dataset {dataset!r} in {self.whereabouts.name}"
-
     def _read(self, connection: Connection, known: Head | None) -> list[Entry]:
         """The chain, which must end at its head and hold what this machine knew."""
         if self._tables(connection) != _TABLES:
             raise damage_error(self.whereabouts, _A_TABLE_IS_GONE)
         rows = connection.execute(statement("read")).fetchall()
         entries = verify_chain(((row["seq"], row["body"], row["sha256"]) for row in rows), self.whereabouts)  # type: ignore[misc]
-        heads = connection.execute(statement("head")).fetchall()
+        heads = connection.execute(_own("head")).fetchall()
         if [(row["seq"], row["sha256"]) for row in heads] != [(entries[-1].seq, entries[-1].sha256)]:
             raise damage_error(
                 self.whereabouts, "its chain does not end where its table head says: it was cut short"
@@ -411,7 +396,7 @@ class PostgresqlStore(LedgerStore):
 
     def _move_head(self, connection: Connection, before: Entry, last: Entry) -> None:
         row = {"seq": last.seq, "sha256": last.sha256, "before": before.sha256}
-        if connection.execute(statement("next_head"), row).rowcount != 1:
+        if connection.execute(_own("next_head"), row).rowcount != 1:
             raise damage_error(self.whereabouts, "its head is not the one that was read")
 
     def _make_tables(self, connection: Connection) -> None:
@@ -427,20 +412,17 @@ class PostgresqlStore(LedgerStore):
                 empty = f"it is empty, though this machine has used it ({self.folder} says so)"
                 raise damage_error(self.whereabouts, _A_TABLE_IS_GONE if found else empty)
             self._require_no_other(connection)
-            connection.execute(statement("create"))
+            connection.execute(_own("create"))
             first = entry_row(first_entry())
-            connection.execute(statement("append"), first)
-            connection.execute(statement("first_head"), first)
+            connection.execute(_own("append"), first)
+            connection.execute(_own("first_head"), first)
 
     def _require_no_other(self, connection: Connection) -> None:
         """Refuse a second ledger in a database: it would not know what was spent in the first.
 
         A setting of the address, of the role or of the database may lead to a schema without one.
-
-        Raises:
-            LedgerError: another schema has a ledger.
         """
-        other = connection.execute(statement("elsewhere")).fetchone()
+        other = connection.execute(_own("elsewhere")).fetchone()
         if other is not None:
             raise LedgerError(
                 f"A database must keep one ledger alone. {self.whereabouts.name} keeps one in the schema "
@@ -449,7 +431,7 @@ class PostgresqlStore(LedgerStore):
             )
 
     def _tables(self, connection: Connection) -> int:
-        row = connection.execute(statement("tables")).fetchone() or {"found": 0}
+        row = connection.execute(_own("tables")).fetchone() or {"found": 0}
         return int(str(row["found"]))
 
     def _known(self) -> Head | None:

@@ -66,23 +66,27 @@ def non_private_noise(engine: str) -> ParameterError:
 
 def second_budget(found: Resemblance, unit: str, *, is_new: bool) -> ParameterError:
     if not is_new:
-        return found.refusal("budget", others=_told_apart(found))
+        return _one_for_all(found, "budget")
     rows = " --unit row" if unit == "row" else ""
-    return found.refusal(
-        "budget",
-        others=f"register {found.dataset!r} with a written reason: marginalia ledger '{found.dataset}' "
-        f"--cap EPSILON DELTA{rows} --reason 'other people'",
-    )
+    how, cap = f"register {found.dataset!r} with", f" --cap EPSILON DELTA{rows}"
+    return _one_for_all(found, "budget", how=how, cap=cap)
 
 
 def second_salt(found: Resemblance) -> ParameterError:
-    return found.refusal(
-        "salt", same=f" (for marginalia syndiffix: --dataset '{found.other}')", others=_told_apart(found)
+    return _one_for_all(found, "salt", same=f" (for marginalia syndiffix: --dataset '{found.other}')")
+
+
+def _one_for_all(
+    found: Resemblance, kept: str, *, same: str = "", how: str = "give", cap: str = ""
+) -> ParameterError:
+    """That two datasets must be one, or be told apart by a person. Args: kept: by a dataset's name."""
+    return ParameterError(
+        f"All tables about the same people must share one {kept}. The table of dataset "
+        f"{found.dataset!r} has the same {found.words} as a table of dataset {found.other!r}, which has a "
+        f'{kept} already. If the people are the same, set "dataset": "{found.other}"{same}. If they are '
+        f"other people, {how} a written reason: marginalia ledger '{found.dataset}'{cap} --reason "
+        "'other people'."
     )
-
-
-def _told_apart(found: Resemblance) -> str:
-    return f"give a written reason: marginalia ledger '{found.dataset}' --reason 'other people'"
 
 
 def lost_salt(where: str, what: str, kind: str = "folder") -> LedgerError:

@@ -1,10 +1,8 @@
 """The salt of a dataset: a ledger's place and a dataset's name go in, its 32 secret bytes come out.
 
 A salt is made once and used for all that is ever made of the dataset: of two outputs with different salts
-the noise could be averaged away. So it is kept with the ledger, whose chain remembers which salt that was,
-and one that is gone or is another one is an error, never a reason to make a new one. The chain also has keyed
-hashes of what is public of each table that a salt was used for, as it has of budgets
-(`tasks.core.ledger.tables`).
+the noise could be averaged away. So the chain remembers which salt that was, and one that is gone or is
+another one is an error, never a reason to make a new one. Of tables it notes the same as for budgets.
 """
 
 import hashlib
@@ -56,12 +54,7 @@ def salt_of(place: Place, dataset: str, table: PublicTable | None = None) -> byt
 
 
 def require_one_salt(place: Place, *runs: tuple[str, PublicTable]) -> None:
-    """Refuse a second salt for one table; to be asked before anything is read. It writes nothing.
-
-    Args:
-        place: of the ledger, see `place.ledger_place`.
-        runs: the dataset of each of them and its table, in their order.
-    """
+    """Refuse a second salt for one table, of several runs in order; nothing is read before, or written."""
     rehearsal = Transaction(open_store(place).entries())
     for dataset, table in runs:
         _enter(rehearsal, dataset, table)
@@ -81,7 +74,6 @@ def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
 
 
 def salted_datasets(place: Place) -> list[str]:
-    """The datasets that ever had a salt, by name."""
     return sorted(set(salted_names(open_store(place).entries())))
 
 

@@ -1,7 +1,7 @@
 """A ledger in a folder, for one user on one machine: the chain in a SQLite file, the rest beside it.
 
-Writers take turns by a lock of their own, so that the head's file (see `head`) falls behind by no more than
-the transaction that died after its commit; whoever reads next brings it up to date.
+Writers take turns by a lock of their own, so that the head's file falls behind by no more than the
+transaction that died after its commit; whoever reads next brings it up to date.
 """
 
 import errno
@@ -30,7 +30,7 @@ from tasks.core.ledger.entries import (
 )
 from tasks.core.ledger.new_salt import SALT_BYTES, new_salt
 from tasks.core.ledger.refusals import disk_full, lost_salt, unwritable_ledger
-from tasks.core.ledger.store import SQL, LedgerStore, Measurements, entry_row, first_entry, salt_key
+from tasks.core.ledger.store import LedgerStore, Measurements, entry_row, first_entry, salt_key, statement
 
 
 class FolderMeasurements(Measurements):
@@ -43,7 +43,6 @@ class FolderMeasurements(Measurements):
         return (self.root / name).is_dir()
 
     def keep(self, name: str) -> None:
-        """See `Measurements`: the files are durable before the folder has its name."""
         part = self.part(name)
         for path in sorted(part.rglob("*")):
             place.sync(path)
@@ -68,8 +67,6 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class SqliteStore(LedgerStore):
-    """A SQLite file in a private folder, with measurements and salts beside it."""
-
     scope = "one ledger of one user on one machine"
 
     def __init__(self, folder: Path) -> None:
@@ -100,14 +97,13 @@ class SqliteStore(LedgerStore):
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
-        """See `LedgerStore`: a lock of its own, and SQLite's, make it exclusive."""
         with place.hold_file_lock(self.folder / "locks" / _WRITING), self._connection() as connection:
             connection.execute("begin immediate")
             try:
                 work = Transaction(self._read(connection, self._noted_head()))
                 yield work
                 for entry in work.appended:
-                    connection.execute(_statement("append"), entry_row(entry))
+                    connection.execute(statement("append"), entry_row(entry))
                 draft = self._drafted(work.entries[-1])
                 connection.execute("commit")
             except BaseException:
@@ -157,7 +153,7 @@ class SqliteStore(LedgerStore):
             raise LedgerError(problem)
 
     def read_salt(self, dataset: str) -> bytes:
-        """See `LedgerStore`: a plain file of 32 bytes in a folder of its own, both closed to others."""
+        """A plain file of 32 bytes in a folder of its own, both closed to others."""
         path = self.salt_path(dataset)
         try:
             if stat.S_ISLNK(path.parent.lstat().st_mode):
@@ -178,14 +174,14 @@ class SqliteStore(LedgerStore):
         return self.folder / "locks" / f"{key}.lock"
 
     def _noted_head(self) -> Head:
-        head = read_head(self.folder)
+        head = read_head(self.folder, self.whereabouts)
         if head is None:
             raise damage_error(self.whereabouts, "the file head.json, which keeps its head, is gone")
         return head
 
     def _read(self, connection: sqlite3.Connection, head: Head) -> list[Entry]:
         """The chain, which must hold the head that was read before it."""
-        entries = verify_chain(connection.execute(_statement("read")).fetchall(), self.whereabouts)
+        entries = verify_chain(connection.execute(statement("read")).fetchall(), self.whereabouts)
         require_whole(entries, head, self.whereabouts, self.folder)
         return entries
 
@@ -229,7 +225,7 @@ class SqliteStore(LedgerStore):
         if self.file.exists():
             return
         used = [path for path in (self.folder / "locks").iterdir() if path.name != _MAKING]
-        head = read_head(self.folder)
+        head = read_head(self.folder, self.whereabouts)
         if used or self.measurements.names() or (head is not None and head.seq > 1):
             raise damage_error(self.whereabouts, "its file is gone although there are traces of releases")
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="making.") as scratch:
@@ -237,8 +233,8 @@ class SqliteStore(LedgerStore):
             draft.touch(mode=0o600)
             first = first_entry()
             with self._connection(draft) as connection:
-                connection.executescript(_statement("create"))
-                connection.execute(_statement("append"), entry_row(first))
+                connection.executescript(statement("create"))
+                connection.execute(statement("append"), entry_row(first))
             place.sync(draft)
             # Before the chain has its name: one that says that its head is kept is never without it.
             keep_head(self._drafted(first))
@@ -252,7 +248,3 @@ def _connect(file: Path) -> sqlite3.Connection:
     )
     connection.execute("pragma synchronous = extra")
     return connection
-
-
-def _statement(name: str) -> str:
-    return (SQL / f"{name}.sql").read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 """What the ledger needs of a place that keeps it: the chain, the measurements and the salts together.
 
-Whoever backs a store up backs up all. A folder (`tasks.core.ledger.sqlite`) serves one user on one machine, a
-database (`tasks.core.ledger.postgresql`) workers on many. Nobody else asks which of them it is.
+Whoever backs a store up backs up all. A folder serves one user on one machine, a database workers on many.
 """
 
 import shutil
@@ -16,15 +15,20 @@ from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.ledger.entries import Entry, Transaction, Whereabouts
 from tasks.core.ledger.place import begin_folder, private_folder
 
-#: The statements of the stores, a file each.
-SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger"
+_SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger"
+
+
+def statement(name: str) -> str:
+    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")
 
 
 class Measurements(ABC):
-    """The measurements of releases, each under the name of its reservation."""
+    """The measurements of releases, each under the name of its reservation.
+
+    Each is drawn into a folder of this machine.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """Args: folder: on this machine, for what is drawn; made where it is missing."""
         self.root = private_folder(folder)
 
     @abstractmethod
@@ -39,7 +43,7 @@ class Measurements(ABC):
         return self.root / f"{name}.part"
 
     def begin(self, name: str) -> Path:
-        """An empty folder on this machine to draw into, closed to others. What was begun before goes."""
+        """An empty folder to draw into, closed to others. What was begun before goes."""
         return begin_folder(self.part(name))
 
     def give_up(self, name: str) -> None:
@@ -67,7 +71,6 @@ class LedgerStore(ABC):
 
     Attributes:
         scope: where budgets are counted together, in words that may be published (R22).
-        whereabouts: where it is, for messages.
         folder: on this machine, with the head that it knows.
     """
 
@@ -101,8 +104,7 @@ class LedgerStore(ABC):
         """Raises LedgerError where it is gone, damaged or open to others."""
 
     @abstractmethod
-    def where_salt(self, dataset: str) -> str:
-        """Where a salt is, in words."""
+    def where_salt(self, dataset: str) -> str: ...
 
 
 def first_entry() -> Entry:

@@ -10,11 +10,11 @@ and writes down.
 import hashlib
 import hmac
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tasks.core.dp.digest import canonical
-from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Phase, Transaction
 from tasks.core.ledger.names import fold_name
 from tasks.core.tables.places import normal_place, remote_url
@@ -31,7 +31,6 @@ class PublicTable:
     """What is publicly known of a run's table.
 
     Attributes:
-        path: of its file.
         header: the names of all columns of the file.
         columns: those that are used, without ids.
         pattern: the path of the files of all vintages of the table, where each has one of its own.
@@ -80,14 +79,14 @@ def keyed_mark(entries: list[Entry], text: str) -> str:
 class Marks:
     """Hashes of the paths and the sets of columns that one dataset had."""
 
-    paths: frozenset[str] = field(default_factory=frozenset)
-    columns: frozenset[str] = field(default_factory=frozenset)
+    paths: frozenset[str] = frozenset()
+    columns: frozenset[str] = frozenset()
 
     def plus(self, other: "Marks") -> "Marks":
         return Marks(self.paths | other.paths, self.columns | other.columns)
 
     def shared(self, other: "Marks", place: str = "path") -> list[str]:
-        """What both have, in words. Args: other: those of another dataset. place: what paths are called."""
+        """What both have, in words. Args: place: what paths are called."""
         found = ((place, self.paths & other.paths), ("columns", self.columns & other.columns))
         return [words for words, both in found if both]
 
@@ -141,34 +140,12 @@ def are_apart(entries: Iterable[Entry], one: str, other: str) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Resemblance:
-    """That a table of one dataset has what a table of another one had.
-
-    Attributes:
-        dataset: whose table it would be now.
-        other: whose it was.
-        words: what both have.
-    """
+class Resemblance(NamedTuple):
+    """That a table of one dataset has what a table of another one had: ``words`` say what."""
 
     dataset: str
     other: str
     words: str
-
-    def refusal(self, kept: str, *, same: str = "", others: str) -> ParameterError:
-        """That the two must be one dataset, or be told apart by a person.
-
-        Args:
-            kept: what is kept by a dataset's name.
-            same: what else to do where the people are the same.
-            others: what to do where they are others.
-        """
-        return ParameterError(
-            f"All tables about the same people must share one {kept}. The table of dataset "
-            f"{self.dataset!r} has the same {self.words} as a table of dataset {self.other!r}, which has a "
-            f'{kept} already. If the people are the same, set "dataset": "{self.other}"{same}. If they are '
-            f"other people, {others}."
-        )
 
 
 def find_resemblance(

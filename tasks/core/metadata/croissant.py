@@ -36,11 +36,7 @@ _COUNTS = frozenset({"protected_count", "count", "noisy_count", "least_squares",
 
 
 def croissant_json(release: DescribedRelease, bibtex: str) -> str:
-    """The text of ``croissant.json``.
-
-    Args:
-        release: it is of; its files are all those that are described.
-    """
+    """The text of ``croissant.json``."""
     said, kind = release.said, protection_line(release)
     told = _TEXT.say(
         "dataset.description", dataset=release.statement["dataset"], vintage=release.vintage, kind=kind

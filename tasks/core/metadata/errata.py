@@ -35,7 +35,7 @@ class Erratum:
     Attributes:
         date: on which it was told (UTC), such as 2026-11-30.
         text: what is wrong, and why; one line.
-        replaced_by: a vintage or release to take instead; empty: none was named.
+        replaced_by: a vintage or release to take instead; may be empty.
     """
 
     date: str
@@ -78,11 +78,7 @@ def errata_markdown(dataset: str, vintage: str, release: str, errata: Sequence[E
 
 
 def read_errata(folder: Path) -> tuple[Erratum, ...]:
-    """The errata of a release's folder, oldest first; none where there is no such file.
-
-    Raises:
-        StoredTableMismatch: there is one, and nothing can be read from it.
-    """
+    """The errata of a release's folder, oldest first; none where there is no such file."""
     path = folder / ERRATA
     if not path.is_file():
         return ()

@@ -9,7 +9,6 @@ import math
 import yaml
 
 from tasks.core.arrays import Json
-from tasks.core.errors import InternalError
 from tasks.core.figures import as_markdown, format_whole, plain_down
 from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.sentences import sentences_of
@@ -33,13 +32,7 @@ _SAID = {
 
 
 def registry_yaml(release: DescribedRelease) -> str:
-    """The text of ``registry.yaml``.
-
-    Raises:
-        InternalError: the release is not differentially private.
-    """
-    if not release.is_private:
-        raise InternalError("Only a differentially private release has an entry in the registry.")
+    """The text of ``registry.yaml``, of a differentially private release."""
     entry = _Entry(release).whole()
     check_released_json(entry, REGISTRY_KEYS)
     # Unfolded: where a line breaks would depend on the length of the code version in it.

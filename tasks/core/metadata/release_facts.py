@@ -63,14 +63,7 @@ class Publication(BaseModel):
 
 @dataclass(frozen=True)
 class DescribedRelease:
-    """One release.
-
-    Attributes:
-        statement: the content of its ``privacy.json``.
-        said: what only the operator can say.
-        title: of the page; empty: the dataset's name is taken.
-        folder: where the files are, if there are any.
-    """
+    """One release. Its name is the page's title, or else the dataset's."""
 
     statement: Json
     said: Publication

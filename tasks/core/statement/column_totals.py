@@ -1,8 +1,7 @@
 """What a release says of each column as a whole: a measurement goes in, totals and their error bars come out.
 
-Post-processing: everything follows from released numbers, so it may be published and logged. A column whose
-numbers could not be read, or whose domain is another one, spends its part of epsilon on noise; its total is
-where that shows.
+Everything follows from released numbers. A column whose numbers could not be read, or whose domain is another
+one, spends its part of epsilon on noise; its total is where that shows.
 """
 
 import math
@@ -70,7 +69,6 @@ def column_totals(measurement: DrawnMeasurement) -> list[ColumnTotal]:
 
 
 def attention_sentences(measurement: DrawnMeasurement) -> list[str]:
-    """What there is to say of columns whose total is nothing or low, a sentence for all of a kind."""
     totals = column_totals(measurement)
     nothing = [total for total in totals if total.is_nothing]
     empty = [place for place, total in enumerate(totals) if _is_empty(measurement, place, total)]

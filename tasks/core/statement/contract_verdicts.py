@@ -1,16 +1,10 @@
-"""A contract judged after the draw, on released numbers alone (R2).
-
-A contract, released numbers and the release's aggregates go in; a verdict for each rule comes out. This is
-post-processing: it reads nothing else, so verdicts may be published, and none of them stops a run.
+"""A contract judged after the draw, on released numbers alone (R2): post-processing, so it stops no run.
 
 Where the contract is strict, the raw table was judged before the draw and a broken rule stopped the run. So
 every rule has passed: that is said once (`passed_json`), and kept with what was drawn. Otherwise cells that
 broke a rule were repaired while they were read: what repair makes true by construction is ``enforced``,
 whatever the table held, and only the rest is judged. A limit on the number of distinct values, or a type
 that repair does not see to, is judged on *what is released*, and undecided where no value of the column is.
-
-Of a table as a whole a release says only so much: noise may hide a promise that is broken, rounding leaves
-a range. `NoisyNumbers` and `RoundedNumbers` decide each in their own way, and may say that they can't.
 """
 
 import re
@@ -85,11 +79,7 @@ class NoisyNumbers:
 
 @dataclass(frozen=True)
 class RoundedNumbers:
-    """Of a k-anonymous release: a count c stands for c to c + k - 1, so what lies between is undecided.
-
-    Attributes:
-        schema: the public schema.
-    """
+    """Of a k-anonymous release: a count c stands for c to c + k - 1, so what lies between is undecided."""
 
     schema: Schema
     aggregates: Aggregates
@@ -115,34 +105,28 @@ class RoundedNumbers:
 ReleasedNumbers = NoisyNumbers | RoundedNumbers
 
 
-def contract_json(
-    contract: Contract, numbers: ReleasedNumbers, aggregates: Aggregates, *, strict: bool
-) -> Json:
+def contract_json(contract: Contract, numbers: ReleasedNumbers, aggregates: Aggregates) -> Json:
     """The content of ``contract.json``, from what is released.
 
     Args:
         contract: the table's; only rules on columns of the release's schema are judged.
         aggregates: the release's: whose values are judged.
-        strict: whether a broken rule would have stopped the run.
     """
-    if strict:
-        return passed_json(contract, numbers.schema)
     values: dict[int | None, list[str]] = {}
     for attribute in aggregates.attributes:
         text = attribute.value if attribute.item is None else attribute.item
         values.setdefault(attribute.column, []).append(text)
     rules = rules_of(contract, numbers.schema)
     verdicts = [(rule.sentence, _verdict(rule, values.get(rule.column_id, []), numbers)) for rule in rules]
-    return _body(contract, verdicts, strict=False)
+    return _body(contract, verdicts, "repair")
 
 
 def passed_json(contract: Contract, schema: Schema) -> Json:
     """The content of ``contract.json`` of a strict contract, all of whose rules a raw table has passed."""
-    return _body(contract, [(rule.sentence, "passed") for rule in rules_of(contract, schema)], strict=True)
+    return _body(contract, [(rule.sentence, "passed") for rule in rules_of(contract, schema)], "strict")
 
 
-def _body(contract: Contract, verdicts: list[tuple[str, Verdict]], *, strict: bool) -> Json:
-    mode = "strict" if strict else "repair"
+def _body(contract: Contract, verdicts: list[tuple[str, Verdict]], mode: str) -> Json:
     return {
         "contract": contract.name,
         "version": contract.version,

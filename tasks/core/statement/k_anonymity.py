@@ -1,10 +1,8 @@
 """The statement of a release under k-anonymity: public facts and reported counts in, JSON and sentences out.
 
-It is for whoever signs the release: what holds, to which length, and what does not protect. Everything in it
-is a function of the reported counts and public configuration, so it may be published as it stands. Each
-sentence is a consequence of how counts are rounded (S2.2), of the mode's invariants (S4.1 to S4.4), or of
-what a data contract did to the table; tests build the table that shows each attack. *Record* is what one unit
-contributes: all rows of a subject, or one row.
+Each sentence is a consequence of how counts are rounded (S2.2), of the mode's invariants (S4.1 to S4.4), or
+of what a data contract did to the table; tests build the table that shows each attack. *Record* is what one
+unit contributes: all rows of a subject, or one row.
 """
 
 from dataclasses import dataclass
@@ -56,14 +54,10 @@ class AnonymityFacts:
 
     Attributes:
         unit: ``subject``, or ``row`` where no subject id is configured.
-        schema: the public schema.
         resolution: k, at least 1.
-        synthesis_mode: ``row_seeded``, ``unseeded``, ``value_seeded``, ``aggregate_seeded`` or ``fitted``.
         hold_resolution: whether aggregate_seeded also held the resolution beyond the reporting length.
         oversampling: ratio and tries of value_seeded; None: not limited.
         measurement_sha256: of what was handed over; empty where it is not known.
-        contract_mode: whether there was a data contract, and whether a table that broke it would have
-            stopped the run.
         unused_keys: configuration keys that were accepted and have no effect.
         record_limit: only the first so many rows were read; None: all.
         held: the schema with the constraints that fitted records hold; None: there are none.
@@ -98,10 +92,6 @@ class AnonymityFacts:
             "aggregate_seeded": SynthesisFacts(held, True, held, False),
             "fitted": SynthesisFacts(False, True, False, False, only_reported=False),
         }
-        if self.synthesis_mode not in modes:
-            raise InternalError(
-                f"A statement is of a known mode of synthesis; {self.synthesis_mode} is not one."
-            )
         return modes[self.synthesis_mode]
 
     @property
@@ -207,8 +197,8 @@ def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_vers
     """The content of ``privacy.json``.
 
     Raises:
-        InternalError: a count is not a positive multiple of the resolution, the mode is not known, or a key
-            of the statement is not one that a release may hold.
+        InternalError: a count is not a positive multiple of the resolution, or a key of the statement is not
+            one that a release may hold.
     """
     _check_counts(facts, aggregates)
     count = aggregates.number_of_records

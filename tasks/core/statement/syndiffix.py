@@ -38,9 +38,8 @@ class SynDiffixFacts:
         columns: header and type of each released column.
         anonymization: thresholds and noise; the salt in it is not used.
         value_safe_columns: headers of columns whose values are public.
-        earlier_releases: how many releases of the dataset with other content SynDiffix had made in this
-            workspace before.
-        contract_mode: whether there was a data contract that could have stopped the run.
+        tables: how many, of single questions.
+        earlier_releases: of the dataset with other content, by SynDiffix, in this workspace.
         unused_keys: configuration keys that were accepted and have no effect.
         drafted_from_table: whether what is declared of the table was drafted by looking at it.
     """
@@ -155,11 +154,7 @@ def _clustering(facts: SynDiffixFacts) -> list[str]:
 
 
 def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
-    """The content of ``privacy.json``.
-
-    Raises:
-        InternalError: a key of the statement is not one that a release may hold.
-    """
+    """The content of ``privacy.json``."""
     content: Json = {
         "format": STATEMENT_FORMAT,
         "private": False,

@@ -1,14 +1,13 @@
 """One handed-over folder, as whatever protected it has it read.
 
-Each protection has a bundle of its own, a file each: what is in it, and what a release that is made of it
-says. `opening` says which folder is meant, and opens it.
+Each protection has a bundle of its own (`protections`); `opening` says which folder is meant, and opens it.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates
@@ -16,7 +15,7 @@ from tasks.core.arrays import Json
 from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.hints import no_such_file, show_path
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import ReleasedNumbers
@@ -48,11 +47,9 @@ class Bundle(ABC):
     """One handed-over folder.
 
     Attributes:
-        folder: where it is.
         digest: of the public configuration that it was made with.
         input: what was declared of the table; see `declared_input`.
         crossing: how it came over from the sensitive side, in few words.
-        expected: what is wrong where another kind of bundle is found in its place.
     """
 
     folder: Path
@@ -64,18 +61,6 @@ class Bundle(ABC):
 
     crossing: ClassVar[str]
     made_of: ClassVar[str]
-    expected: ClassVar[str]
-
-    @classmethod
-    def of(cls, bundle: "Bundle") -> Self:
-        """The bundle, which must be one of this kind.
-
-        Raises:
-            InternalError: it is of another.
-        """
-        if not isinstance(bundle, cls):
-            raise InternalError(cls.expected)
-        return bundle
 
     @staticmethod
     @abstractmethod
@@ -98,7 +83,6 @@ class Bundle(ABC):
         return bool(self.input.get("drafted_from_table", False))
 
     def schema(self) -> Schema:
-        """The public schema."""
         return Schema.from_json((self.folder / "schema.json").read_text(encoding="utf-8"))
 
     def sha256(self) -> str:
@@ -108,8 +92,6 @@ class Bundle(ABC):
 
 class CountsBundle(Bundle):
     """A bundle of protected counts: what a release of counts and records asks of the protection."""
-
-    expected: ClassVar[str] = "A release of counts is made of counts; this measurement is a table."
 
     @property
     def synthetic_records(self) -> Path | None:
@@ -158,11 +140,7 @@ def unit_of(schema: Schema) -> str:
 
 
 def declared_input(configuration: RunConfiguration) -> DeclaredInput:
-    """What a configuration declares of its table.
-
-    Raises:
-        ParameterError: the contract can't be read.
-    """
+    """What a configuration declares of its table."""
     body: DeclaredInput = configuration.input.model_dump(mode="json", exclude={"path", "contract"})
     return body | {"contract": _contract_sha256(configuration.input.contract)}
 

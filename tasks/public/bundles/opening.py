@@ -1,7 +1,4 @@
-"""What may be published from: a folder that the measuring side handed over goes in, its parts come out.
-
-    <workspace>/measurement/<dataset>/<vintage>-<digest>/name.json    what it is
-                                                         ...          see `protections`
+"""What may be published from: a folder that the measuring side handed over goes in, its bundle comes out.
 
 All of it is protected, so who may publish may read it; ledger and ``sensitive/`` may stay closed to them.
 """
@@ -34,11 +31,15 @@ def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
 
 
 def open_counts(workspace: Workspace, measurement: StoredTable) -> CountsBundle:
-    return CountsBundle.of(open_bundle(workspace, measurement))
+    bundle = open_bundle(workspace, measurement)
+    assert isinstance(bundle, CountsBundle), "a release of counts is made of counts"
+    return bundle
 
 
 def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
-    return DrawnBundle.of(open_bundle(workspace, measurement))
+    bundle = open_bundle(workspace, measurement)
+    assert isinstance(bundle, DrawnBundle), "only what was drawn is read as it was drawn"
+    return bundle
 
 
 def _read(folder: Path) -> Bundle:
@@ -107,12 +108,7 @@ def require_made_as_configured(
 def find_measurement(
     workspace: Workspace, configuration: RunConfiguration, folder: str | None
 ) -> StoredTable:
-    """A handed-over measurement: the named one, else the newest that was made as configured.
-
-    Raises:
-        ParameterError: there is none.
-        StoredTableMismatch: it was changed since.
-    """
+    """A handed-over measurement: the named one, else the newest that was made as configured."""
     home = workspace.root / MEASUREMENT / configuration.dataset
     if folder is not None:
         found = [Path(folder).absolute()]
@@ -135,7 +131,6 @@ def find_measurement(
 
 
 def _choose_measurement(configuration: RunConfiguration, places: list[Path]) -> Path:
-    """Of several, oldest first, the one that a configuration means; the newest where it means none."""
     bundles = map(_opened, reversed(places))
     return next((each.folder for each in bundles if _is_made_as(each, configuration)), places[-1])
 
@@ -161,11 +156,6 @@ def seal(folder: Path, name: dict[str, object]) -> None:
 
 
 def _require_sealed(folder: Path) -> None:
-    """Refuse a bundle that is not as it was handed over.
-
-    Raises:
-        StoredTableMismatch: it was changed.
-    """
     name = json.loads((folder / NAME).read_text(encoding="utf-8"))
     if name.get("sha256") != folder_sha256(folder, without=NAME):
         raise StoredTableMismatch(

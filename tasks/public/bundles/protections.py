@@ -11,7 +11,6 @@ of SynDiffix                  schema.json         the public schema
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -42,6 +41,7 @@ from tasks.core.statement.differential_privacy.words import unmeasured_pairs_not
 from tasks.core.statement.k_anonymity import AnonymityFacts, anonymity_statement
 from tasks.core.statement.syndiffix import LABEL
 from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, MadeFrom, unit_of
+from tasks.storage import load_json
 from tasks.version import code_version
 
 _TEXT, _ROUNDED_TEXT = sentences_of("differential_privacy"), sentences_of("k_anonymity")
@@ -52,7 +52,6 @@ _ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
 class DrawnBundle(CountsBundle):
     crossing: ClassVar[str] = "drawn once"
     made_of: ClassVar[str] = "drawn once, kept in the ledger"
-    expected: ClassVar[str] = "Only a differentially private measurement is read as it was drawn."
 
     @staticmethod
     def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
@@ -66,29 +65,11 @@ class DrawnBundle(CountsBundle):
         is_workload = (folder / COUNTS).is_file()
         return read_workload_measurement(folder) if is_workload else read_measurement(folder)
 
-    def counts_by_length(self) -> Measurement:
-        """What was drawn by lengths.
-
-        Raises:
-            InternalError: it is another draw.
-        """
-        found = self.measurement()
-        if not isinstance(found, Measurement):
-            raise InternalError(
-                "Counts by length are made from a draw by lengths; this one is of a workload."
-            )
-        return found
-
     def workload(self) -> WorkloadMeasurement:
-        """What was drawn of a workload, for records that are fitted to it.
-
-        Raises:
-            InternalError: it is another draw.
-        """
-        found = self.measurement()
-        if not isinstance(found, WorkloadMeasurement):
-            raise InternalError("Records are fitted to a workload's tables; this draw is by lengths.")
-        return found
+        """What was drawn of a workload, for records that are fitted to it."""
+        measurement = self.measurement()
+        assert isinstance(measurement, WorkloadMeasurement), "records are fitted to a workload's tables"
+        return measurement
 
     def schema(self) -> Schema:
         return self.measurement().schema
@@ -98,7 +79,9 @@ class DrawnBundle(CountsBundle):
         return measurement_sha256(self.folder / "measurement")
 
     def reportable(self) -> Aggregates:
-        return normalised_counts(self.counts_by_length())
+        measurement = self.measurement()
+        assert isinstance(measurement, Measurement), "a workload's counts are those of its fitted records"
+        return normalised_counts(measurement)
 
     def synthesis_seed(self) -> int:
         """A seed that follows from the noise that was drawn."""
@@ -106,7 +89,7 @@ class DrawnBundle(CountsBundle):
         return int.from_bytes(digest[:8], "big") >> 1
 
     def statement(self, configuration: RunConfiguration, reported: Aggregates) -> Json:
-        measured, facts = self.measurement(), ledger_facts(self)
+        measured, facts = self.measurement(), LedgerFacts(**load_json(self.folder / ACCOUNT))
         if not measured.private:
             raise InternalError("A measurement of the seeded test engine can't be released.")
         if facts.unit != unit_of(measured.schema):
@@ -140,8 +123,7 @@ class DrawnBundle(CountsBundle):
     def verdicts(self) -> Json | None:
         if self.contract_mode != "strict":
             return None
-        path = self.folder / "measurement" / CONTRACT
-        body: Json = json.loads(path.read_text(encoding="utf-8"))
+        body: Json = load_json(self.folder / "measurement" / CONTRACT)
         return body
 
     def attentions(self) -> list[str]:
@@ -156,10 +138,6 @@ class DrawnBundle(CountsBundle):
 def _least_records(configuration: RunConfiguration) -> int | None:
     path = configuration.input.contract
     return load_contract(Path(path)).min_rows if path else None
-
-
-def ledger_facts(bundle: Bundle) -> LedgerFacts:
-    return LedgerFacts.of(json.loads((bundle.folder / ACCOUNT).read_text(encoding="utf-8")))
 
 
 class RoundedBundle(CountsBundle):
@@ -183,8 +161,7 @@ class RoundedBundle(CountsBundle):
 
     def synthesis_seed(self) -> int:
         """A seed that follows from the rounded counts and a secret."""
-        text = (self.folder / "aggregates" / "seed.json").read_text(encoding="utf-8")
-        return int(json.loads(text)["synthesis"])
+        return int(load_json(self.folder / "aggregates" / "seed.json")["synthesis"])
 
     def statement(self, configuration: RunConfiguration, reported: Aggregates) -> Json:
         synthesis, schema = configuration.synthesis, self.schema()

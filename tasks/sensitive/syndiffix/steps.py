@@ -1,9 +1,7 @@
 """SynDiffix's steps on raw data: typed table, dependence, clusters, rows of a cluster, one table.
 
-All that they store is in ``sensitive/``. The table leaves it only stitched and shuffled, and nothing else of
-the trees does (`hand_over_tables`; see `tasks.public.bundles` for what lies there). A step is given what its
-result depends on and nothing else, so that another subset of the same table's columns finds what was
-made before.
+Only the table leaves ``sensitive/``, stitched and shuffled (`hand_over_tables`). A step is given what its
+result depends on alone, so that another subset of the same table's columns finds what was made before.
 """
 
 import json
@@ -182,16 +180,11 @@ def hand_over_tables(
 
 
 class TableEvaluation(Model):
-    """What of a run's configuration the evaluation depends on.
+    """What of a run's configuration the evaluation depends on."""
 
-    Attributes:
-        bins: public edges by numeric column.
-        report: what the page calls things; the owner's page does so, too.
-    """
-
-    bins: dict[str, tuple[float, ...]]
+    bins: dict[str, tuple[float, ...]]  # public edges by numeric column
     prefix: str
-    report: Report = Report()
+    report: Report = Report()  # what the release's page calls things, and the owner's does, too
 
 
 @step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
@@ -204,7 +197,7 @@ def evaluate_tables(
 ) -> None:
     """Total variation of every column and pair, of one table and those of single questions; the owner's page.
 
-    The table is the raw one, typed; ``answers`` are those of single questions, if there are any.
+    The table is the raw one, typed.
     """
     from tasks.core.navigation.owner_page import (
         OwnerNames,

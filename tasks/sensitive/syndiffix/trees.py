@@ -1,10 +1,7 @@
 """Between SynDiffix's steps and the core: stored tables in, a `Synthesizer` out; trees and rows stored.
 
-The trees of a table's columns are grown once: a step that needs some of them finds those that an earlier step
-grew in this process, or any run of the same table and settings. They are the same if it does not, as a tree
-follows from its own columns alone. So workers may grow them elsewhere, and this process finds what they grew.
-
-Dependences are stored for one selection, and by pairs, so that any later selection can use them.
+A tree follows from its own columns alone. So a step finds those that an earlier step, a worker elsewhere, or
+any run of the same table and settings grew. Dependences are stored by pairs, for any later selection.
 
 <workspace>/sensitive/<dataset>/trees/<keyed hash>/             of the newest table, settings and code alone
 <workspace>/sensitive/<dataset>/dependence/<keyed hash>.json    one for each table, way of measuring and code
@@ -50,9 +47,7 @@ class Origin(Model):
     """What trees follow from, beside their columns and settings.
 
     Attributes:
-        dataset: whose salt is used.
-        salt: a keyed hash of it, which is all that a step may be given: the salt itself is read where it is
-            used, and is no parameter.
+        salt: a keyed hash of the dataset's, which is all that a step may be given.
     """
 
     dataset: str
@@ -61,7 +56,7 @@ class Origin(Model):
 
     @classmethod
     def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...], table: PublicTable) -> "Origin":
-        """Of a dataset and what is public of its table; its salt is made where it has none."""
+        """Of a dataset, whose salt is made where it has none."""
         require_apart(user_ledger_place(), workspace.root)
         salt = dataset_salt(dataset, table).hex()
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
@@ -94,17 +89,12 @@ class _Held:
     synthesizer: Synthesizer
     basis: StitchingBasis | None = None
 
-    def has_exactly(self, columns: tuple[str, ...]) -> bool:
-        return self._names == columns
-
-    def has(self, columns: tuple[str, ...]) -> bool:
-        return tuple(name for name in self._names if name in columns) == columns
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.synthesizer.columns)
+    def has(self, columns: tuple[str, ...], *, exactly: bool) -> bool:
+        names = (column.name for column in self.synthesizer.columns)
+        return tuple(name for name in names if exactly or name in columns) == columns
 
 
+#: At most one: one table's trees are enough to hold.
 _held: list[_Held] = []
 
 
@@ -168,13 +158,11 @@ class Trees:
         )
 
     def _found(self, *, exactly: bool) -> _Held:
-        """What is held and fits, else new trees in its place: one table's are enough to hold."""
         columns, settings = self._part.columns, self._part.settings
         key = (self._workspace.root, self._table.sha256, self._part.origin)
         for held in _held:
             same = settings in (held.settings, held.settings.for_trees(columns))
-            fits = held.has_exactly(columns) if exactly else held.has(columns)
-            if held.key == key and same and fits:
+            if held.key == key and same and held.has(columns, exactly=exactly):
                 return held
         release_trees()
         new = _Held(key, settings, self._new())

@@ -19,9 +19,9 @@ from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling.gaussian_tables import GUARD_BITS
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.errors import ParameterError
-from tasks.core.statement.differential_privacy.statement import CapFacts, RunChoices, accounted_statement
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.differential_privacy.words import LengthsWords
-from tests.oracles.releases import ledger_facts, release
+from tests.oracles.releases import cap_facts, ledger_facts, release
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def stated(**changes):
 
 
 def test_the_released_statement_says_it_first():
-    body = stated(unit="row", cap=CapFacts(60.0, 1e-5, 1e-6, 30.0))
+    body = stated(unit="row", cap=cap_facts(60.0, 1e-5, 1e-6, 30.0))
     assert len(body["attention"]) == 3
     heading, said = LengthsWords(body).topics()[0]
     assert heading == "Attention" and len(said) == 3

@@ -313,7 +313,7 @@ def test_a_measurement_that_was_kept_before_the_session_died_is_used(
 def test_a_role_without_durable_commits_gets_them_in_our_sessions(place: Database) -> None:
     lazy = Database(f"{place.address}?options=-csynchronous_commit%3Doff")
     store = PostgresqlStore(lazy)
-    with store._sessions.current() as connection:
+    with store.current() as connection:
         row = connection.execute("show synchronous_commit").fetchone()
     assert row == {"synchronous_commit": "on"}
 

@@ -244,11 +244,6 @@ def test_counts_that_are_not_rounded_are_refused(spoil):
     assert "13" not in str(raised.value)
 
 
-def test_an_unknown_mode_is_refused():
-    with pytest.raises(InternalError, match="known mode"):
-        stated(synthesis_mode="guessed")
-
-
 def test_nothing_reported_is_a_statement_too():
     aggregates, _ = rounded()
     nothing = dataclasses.replace(

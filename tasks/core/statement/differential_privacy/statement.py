@@ -2,16 +2,14 @@
 
 It is written to be checked line by line: every constant of the mechanism, every level's noise, threshold
 and error bar, the formulas that join them, the whole account of the dataset, and what is *not* covered.
-Everything in it is a function of the measurement, the ledger and public configuration, so it may be
-published as it stands. `tasks.core.statement.differential_privacy.words` says the same in plain words.
+`words` says the same in plain words.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
 
 from tasks.core.arrays import Json
 from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
@@ -37,36 +35,17 @@ AnyMeasurement = Measurement | WorkloadMeasurement
 
 
 @dataclass(frozen=True)
-class CapFacts:
-    """What releases together may cost: epsilon and delta, the part D of delta for thresholds, and B^2."""
-
-    epsilon: float
-    delta: float
-    threshold_delta: float
-    mu_squared: float
-
-
-@dataclass(frozen=True)
-class ChargeFacts:
-    """What each of so many releases was charged."""
-
-    releases: int
-    mu_squared: float
-    threshold_delta: float
-
-
-@dataclass(frozen=True)
 class LedgerFacts:
     """What the ledger knows of a dataset just after one release was committed; all of it public.
 
     Attributes:
-        unit: ``subject`` or ``row``.
-        population: whose data these are, in words; may be empty.
         scope: where this ledger counts, as a noun phrase such as "one ledger per user of one machine".
-        cap: what all releases together may cost: the widest caps that were ever in force.
+        cap: what all releases together may cost: the widest caps that were ever in force, each with
+            ``epsilon``, ``delta``, the part ``threshold_delta`` of it and ``mu_squared``.
+        charges: with how many ``releases`` were charged this ``mu_squared`` and ``threshold_delta``.
         threshold_delta_spent: 1 - prod(1 - delta_t) over them.
         policy: on unchanged tables when this release was drawn: ``draw`` or ``skip``.
-        policies: from which vintage on which policy held, of these settings and of all others of the
+        policies: which policy held from which vintage on, of these settings and of all others of the
             dataset; none where it was always ``draw``.
         stopped_runs: of the dataset, or of its tables under another name, by a strict contract, until then.
         unread_runs: until then whose table could not be read as declared.
@@ -77,45 +56,30 @@ class LedgerFacts:
     population: str
     vintage: str
     scope: str
-    cap: CapFacts
-    cap_in_force: CapFacts
-    charges: tuple[ChargeFacts, ...]
+    cap: Mapping[str, float]
+    cap_in_force: Mapping[str, float]
+    charges: Sequence[Mapping[str, float]]
     mu_squared_spent: float
     threshold_delta_spent: float
     epsilon_spent: float
-    this_release: ChargeFacts
+    this_release: Mapping[str, float]
     remaining_releases: int
     head: str
     policy: str = DRAW
-    policies: tuple[tuple[str, str], ...] = ()
+    policies: Sequence[tuple[str, str]] = ()
     stopped_runs: int = 0
     stopping_contracts: int = 0
     unread_runs: int = 0
 
     def to_json(self) -> Json:
-        """What `of` reads back; a field that is its default is not written."""
+        """What the constructor takes; a field that is its default is not written."""
         defaults = {each.name: each.default for each in fields(self)}
         return {name: value for name, value in asdict(self).items() if value != defaults[name]}
 
     @property
     def releases(self) -> int:
         """How many releases were charged, this one and lost ones included."""
-        return sum(charge.releases for charge in self.charges)
-
-    @classmethod
-    def of(cls, body: Json) -> "LedgerFacts":
-        """What `to_json` made of it, read back.
-
-        Raises:
-            TypeError, KeyError: it is not that.
-        """
-        read: dict[str, Any] = dict(body)
-        caps = {name: CapFacts(**read[name]) for name in ("cap", "cap_in_force")}
-        charges = tuple(ChargeFacts(**charge) for charge in read["charges"])
-        read |= caps | {"charges": charges, "this_release": ChargeFacts(**read["this_release"])}
-        return cls(
-            **read | {"policies": tuple((policy, since) for policy, since in read.get("policies", ()))}
-        )
+        return sum(int(charge["releases"]) for charge in self.charges)
 
 
 @dataclass(frozen=True)
@@ -125,10 +89,8 @@ class RunChoices:
     Attributes:
         strict_contract: SHA-256 of the contract that a table had to keep, or the run was stopped (R2);
             None where no contract could stop it.
-        unused_keys: configuration keys that were accepted and have no effect.
         measurement_sha256: what the ledger's commit records; empty where it is not known.
         contract_sha256: of the data contract's file, whatever its mode; empty where there is none.
-        skips_unchanged: whether the configuration makes no release of a table that is what it was.
         drafted_from_table: whether what is declared of the table was drafted by looking at it.
         least_records: how many records the data contract promises; None: nobody promised any.
     """
@@ -174,7 +136,7 @@ def accounted_statement(
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
         # What a reader must know before anything else.
-        "attention": cautions(claim) + cap_cautions(ledger.cap.epsilon, ledger.cap.delta),
+        "attention": cautions(claim) + cap_cautions(ledger.cap["epsilon"], ledger.cap["delta"]),
         "guarantee": _guarantee(measurement, draw, ledger.unit) if measurement.private else None,
         "columns": draw.columns(_columns(measurement)),
         "prepared": preparation_paragraph(measurement.schema, filled=measurement.never_empty),
@@ -322,7 +284,7 @@ def _disclosed_uniques(measurement: AnyMeasurement, count: Json, ledger: LedgerF
         "how": _TEXT.say("claim.disclosed_uniques"),
         "per_release": subjects * measurement.threshold_delta,
         "all_releases": subjects * ledger.threshold_delta_spent,
-        "at_cap": subjects * ledger.cap.threshold_delta,
+        "at_cap": subjects * ledger.cap["threshold_delta"],
         "releases": ledger.releases,
     }
 
@@ -330,18 +292,10 @@ def _disclosed_uniques(measurement: AnyMeasurement, count: Json, ledger: LedgerF
 def _ledger(ledger: LedgerFacts) -> Json:
     return {
         "scope": ledger.scope,
-        "epsilon_cap": ledger.cap.epsilon,
-        "delta_cap": ledger.cap.delta,
-        "delta_threshold_cap": ledger.cap.threshold_delta,
-        "mu_squared_cap": ledger.cap.mu_squared,
-        "in_force": {
-            "epsilon": ledger.cap_in_force.epsilon,
-            "delta": ledger.cap_in_force.delta,
-            "delta_threshold": ledger.cap_in_force.threshold_delta,
-            "mu_squared": ledger.cap_in_force.mu_squared,
-        },
-        "charges": [_charge(charge) for charge in ledger.charges],
-        "this_release": _charge(ledger.this_release),
+        **{f"{name}_cap": value for name, value in _stated(ledger.cap).items()},
+        "in_force": _stated(ledger.cap_in_force),
+        "charges": [_stated(charge) for charge in ledger.charges],
+        "this_release": _stated(ledger.this_release),
         "mu_squared_spent": ledger.mu_squared_spent,
         "delta_threshold_spent": ledger.threshold_delta_spent,
         "epsilon_spent": ledger.epsilon_spent,
@@ -352,12 +306,9 @@ def _ledger(ledger: LedgerFacts) -> Json:
     }
 
 
-def _charge(charge: ChargeFacts) -> Json:
-    return {
-        "releases": charge.releases,
-        "mu_squared": charge.mu_squared,
-        "delta_threshold": charge.threshold_delta,
-    }
+def _stated(figures: Mapping[str, float]) -> Json:
+    """A cap or a charge under the statement's names."""
+    return {"delta_threshold" if name == "threshold_delta" else name: figures[name] for name in figures}
 
 
 def survival_curve(scale: float, threshold: int | None, true_counts: Sequence[int]) -> list[float]:

@@ -1,6 +1,0 @@
-select
-    seq,
-    body,
-    sha256
-from entries
-order by seq
