@@ -39,6 +39,7 @@ from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
 from tasks.sensitive.contract_check import judge_contract
+from tasks.sensitive.evaluate import UtilitySettings, measure_worth
 from tasks.sensitive.hand_over import list_recorded_heads
 from tasks.sensitive.read import locate_table, report_dropped_cells
 from tasks.sensitive.record import compare_with_last, keep_configuration
@@ -58,7 +59,6 @@ from tasks.sensitive.syndiffix.steps import (
 )
 from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
 from tasks.sensitive.unchanged import PlannedOutput, find_equal_output, record_output
-from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 _BOTH_REGIMES = (

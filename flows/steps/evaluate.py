@@ -8,8 +8,7 @@ from flows.steps.measure import SensitiveTables, count_step
 from tasks.configuration.model import RunConfiguration
 from tasks.public.release_files import BuiltCounts
 from tasks.sensitive.account import note_unread_table
-from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
-from tasks.sensitive.utility import UtilitySettings, measure_worth
+from tasks.sensitive.evaluate import EvaluationSettings, UtilitySettings, evaluate_against_raw, measure_worth
 from tasks.storage import StoredTable
 
 

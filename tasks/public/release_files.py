@@ -1,13 +1,13 @@
 """The files of a release: what was built goes in, a folder of files with the manifest's entries comes out."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
-from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, read_all_ranges
+from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.aggregates.interchange import (
     write_aggregates_json,
     write_estimates_parquet,
@@ -39,7 +39,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.statement.released_json import EXPECTATION_KEYS, LINEAGE_KEYS, check_released_json
 from tasks.core.stored_files import file_sha256
 from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
-from tasks.core.synthesis.records import AnySynthetic, open_synthetic_records
+from tasks.core.synthesis.records import open_synthetic_records
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
@@ -145,29 +145,42 @@ class BuiltCounts(HoldsResults):
     def _write_counts(
         self, workspace: Workspace, bundle: CountsBundle, prefix: str, folder: Path
     ) -> dict[str, int]:
+        """Write the reportable aggregates, with the ranges of their counts where there are any."""
         rows: dict[str, int] = {}
-        aggregates = read_aggregates(workspace.path(self.aggregates))
+        stored = workspace.path(self.aggregates)
+        aggregates = read_aggregates(stored)
         drawn = bundle.drawn()
         if isinstance(drawn, WorkloadMeasurement):
             name = f"{prefix}_noisy_tables.parquet"
             rows[name] = write_noisy_tables(drawn, folder / name)
-        for name, write_counts in _count_writers(workspace.path(self.aggregates), aggregates).items():
-            write_counts(aggregates, bundle.schema(), folder / f"{prefix}_{name}")
-            rows[f"{prefix}_{name}"] = sum(len(counts) for counts in aggregates.counts)
-        return rows
+        text, table, document = (folder / f"{prefix}_{name}" for name in _COUNTS)
+        if ranges := read_all_ranges(stored, aggregates.reporting_length):
+            write_estimates_tsv(aggregates, ranges, text)
+            write_estimates_parquet(aggregates, ranges, table)
+        else:
+            write_reportable_tsv(aggregates, text)
+            write_reportable_parquet(aggregates, table)
+        write_aggregates_json(aggregates, bundle.schema(), document, protected=True)
+        counted = sum(len(counts) for counts in aggregates.counts)
+        return rows | dict.fromkeys((path.name for path in (text, table, document)), counted)
 
     def _write_records(
         self, workspace: Workspace, bundle: CountsBundle, configuration: RunConfiguration, folder: Path
     ) -> dict[str, int]:
-        prefix, rows = configuration.prefix, {}
+        rows: dict[str, int] = {}
+        wide, long, condensed = (folder / f"{configuration.prefix}_{name}" for name in _RECORDS)
         if self.records is not None:
             records = open_synthetic_records(workspace.path(self.records))
-            for name in ("synthetic_microdata.tsv", *(_FORMS[form] for form in configuration.output_forms)):
-                _RECORDS[name](records, bundle.schema(), folder / f"{prefix}_{name}")
-                rows[f"{prefix}_{name}"] = records.number_of_records
+            write_wide_tsv(records, wide)
+            if "long" in configuration.output_forms:
+                write_long_tsv(records, long)
+            if "condensed" in configuration.output_forms:
+                write_condensed_tsv(records, bundle.schema(), condensed)
+            written = (path.name for path in (wide, long, condensed) if path.exists())
+            rows = dict.fromkeys(written, records.number_of_records)
         if self.recounted is not None:
             counted = read_aggregates(workspace.path(self.recounted))
-            name = f"{prefix}_synthetic_aggregates.tsv"
+            name = f"{configuration.prefix}_synthetic_aggregates.tsv"
             write_reportable_tsv(counted, folder / name, "count")
             rows[name] = sum(len(counts) for counts in counted.counts)
         return rows
@@ -201,35 +214,16 @@ def copy_written_files(written: Path, folder: Path) -> list[Json]:
     return entries
 
 
-_WriteCounts = Callable[[Aggregates, Schema, Path], None]
-
-_COUNTS: dict[str, _WriteCounts] = {
-    "reportable_aggregates.tsv": lambda found, schema, path: write_reportable_tsv(found, path),
-    "reportable_aggregates.parquet": lambda found, schema, path: write_reportable_parquet(found, path),
-    "reportable_aggregated_data.json": lambda found, schema, path: write_aggregates_json(
-        found, schema, path, protected=True
-    ),
-}
-
-
-def _count_writers(folder: Path, aggregates: Aggregates) -> dict[str, _WriteCounts]:
-    ranges = read_all_ranges(folder, aggregates.reporting_length)
-    if not ranges:
-        return _COUNTS
-    return _COUNTS | {
-        "reportable_aggregates.tsv": lambda found, schema, path: write_estimates_tsv(found, ranges, path),
-        "reportable_aggregates.parquet": lambda found, schema, path: write_estimates_parquet(
-            found, ranges, path
-        ),
-    }
-
-
-_RECORDS: dict[str, Callable[[AnySynthetic, Schema, Path], None]] = {
-    "synthetic_microdata.tsv": lambda records, schema, path: write_wide_tsv(records, path),
-    "synthetic_microdata_long.tsv": lambda records, schema, path: write_long_tsv(records, path),
-    "synthetic_microdata_condensed.tsv": write_condensed_tsv,
-}
-_FORMS = {form: f"synthetic_microdata_{form}.tsv" for form in ("long", "condensed")}
+_COUNTS = (
+    "reportable_aggregates.tsv",
+    "reportable_aggregates.parquet",
+    "reportable_aggregated_data.json",
+)
+_RECORDS = (
+    "synthetic_microdata.tsv",
+    "synthetic_microdata_long.tsv",
+    "synthetic_microdata_condensed.tsv",
+)
 
 PUBLIC = "public configuration"
 STATIC = "nothing: it holds no data and is the same in every release"
