@@ -1,8 +1,8 @@
 """The statement of a release under k-anonymity: public facts and reported counts in, JSON and sentences out.
 
 Each sentence is a consequence of how counts are rounded (S2.2), of the mode's invariants (S4.1 to S4.4), or
-of what a data contract did to the table; tests build the table that shows each attack. *Record* is what one
-unit contributes: all rows of a subject, or one row.
+of what a data contract did to the table. *Record* is what one unit contributes: all rows of a subject, or one
+row.
 """
 
 from dataclasses import dataclass

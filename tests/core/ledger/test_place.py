@@ -46,18 +46,13 @@ def test_everything_in_it_is_closed_to_others(tmp_path: Path) -> None:
     assert _mode(folder / "ledger.sqlite") == 0o600
 
 
-@pytest.mark.parametrize("mode", [0o750, 0o701, 0o777])
-def test_a_folder_that_others_may_open_is_refused(tmp_path: Path, mode: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "mode", "advice"), [("", 0o750, "700"), ("", 0o701, "700"), ("ledger.sqlite", 0o640, "600")]
+)
+def test_what_others_may_open_is_refused(tmp_path: Path, name: str, mode: int, advice: str) -> None:
     open_ledger(tmp_path / "ledger")
-    (tmp_path / "ledger").chmod(mode)
-    with pytest.raises(LedgerError, match="chmod 700"):
-        open_ledger(tmp_path / "ledger")
-
-
-def test_a_file_that_others_may_open_is_refused(tmp_path: Path) -> None:
-    open_ledger(tmp_path / "ledger")
-    (tmp_path / "ledger" / "ledger.sqlite").chmod(0o640)
-    with pytest.raises(LedgerError, match="chmod 600"):
+    (tmp_path / "ledger" / name).chmod(mode)
+    with pytest.raises(LedgerError, match=f"chmod {advice}"):
         open_ledger(tmp_path / "ledger")
 
 

@@ -9,7 +9,6 @@ import jsonschema
 import pytest
 import yaml
 
-from tasks.core.errors import InternalError
 from tasks.core.metadata.registry import registry_yaml
 from tasks.core.metadata.release_facts import Publication
 from tests.oracles.described import SAID, described
@@ -49,12 +48,6 @@ def test_it_holds_against_the_schema(
     unsaid = {"basic.intended_use", "basic.data_product_region", "basic.data_product_sector"}
     unsaid.add("deployment_model.data_source_type")
     assert empty == (set() if said == SAID else unsaid)
-
-
-@pytest.mark.parametrize("protection", ["k_anonymity", "syndiffix"])
-def test_a_release_that_is_not_differentially_private_has_none(protection: str, tmp_path: Path) -> None:
-    with pytest.raises(InternalError, match="differentially private"):
-        entry(protection, tmp_path)
 
 
 def test_what_nobody_said_is_empty_and_named(tmp_path: Path) -> None:

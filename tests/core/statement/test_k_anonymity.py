@@ -1,13 +1,11 @@
 """The privacy statement under k-anonymity: what each mode promises, what none does, and nothing read off."""
 
 import dataclasses
-import itertools
 import json
 
 import numpy as np
 import pytest
 
-from tasks.core.aggregates.protection import round_down
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.k_anonymity import RoundedWords, anonymity_statement
@@ -257,48 +255,3 @@ def test_nothing_reported_is_a_statement_too():
         "No combination is reported."
         in RoundedWords(anonymity_statement(facts(), nothing, "abc")).sentences()
     )
-
-
-def published(counts, resolution):
-    """Counts by combination, rounded down; what is 0 is left out."""
-    floors = {name: round_down(count, resolution) for name, count in counts.items()}
-    return {name: floor for name, floor in floors.items() if floor}
-
-
-def consistent(release, names, resolution):
-    """All true counts of ``names`` that would have been published like this, in a complete column."""
-    found = []
-    ranges = [range(release.get(n, 0), release.get(n, 0) + resolution) for n in names]
-    for counts in itertools.product(*ranges):
-        if round_down(sum(counts), resolution) == release["group"]:
-            found.append(dict(zip(names, counts, strict=True)))
-    return found
-
-
-def test_adding_up_pins_a_suppressed_combination_of_one_record():
-    """k = 2: a group of 4, 3 of whom hold x; the one who holds y is not reported, and is found."""
-    release = published({"group": 4, "x": 3, "y": 1}, 2)
-    assert release == {"group": 4, "x": 2}
-    assert consistent(release, ["x", "y"], 2) == [{"x": 3, "y": 1}]
-
-
-def test_who_knows_all_others_reads_off_the_last_where_they_are_one_short_of_a_step():
-    for others in range(40):
-        without, with_target = (published({"a": n}, 10).get("a") for n in (others, others + 1))
-        assert (without != with_target) == (others % 10 == 9)
-
-
-def test_two_resolutions_of_one_table_can_leave_one_count():
-    wide, narrow = round_down(20, 10), round_down(20, 7)
-    assert set(range(wide, wide + 10)) & set(range(narrow, narrow + 7)) == {20}
-
-
-def test_who_lacks_a_value_is_narrowed_down_by_subtraction():
-    """k = 2: of 4, 3 have a value in the column; that one has none follows."""
-    release = published({"group": 4, "x": 3}, 2)
-    lacking = {
-        group - x
-        for group in range(release["group"], release["group"] + 2)
-        for x in range(release["x"], release["x"] + 2)
-    }
-    assert min(lacking) == 1
