@@ -11,11 +11,12 @@ Each noise word drawn is a line in the log. Prints the measurement's folder and 
 import multiprocessing
 import os
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from pathlib import Path
 
@@ -60,6 +61,15 @@ def stored_measurement(ledger: Ledger, name: ReleaseName) -> Path | None:
     """The folder of a committed release's measurement, verified; None where there is none."""
     latest = ledger.account(name.dataset).latest(name)
     return ledger.committed_folder(latest) if latest is not None and latest.phase == "commit" else None
+
+
+def edit_file(folder: Path, *statements: str) -> None:
+    """As somebody with the ledger's file in hand would: triggers are set aside."""
+    with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection, connection:
+        for trigger in ("entries_are_never_changed", "entries_are_never_deleted"):
+            connection.execute(f"drop trigger if exists {trigger}")
+        for statement in statements:
+            connection.execute(statement)
 
 
 class Run:

@@ -86,10 +86,7 @@ def test_without_a_plan_the_registering_line_says_what_happens_to_the_second_rel
     line = re.search(r"marginalia (ledger .*'\.\.\.')", said)
     assert line is not None
     assert command.main(shlex.split(line[1])) == 0
-    assert (
-        open_ledger().account("people").remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
-        == 12
-    )
+    assert remaining_runs(charge) == 12
 
 
 def test_a_changed_plan_raises_no_cap_that_is_in_force(

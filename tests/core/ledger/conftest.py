@@ -19,12 +19,7 @@ def places(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     if request.param == "folder":
         return lambda name: tmp_path / name
     server = request.getfixturevalue("postgresql")
-
-    def database(name: str) -> Database:
-        """A database of its own, the same for the same name."""
-        return Database(server.of_test(tmp_path, name))
-
-    return database
+    return lambda name: Database(server.of_test(tmp_path, name))
 
 
 @pytest.fixture

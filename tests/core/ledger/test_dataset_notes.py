@@ -13,7 +13,7 @@ from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Place
 from tasks.core.ledger.tables import PublicTable
 from tests.oracles.drawing import write_measurement
-from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, release
+from tests.oracles.ledger_runs import DATASET, charged, edit_file, gdp_charge, release
 
 TABLE = PublicTable(Path("a.csv"), ("person", "town"), ("town",))
 OTHER = PublicTable(Path("b.csv"), ("x", "y"), ("y",))
@@ -64,12 +64,8 @@ def test_stops_of_the_same_table_under_another_name_are_counted_unless_its_peopl
 
 
 def test_a_stop_that_is_taken_out_breaks_the_chain(tmp_path: Path) -> None:
-    import sqlite3
-
     ledger = open_ledger(tmp_path / "ledger")
     ledger.note_stop(DATASET, "1", BROKEN, "a" * 64, TABLE)
-    with sqlite3.connect(tmp_path / "ledger" / "ledger.sqlite") as connection:
-        connection.execute("drop trigger entries_are_never_deleted")
-        connection.execute("delete from entries where seq = 2")
+    edit_file(tmp_path / "ledger", "delete from entries where seq = 2")
     with pytest.raises(LedgerError, match="cut short"):
         open_ledger(tmp_path / "ledger").stops(DATASET)

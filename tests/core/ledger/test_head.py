@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import shutil
-import sqlite3
 import stat
 import threading
 from pathlib import Path
@@ -17,7 +16,7 @@ from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.sqlite import SqliteStore
 from tests.oracles.drawing import must_not_draw, write_measurement
-from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release
+from tests.oracles.ledger_runs import DATASET, edit_file, gdp_charge, ledger_for, release
 
 
 @pytest.fixture
@@ -36,11 +35,7 @@ def home(ledger: Ledger) -> Path:
 
 def cut(folder: Path, last: int) -> None:
     """Take out all entries after the last one that is to stay."""
-    connection = sqlite3.connect(folder / "ledger.sqlite")
-    connection.execute("drop trigger entries_are_never_deleted")
-    connection.execute("delete from entries where seq > ?", (last,))
-    connection.commit()
-    connection.close()
+    edit_file(folder, f"delete from entries where seq > {last}")
 
 
 @pytest.mark.parametrize("left", [5, 2, 1])

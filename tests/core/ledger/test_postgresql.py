@@ -22,7 +22,6 @@ from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Database, ledger_place
 from tasks.core.ledger.postgresql import PostgresqlStore
 from tasks.core.ledger.salts import salt_of
-from tests.core.ledger.conftest import Places
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
 from tests.postgresql import PostgreSQL
@@ -33,22 +32,9 @@ SECRET = "s3cret-canary"
 
 
 @pytest.fixture
-def places(
-    postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], Database]:
+def place(postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-
-    def database(name: str) -> Database:
-        return Database(postgresql.of_test(tmp_path, name))
-
-    return database
-
-
-@pytest.fixture
-def place(places: Places) -> Database:
-    place = places("ledger")
-    assert isinstance(place, Database)
-    return place
+    return Database(postgresql.of_test(tmp_path, "ledger"))
 
 
 @pytest.fixture

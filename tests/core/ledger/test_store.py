@@ -21,7 +21,7 @@ from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.sqlite import SqliteStore
 from tests.oracles.drawing import must_not_draw, write_measurement
-from tests.oracles.ledger_runs import DATASET, ROOT, charged, gdp_charge, ledger_for, release
+from tests.oracles.ledger_runs import DATASET, ROOT, charged, edit_file, gdp_charge, ledger_for, release
 
 
 @pytest.fixture
@@ -34,17 +34,6 @@ def ledger(tmp_path: Path) -> Ledger:
 def folder_of(ledger: Ledger) -> Path:
     assert isinstance(ledger.store, SqliteStore)
     return ledger.store.folder
-
-
-def _edit(ledger: Ledger, *statements: str) -> None:
-    """As somebody with the file in hand would."""
-    connection = sqlite3.connect(folder_of(ledger) / "ledger.sqlite")
-    for trigger in ("entries_are_never_changed", "entries_are_never_deleted"):
-        connection.execute(f"drop trigger {trigger}")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
 
 
 def _is_refused(ledger: Ledger) -> None:
@@ -75,14 +64,16 @@ def _is_refused(ledger: Ledger) -> None:
     ],
 )
 def test_p6_a_tampered_entry_is_detected(ledger: Ledger, statement: str) -> None:
-    _edit(ledger, statement)
+    edit_file(folder_of(ledger), statement)
     _is_refused(ledger)
 
 
 def test_p6_an_entry_rewritten_with_its_own_hash_breaks_the_next(ledger: Ledger) -> None:
     body = dict(ledger.store.entries()[2].body) | {"mu2": "0.001"}
     text = canonical(body)
-    _edit(ledger, f"update entries set body = '{text}', sha256 = '{sha256_of(text)}' where seq = 3")
+    edit_file(
+        folder_of(ledger), f"update entries set body = '{text}', sha256 = '{sha256_of(text)}' where seq = 3"
+    )
     _is_refused(ledger)
 
 
@@ -108,7 +99,7 @@ def test_another_ledgers_head_is_refused(ledger: Ledger, tmp_path: Path) -> None
 
 def test_a_chain_cut_before_a_stored_measurement_is_detected_without_a_recorded_head(ledger: Ledger) -> None:
     last = ledger.store.entries()[1]
-    _edit(ledger, "delete from entries where seq >= 3")
+    edit_file(folder_of(ledger), "delete from entries where seq >= 3")
     head = {"seq": last.seq, "sha256": last.sha256}
     (folder_of(ledger) / "head.json").write_text(json.dumps(head))
     with pytest.raises(LedgerError, match="none of its entries names"):
