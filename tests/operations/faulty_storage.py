@@ -13,10 +13,9 @@ _REFUSAL = b"<Error><Code>SlowDown</Code><Message>Reduce your request rate, zqxs
 
 
 class FaultyStorage:
-    """A server between a client and S3's protocol.
+    """A server between a client and S3's protocol, which is at a host and port.
 
     Attributes:
-        address: what the client is told.
         seconds: how long each answer is held back.
         refuses: whether each answer is "503 Slow Down".
         refusals: how many of the next answers are.
@@ -24,7 +23,6 @@ class FaultyStorage:
     """
 
     def __init__(self, host: str, port: int) -> None:
-        """Args: host, port: of the server that holds what is stored."""
         self.seconds, self.refuses, self.asked, self.refusals = 0.0, False, 0, 0
         faulty = self
 
@@ -67,8 +65,16 @@ class FaultyStorage:
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
+    def credentials(self, key: str = "key", secret: str = "secret") -> dict[str, str]:
+        """What a client's environment must hold."""
+        return {
+            "AWS_ENDPOINT_URL": self.address,
+            "AWS_ACCESS_KEY_ID": key,
+            "AWS_SECRET_ACCESS_KEY": secret,
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+
     def close(self) -> None:
-        """End it."""
         self._server.shutdown()
 
 

@@ -11,8 +11,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,10 @@ ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 
 
 class Installation:
-    """A server, a worker and what they keep, below one folder.
-
-    Attributes:
-        folder: of all that is kept.
-        api: address of the server's API.
-    """
+    """A server, a worker and what they keep, below one folder."""
 
     def __init__(self, folder: Path, database: str = "", **environment: str) -> None:
-        """Args: folder: a new one. database: of the server; empty: SQLite. environment: of all processes."""
+        """Args: database: of the server; empty: SQLite. environment: of all processes."""
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         with socket.socket() as probe:
@@ -68,18 +63,15 @@ class Installation:
         self._worker: subprocess.Popen[bytes] | None = None
 
     def start_server(self) -> None:
-        """Start the server and wait until it answers."""
         self._server = self._spawn(
             "server", "server", "start", "--host", "127.0.0.1", "--port", str(self._port)
         )
         awaited(self._answers, "the server answers")
 
     def start_worker(self, **environment: str) -> None:
-        """Start a worker. Args: environment: of this one alone."""
         self._worker = self._spawn("worker", "worker", "start", "--pool", POOL, **environment)
 
     def need_worker(self) -> None:
-        """Start a worker if there is none."""
         if self._worker is None or self._worker.poll() is not None:
             self.start_worker()
 
@@ -89,7 +81,6 @@ class Installation:
         return lambda: _kill(other)
 
     def stop_server(self) -> None:
-        """Kill the server."""
         _kill(self._server)
 
     def kill_worker(self) -> None:
@@ -105,18 +96,11 @@ class Installation:
             self._told("DELETE", f"/flow_runs/{each['id']}", None)
 
     def close(self) -> None:
-        """End everything."""
         self.kill_worker()
         self.stop_server()
 
     def command(self, *arguments: str | Path, code: int = 0, folder: Path = ROOT) -> str:
-        """Run ``marginalia``; what it said, on both streams.
-
-        Args:
-            arguments: what is typed.
-            code: the exit code that it must have.
-            folder: where it is called.
-        """
+        """Run ``marginalia`` in a folder; what it said, on both streams. Args: code: it must end with."""
         command = [Path(sys.executable).with_name("marginalia"), *map(str, arguments)]
         done = subprocess.run(
             command, cwd=folder, env=self.environment, capture_output=True, text=True, check=False
@@ -125,7 +109,7 @@ class Installation:
         return done.stdout + done.stderr
 
     def deploy(self, configuration: Path, *options: str, folder: Path = ROOT) -> str:
-        """Deploy a configuration; the deployment's id. Args: folder: where the command is called."""
+        """Deploy a configuration; the deployment's id."""
         name = configuration.stem
         told = ("deploy", configuration, "--pool", POOL, "--name", name, "--overwrite", *options)
         self.command(*told, folder=folder)
@@ -139,7 +123,6 @@ class Installation:
         return str(self.post(f"/deployments/{deployment}/create_flow_run", asked)["id"])
 
     def state(self, run: str) -> dict[str, Any]:
-        """A run's state: ``type``, ``name`` and ``message``."""
         found: dict[str, Any] = self.get(f"/flow_runs/{run}")["state"]
         return found
 
@@ -181,7 +164,6 @@ class Installation:
             return phases(dataset)
 
     def logs(self, run: str) -> list[str]:
-        """Messages of a run's log, in order."""
         asked = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC", "limit": 200}
         return [entry["message"] for entry in self.post("/logs/filter", asked)]
 
@@ -197,18 +179,15 @@ class Installation:
         return int(self.post("/events/filter", asked)["total"])
 
     def get(self, path: str) -> Any:
-        """Ask the API."""
         for _ in range(3):  # a machine under load may need a minute to answer
             with suppress(httpx.TimeoutException):
                 return httpx.get(self.api + path, timeout=60).raise_for_status().json()
         return httpx.get(self.api + path, timeout=60).raise_for_status().json()
 
     def post(self, path: str, body: object) -> Any:
-        """Tell the API."""
         return self._told("POST", path, body).json()
 
     def patch(self, path: str, body: object) -> None:
-        """Change something by the API."""
         self._told("PATCH", path, body)
 
     def put(self, path: str, body: object) -> None:
@@ -274,7 +253,6 @@ class Gate:
         return int(self._here.read_text())
 
     def open(self) -> None:
-        """Let the process go on."""
         self._go.touch()
 
 
@@ -284,6 +262,19 @@ def awaited(condition: Callable[[], object], what: str, seconds: float = SECONDS
     while not condition():
         assert time.monotonic() < deadline, f"in {seconds} s it did not happen that {what}"
         time.sleep(0.2)
+
+
+@contextmanager
+def small_disk(place: Path, size: str) -> Iterator[None]:
+    """A disk of so many bytes at a place."""
+    place.mkdir(parents=True)
+    told = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", place]
+    if os.geteuid() != 0 or subprocess.run(told, check=False).returncode:
+        pytest.skip("needs root, to mount a tmpfs")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
 
 
 def _kill(process: "subprocess.Popen[bytes] | None") -> None:

@@ -3,15 +3,12 @@
 The rows of the runbook's table "When things break"; workers that die have a file of their own.
 """
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.flows.processes import POINTS, assert_whole, configuration_file, releases, unfinished
-from tests.operations.installation import Gate, Installation, awaited
+from tests.operations.installation import Gate, Installation, awaited, small_disk
 from tests.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.operations
@@ -87,19 +84,6 @@ def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(
     assert_whole(tmp_path, "twice")
 
 
-@contextmanager
-def disk(place: Path, size: str) -> Iterator[None]:
-    """A small disk at a place."""
-    place.mkdir(parents=True)
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=False)
-    if done.returncode:
-        pytest.skip("needs to mount a tmpfs")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", place], check=True)
-
-
 @pytest.mark.needs_tmpfs
 @pytest.mark.parametrize("zone", ["sensitive", "release"])
 def test_a_full_disk_is_said_to_be_full_and_leaves_no_half_release(
@@ -109,7 +93,7 @@ def test_a_full_disk_is_said_to_be_full_and_leaves_no_half_release(
     deployment = worker.deploy(configuration_file(tmp_path, dataset=dataset))
     worker.start_worker()
     place = tmp_path / "out" / zone
-    with disk(place, "16k"):
+    with small_disk(place, "16k"):
         state = worker.ended(worker.run(deployment, vintage="2026-11"))
         assert state["type"] == "FAILED"
         assert "is full" in state["message"] or "No space left" in state["message"], state

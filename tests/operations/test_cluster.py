@@ -192,12 +192,7 @@ def test_parts_lie_in_storage_that_fails_once(
 ) -> None:
     pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
     with faulty_storage() as storage:
-        told = {
-            "AWS_ENDPOINT_URL": storage.address,
-            "AWS_ACCESS_KEY_ID": "key",
-            "AWS_SECRET_ACCESS_KEY": "secret",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
+        told = storage.credentials()
         for name, value in told.items():
             monkeypatch.setenv(name, value)
         client = boto3.client("s3")

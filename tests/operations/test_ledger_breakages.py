@@ -1,10 +1,8 @@
 """Things break under the ledger itself: what is seen, what was charged, and what the next run does."""
 
 import os
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from tasks.core.errors import LedgerError, MeasurementLost
 from tasks.core.ledger.drawing import LOST, draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Database
+from tests.operations.installation import small_disk
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, run
 from tests.postgresql import PostgreSQL, programs, running
@@ -100,28 +99,12 @@ def test_a_server_that_does_not_keep_what_it_confirms_is_refused(
             draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
 
 
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """A disk of its own, of so many bytes."""
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)], check=False
-    )
-    if mounted.returncode:
-        pytest.skip("needs to mount a tmpfs")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 @pytest.mark.needs_tmpfs
 def test_a_ledger_on_a_disk_that_fills_up_charges_nothing_twice_and_draws_nothing_twice(
     tmp_path: Path,
 ) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to mount")
-    with small_disk(tmp_path / "disk", "1m") as disk:
+    disk = tmp_path / "disk"
+    with small_disk(disk, "1m"):
         ledger = ledger_for(disk / "ledger", releases=50, epsilon=20.0)
         blocks, refused = disk / "blocks", 0
         noise: dict[str, int] = {}

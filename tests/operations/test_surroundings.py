@@ -1,4 +1,4 @@
-"""What is around a run changes or fails: storage, clock, code, the ledger's password; a scheduled purge."""
+"""What is around a run changes or fails: storage, code, the ledger's password; a schedule and a purge."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,7 @@ def storage() -> Iterator[FaultyStorage]:
 
 def bucket(storage: FaultyStorage, installation: Installation, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A client of the storage; this process and the installation's have its credentials."""
-    for name, value in (
-        ("AWS_ENDPOINT_URL", storage.address),
-        ("AWS_ACCESS_KEY_ID", "zqxkeyid78"),
-        ("AWS_SECRET_ACCESS_KEY", SECRET),
-        ("AWS_DEFAULT_REGION", "us-east-1"),
-    ):
+    for name, value in storage.credentials("zqxkeyid78", SECRET).items():
         monkeypatch.setenv(name, value)
         monkeypatch.setitem(installation.environment, name, value)
     client = boto3.client("s3")
@@ -175,6 +171,41 @@ def test_code_that_changes_between_two_runs_of_a_release_makes_another_one_from_
     awaited(lambda: any(said in line for line in worker.logs(again)), "the run's log says so")
 
 
+def prefect(worker: Installation, *arguments: str, **environment: str) -> None:
+    """Prefect's own command, with what an operator exports before `make deploy`."""
+    told = worker.environment | {"MARGINALIA_ROOT": str(ROOT), "MARGINALIA_WORK_POOL": POOL} | environment
+    command = [sys.executable, "-m", "prefect", "--no-prompt", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=told, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_scheduled_release_comes_by_itself(tmp_path: Path, worker: Installation) -> None:
+    """`monthly` with a schedule of now: the server creates the run, the worker makes the release."""
+    configuration = pipeline.prepared_anonymous(
+        tmp_path, pipeline.rows(100), dataset="scheduled", vintage=None
+    )
+    prefect(worker, "work-pool", "create", POOL, "--type", "process", "--overwrite")
+    prefect(worker, "deploy", "--prefect-file", "deployments/prefect.yaml", "--name", "monthly")
+    deployment = worker.get("/deployments/name/showcase/monthly")["id"]
+    # Later than a slow server looks for new schedules: it makes no run of a moment that has passed.
+    soon = datetime.now(UTC) + timedelta(seconds=30)
+    schedule = {
+        "schedule": {"interval": 86400, "anchor_date": soon.isoformat()},
+        "active": True,
+        "parameters": {"configuration": configuration.model_dump(mode="json"), "last": "aggregate"},
+    }
+    worker.post(f"/deployments/{deployment}/schedules", [schedule])
+    asked = {"flow_runs": {"deployment_id": {"any_": [deployment]}}, "sort": "EXPECTED_START_TIME_ASC"}
+    awaited(lambda: worker.post("/flow_runs/filter", asked), "the server creates a run")
+    worker.start_worker()
+    run = worker.post("/flow_runs/filter", asked)[0]
+    state = worker.ended(run["id"])
+    assert run["auto_scheduled"] and state["type"] == "COMPLETED", state
+    release = pipeline.latest(configuration)
+    assert release.name.startswith(run["expected_start_time"][:10])
+    assert (release / "people_reportable_aggregates.tsv").exists()
+
+
 def test_a_purge_that_a_schedule_starts_removes_what_is_too_old(tmp_path: Path, worker: Installation) -> None:
     path = configuration_file(tmp_path, dataset="purged", retention_days=30)
     deployment = worker.deploy(path)
@@ -185,15 +216,8 @@ def test_a_purge_that_a_schedule_starts_removes_what_is_too_old(tmp_path: Path, 
     assert tables
     for each in [*home.rglob("*"), home]:
         os.utime(each, (1e9, 1e9))
-    environment = worker.environment | {
-        "MARGINALIA_ROOT": str(ROOT),
-        "MARGINALIA_WORK_POOL": POOL,
-        "MARGINALIA_PRODUCTION_CONFIGURATION": str(path),
-    }
-    deploy = ["deploy", "--prefect-file", "deployments/prefect.yaml", "--name", "purge"]
-    command = [sys.executable, "-m", "prefect", "--no-prompt", *deploy]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    deploy = ("deploy", "--prefect-file", "deployments/prefect.yaml", "--name", "purge")
+    prefect(worker, *deploy, MARGINALIA_PRODUCTION_CONFIGURATION=str(path))
     purge = worker.get("/deployments/name/purge/purge")
     (schedule,) = purge["schedules"]
     assert schedule["active"] is False
