@@ -1,7 +1,7 @@
 """Errors by cause, each with the exit code that a command ends with.
 
-A message says what was required, what was given and what to do, and never carries an
-attribute value, a count read off the data, or a header that nobody declared.
+A message says what was required, what was given and what to do, and never carries an attribute value, a count
+read off the data, or a header that nobody declared.
 """
 
 

@@ -102,7 +102,6 @@ def parents_present(name: str, wanted: Mapping[str, Sequence[str]], present: Map
     """The parents of a file, by their names in a release; one that is not released by what it was made from.
 
     Args:
-        name: of the file, as in ``wanted``.
         wanted: what each is made from, where all of them are released.
 
     >>> wanted = {"counts": ["records"], "records": ["measurement"]}

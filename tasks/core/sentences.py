@@ -39,22 +39,14 @@ class Sentences:
         return replace(self, words=self.units[unit])
 
     def say(self, key: str, /, **values: str) -> str:
-        """One sentence, or a few that belong together.
-
-        Raises:
-            InternalError: there is no such sentence, or the values given are not those that it names.
-        """
+        """One sentence, or a few that belong together, with exactly the values that it names."""
         if key not in self.texts:
             raise InternalError(f"A sentence must be in its file; {key} is not.")
         self._require({key: self.texts[key]}, values)
         return self.texts[key].format(**self.words, **values)
 
     def say_each(self, section: str, /, **values: str) -> list[str]:
-        """All sentences of a section, in the order of the file; each value must be named in one of them.
-
-        Raises:
-            InternalError: the section holds none, or the values given are not those that they name.
-        """
+        """All sentences of a section, in the order of the file; each value must be named in one of them."""
         texts = {key: text for key, text in self.texts.items() if key.rpartition(".")[0] == section}
         if not texts:
             raise InternalError(f"A section must hold sentences; {section} does not.")

@@ -180,8 +180,7 @@ def _require_kept(home: Path) -> None:
 def add_erratum(place: Path, erratum: Erratum) -> Erratum:
     """Put an erratum beside a release's files, name it in the index, and mind ``latest``; once is enough.
 
-    Returns:
-        The erratum as it stands there: that of an earlier day where it was said before.
+    What is returned stands there: that of an earlier day where it was said before.
     """
     home = place.parent
     with lock_releases(home):
@@ -211,9 +210,6 @@ def require_not_withdrawn(workspace: Workspace, dataset: str, vintage: str | Non
     """Refuse to make more of a vintage all of whose releases were withdrawn.
 
     What is wrong with them would come back under another number: what was drawn for a vintage is drawn once.
-
-    Raises:
-        ParameterError: it is such a vintage.
     """
     home = workspace.release / dataset
     found = releases_of(home, vintage) if vintage else []

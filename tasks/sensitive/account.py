@@ -1,7 +1,6 @@
 """The account of a run's dataset on the run's page, and what happens as its budget runs out.
 
-All that is told is public: caps, charges, names of releases. A dataset's artifact shows its newest state, and
-the artifacts of earlier runs what it was.
+All that is told is public: caps, charges, names of releases.
 """
 
 from collections.abc import Iterator
@@ -35,9 +34,6 @@ def pause_schedules(dataset: str) -> None:
     """Pause the schedules of the deployment whose schedule started this run; say so, and what to do.
 
     A run that a person started pauses nothing: the person is there, and may have asked for another setting.
-
-    Args:
-        dataset: whose budget has run out.
     """
     if not is_scheduled():
         return
@@ -68,11 +64,8 @@ def note_unread_table(configuration: RunConfiguration, described: RunFacts) -> I
     """Note that the table, which is read within, could not be; the error goes on its way.
 
     Whether a table can be read as a dialect, an encoding or a limit of memory says is an exact fact about it.
-    Whoever may change these and run again gets one answer after the other, as by a strict contract. It is the
-    same answer where the run returns a committed release, or compares one with the table, and where nobody
-    foresaw why a step failed.
-
-    Other protections promise nothing that such an answer adds to: of them nothing is noted.
+    Whoever may change these and run again gets one answer after the other, as by a strict contract, whatever
+    the run is for and whoever foresaw why a step failed. Other protections promise nothing that this adds to.
     """
     try:
         yield

@@ -44,7 +44,6 @@ def judge_contract(
 
     Raises:
         ContractViolation: naming a file that says which rules are broken.
-        InputError: the table was changed meanwhile.
     """
     with run.resources.connect() as connection:
         judged = judge_table(connection, table.source, schema, contract)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
-from pydantic import Field
 
 from tasks.configuration.model import Report, RunConfiguration
 from tasks.configuration.sections import Model, UtilityRequest
@@ -110,27 +109,19 @@ def _write_owner_page(
 
 
 class UtilitySettings(Model):
-    """What of a run's configuration the measures depend on.
-
-    Attributes:
-        is_typed: whether the tables are SynDiffix's typed ones, or coded records.
-        bins: the typed ones' public edges by numeric column; coded records have theirs.
-    """
+    """What of a run's configuration the measures depend on."""
 
     request: UtilityRequest
     prefix: str
-    is_typed: bool = False
-    bins: dict[str, tuple[float, ...]] = Field({})
+    #: Public edges by numeric column of SynDiffix's typed tables; None of coded records, which have theirs.
+    bins: dict[str, tuple[float, ...]] | None = None
 
     @classmethod
     def of(
         cls, configuration: RunConfiguration, bins: dict[str, tuple[float, ...]] | None = None
     ) -> "UtilitySettings | None":
         request = configuration.evaluate_utility
-        if request is None:
-            return None
-        typed = bins is not None
-        return cls(request=request, prefix=configuration.prefix, is_typed=typed, bins=bins or {})
+        return None if request is None else cls(request=request, prefix=configuration.prefix, bins=bins)
 
 
 @step(SENSITIVE, makes="utility against the raw table", folder="utility", progress="utility")
@@ -152,7 +143,7 @@ def _pair(
     from tasks.core.synthesis.records import open_synthetic_records
     from tasks.sensitive.syndiffix.trees import TABLE
 
-    if settings.is_typed:
+    if settings.bins is not None:
         typed, made = (pq.read_table(workspace.path(table) / TABLE) for table in (raw, synthetic))
         return pair_of_tables(typed, made, settings.bins, MOST_ROWS)
     records = open_synthetic_records(workspace.path(synthetic))

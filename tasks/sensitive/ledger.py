@@ -1,8 +1,7 @@
 """The user's ledger, opened, and what a plan of releases means to it: caps, and sentences to print.
 
-In: a configuration, one release's charge, the account where there is one. All of it is public. The first run
-registers what the planned releases cost together as the cap; a registered cap is only ever changed by
-``marginalia ledger``.
+The first run registers what the planned releases cost together as the cap; a registered cap is only ever
+changed by ``marginalia ledger``.
 """
 
 from tasks.configuration.model import RunConfiguration
@@ -36,7 +35,6 @@ def dataset_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> 
     """The salt of a dataset's noise under SynDiffix; of a new one, the person is told to keep it.
 
     Args:
-        table: what is public of the table that it is used for.
         is_named: whether somebody chose the name, and may have chosen another one before.
     """
     ledger = open_user_ledger()
@@ -60,11 +58,7 @@ A_YEAR = 12
 
 
 def initial_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
-    """What the first run registers: the configured cap, else what the planned releases (or one) cost.
-
-    Raises:
-        ParameterError: the planned releases' deltas add up to 1 or more.
-    """
+    """What the first run registers: the configured cap, else what the planned releases (or one) cost."""
     protection = configuration.privacy
     if protection.cap is None:
         return caps_for(charge, protection.releases or 1)

@@ -35,15 +35,11 @@ _DAY_SECONDS = 24 * 3600
 
 @dataclass(frozen=True)
 class PurgeResult:
-    """What a purge removed, or would remove.
-
-    Attributes:
-        is_busy: whether a run of the dataset is at work, so that nothing was.
-    """
+    """What a purge removed, or would remove."""
 
     folders: int = 0
     files: int = 0
-    is_busy: bool = False
+    is_busy: bool = False  # a run of the dataset is at work, so that nothing was
 
     def sentence(self, dataset: str, days: int, *, dry: bool) -> str:
         """What to say of it; numbers of folders and files follow from runs, not from the table."""

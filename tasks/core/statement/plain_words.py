@@ -19,11 +19,7 @@ Topic = tuple[str, list[str]]
 
 @dataclass(frozen=True)
 class PlainWords(ABC):
-    """The words of one statement.
-
-    Attributes:
-        statement: the content of ``privacy.json``.
-    """
+    """The words of one ``privacy.json``."""
 
     statement: Json
 

@@ -50,8 +50,7 @@ def _keys(value: object) -> Iterator[str]:
 def check_released_json(document: object, allowed: frozenset[str] = ALLOWED_KEYS) -> None:
     """Refuse a document with a key that is not allowed, or that is forbidden whoever allows it.
 
-    Raises:
-        InternalError: naming the keys; they are ours, never the table's, so they may be shown.
+    The error names the keys: they are ours, never the table's, so they may be shown.
     """
     keys = set(_keys(document))
     forbidden = {key for key in keys if _FORBIDDEN.search(key)} - _EXCUSED

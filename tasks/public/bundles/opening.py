@@ -78,9 +78,6 @@ def require_made_as_configured(
     """Refuse to publish a measurement under a configuration that it was not made with.
 
     The release would hold settings, a dataset and a promise about its contract that are not its own.
-
-    Raises:
-        ParameterError: naming what differs.
     """
     bundle, declared = open_bundle(workspace, measurement), declared_input(configuration)
     same_regime = bundle.regime == configuration.protection.regime

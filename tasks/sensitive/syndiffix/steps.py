@@ -55,7 +55,6 @@ def type_columns(
 
     ``columns``: all but the ids, with the declared type of those that have one, the marks of numbers, and
     how cells are read.
-    ``ids``: the id columns.
     """
     declared = [
         ChosenColumn(name, letter, NumberFormat(**marks), CellReading.of(reading))

@@ -153,11 +153,7 @@ class Constants:
 
     @classmethod
     def of(cls, measurement: Measurement) -> "Constants":
-        """Worked out again from what was chosen and from the noisy count.
-
-        Raises:
-            InternalError: the draw used others.
-        """
+        """Worked out again from what was chosen and from the noisy count; the draw must have used the same."""
         parameters, noisy = measurement.parameters, measurement.number_of_records
         nominal = plan_release(
             parameters, all_declared=measurement.schema.all_declared, levels=len(measurement.levels)
@@ -240,11 +236,6 @@ class LengthsDraw(DrawDescription):
         }
 
     def parts(self, unit: str) -> Json:
-        """The statement's parts on the draw.
-
-        Raises:
-            InternalError: the noise does not carry the nominal charge (R9).
-        """
         self._require_covered()
         measurement = self.measurement
         law, lattice = _TEXT.say("law.lengths"), _TEXT.say("law.lattice_of_lengths")
@@ -471,11 +462,6 @@ class FittedDraw(DrawDescription):
         }
 
     def parts(self, unit: str) -> Json:
-        """The statement's parts on the draw.
-
-        Raises:
-            InternalError: the noise does not carry the nominal charge (R9).
-        """
         realised, measurement = self._require_covered(), self.measurement
         law, lattice = _TEXT.say("law.tables"), _TEXT.say("law.lattice_of_tables")
         limit = measurement.parameters.record_limit

@@ -42,7 +42,7 @@ class LedgerFacts:
         scope: where this ledger counts, as a noun phrase such as "one ledger per user of one machine".
         cap: what all releases together may cost: the widest caps that were ever in force, each with
             ``epsilon``, ``delta``, the part ``threshold_delta`` of it and ``mu_squared``.
-        charges: with how many ``releases`` were charged this ``mu_squared`` and ``threshold_delta``.
+        charges: each of how many ``releases``, and their ``mu_squared`` and ``threshold_delta``.
         threshold_delta_spent: 1 - prod(1 - delta_t) over them.
         policy: on unchanged tables when this release was drawn: ``draw`` or ``skip``.
         policies: which policy held from which vintage on, of these settings and of all others of the
@@ -107,12 +107,7 @@ class RunChoices:
 def accounted_statement(
     measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str, choices: RunChoices | None = None
 ) -> Json:
-    """The content of ``privacy.json``.
-
-    Raises:
-        InternalError: the noise does not carry the nominal charge (R9), or a key of the statement is
-            not one that a release may hold (test P5).
-    """
+    """The content of ``privacy.json``; refused where the noise does not carry the nominal charge (R9)."""
     choices = choices or RunChoices()
     draw: DrawDescription
     if isinstance(measurement, WorkloadMeasurement):
