@@ -153,7 +153,7 @@ class Constants:
 
     @classmethod
     def of(cls, measurement: Measurement) -> "Constants":
-        """Worked out again from what was chosen and from the noisy count; the draw must have used the same."""
+        """Worked out again from what was chosen and the noisy count; the draw must have used the same."""
         parameters, noisy = measurement.parameters, measurement.number_of_records
         nominal = plan_release(
             parameters, all_declared=measurement.schema.all_declared, levels=len(measurement.levels)
