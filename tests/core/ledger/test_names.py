@@ -27,6 +27,7 @@ def test_the_digest_of_a_configuration_is_pinned() -> None:
     assert (
         configuration_digest(SCHEMA, PARAMETERS)
         == "5af0da2d73e68a7ebb574f4bf851c77995b1b24c587e1639cfe038f2371c75e9"
+        != configuration_digest(SCHEMA, replace(PARAMETERS, engine="insecure-seeded"))
     )
 
 
