@@ -115,6 +115,18 @@ def sampling_exactness(epsilon: float, sensitivities: Sequence[int], rule: str) 
     }
 
 
+def require_covered(mu_squared: float, charges: Iterable[tuple[int, float]]) -> Fraction:
+    """What was charged in exact rationals; refused where the noise is smaller than mu^2 says (R9).
+
+    Args:
+        charges: square of the L2 sensitivity and noise scale of everything that was drawn.
+    """
+    spent = sum((square / Fraction(scale) ** 2 for square, scale in charges), Fraction(0))
+    if spent > Fraction(mu_squared):
+        raise InternalError("The noise of a release must cover its charge: sum of Delta / s^2 <= mu^2.")
+    return spent
+
+
 def joining_sentence(unit: str) -> str:
     """How rows become records, each a function of one subject alone."""
     if unit == "row":
@@ -236,8 +248,8 @@ class LengthsDraw(DrawDescription):
         }
 
     def parts(self, unit: str) -> Json:
-        self._require_covered()
         measurement = self.measurement
+        require_covered(measurement.mu_squared, self._charges())
         law, lattice = _TEXT.say("law.lengths"), _TEXT.say("law.lattice_of_lengths")
         noise = noise_law(law, lattice, private=measurement.private)
         limit = measurement.parameters.record_limit
@@ -256,17 +268,12 @@ class LengthsDraw(DrawDescription):
             "sampling": sample_of(limit, _TEXT.say("sampling.text_of_lengths")),
         }
 
-    def _require_covered(self) -> None:
-        """Refuse noise that is smaller than its charge says, in exact rationals."""
-        measurement = self.measurement
-        drawn = [(level.sensitivity, level.scale) for level in measurement.levels if level.scale]
-        if measurement.parameters.accountant == "gdp":
-            drawn.append((1, measurement.count_scale))
-        spent = sum((square / Fraction(scale) ** 2 for square, scale in drawn), Fraction(0))
-        if spent > Fraction(measurement.mu_squared):
-            raise InternalError(
-                "The noise of a release must cover its charge: sum of Delta_k / s_k^2 <= mu^2."
-            )
+    def _charges(self) -> Iterator[tuple[int, float]]:
+        for level in self.measurement.levels:
+            if level.scale:
+                yield level.sensitivity, level.scale
+        if self.measurement.parameters.accountant == "gdp":
+            yield 1, self.measurement.count_scale
 
     def _delta_given(self) -> Json:
         """How delta was set (R16)."""
@@ -462,7 +469,8 @@ class FittedDraw(DrawDescription):
         }
 
     def parts(self, unit: str) -> Json:
-        realised, measurement = self._require_covered(), self.measurement
+        measurement = self.measurement
+        realised = require_covered(measurement.mu_squared, self._charges())
         law, lattice = _TEXT.say("law.tables"), _TEXT.say("law.lattice_of_tables")
         limit = measurement.parameters.record_limit
         return {
@@ -490,7 +498,6 @@ class FittedDraw(DrawDescription):
         return [column | {"cells": cells.size} for column, cells in zip(stated, every, strict=True)]
 
     def _charges(self) -> Iterator[tuple[int, float]]:
-        """Square of the sensitivity and noise scale of everything that was drawn."""
         measurement = self.measurement
         yield 1, measurement.count_scale
         if measurement.values:
@@ -499,12 +506,6 @@ class FittedDraw(DrawDescription):
             yield table.sensitivity, table.scale
         for _, scores in self._choices():
             yield self._squares(scores), scores.scale
-
-    def _require_covered(self) -> Fraction:
-        spent = sum((square / Fraction(scale) ** 2 for square, scale in self._charges()), Fraction(0))
-        if spent > Fraction(self.measurement.mu_squared):
-            raise InternalError("The noise of a release must cover its charge: sum of Delta / s^2 <= mu^2.")
-        return spent
 
     def _choices(self) -> list[tuple[str, NoisyScores]]:
         """The private choices that were made, by what was chosen: ``pairs`` or ``longer``."""
