@@ -72,6 +72,15 @@ def format_whole(value: int) -> str:
     return f"{value:,}".replace("-", _MINUS)
 
 
+def count_of(number: int, what: str) -> str:
+    """So many of something that takes an s.
+
+    >>> count_of(1, "release"), count_of(1200, "more release")
+    ('1 release', '1,200 more releases')
+    """
+    return f"{format_whole(number)} {what}{'' if number == 1 else 's'}"
+
+
 def format_percent_up(share: float, digits: int = 2) -> str:
     """A share as a percentage, rounded up."""
     return f"{format_up(share * 100, digits)}{_THIN_SPACE}%"

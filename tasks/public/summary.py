@@ -13,7 +13,7 @@ from prefect.artifacts import create_markdown_artifact
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.charts.svg import Chart
-from tasks.core.figures import as_markdown, format_down, format_up, format_whole
+from tasks.core.figures import as_markdown, count_of, format_down, format_up, format_whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
 from tasks.core.navigation.regimes import epsilon_spent, gauge_of
 from tasks.events import announce
@@ -129,24 +129,21 @@ def _budget(statement: Json) -> list[tuple[str, str]]:
     guarantee, cap = statement["guarantee"], ledger["in_force"]
     left = max(cap["mu_squared"] - ledger["mu_squared_spent"], 0.0) / cap["mu_squared"]
     # The same noise is worth a smaller epsilon at a larger delta: two figures of one release need a word.
+    charged, more = (count_of(ledger[key], "release") for key in ("releases", "remaining_releases"))
     at_cap = ", which is larger, so epsilon is smaller" if cap["delta"] > guarantee["delta"] else ""
     return [
         ("cost", f"epsilon {format_up(guarantee['epsilon'])} at delta {format_up(guarantee['delta'])}"),
         (
             "spent so far",
             f"epsilon {format_up(epsilon_spent(ledger))} of {format_up(cap['epsilon'])} in "
-            f"{_releases(ledger['releases'])}, at the cap's delta {format_up(cap['delta'])}{at_cap}",
+            f"{charged}, at the cap's delta {format_up(cap['delta'])}{at_cap}",
         ),
         (
             "left",
-            f"{format_down(100 * left)} % of the budget, which is {_releases(ledger['remaining_releases'])} "
-            "more at this setting (when this one was drawn)",
+            f"{format_down(100 * left)} % of the budget, which is {more} more at this setting (when this one "
+            "was drawn)",
         ),
     ]
-
-
-def _releases(number: int) -> str:
-    return "1 release" if number == 1 else f"{format_whole(number)} releases"
 
 
 def _counted(release: Release) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from tasks.core.charts.bars import budget_gauge
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import BudgetExhausted, InputError, InternalError, LedgerError, ResourceLimit
-from tasks.core.figures import as_markdown, plain_up
+from tasks.core.figures import as_markdown, count_of, plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.audit import Audit
 from tasks.core.ledger.dataset_notes import UNREAD
@@ -170,6 +170,4 @@ def _figures(account: Account) -> dict[str, float]:
 
 
 def _more(left: int) -> str:
-    if left == 0:
-        return "No more release"
-    return "1 more release" if left == 1 else f"{left:,} more releases"
+    return count_of(left, "more release") if left else "No more release"

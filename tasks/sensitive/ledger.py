@@ -15,7 +15,7 @@ from tasks.core.dp.budget import (
     runs_left,
 )
 from tasks.core.dp.claim_limits import cap_cautions
-from tasks.core.figures import plain_up
+from tasks.core.figures import count_of, plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.refusals import command_for_room
@@ -68,9 +68,9 @@ def initial_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
 
 def format_joint_cost(charge: Charge, releases: int) -> str:
     caps = caps_for(charge, releases)
-    many, together = ("1 release", "") if releases == 1 else (f"{releases:,} releases", " together")
+    together = "" if releases == 1 else " together"
     cost = f"epsilon {plain_up(float(caps.epsilon))} at delta {plain_up(float(caps.delta))}"
-    return f"{many} at this setting cost {cost}{together}"
+    return f"{count_of(releases, 'release')} at this setting cost {cost}{together}"
 
 
 def plan_notes_at_registration(configuration: RunConfiguration, charge: Charge) -> list[str]:
@@ -88,7 +88,8 @@ def plan_notes_at_registration(configuration: RunConfiguration, charge: Charge) 
         ]
     fit = runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact)
     if protection.releases is None:
-        return [*told, f"{_releases(fit)} at this setting {'fits' if fit == 1 else 'fit'} under the cap."]
+        fits = "fits" if fit == 1 else "fit"
+        return [*told, f"{count_of(fit, 'release')} at this setting {fits} under the cap."]
     told.append(f"{format_joint_cost(charge, protection.releases)}.")
     if fit < protection.releases:
         raised = command_for_room(configuration.dataset, caps, Spent(), charge, protection.releases)
@@ -116,11 +117,7 @@ def _cautions(caps: Caps) -> list[str]:
 
 def _too_few(planned: int, made: int, fit: int, remedy: str) -> str:
     return (
-        f"ATTENTION: the configuration plans {_releases(planned)} (privacy.releases), but the cap admits "
-        f"only {fit:,} more at this setting; {made:,} {'was' if made == 1 else 'were'} charged so far. A "
-        f"plan does not change a cap that is in force: {remedy}."
+        f"ATTENTION: the configuration plans {count_of(planned, 'release')} (privacy.releases), but the cap "
+        f"admits only {fit:,} more at this setting; {made:,} {'was' if made == 1 else 'were'} charged so "
+        f"far. A plan does not change a cap that is in force: {remedy}."
     )
-
-
-def _releases(number: int) -> str:
-    return "1 release" if number == 1 else f"{number:,} releases"

@@ -12,7 +12,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.sampling.stream import WordStream
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.figures import plain_up
+from tasks.core.figures import count_of, plain_up
 from tasks.core.ledger import mechanisms
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.dataset_notes import BROKEN, DRAW, SKIP, Policy
@@ -285,9 +285,9 @@ def protect_records(
 
 def _charged(charge: Charge, drawn: ReleaseMeasurement) -> str:
     account, left = drawn.account, drawn.remaining_runs
-    fit = "1 more release" if left == 1 else f"{left:,} more releases"
+    more = count_of(left, "more release")
     return (
         f"Charged: epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)}. Spent so far: "
         f"epsilon {plain_up(account.epsilon_spent)} of {plain_up(account.caps.epsilon)} at delta "
-        f"{plain_up(account.caps.delta)}; {'no more release fits' if not left else fit + ' at this setting'}."
+        f"{plain_up(account.caps.delta)}; {f'{more} at this setting' if left else 'no more release fits'}."
     )

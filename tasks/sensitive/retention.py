@@ -24,6 +24,7 @@ from pathlib import Path
 
 from tasks.configuration.model import BATCHES, LOGS, RunConfiguration
 from tasks.core.errors import ParameterError
+from tasks.core.figures import count_of
 from tasks.core.ledger.salts import require_apart
 from tasks.engine import forget_parts
 from tasks.ledger_place import user_ledger_place
@@ -43,7 +44,7 @@ class PurgeResult:
 
     def sentence(self, dataset: str, days: int, *, dry: bool) -> str:
         """What to say of it; numbers of folders and files follow from runs, not from the table."""
-        where = f"older than {_count(days, 'day')} of what was made of the raw table of {dataset!r}"
+        where = f"older than {count_of(days, 'day')} of what was made of the raw table of {dataset!r}"
         if self.is_busy:
             return (
                 f"Retention: a run of {dataset!r} is at work, so nothing was removed. The next run of it, or "
@@ -52,12 +53,8 @@ class PurgeResult:
         if not (self.folders or self.files):
             return f"Retention: nothing is {where}."
         done = "would remove" if dry else "removed"
-        found = f"{_count(self.folders, 'folder')} and {_count(self.files, 'file')}"
+        found = f"{count_of(self.folders, 'folder')} and {count_of(self.files, 'file')}"
         return f"Retention: {done} {found} {where}."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 @contextmanager
