@@ -166,9 +166,9 @@ def ask_relations(
     constraints: dict[str, list[object]] = defaultdict(list)
     for relation in found:
         if not relation.column or relation in chosen:
-            for key, entry in relation.declared:
-                constraints[key].append(entry)
-    left = {each.column: each.source for each in stated if each.is_dependency and each not in chosen}
+            key, entry = relation.declared
+            constraints[key].append(entry)
+    left = {each.column: each.source for each in stated if each not in chosen}
     return replace(answers, constraints=dict(constraints), seems_to_follow=left)
 
 
@@ -197,7 +197,6 @@ def _ask_which(asker: Asker, stated: list[Relation], declared: list[str] | None)
 
 
 def _relations_of(stated: list[Relation], named: Iterable[str]) -> list[Relation]:
-    """Those of the named columns; of a column that follows from another one nothing else is needed."""
     names = list(filter(None, map(str.strip, named)))
     known = {relation.column for relation in stated}
     if strange := [name for name in names if name not in known and name != _ALL]:
@@ -207,9 +206,4 @@ def _relations_of(stated: list[Relation], named: Iterable[str]) -> list[Relation
             f"none: give {listed}."
         )
     wanted = known if names == [_ALL] and _ALL not in known else {*names}
-    follow = {each.column for each in stated if each.is_dependency and each.column in wanted}
-    return [
-        each
-        for each in stated
-        if each.column in wanted and (each.is_dependency or not {each.column, each.source} & follow)
-    ]
+    return [relation for relation in stated if relation.column in wanted]
