@@ -1,13 +1,12 @@
 """Constraints between columns: as a contract writes them, and as the schema of a release holds them.
 
 What stands in a contract is checked against the columns that it describes, each fault with its place. Later,
-a contract and the columns of a schema go in; the columns come out, those that others decide last and with the
-values that can follow as their domain, and the constraints over them. All of it is public, so what can't be
-held is refused before anything is reserved or read (W22).
+a contract and a schema go in; its columns come out, those that others decide last and with the values that
+can follow as their domain, and the constraints over them. What can't be held is refused before anything is
+reserved or read (W22).
 
-A value that a constraint names is a text or a range. A range is written as bins are: ``<18``, ``>=65``,
-``[18,30)``. It stands for the bins that lie in it, whose edges it must keep to, or for the declared numbers
-in it.
+A value that a constraint names is a text or a range, written as bins are: ``<18``, ``>=65``, ``[18,30)``. A
+range stands for the bins or declared numbers in it, and keeps to the edges of bins.
 """
 
 import itertools
@@ -144,8 +143,6 @@ SCALES: dict[str, OrderedScale] = {
 
 
 class OtherValues(ContractModel):
-    """Any value but these."""
-
     excluded: tuple[str, ...] = Field(alias="not")
 
 
@@ -167,8 +164,6 @@ ZeroValues = Annotated[tuple[str, ...] | OtherValues, BeforeValidator(_require_v
 
 
 class Dependency(ContractModel):
-    """One functional dependency as written."""
-
     determinants: tuple[str, ...] = Field(alias="from", min_length=1)
     dependent: str = Field(alias="to")
     values: dict[str, str] | None = None
@@ -186,10 +181,8 @@ class DescribedColumns:
     """The columns that a contract describes, and where faults of its constraints are noted.
 
     Args:
-        columns: described so far.
         subject_id: whose row it is; no constraint may name it.
         places: by each property of the table its index in the file.
-        add_problem: takes a place in the file and what is wrong there.
     """
 
     def __init__(
@@ -205,12 +198,10 @@ class DescribedColumns:
         self.add_problem = add_problem
 
     def placed(self, name: str, entries: Sequence[EntryType]) -> Iterator[tuple[ElementPath, EntryType]]:
-        """The entries of a property of the table, each with its place in the file."""
         for index, entry in enumerate(entries):
             yield ("schema", 0, "customProperties", self._places[name], "value", index), entry
 
     def column(self, name: str, place: ElementPath) -> ContractColumn | None:
-        """The described column of a name; a fault where there is none."""
         column = self._columns.get(matching_name(name))
         is_subject = self._subject_id is not None and matching_name(name) == matching_name(self._subject_id)
         if column is None and is_subject:
@@ -281,7 +272,6 @@ def structural_zeros(
 def functional_dependencies(
     entries: Sequence[Dependency], known: DescribedColumns
 ) -> tuple[FunctionalDependency, ...]:
-    """Columns that others decide, with what follows from what."""
     dependencies = []
     for place, entry in known.placed("functionalDependencies", entries):
         names = [column_name(name) for name in (*entry.determinants, entry.dependent)]
@@ -529,7 +519,6 @@ class _Translation:
         return values
 
     def _derivation(self, entry: FunctionalDependency) -> Derivation:
-        """What one column says of another, range by range, and the other with all that may follow."""
         deciding, place = self._place(entry.determinants[0]), self._place(entry.dependent)
         for column in (self._columns[deciding], self._columns[place]):
             if column.is_multi_valued:

@@ -1,16 +1,9 @@
 """A table's data contract: what it promises, and what is publicly known of its columns.
 
 A YAML file in the Open Data Contract Standard 3.1 goes in (see `odcs`), a frozen `Contract` comes out.
-Everything in a contract is declared by somebody, so it is public and may appear anywhere. Where the
-standard has no field, its ``customProperties`` and ``custom`` quality rules carry ours:
-
-* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``, ``orderings``,
-  ``emptyTogether``, ``exactlyOne``, ``decimal``, ``thousands``;
-  rules ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
-* of a column: ``bins``, ``delimiter``, ``other``, ``repair``, ``valueFormat``, ``zeroIsValue``, ``drafted``,
-  ``strip``, ``missingValues``, ``dateFormats`` and ``cut`` (see `CellReading`), and ``decimal`` and
-  ``thousands`` where they are not the table's, ``negative``, ``seemsToFollow``; rules
-  ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
+Everything in a contract is declared by somebody, so it is public and may appear anywhere. Where the standard
+has no field, its ``customProperties`` and ``custom`` quality rules carry ours (`odcs.TableExtras`,
+`odcs.ColumnExtras`, `odcs.Implementation`).
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
 stays open, because a domain taken from data is not public (R11).
@@ -31,32 +24,25 @@ ElementPath = tuple[str | int, ...]
 
 
 class ContractModel(BaseModel):
-    """Frozen, and every key known."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Forbidden(ContractModel):
-    """What no cell may look like: a name for sentences, and expressions that find it."""
-
     name: str
     patterns: tuple[str, ...]
 
 
 class ContractColumn(ColumnProperties):
-    """What is declared of one column, beside its properties.
+    """What is declared of one column, beside its properties. None: not promised.
 
     Attributes:
         logical_type: ``array`` is a multi-valued column of text items.
-        values: the allowed values, normalised, in declared order; None: any. Without ``other``.
+        values: the allowed values, normalised, in declared order, without ``other``.
         drafted: whether ``values`` came from data: then they are a rule, not a domain.
         other: the value that stands for a cell outside ``values`` or ``bins``; None: it becomes absent.
         repair: what a cell becomes that breaks a constraint with another column; None: `other`, or absent.
-        minimum, maximum: what no number lies below or above; None: not promised.
-        max_items: most items of one subject, for an array; None: not promised.
-        description: of what it holds, for whoever reads a release; empty: not said.
-        max_distinct: most distinct values; None: not promised.
-        max_empty_percent: largest share of records without a value, 0..100; None: not promised.
+        max_items: most items of one subject, for an array.
+        max_empty_percent: largest share of records without a value, 0..100.
         seems_to_follow: the column that decides this one, as far as a draft could see; undeclared, so that
             it binds nothing, and `check` says what that costs.
         forbidden: what no cell of this column may look like, beside the table's own rules.
@@ -85,7 +71,6 @@ class ContractColumn(ColumnProperties):
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the contract says that the column holds numbers."""
         return self.logical_type in ("integer", "number")
 
 
@@ -141,7 +126,7 @@ class Contract(ContractModel):
 
     Attributes:
         columns: in the contract's order, without the subject id.
-        min_rows: least number of records (of subjects, where there is a subject id); None: not promised.
+        min_rows: least number of records (of subjects, where there is a subject id).
         forbidden: what no cell of any open column may look like.
         empty_together: groups of columns that are all empty or all filled.
         sha256: of the file's bytes, by which a release names it.
@@ -165,7 +150,6 @@ class Contract(ContractModel):
 
     @property
     def has_constraints(self) -> bool:
-        """Whether it says what holds between columns."""
         return any(
             (
                 self.structural_zeros,
@@ -184,7 +168,6 @@ class Contract(ContractModel):
         return hashlib.sha256(json.dumps(demands, sort_keys=True).encode()).hexdigest()
 
     def column(self, name: str) -> ContractColumn | None:
-        """The column of a header, by `matching_name`; None where there is none."""
         wanted = matching_name(name)
         return next((column for column in self.columns if matching_name(column.name) == wanted), None)
 

@@ -1,9 +1,8 @@
 """What a configuration or a contract declares of a column, and of all columns of a table.
 
-A configuration's keys go in, a `ColumnDeclaration` a column comes out. A configuration and a contract may
-declare the same thing only if they say the same: there is no precedence to remember. Another property of a
-column is a field here, a key of the configuration's model (`tasks.configuration.model.Input`), and whatever
-reads it.
+Both may declare the same thing only if they say the same: there is no precedence to remember. Another
+property of a column is a field here, a key of the configuration's model (`tasks.configuration.model.Input`),
+and whatever reads it.
 """
 
 from collections.abc import Collection, Mapping
@@ -50,18 +49,13 @@ class ColumnProperties(BaseModel):
 
 
 class ColumnDeclaration(ColumnProperties):
-    """All that is declared of a column.
-
-    Attributes:
-        max_items: the most items of one subject.
-    """
+    """All that is declared of a column."""
 
     domain: tuple[str, ...] | None = None
     max_items: int | None = None
 
     @classmethod
     def of(cls, source: object) -> "ColumnDeclaration":
-        """What an object with attributes of the same names declares."""
         return cls.model_construct(**{name: getattr(source, name) for name in cls.model_fields})
 
     def over(self, other: "ColumnDeclaration") -> "ColumnDeclaration":
@@ -92,7 +86,6 @@ class Declarations:
 
     Attributes:
         subject_id: the column that says whose row it is, as written; None: not said.
-        use_columns: columns to use, in any order; none: all.
         written: by key, the names as written, but `EVERY_COLUMN`.
     """
 

@@ -1,10 +1,9 @@
 """A configuration and a contract for a table that was recognised: what ``marginalia init`` writes.
 
-What was recognised and what a person answered go in; a flat configuration and a contract's YAML come out,
-which run as they are. Edges are round numbers, lists are public ones and whole, words for missing values
-are known ones, and all other lists stay open (R11). A single row decides hardly any of it.
-Yet all of it follows from the table, and the configuration says so (`drafted_from_table`). Neither file
-holds a rule that next month's table could break: a cell that doesn't fit is mended by itself.
+Edges are round numbers, lists are public ones and whole, words for missing values are known ones, and all
+other lists stay open (R11). Yet all of it follows from the table, and the configuration says so
+(`drafted_from_table`). Neither file holds a rule that next month's table could break: a cell that doesn't fit
+is mended by itself.
 """
 
 import re
@@ -42,13 +41,11 @@ _PREAMBLE = """\
 
 @dataclass(frozen=True)
 class Answers:
-    """What only a person knows.
+    """What only a person knows; an empty text: not said.
 
     Attributes:
         subject: the column that says whose row it is; None: each row is protected by itself.
-        population: whose data these are, in words; empty: not said.
-        purpose: what the releases are for; empty: not said.
-        unit: what a row is called; empty: not said.
+        unit: what a row is called.
         constraints: what holds between columns: properties of the contract's table, and their values.
     """
 
@@ -304,7 +301,6 @@ def _notes(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> 
 
 
 def file_names(dataset: str, folder: Path) -> tuple[Path, Path]:
-    """Where the configuration and the contract of a dataset are written."""
     return folder / f"{dataset}.json", folder / f"{dataset}_contract.yaml"
 
 

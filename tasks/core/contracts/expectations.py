@@ -1,13 +1,10 @@
 """A contract as Great Expectations says it: a suite for the released records, and the result on a raw table.
 
-A contract and a schema go in; a suite's JSON comes out, made of what is public and without Great
-Expectations, so that users can hold released records against it. Where a raw table was judged, the verdicts
-and what decided them go in, and a validation result with its data docs comes out, for ``sensitive/`` alone:
-it holds counts, and no value.
-
-This is the only place that knows Great Expectations. It takes seconds to import, so it is imported where a
-raw table was judged. It judges nothing itself: DuckDB has counted, over tables that no frame would hold. No
-data context is opened, so that nothing is looked up in a home folder and no analytics are set up.
+The suite is made of what is public and without Great Expectations. Of a judged raw table the verdicts and
+what decided them go in, and a validation result with its data docs comes out, for ``sensitive/`` alone: it
+holds counts, and no value. Great Expectations judges nothing itself: DuckDB has counted, over tables that no
+frame would hold. It takes seconds to import, so it is imported where a raw table was judged. No data context
+is opened, so that nothing is looked up in a home folder and no analytics are set up.
 """
 
 import html
@@ -178,7 +175,6 @@ def _result(judgement: Judgement, contract: Contract, schema: Schema, spell: Cal
 
 
 def _numbers(judgement: Judgement) -> Sequence[Json]:
-    """What decided each rule, under the names that Great Expectations has for it."""
     shown: list[Json] = []
     for rule, number in zip(judgement.rules, judgement.numbers, strict=True):
         if rule.kind in ("minimum rows", "distinct values"):

@@ -54,8 +54,6 @@ class StandardPart(BaseModel):
 
 
 class DescribedElement(StandardPart):
-    """What any element may say of itself for human readers; nothing here is enforced."""
-
     id: str = ""
     description: Any = None
     tags: tuple[str, ...] = ()
@@ -64,8 +62,6 @@ class DescribedElement(StandardPart):
 
 
 class CustomProperty(StandardPart):
-    """The standard's place for what it has no field for."""
-
     property: str
     value: Any
     description: str = ""
@@ -86,8 +82,6 @@ class Implementation(StandardPart):
 
 
 class Arguments(StandardPart):
-    """Arguments of a library metric."""
-
     valid_values: tuple[str, ...] = Field(min_length=1)
 
 
@@ -112,22 +106,16 @@ class Quality(StandardPart):
 
 
 class Options(StandardPart):
-    """Options of a logical type."""
-
     max_items: int | None = Field(None, ge=1, le=64)
     minimum: FiniteFloat | None = None
     maximum: FiniteFloat | None = None
 
 
 class Items(StandardPart):
-    """What an array holds."""
-
     logical_type: Literal["string"] = "string"
 
 
 class Property(DescribedElement):
-    """One column."""
-
     name: str = Field(min_length=1)
     physical_name: str = ""
     physical_type: str = ""
@@ -178,10 +166,7 @@ class Document(DescribedElement):
 
 
 class Problems:
-    """Faults of one file, each with the line it stands on."""
-
     def __init__(self, root: yaml.Node | None, file_name: str) -> None:
-        """Args: root: the composed file, for the lines. file_name: as shown."""
         self._root, self._file = root, file_name
         self.found: list[str] = []
 
@@ -274,11 +259,7 @@ def _repeated_keys(node: yaml.Node | None, place: ElementPath = ()) -> Iterator[
 
 
 def load_contract(path: Path) -> Contract:
-    """The contract in a file.
-
-    Raises:
-        ParameterError: every fault found, each with its line and its place in the file.
-    """
+    """Raises: ParameterError: every fault found, each with its line and its place in the file."""
     try:
         content = path.read_bytes()
         text = content.decode("utf-8-sig")
@@ -298,11 +279,7 @@ def load_contract(path: Path) -> Contract:
 
 
 def read_contract(text: str, file_name: str = "contract") -> Contract:
-    """The contract in a YAML text; ``file_name`` is what its faults are reported under.
-
-    Raises:
-        ParameterError: every fault found.
-    """
+    """The contract in a YAML text. Raises: ParameterError: every fault found, under ``file_name``."""
     body, problems = parse(text, file_name)
     contract = translate(body, problems) if body else None
     if contract is None or problems.found:
@@ -316,8 +293,6 @@ _DATED = ("date", "time", "timestamp")
 
 
 class ColumnExtras(StandardPart, ColumnProperties):
-    """Our custom properties of a column."""
-
     other: str | None = None
     repair: str | None = None
     value_format: str | None = Field(None, min_length=1)
@@ -326,8 +301,6 @@ class ColumnExtras(StandardPart, ColumnProperties):
 
 
 class TableExtras(StandardPart):
-    """Our custom properties of the table."""
-
     subject_id: Annotated[str, Field(min_length=1), AfterValidator(column_name)] | None = None
     structural_zeros: tuple[dict[str, ZeroValues], ...] = ()
     functional_dependencies: tuple[Dependency, ...] = ()
@@ -531,7 +504,6 @@ def pattern_problem(pattern: str) -> str:
 
 
 def _column_rules(part: Property, place: ElementPath, problems: Problems) -> dict[str, Any]:
-    """What the quality entries of a column say, by fields of its `ContractColumn`."""
     rules: dict[str, Any] = {}
     forbidden: list[Forbidden] = []
     for index, rule in enumerate(part.quality):
@@ -584,7 +556,6 @@ def _add_forbidden(own: Implementation, forbidden: list[Forbidden]) -> str:
 def table_rules(
     rules: tuple[Quality, ...], place: ElementPath, problems: Problems
 ) -> tuple[int | None, tuple[Forbidden, ...]]:
-    """Least number of rows, and what is searched for in every column."""
     min_rows: int | None = None
     forbidden: list[Forbidden] = []
     for index, rule in enumerate(rules):

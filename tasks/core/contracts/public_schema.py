@@ -3,15 +3,11 @@
 Header names in file order, declarations and perhaps a data contract go in; the `Schema` comes out, or
 every problem at once. No value of the table is read, so a refusal here tells nothing about anybody.
 
-Which numeric columns are refused without bins. Thousands of different numbers make thousands of rare
-values, so such a column needs public bins (or a declared domain). Under differential privacy whether a
-run stops must not depend on the values (R2), so only the contract counts: a column that it
-calls ``integer`` or ``number``. An undeclared column is taken as text, whatever its type in a Parquet file
-or a DataFrame, which may be inferred from all rows: its rare values don't pass the threshold, which costs
-that column and nobody's privacy; ``marginalia init`` reads the values on request and drafts bins. Under
-k-anonymity no such column is refused: each number is a value of its own, as in SDS, and rare ones are not
-reported. `numbers_without_bins` names those that would better be binned, and a table judged by a strict
-contract is looked at as well (`contracts.profile.Profile.suggestions`).
+Thousands of different numbers make thousands of rare values, so such a column needs public bins (or a
+declared domain). Under differential privacy whether a run stops must not depend on the values (R2): only a
+column that the contract calls ``integer`` or ``number`` is refused without. Any other is taken as text,
+whatever its type in a file, and its rare values don't pass the threshold. Under k-anonymity none is refused:
+each number is a value of its own, as in SDS. `numbers_without_bins` names those that would better be binned.
 """
 
 import re
@@ -52,8 +48,6 @@ def build_schema(
     ('ID', [('age', False), ('town', True)])
 
     Args:
-        headers: of the file, in its order.
-        contract: the table's, or None.
         cap_required: True under differential privacy: every multi-valued column gets a cap, and numbers
             need bins. False: a column without a declared cap has none (``max_items`` 0).
         constrained: whether the release holds the contract's constraints.
@@ -238,13 +232,11 @@ class DeclaredColumn:
 
     @property
     def number_format(self) -> NumberFormat:
-        """How numbers of the column are written."""
         merged = self.merged
         return NumberFormat(merged.decimal or PLAIN.decimal, merged.thousands or "", merged.negative or "")
 
     @property
     def reading(self) -> CellReading:
-        """How its cells are read before anything else looks at them."""
         return CellReading(
             strip=self.merged.strip or "",
             missing=self.merged.missing_values or (),
@@ -266,7 +258,6 @@ class DeclaredColumn:
         return is_number or any(re.fullmatch("-?[0-9]+", value) for value in listed)
 
     def problems(self) -> list[str]:
-        """What is wrong with the declarations, one sentence each."""
         subject = f"Column {self.name!r}"
         problems = [f"{subject}: {problem}" for problem in (*self._value_problems(), *self.reading.problems)]
         problems += [
@@ -286,7 +277,6 @@ class DeclaredColumn:
 
     @property
     def needs_bins(self) -> bool:
-        """Whether it holds numbers, and neither bins nor values are declared."""
         return self.merged.bins is None and self.merged.domain is None and self.promised.is_numeric
 
     def _value_problems(self) -> list[str]:
@@ -305,11 +295,7 @@ class DeclaredColumn:
         return differing
 
     def column(self, searched: Sequence[Forbidden], *, cap_required: bool) -> Column:
-        """The column, once its declarations agree.
-
-        Args:
-            cap_required: whether a multi-valued column without a declared cap gets the default one.
-        """
+        """The column, once its declarations agree. Args: cap_required: it has the default cap, or its own."""
         promised = self.promised
         merged = self.merged
         domain = declared_values(
@@ -345,7 +331,6 @@ class DeclaredColumn:
 
 
 def declared_column(name: str, given: ColumnDeclaration, promised: ContractColumn | None) -> DeclaredColumn:
-    """Everything declared of the column with this (normalised) header."""
     of_contract = promised or ContractColumn(name=name)
     merged = given.over(ColumnDeclaration.of(of_contract))
     return DeclaredColumn(name, given, of_contract, promised is not None, merged)

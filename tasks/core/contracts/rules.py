@@ -33,7 +33,6 @@ class ContractRule:
         column_id: index of the column in the schema; None for a rule of the table.
         least, most: limits of the number that decides, where there are any. For rules about single
             cells it is the number of cells that break the rule, and ``most`` is 0.
-        minimum, maximum: what no number lies below or above.
         patterns: what no cell may look like, and ``detail`` its name.
         logical_type, value_format, number_format: what each cell must parse as.
     """
@@ -136,7 +135,6 @@ class Judgement:
 
     @property
     def verdicts(self) -> list[bool]:
-        """Whether each rule holds."""
         return [
             (rule.least is None or number >= rule.least) and (rule.most is None or number <= rule.most)
             for rule, number in zip(self.rules, self.numbers, strict=True)
@@ -156,7 +154,6 @@ class Judgement:
 
 
 def rules_of(contract: Contract, schema: Schema) -> list[ContractRule]:
-    """Every rule of the contract on the columns that the schema uses."""
     rules = []
     if schema.subject_id is not None:
         rules.append(ContractRule("subject id present", most=0))

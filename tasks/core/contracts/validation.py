@@ -38,7 +38,6 @@ def judge_table(
     """Judge a table.
 
     Args:
-        connection: of `queries.connect`; holds the table while it is judged, spilling to its scratch.
         schema: of `public_schema.build_schema` with the same contract.
 
     Raises:
@@ -85,8 +84,7 @@ def _cell(index: int) -> str:
 def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema) -> list[int]:
     """Make the table ``raw``: ``cell_<i>`` for each column, text or a list of texts, and ``subject``.
 
-    Returns:
-        The columns' positions in the file.
+    Returns the columns' positions in the file.
     """
     positions, subject = column_positions(source, schema)
     names = {_cell(index): position for index, position in enumerate(positions)}
@@ -145,8 +143,7 @@ def load_values(
 ) -> dict[int, float]:
     """Make the table ``cell_values`` from ``raw``: column_id, value, number of cells (of subjects for items).
 
-    Returns:
-        For each rule on items, by its place, how many subjects hold too many.
+    Returns how many subjects hold too many, for each rule on items, by its place.
     """
     connection.execute(query_text("contracts/create_value_of_cell"))
     connection.execute(query_text("contracts/create_cell_values"))

@@ -16,8 +16,6 @@ from tasks.core.parts.workers import Workers
 
 @dataclass(frozen=True)
 class RecordShard:
-    """One shard."""
-
     place: int
     number_of_records: int
     share: float

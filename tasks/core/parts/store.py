@@ -47,12 +47,10 @@ class PartStore:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is storage, and no folder."""
         return remote_url(self.root) is not None
 
     @property
     def own_scratch(self) -> str | None:
-        """The scratch of this machine; None: where the system says."""
         return self.scratch if self.scratch and Path(self.scratch).is_dir() else None
 
     @cached_property
@@ -188,7 +186,6 @@ class StoredPart:
     """Reference to a part: small, the same on every machine, and no hash of it in its text.
 
     Attributes:
-        store: where it lies.
         sha256: over the names and bytes of its files.
     """
 

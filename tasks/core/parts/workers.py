@@ -27,8 +27,6 @@ _MOST_ANSWERS = 64
 
 
 class Workers(Protocol):
-    """Somebody who does the same work for each of many parts."""
-
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
         """What the work gives for each part, in their order.
 
@@ -44,8 +42,6 @@ class Workers(Protocol):
 
 @dataclass(frozen=True)
 class InProcess(Workers):
-    """One part after the other, in this process."""
-
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
         """See `Workers`.
 
@@ -110,8 +106,6 @@ _MADE, _SIGNATURE = "made.pickle", "signature"
 
 @dataclass(frozen=True)
 class _Shelf:
-    """Where what is done is kept, and the secret that signs it."""
-
     store: PartStore
     secret: bytes = field(repr=False)
 
@@ -167,7 +161,6 @@ class KeptWork(Workers):
             yield next(doing) if made is None else made[0]
 
     def forget(self) -> None:
-        """Remove all that is kept: the job is done."""
         self._shelf.store.remove(self._prefix)
 
 

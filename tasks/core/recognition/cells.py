@@ -70,11 +70,9 @@ class SeenColumn:
 
     @cached_property
     def usual(self) -> int:
-        """How many different texts the column has without the rarest, which few rows hold in all."""
         return usual_number(self.held, FEW)
 
     def matching(self, pattern: str) -> Flags:
-        """Which texts match an expression as a whole (RE2)."""
         found = pc.match_substring_regex(self.array, f"^(?:{pattern})$")
         return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
 

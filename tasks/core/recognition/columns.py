@@ -305,7 +305,6 @@ def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None
 
 
 def _count_usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: Flags) -> int:
-    """How many different numbers the column has, without the rarest: 1 and 1.0 are the same."""
     _, place = np.unique(numbers[real], return_inverse=True)
     return usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), FEW)
 
@@ -344,7 +343,6 @@ def _is_serial(cells: SeenColumn, found: NumberColumn) -> bool:
 
 
 def _are_codes(cells: SeenColumn, found: NumberColumn, real: Flags) -> bool:
-    """Whether whole numbers are codes: the name says so, and many have the same number of digits."""
     counted = np.bincount(_text_lengths(cells)[real], weights=cells.held[real]).astype(np.int64)
     are_two = usual_number(counted, cells.margin) <= 2 and counted[:2].sum() < cells.margin
     is_named = "code" in meanings(cells.name)

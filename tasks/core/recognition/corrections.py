@@ -35,11 +35,7 @@ _KINDS = {
 
 
 def correct_column(found: Recognised, said: Correction, cells: SeenColumn, context: Context) -> Recognised:
-    """The column as the person says.
-
-    Raises:
-        ParameterError: it can't be so.
-    """
+    """Raises: ParameterError: it can't be so."""
     treatment = found.treatment
     kept = Treatment(reading=CellReading(missing=treatment.reading.missing))
     word, detail = said.word, said.detail

@@ -66,7 +66,6 @@ def growing_edges(low: float, high: float) -> Edges:
 
 
 def _growing_from_zero(low: float, high: float) -> Edges:
-    """From 0 over round numbers from about `low` on to what reaches `high`."""
     if high <= 0:
         return (0, 1)
     first = math.floor(math.log10(low)) if low > 0 else math.floor(math.log10(high)) - 3
@@ -98,7 +97,6 @@ def choose_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) 
 
 
 def _edges_of_nonzero(numbers: Floats, held: Integers, *, whole: bool, few: int) -> Edges:
-    """The first that parts the numbers well: an even grid, one that grows, an even one of the middle."""
     low, high = _round_range(*usual_ends(numbers, held, few))
     positive = numbers > 0
     least = (

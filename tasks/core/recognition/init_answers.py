@@ -58,8 +58,7 @@ class Correction:
 def parse_correction(text: str) -> Correction:
     """``COLUMN=WORD`` or ``COLUMN=WORD:DETAIL``; the last equals sign before a known word parts them.
 
-    Raises:
-        ParameterError: it is neither.
+    Raises: ParameterError: it is neither.
     """
     column, sign, rest = text.partition("=")
     while sign and rest.partition(":")[0] not in WORDS and "=" in rest:

@@ -57,8 +57,6 @@ _MOST_LOOKED_AT = 50_000
 
 @dataclass(frozen=True)
 class Candidate:
-    """A column that may say whose row it is, and whether somebody then has several rows."""
-
     name: str
     likely: float
     reason: str
@@ -70,7 +68,6 @@ class Candidate:
 
 
 def candidates(columns: Sequence[SeenColumn]) -> list[Candidate]:
-    """All columns that may be the person's id, the likeliest first; a household behind who lives in it."""
     found = [each for cells in columns if (each := _judge_candidate(cells, columns)) is not None]
     return sorted(found, key=lambda each: (not each.is_proposed, names_household(each.name), -each.likely))
 

@@ -87,7 +87,6 @@ class CellReading:
 
     @property
     def cut_length(self) -> int:
-        """How many characters are left; 0 where no code is cut."""
         return int(self.cut) if re.fullmatch("[1-9][0-9]{0,3}", self.cut) else 0
 
     @property
@@ -133,7 +132,6 @@ class CellReading:
         return "" if text.lower() in words or bare.lower() in words else bare
 
     def _dates(self, connection: duckdb.DuckDBPyConnection, texts: list[str | None]) -> list[str | None]:
-        """What is left of each text that is a date; None of any other."""
         moments = written_moments(pa.array(texts, pa.string()), self.date_formats)
         day = self._reference_day
         if day is not None:

@@ -1,9 +1,7 @@
 """The rows of a table as codes: batches of cells and the public columns go in, `CodedRows` come out.
 
-A column's cells are gathered as distinct texts and, for each row, which of them it holds. Normalising,
-binning, splitting and coding then work on distinct cells, of which there are few, and are carried to the rows
-by one look-up: the cost is linear in rows and in distinct cells. Coding is total: any text has a code,
-perhaps 0 (absent), and no text changes another's. Nothing is joined, chosen or capped yet.
+Distinct cells are normalised, binned, split and coded, and carried to the rows by one look-up. Coding is
+total: any text has a code, perhaps 0 (absent), and no text changes another's. Nothing is joined yet.
 """
 
 import itertools
@@ -50,10 +48,8 @@ class RawColumn:
     Attributes:
         cells: the distinct cells as Arrow text (for a column of lists: lists of text). A null is absent.
             No order; a cell that no row holds may be among them only where ``used`` says so.
-        used: for each distinct cell whether a row holds it.
         parts: for each batch its rows' indices into ``entries[start : start + size]``, the index
             ``size`` meaning null, and then start and size.
-        entries: for each dictionary entry of each batch, its distinct cell.
     """
 
     cells: pa.Array
@@ -70,10 +66,7 @@ class RawColumn:
         return np.bincount(places, minlength=len(self.cells) + 1)[1:]
 
     def coded(self, codes: HalfWords, largest: int) -> Codes:
-        """For each row the code of its cell.
-
-        ``largest``: the largest code that there can be, which decides the result's type.
-        """
+        """For each row the code of its cell. Args: largest: of all codes, which decides the type."""
         kind = code_type(largest)
         of_entries = codes.astype(kind)[self.entries]
         result = np.empty(self.number_of_rows, dtype=kind)
@@ -87,8 +80,6 @@ class RawColumn:
 
 
 class CellCollector:
-    """Gathers the batches of one column."""
-
     def __init__(self, connection: duckdb.DuckDBPyConnection, column: Column | None = None) -> None:
         self._connection = connection
         self._column = Column("") if column is None else column
@@ -125,7 +116,6 @@ class CellCollector:
         return RawColumn(cells, used, tuple(self._parts), entries)
 
     def _encoded(self, array: pa.Array) -> pa.DictionaryArray:
-        """The batch as a dictionary array whose dictionary holds no null, and can be compared."""
         if isinstance(array, pa.DictionaryArray):
             if not (array.dictionary.null_count or pa.types.is_string_view(array.dictionary.type)):
                 return array
@@ -173,7 +163,6 @@ def numbers_of_texts(
 
 
 def _widen_offsets(values: pa.Array) -> pa.Array:
-    """Text with 64-bit offsets, so that distinct cells may exceed 2 GB; anything else as it is."""
     return values.cast(pa.large_string()) if pa.types.is_string(values.type) else values
 
 
@@ -192,9 +181,8 @@ class CodedTexts:
 
     Attributes:
         values: the text of codes 1, 2, ...
-        codes: for each of the texts its code, 0 = absent.
-        reasons: for each of the texts why it is absent, a place in `dropped.REASONS`; 0: it is not, or was
-            empty, or a 0 that means absence.
+        codes: of each text, 0 = absent.
+        reasons: of each text why it is absent, a place in `dropped.REASONS`; 0: nothing is lost.
     """
 
     values: tuple[str, ...]
@@ -234,7 +222,6 @@ def code_texts(
 
 
 def _code_listed(values: list[str], column: Column) -> tuple[tuple[str, ...], HalfWords]:
-    """The values of a column without bins, and a code for each text."""
     domain = (
         column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
     )
@@ -270,8 +257,7 @@ def bin_codes(
 ) -> HalfWords:
     """The code of each number's bin among `bin_labels`; 0 for NaN, and for what lies beyond the limits.
 
-    Bins are closed below and open above, but the last inner one is closed at both ends. Infinities
-    are in the end bins.
+    Bins are closed below and open above, but the last inner one is closed at both ends.
 
     >>> bin_codes(np.array([-1.0, 17.9, 18.0, 65.0, 65.1, np.nan]), (0.0, 18.0, 65.0)).tolist()
     [1, 2, 3, 3, 4, 0]
@@ -291,7 +277,6 @@ def bin_codes(
 
 
 def _code_bins(values: list[str], numbers: Floats, column: Column) -> tuple[tuple[str, ...], HalfWords]:
-    """The labels of bins, and the codes of texts that are numbers (NaN: it is none, and outside)."""
     labels = column.known_values or ()
     codes = bin_codes(numbers, column.bins or (), column.minimum, column.maximum)
     if column.other in labels:
@@ -308,11 +293,9 @@ class ItemCells:
         cell 0: none, cell 1: {1, 2}, cell 2: {2}     items [1, 2, 2]     starts [0, 0, 2, 3]
 
     Attributes:
-        values: the text of item codes 1, 2, ...
         cells: for each row the number of its cell, 0 being the cell without items.
         starts: cell c holds ``items[starts[c] : starts[c + 1]]``: distinct codes, ascending. Two cells
             never hold the same set.
-        items: see ``starts``.
         dropped: for each of `dropped.REASONS` how many items of cells are absent for it.
     """
 
@@ -360,7 +343,7 @@ def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnec
 
 
 def _count_dropped_items(raw: RawColumn, pieces: list[set[int]], reasons: Bytes) -> Integers:
-    """Items that are absent, by reason. Args: pieces: of each distinct cell, places in ``reasons``."""
+    """Args: pieces: of each distinct cell, places in ``reasons``."""
     found = np.zeros(len(REASONS), np.int64)
     if reasons.any():
         for rows, cell in zip(raw.rows_of_cells().tolist(), pieces, strict=True):
@@ -373,13 +356,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class SingleCells:
-    """A single-valued column.
-
-    Attributes:
-        values: the text of codes 1, 2, ...
-        codes: for each row the code of its cell, 0 = absent.
-        dropped: for each of `dropped.REASONS` how many cells are absent for it.
-    """
+    """A single-valued column: the texts of codes, the code of each row, and dropped cells by reason."""
 
     values: tuple[str, ...]
     codes: Codes
@@ -428,10 +405,7 @@ def code_rows(
     subject: int | None,
     connection: duckdb.DuckDBPyConnection,
 ) -> CodedRows:
-    """Code the rows.
-
-    ``positions`` and ``subject`` are places in the file, by which its batches name their columns.
-    """
+    """``positions`` and ``subject`` are places in the file, by which its batches name their columns."""
     raw = _gather_columns(batches, columns, positions, subject, connection)
     ids = raw.pop() if subject is not None else None
     number = (ids or raw[0]).number_of_rows if (ids or raw) else 0

@@ -30,7 +30,6 @@ from tasks.core.stored_files import read_parquet
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:
-    """The smallest unsigned type that holds the codes 0..size."""
     if size < 2**8:
         return np.uint8
     return np.uint16 if size < 2**16 else np.uint32
@@ -151,7 +150,6 @@ def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
 
 
 def read_dictionary(path: Path, number_of_columns: int) -> tuple[tuple[str, ...], ...]:
-    """The values that `write_dictionary` wrote."""
     values: list[list[str]] = [[] for _ in range(number_of_columns)]
     dictionary = read_parquet(path)
     for column, value in zip(
@@ -166,10 +164,7 @@ class CodedFacts:
     """What a folder of coded records is about, without the records.
 
     Attributes:
-        schema: the public schema.
-        slot_columns: see `CodedRecords`.
         values: see `CodedRecords`; partitions of one table share them.
-        has_tags: whether each record has a tag.
     """
 
     schema: Schema
@@ -186,7 +181,7 @@ class CodedFacts:
 
     @property
     def measured(self) -> "CodedFacts":
-        """The same of the records without the columns that others decide (see `CodedRecords.measured`)."""
+        """See `CodedRecords.measured`."""
         schema = self.schema.measured
         number = len(schema.columns)
         slot_columns = tuple(column for column in self.slot_columns if column < number)
@@ -207,7 +202,6 @@ def read_coded_facts(folder: Path) -> CodedFacts:
 
 
 def read_coded_records(folder: Path) -> CodedRecords:
-    """The records that `CodedRecords.write` wrote."""
     facts = read_coded_facts(folder)
     table = read_parquet(folder / "records.parquet")
     return CodedRecords(

@@ -103,11 +103,7 @@ class Derivation:
 
 @dataclass(frozen=True)
 class EmptyTogether:
-    """Columns that are all empty or all filled in every record: a value and its date.
-
-    Attributes:
-        columns: in the contract's order.
-    """
+    """Columns that are all empty or all filled in every record: a value and its date."""
 
     columns: tuple[int, ...]
     kind: Literal["empty_together"] = "empty_together"
@@ -129,7 +125,6 @@ class ExactlyOne:
     """Columns of which exactly one holds a value in every record: a choice, written as a column for each.
 
     Attributes:
-        columns: in the contract's order.
         others: of each column all else that it may hold; absence is the empty text.
     """
 

@@ -1,10 +1,8 @@
 """Whether two tables have the same records, in whatever order: a key and records go in, a digest comes out.
 
-Each record is hashed alone, by a keyed BLAKE2b of 256 bits, and hashes are added up modulo 2^256. So a table
-has one digest, whole or in partitions. This is MSet-Add-Hash (Clarke, Devadas, van Dijk, Gassend and Suh,
-ASIACRYPT 2003) without its nonce: digests stay where the key is. The key must stay a secret. As long as it is
-one, nobody finds two tables of one digest unless they can tell BLAKE2b from chance. Whoever has it can search
-for them, by generalised birthdays.
+Each record is hashed alone, by a keyed BLAKE2b of 256 bits, and hashes are added up modulo 2^256:
+MSet-Add-Hash (Clarke, Devadas, van Dijk, Gassend and Suh, ASIACRYPT 2003) without its nonce, as digests stay
+where the key is. Whoever has the key can search for two tables of one digest, by generalised birthdays.
 """
 
 import hashlib
@@ -57,12 +55,6 @@ def _rows(records: CodedRecords) -> Iterator[Bytes]:
 
 
 def content_digest(table: RecordTable, key: bytes) -> str:
-    """A digest of the measured columns of all records whatever their order, of their values and schema.
-
-    Args:
-        table: in one part or several, which makes no difference.
-        key: a secret of up to 64 bytes.
-    """
     facts = table.facts.measured
     total = sum(table.each("content", partial(_hash_measured, key=key))) % _MODULUS
     content = [

@@ -1,14 +1,10 @@
-"""A sensitive table to coded records.
+"""A sensitive table to coded records: read once, normalised on distinct cells, coded, joined, capped.
 
-An input file and the public schema go in, `CodedRecords` come out: read once, normalised on distinct
-cells, coded, joined by subject, multi-valued cells capped. Memory holds the codes, one batch of cells
-and the distinct cells; never the table as text.
-
-Under differential privacy encoding is total (R2): every table of the public schema, the
-empty one included, has coded records. Then no record can change how another is read, coded or capped:
-cells are text whatever their neighbours hold (R6), a cell is judged by the column's public
-description alone, and whatever must be chosen is chosen by a keyed hash of the record's own (R13,
-see `keyed_choices`). Open columns' codes do depend on all records, and mean nothing by themselves.
+Memory holds the codes, one batch of cells and the distinct cells; never the table as text. Under differential
+privacy encoding is total (R2): every table of the public schema, the empty one included, has coded records.
+Then no record can change how another is read, coded or capped: a cell is judged by the column's public
+description alone (R6), and whatever must be chosen is chosen by a keyed hash of the record's own (R13, see
+`keyed_choices`). Open columns' codes do depend on all records, and mean nothing by themselves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -127,7 +123,6 @@ def find_columns(source: InputFile, schema: Schema, options: EncodingOptions) ->
 
 
 def require_some(number_of_rows: int, *, total: bool) -> None:
-    """Refuse a table without a row, unless encoding is total."""
     if not number_of_rows and not total:
         raise InputError("The input must hold at least one record below its header, but holds none.")
 

@@ -1,16 +1,10 @@
 """Rows to records, one for each subject (S1.5, its faults mended): `CodedRows` in, `CodedRecords` out.
 
-All rows of a record must be here, and of a table without subject ids all rows of equal content: those of a
-whole table, or those of one partition by a hash of either. Records are in the file's order of first
-occurrence.
-
-Under differential privacy joining is total (R2 and R13): a row without id is dropped, the row
-with the smallest keyed hash stands for its subject, and of too many items those with the smallest are kept.
+All rows of a record must be here, and of a table without subject ids all rows of equal content. Under
+differential privacy joining is total (R2 and R13): a row without id is dropped, the row with the smallest
+keyed hash stands for its subject, and of too many items those with the smallest are kept. Only where its cell
+is empty does that of the next row stand: so what holds between the cells of every row holds in the record.
 Otherwise a missing id and a conflict are errors, and nothing is capped but what was declared to be.
-
-A row stands as a whole, so that what holds between the cells of every row holds in the record. Only where
-its cell is empty does that of the next row stand, by the same hashes: no value is lost that a subject has.
-Column by column that is the value of the smallest hash among the rows that have one.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +58,6 @@ class Records:
 
     @property
     def are_single_rows(self) -> bool:
-        """Whether no record has several rows."""
         return self.number == len(self.rows)
 
 
@@ -103,7 +96,6 @@ def normalised_ids(cells: pa.Array) -> pa.Array:
 
 
 def _group_by_first_row(subjects: Codes, number_of_subjects: int) -> tuple[Integers, Integers, Integers]:
-    """Rows by subject, their starts, and each record's subject, in order of first occurrence."""
     number_of_rows = len(subjects)
     first = np.full(number_of_subjects + 1, number_of_rows, dtype=np.int64)
     # Written backwards, so that what stays is the first row.
@@ -150,11 +142,9 @@ def join_column(records: Records, codes: Codes, hashes: Words) -> tuple[Codes, b
 def join_cells(
     records: Records, cells: ItemCells, cap: int, of_item: Words, words: tuple[np.uint64, np.uint64]
 ) -> tuple[list[Codes], int]:
-    """The slots of a multi-valued column: each record's distinct items, at most `cap` (0: all).
+    """The slots of a multi-valued column: a record's distinct items, at most `cap`; how many are beyond it.
 
-    Beside them, how many items are beyond the cap.
-
-    Without a cap there are as many slots as the fullest record fills, at least one.
+    Without a cap (0) there are as many slots as the fullest record fills, at least one.
     """
     rows_of = (records.rows, records.starts, cells.cells, cells.starts, cells.items)
     width = cap or max(1, largest_union(*rows_of))
@@ -164,7 +154,6 @@ def join_cells(
 
 
 def count_other_values(records: Records, codes: Codes, joined: Codes) -> int:
-    """How many rows hold another value of a single-valued column than the one their subject has."""
     of_rows = np.repeat(joined, np.diff(records.starts))
     held = codes[records.rows]
     return int(((held != 0) & (held != of_rows)).sum())
@@ -175,11 +164,7 @@ class Joining:
     """How rows are joined.
 
     Attributes:
-        choices: the keyed hashes.
         total: see `EncodingOptions`.
-        tags: whether each record has a tag.
-        positions: of the columns in the file, from 0.
-        subject: the position of the subject id, or None.
         row_number: what the operator is told of a row, by its number in ``CodedRows``.
     """
 
@@ -193,7 +178,6 @@ class Joining:
 
     @property
     def wanted(self) -> list[int]:
-        """The positions of all columns that are read."""
         return [*self.positions, *([] if self.subject is None else [self.subject])]
 
     @property
@@ -248,7 +232,6 @@ def join_records(
 
 
 def _group_rows(rows: CodedRows, joining: Joining) -> Records:
-    """Which rows make which record, and their identities where something may be chosen."""
     choices, number = joining.choices, rows.number_of_rows
     if rows.ids is not None:
         return group_by_subject(rows.ids, choices, total=joining.total, row_number=joining.row_number)

@@ -39,7 +39,6 @@ class KeyedChoices:
         self._key = hashlib.blake2b(key).digest()
 
     def words(self, purpose: str) -> tuple[np.uint64, np.uint64]:
-        """The 128-bit key of one purpose, as two words."""
         derived = hashlib.blake2b(purpose.encode(), key=self._key, digest_size=16).digest()
         return np.uint64(int.from_bytes(derived[:8], "little")), np.uint64(
             int.from_bytes(derived[8:], "little")

@@ -4,11 +4,9 @@ A schema with constraints and a coding of its columns go in. The same book serve
 is counted and synthetic ones before they are written. Each record is repaired by itself, in the contract's
 order of constraints: of those it breaks, the last column becomes its repair value, its declared `other` or
 absent, whichever first breaks nothing that the column has part in; else all columns of the constraint become
-absent; else the columns that hang together become what the public facts alone say is possible. Nobody is
-stopped or dropped for a constraint, and how many were repaired is for ``sensitive/`` alone.
+absent; else the columns that hang together become what the public facts alone say is possible.
 
-Values are ordered by the ends of what their text may stand for: a number, a bin, a date or a time. What a
-text can't tell has no ends, and stands in no order with anything.
+Values are ordered by the ends of what their text may stand for: a number, a bin, a date or a time.
 """
 
 import itertools
@@ -337,7 +335,6 @@ class Rulebook:
         yield ()
 
     def _any_broken(self, row: CodedRow, columns: Sequence[int]) -> bool:
-        """Whether a row breaks a rule in which one of some columns has part."""
         return any(
             self._is_broken(rule, row) for rule in self.rules if not {*columns}.isdisjoint(rule.columns)
         )
@@ -467,7 +464,6 @@ def repair_records(
 
 
 def _report_repairs(records: CodedRecords, held: Ids, repaired: Ids, report_dropped: ReportDropped) -> None:
-    """Tell how many values and items of each column are no more."""
     places = np.asarray(records.slot_columns)
     for column, about in enumerate(records.schema.columns):
         before, after = held[:, places == column], repaired[:, places == column]

@@ -1,8 +1,7 @@
 """A table is a list of parts: coded records, where each part of them lies, and who works on it.
 
-One part in this process is the ordinary case. On a cluster no process has all records: parts lie in a store,
-and workers read them where they are. Parts share the schema, the slots and the dictionary, so that a code
-means the same in each. What is counted in each is then added up.
+One part in this process is the ordinary case. Parts share the schema, the slots and the dictionary, so that a
+code means the same in each.
 """
 
 import json
@@ -99,7 +98,6 @@ class RecordTable:
 
     @cached_property
     def only(self) -> CodedRecords | None:
-        """All records of a table in this process; None where they are in parts."""
         if self.parts:
             return None
         if self.folder is None:

@@ -179,7 +179,6 @@ def holds_lists(kind: pa.DataType, delimiter: str | None) -> bool:
 
 
 def split_items(cell: str, delimiter: str) -> list[str]:
-    """The raw items of a cell; an empty delimiter splits into characters."""
     return cell.split(delimiter) if delimiter else list(cell)
 
 

@@ -1,17 +1,13 @@
 """The rows of an input file: Arrow batches, one text or typed array per used column; and how many they are.
 
-A file and positions of columns go in; batches come out, in file order, each of bounded size.
-
-Delimited text is parsed once, in the declared dialect, every cell as text, with nothing detected and
-nothing repaired (R6). Two lines bracket the parse: the first must be the header that
-`header` saw (where none was declared in its place), and after the last byte comes a line that the file
-can't hold, which the parser only gives back as a row of its own where no quote was left open. Without it
-an open quote swallows every row behind it in silence. No error carries a cell: the parser's own message
+Delimited text is parsed once, in the declared dialect, every cell as text, with nothing detected and nothing
+repaired (R6). Two lines bracket the parse: the first must be the header that `header` saw (where none was
+declared in its place), and after the last byte comes a line that the file can't hold, which the parser only
+gives back as a row of its own where no quote was left open. No error carries a cell: the parser's own message
 holds the line, so it is dropped, the row's position going to the operator.
 
 A Parquet file's footer says how many rows there are; of a text it is guessed, from its size alone or, within
-a factor of two, from the lengths of some lines. Bytes are then looked at for quotes and line ends; no cell is
-kept or compared. Of a compressed file the beginning is looked at.
+a factor of two, from the lengths of some lines. No cell is kept or compared.
 """
 
 import codecs
@@ -76,7 +72,6 @@ def read_batches(
 
     Args:
         threads: 1 for a single one; the batches are the same for any number.
-        progress: told the share of the file that was read, now and then.
         rows: of a Parquet file, which are read, consecutive ones numbered from 0; None: all.
 
     Raises:
@@ -241,7 +236,6 @@ def _delimited(
     progress: StageDone,
     ragged: Callable[[object], str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of a delimited file, without its header and our own last line."""
     token = secrets.token_hex(16)  # no file can hold it beforehand
     headers = source.headers
     width = len(headers.names)
@@ -309,7 +303,6 @@ def _row(batch: pa.RecordBatch, index: int) -> list[str]:
 
 
 def _with_last_line(text: TextBytes, last_line: bytes, progress: StageDone) -> pa.PythonFile:
-    """The bytes of a text and then one more line, as the parser's input."""
     rest = last_line
 
     def read(size: int) -> bytes:
@@ -402,7 +395,6 @@ def _count_lines(data: bytes) -> int:
 
 
 def _count_rows(data: bytes, source: InputFile) -> int:
-    """The same without those within quotes."""
     quote = source.quote.encode()
     if quote not in data:
         return _count_lines(data)

@@ -1,8 +1,7 @@
 """The public face of an input file: where it is, its dialect, its header.
 
-A path and a declared dialect go in; normalised column names (and a Parquet file's types) come out.
-No row is read here: everything that this module returns is public, and no message of it shows a
-header that nobody declared: columns are named by position.
+No row is read here: everything that this module returns is public, and no message of it shows a header that
+nobody declared: columns are named by position.
 """
 
 import csv
@@ -60,12 +59,9 @@ class InputFile:
     (';', 'gzip', False)
 
     Attributes:
-        path: the file; ``.gz`` and ``.zst`` at its end say how a text is compressed.
         format: ``csv`` (any delimiter) or ``parquet``; taken from the path's ending where it is None.
         delimiter: one ASCII character; by the ending where it is left out: a tab for TSV, else a comma.
         escape: what precedes a quote inside a quoted cell; the quote itself where it is left out.
-        header: the column names of a text file whose first line is already a record; none: the first
-            line is the header.
     """
 
     path: Path
@@ -146,7 +142,6 @@ class InputFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether the file was opened, or its header is known without it."""
         return "opened" in self.__dict__ or "headers" in self.__dict__
 
     @cached_property
@@ -182,7 +177,6 @@ class InputFile:
             )
 
     def text(self) -> TextBytes:
-        """The bytes of a text file in UTF-8, without the lines above the header."""
         return TextBytes(self.opened, self.compression, self.encoding, self.skip_lines)
 
     @cached_property
@@ -237,7 +231,6 @@ class Headers:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The same as outputs spell them (`column_name`)."""
         return tuple(map(output_spelling, self.texts))
 
     @cached_property
@@ -249,11 +242,7 @@ class Headers:
         return self._positions.get(matching_name(name))
 
     def places(self, names: Sequence[str]) -> list[int]:
-        """Positions of columns that are used.
-
-        Raises:
-            InputError: one is not in the file, or has no name.
-        """
+        """Raises: InputError: a column is not in the file, or has no name."""
         missing = [name for name in names if name and self.find(name) is None]
         if missing:
             raise InputError(

@@ -37,7 +37,6 @@ _LIMIT = f"{_BELOW}|{_ABOVE}"
 
 
 def without_limits(texts: pa.Array) -> pa.Array:
-    """The number of each limit; any other text as it is."""
     return pc.replace_substring_regex(texts, _LIMIT, "", max_replacements=1)
 
 
@@ -95,12 +94,10 @@ class NumberFormat:
 
     @property
     def whole_pattern(self) -> str:
-        """The same of whole numbers alone."""
         return self._as_written(f"[+-]?{self._digits}", self._digits)
 
     @property
     def _digits(self) -> str:
-        """Of a whole number without a sign."""
         if not self.thousands:
             return "(?:[0-9]+)"
         return f"(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{THOUSANDS[self.thousands]}][0-9]{{3}})+)"
@@ -110,7 +107,6 @@ class NumberFormat:
         return rf"(?:(?:(?:[<>]=?|[≤≥]) ?)?{number}|{number} ?\+)"
 
     def plain_text(self, text: str) -> str | None:
-        """One number with a point and without marks between thousands; None for a text that is no number."""
         if re.fullmatch(self.pattern, text) is None:
             return None
         text = re.sub(_LIMIT, "", text, count=1)

@@ -79,8 +79,6 @@ def refused_url(url: str) -> str:
 
 
 class Storage:
-    """The storage of a URL, with credentials of the environment."""
-
     def __init__(self, url: str) -> None:
         """Args: url: of an object, or of what begins the URLs of several.
 

@@ -1,12 +1,11 @@
 """The one place where the operator's file is opened, once a run.
 
-A path or a URL goes in; readers of its bytes come out, each with a place of its own in the same open file. So
-header, hash and rows are of one file, whatever is moved over its path meanwhile. Text arrives as UTF-8
-without a byte-order mark and without Excel's line ``sep=;``, decompressed on the way, a block at a time:
-nothing is unpacked to disk.
+Readers of its bytes have each a place of their own in the same open file. So header, hash and rows are of one
+file, whatever is moved over its path meanwhile. Text arrives as UTF-8 without a byte-order mark and without
+Excel's line ``sep=;``, decompressed on the way, a block at a time: nothing is unpacked to disk.
 
 Of a header in storage only so much is fetched as is read. A run fetches the whole once, into a file without a
-name in the closed zone, and reads that: whatever replaces the object meanwhile, a run sees one table.
+name in the closed zone, and reads that.
 """
 
 import hashlib
@@ -31,7 +30,6 @@ _SECOND = 10**9
 
 
 def changed_meanwhile() -> InputError:
-    """What is said of a table that changed while it was read."""
     return InputError(
         "The input must not change while a run reads it, but it was changed meanwhile. Run again when "
         "nothing writes to it."
@@ -44,10 +42,6 @@ class FileState:
 
     That costs nothing, so it is asked for each block that is read. The hash of the whole at the end would not
     tell of a file that was replaced for a while.
-
-    Attributes:
-        size: in bytes.
-        modified: in nanoseconds since 1970.
     """
 
     size: int
@@ -87,11 +81,7 @@ class OpenedFile:
     """An open file of the operator's; closed when nobody refers to it any more."""
 
     def __init__(self, path: Path) -> None:
-        """Open it.
-
-        Raises:
-            InputError: there is no such file, it is a folder or a pipe, or it may not be read.
-        """
+        """Raises: InputError: there is no such file, it is a folder or a pipe, or it may not be read."""
         self._descriptor = -1
         problem = ""
         try:
@@ -133,8 +123,6 @@ class OpenedFile:
 
 
 class FileReader(io.RawIOBase):
-    """A reader of an `OpenedFile` with a place of its own."""
-
     def __init__(self, file: OpenedFile) -> None:
         super().__init__()
         self._file, self._place = file, 0
@@ -186,11 +174,9 @@ class TextBytes:
 
     @property
     def share(self) -> float:
-        """Of the file that was read, 0 to 1."""
         return self._raw.tell() / self._size
 
     def read(self, size: int) -> bytes:
-        """So many bytes, fewer only at the end."""
         parts, lacking = [self._rest], size - len(self._rest)
         while lacking > 0 and (data := self._read(lacking)):
             if self._is_first:
@@ -272,8 +258,6 @@ _BLOCK = 2**23
 
 
 class RemoteFile(OpenedFile):
-    """An object in storage, read in parts until it is fetched."""
-
     def __init__(self, url: str) -> None:
         """Look at it.
 

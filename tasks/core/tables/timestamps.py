@@ -151,7 +151,6 @@ def _cast_plain(texts: pa.Array) -> pa.Array | None:
 
 
 def _pattern(format_: str) -> str:
-    """A format as a regular expression (RE2)."""
     pieces = (
         _PARTS[match["part"]] if match["part"] else r"\s+" if match["blank"] else re.escape(match["other"])
         for match in _PIECE.finditer(format_)
@@ -160,7 +159,6 @@ def _pattern(format_: str) -> str:
 
 
 def _literal_text(format_: str) -> str:
-    """What of a format is no part."""
     return "".join(match["other"] or "" for match in _PIECE.finditer(format_))
 
 
@@ -223,7 +221,6 @@ def _parse_days(fields: dict[str, pa.Array], count: int) -> tuple[Integers, Flag
 
 
 def _parse_digits(texts: pa.Array | None, count: int, default: int = 0) -> Integers:
-    """Digits as a number; the default where there are none."""
     if texts is None:
         return np.full(count, default, np.int64)
     digits = pc.if_else(pc.equal(pc.binary_length(texts), 0), str(default), texts).fill_null(str(default))

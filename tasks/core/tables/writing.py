@@ -26,7 +26,6 @@ SPECIAL = ("\t", '"', "\n", "\r")
 
 
 def needs_quotes(text: str) -> bool:
-    """Whether a cell must be quoted."""
     return any(character in text for character in SPECIAL)
 
 

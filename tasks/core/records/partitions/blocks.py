@@ -132,7 +132,6 @@ def _moved(file: Path, folder: Path) -> None:
 
 
 def _copy(batches: Iterator[pa.RecordBatch], number: int, limit: int | None, folder: Path) -> None:
-    """A batch to each block in turn; all blocks have a file, though it may hold no row."""
     row, schema = 0, None
     writers: dict[int, Any] = {}
     with ExitStack() as stack:
@@ -157,10 +156,7 @@ Values = tuple[tuple[str, ...], ...]
 
 
 def write_piece(rows: CodedRows, places: Integers, chosen: Integers | slice, folder: Path) -> None:
-    """Write some rows of a block.
-
-    Of a slice of all rows nothing is copied.
-    """
+    """Write some rows of a block; of a slice of all rows nothing is copied."""
     columns: dict[str, pa.Array] = {ROW: pa.array(places[chosen])}
     if rows.ids is not None:
         columns[_ID] = _ids_of(rows.ids, chosen)
@@ -172,7 +168,6 @@ def write_piece(rows: CodedRows, places: Integers, chosen: Integers | slice, fol
 
 
 def _ids_of(ids: RawColumn, chosen: Integers | slice) -> pa.Array:
-    """The ids of some rows as text: null where a row has none."""
     numbers = np.arange(1, len(ids.cells) + 1, dtype=np.uint32)
     places = ids.coded(numbers, len(ids.cells))[chosen].astype(np.int64) - 1
     return ids.cells.take(pa.array(places, mask=places < 0))
@@ -195,7 +190,6 @@ class PieceReader:
     """Gathers the pieces of one partition under one dictionary."""
 
     def __init__(self, values: Values, is_multi_valued: Sequence[bool]) -> None:
-        """Args: values: of all blocks, for each column. is_multi_valued: whether a column is."""
         self._values, self._is_multi_valued = values, is_multi_valued
         self._code_of = [{text: code for code, text in enumerate(own, start=1)} for own in values]
         self._sets: list[dict[tuple[int, ...], int]] = [{(): 0} for _ in values]
@@ -204,7 +198,7 @@ class PieceReader:
         self._codes: list[list[npt.NDArray[np.integer]]] = [[] for _ in values]
 
     def add(self, piece: Path, texts: Path) -> None:
-        """Take a piece. Args: piece: its rows. texts: what their block's codes stand for."""
+        """Args: piece: its rows. texts: what their block's codes stand for."""
         table = feather.read_table(piece / _ROWS, memory_map=False)
         values = read_values(texts, len(self._values))
         self._places.append(table[ROW].to_numpy())

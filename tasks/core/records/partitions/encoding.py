@@ -1,11 +1,8 @@
 """From an input to coded records in partitions, done by many workers.
 
-In: an input file, the public schema, how many partitions. Out: partitions of `CodedRecords`. Their records
-are those that `encode` makes of the whole table, each in one partition. A worker reads a block: codes its
-rows by its own values, and parts them by a keyed hash. Another one joins the pieces of a partition under one
-dictionary. Last, all partitions get the values and slots that a record of any of them needs: an open column's
-values are those of the records as they are counted (see `held_values`), and a column without a cap has as
-many slots as the fullest record of all fills.
+A worker reads a block: codes its rows by its own values, and parts them by a keyed hash. Another one joins
+the pieces of a partition under one dictionary. Last, all partitions get the values and slots that a record of
+any of them needs. Together they hold the records that `encode` makes of the whole table.
 """
 
 import hashlib
@@ -65,14 +62,6 @@ class PartitionPlace:
 
 @dataclass(frozen=True)
 class PartitionPlan:
-    """What every worker knows.
-
-    Attributes:
-        schema: with its constraints.
-        filled: see `EncodingOptions`.
-        place: where parts go.
-    """
-
     schema: Schema
     joining: Joining
     filled: tuple[int, ...]
@@ -112,7 +101,6 @@ def read_block(plan: PartitionPlan, block: TableBlock) -> ReadBlock:
 def _code_block(
     joining: Joining, block: TableBlock, connection: duckdb.DuckDBPyConnection
 ) -> tuple[CodedRows, Integers]:
-    """The rows of a block, and their places in the input."""
     places: list[Integers] = [np.zeros(0, np.int64)]
 
     def note_places(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
@@ -289,7 +277,6 @@ _AT_A_TIME = 16
 
 
 def unite_values(columns: Sequence[Column], texts: Sequence[StoredPart], workers: Workers) -> Values:
-    """Of each column the declared values or its bins, or what a block has seen, in code-point order."""
     groups = [texts[start : start + _AT_A_TIME] for start in range(0, len(texts), _AT_A_TIME)]
     known = [column.known_values for column in columns]
     opened = tuple(values is None for values in known)
@@ -319,9 +306,8 @@ def encode_partitions(
 ) -> RecordTable:
     """Read, normalise, code and join the records, each partition where a worker is.
 
-    What an earlier run did of it under the same prefix is not done again.
-
-    A Parquet file on a disk must be seen by all workers.
+    What an earlier run did of it under the same prefix is not done again. A Parquet file on a disk must be
+    seen by all workers.
 
     Raises:
         InputError, ResourceLimit: as `encode` does.
