@@ -115,7 +115,6 @@ class _Names:
         self.positions: dict[str, int] = {}
         self.used: list[int] = []
         self.subject: str | None = None
-        self.subject_key: str | None = None
 
     def match(self) -> None:
         for position, header in enumerate(self.headers, start=1):
@@ -141,10 +140,10 @@ class _Names:
             keys = [matching_name(name) for name in names]
             if key not in ("use_columns", "sensitive_zeros") and len(set(keys)) < len(keys):
                 self.problems.append(f"{key} must name each column once.")
-        self._find_subject()
+        subject = self._find_subject()
         wanted = {matching_name(name) for name in given.use_columns}
         for position, header in enumerate(self.headers):
-            if matching_name(header) != self.subject_key and (not wanted or matching_name(header) in wanted):
+            if matching_name(header) != subject and (not wanted or matching_name(header) in wanted):
                 self.used.append(position)
                 if not header:
                     self.problems.append(
@@ -157,7 +156,8 @@ class _Names:
         described = self.contract.column(key) if self.contract else None
         return repr(described.name) if described else f"the name of column {self.positions[key] + 1}"
 
-    def _find_subject(self) -> None:
+    def _find_subject(self) -> str | None:
+        """The subject id as names are compared."""
         promised = self.contract.subject_id if self.contract else None
         given = self.declared.subject_id
         if given is not None and promised is not None and matching_name(given) != matching_name(promised):
@@ -166,17 +166,18 @@ class _Names:
             )
         name = given if given is not None else promised
         if name is None:
-            return
-        self.subject_key = matching_name(name)
-        if self.subject_key in self.positions:
-            self.subject = self.headers[self.positions[self.subject_key]]
+            return None
+        subject = matching_name(name)
+        if subject in self.positions:
+            self.subject = self.headers[self.positions[subject]]
         elif given is None:
             self.problems.append(f"The contract's subject id {name!r} is not a column of the input.")
         for key, names in self.declared.written.items():
-            if self.subject_key in map(matching_name, names):
+            if subject in map(matching_name, names):
                 self.problems.append(
                     f"{key} names the subject id {name!r}, which is never an attribute; remove it."
                 )
+        return subject
 
     def compare_with_contract(self) -> None:
         """The file's columns must be the contract's, or those of them that are used."""
@@ -258,18 +259,23 @@ class DeclaredColumn:
         return is_number or any(re.fullmatch("-?[0-9]+", value) for value in listed)
 
     def problems(self) -> list[str]:
-        subject = f"Column {self.name!r}"
-        problems = [f"{subject}: {problem}" for problem in (*self._value_problems(), *self.reading.problems)]
+        subject, given, merged = f"Column {self.name!r}", self.given, self.merged
+        of_values = [
+            *(bin_problems(given.bins) if given.bins is not None else []),
+            *(domain_problems(given.domain) if given.domain is not None else []),
+        ] or limit_problems(merged.bins, self.promised.minimum, self.promised.maximum)
+        problems = [f"{subject}: {problem}" for problem in (*of_values, *self.reading.problems)]
+        differing = given.differing(ColumnDeclaration.of(self.promised))
+        if given.delimiter is not None and self.described and self.promised.delimiter is None:
+            differing.append("multi_value_columns")
         problems += [
-            f"{subject} is declared otherwise in {key} than in the contract; keep one."
-            for key in self._differing()
+            f"{subject} is declared otherwise in {key} than in the contract; keep one." for key in differing
         ]
-        merged = self.merged
         if merged.bins is not None and merged.domain is not None:
             problems.append(f"{subject} has both bins and a domain; keep one.")
         if merged.bins is not None and merged.delimiter is not None:
             problems.append(f"{subject} is multi-valued and can't be binned; remove its bins.")
-        if self.given.max_items is not None and merged.delimiter is None:
+        if given.max_items is not None and merged.delimiter is None:
             problems.append(
                 f"{subject} is named in max_items, but is not in multi_value_columns; add it there."
             )
@@ -279,21 +285,6 @@ class DeclaredColumn:
     def needs_bins(self) -> bool:
         return self.merged.bins is None and self.merged.domain is None and self.promised.is_numeric
 
-    def _value_problems(self) -> list[str]:
-        given = self.given
-        problems = [
-            *(bin_problems(given.bins) if given.bins is not None else []),
-            *(domain_problems(given.domain) if given.domain is not None else []),
-        ]
-        return problems or limit_problems(self.merged.bins, self.promised.minimum, self.promised.maximum)
-
-    def _differing(self) -> list[str]:
-        differing = self.given.differing(ColumnDeclaration.of(self.promised))
-        single = self.described and self.promised.delimiter is None
-        if self.given.delimiter is not None and single:
-            differing.append("multi_value_columns")
-        return differing
-
     def column(self, searched: Sequence[Forbidden], *, cap_required: bool) -> Column:
         """The column, once its declarations agree. Args: cap_required: it has the default cap, or its own."""
         promised = self.promised
@@ -302,6 +293,8 @@ class DeclaredColumn:
             merged.domain, merged.bins, promised.minimum, promised.maximum, promised.other
         )
         patterns = tuple(pattern for rule in searched for pattern in rule.patterns)
+        # Elsewhere a format of numbers is not in a release's name.
+        reads_numbers = merged.delimiter is None and (merged.bins is not None or promised.is_numeric)
         return Column(
             name=self.name,
             domain=domain,
@@ -312,16 +305,12 @@ class DeclaredColumn:
             other=promised.other if domain is not None else None,
             value_format=promised.value_format,
             forbidden=patterns if domain is None else (),
-            number_format=self.number_format if self._reads_numbers() else PLAIN,
+            number_format=self.number_format if reads_numbers else PLAIN,
             reading=self.reading,
             minimum=promised.minimum,
             maximum=promised.maximum,
             required=promised.max_empty_percent == 0,
         )
-
-    def _reads_numbers(self) -> bool:
-        """Whether its text is ever read as numbers: elsewhere a format is not in a release's name."""
-        return self.merged.delimiter is None and (self.merged.bins is not None or self.promised.is_numeric)
 
     def _cap(self, domain: tuple[str, ...] | None, cap_required: bool) -> int:
         if self.merged.delimiter is None:
