@@ -66,6 +66,8 @@ def test_all_unknown_names_are_reported_at_once_and_no_undeclared_header_is_show
     found = problems(subject_id="x1", use_columns=("x2",), bins={"x3": (0, 1)}, sensitive_zeros=("x4", "x5"))
     assert len(found) == 5
     assert not any("secret" in problem or "age" in problem for problem in found)
+    [unnamed] = problems(subject_id="", headers=("a", "b", ""), use_columns=("a",))
+    assert unnamed.startswith("subject_id names the column ''")
 
 
 @pytest.mark.parametrize(

@@ -65,20 +65,12 @@ def test_t4_columns_of_zeros_hold_nothing(tmp_path):
     assert held(table(tmp_path, text, columns_of("A,F,G,D"))) == [["a1", "", "", "d1"], ["a2", "", "", "d2"]]
 
 
-def test_t10_columns_are_matched_in_any_case_and_ids_are_never_attributes(tmp_path):
-    records = table(tmp_path, "A,B,C,Id\n1,2,3,x\n", [Column("A"), Column("C")], subject="id")
-    assert decode(records).to_pylist() == [{"A": "1", "C": "3"}]
+def test_an_id_as_an_attribute_and_a_limit_in_a_total_reading_are_faults_of_our_own(tmp_path):
     with pytest.raises(InternalError, match="never as an attribute"):
         table(tmp_path, "A,Id\n1,x\n", [Column("A"), Column("Id")], subject="ID")
-
-
-def test_t10_record_limit_counts_raw_rows_before_joining(tmp_path):
-    limited = EncodingOptions(total=False, key=b"k", record_limit=2)
-    assert held(table(tmp_path, "id,A\n1,x\n2,y\n1,x\n", columns_of("A"), "id", limited)) == [["x"], ["y"]]
-    with pytest.raises(InternalError):
-        table(
-            tmp_path, "A\nx\n", columns_of("A"), None, EncodingOptions(total=True, key=b"k", record_limit=2)
-        )
+    limited = EncodingOptions(total=True, key=b"k", record_limit=2)
+    with pytest.raises(InternalError, match="drawn by tag"):
+        table(tmp_path, "A\nx\n", [Column("A")], None, limited)
 
 
 def test_open_values_are_in_code_point_order(tmp_path):
@@ -95,56 +87,6 @@ def test_bins_are_total(tmp_path):
     assert records.slots[0].tolist() == [1, 1, 2, 2, 3, 3, 4, 0, 0, 0, 0]
 
 
-def test_what_looks_like_an_identifier_becomes_absent(tmp_path):
-    column = Column("A", forbidden=(r"\S@\S", r"^\d{9}$"))
-    text = "A\nx\na@b.org\n123456789\n1234567890\n"
-    records = table(tmp_path, text, [column])
-    assert records.values == (("1234567890", "x"),)
-    assert held(records) == [["x"], [""], [""], ["1234567890"]]
-
-
-def test_rule_6_one_cell_changes_no_other(tmp_path):
-    cells = ["1000"] * 300
-    alone = table(tmp_path, "A,B\n" + "".join(f"{c},x\n" for c in cells), columns_of("A,B"))
-    for odd in ("1000.0", "2020-01-01", "true", "x", "", "'", '5"', "1e3"):
-        beside = table(tmp_path, "A,B\n" + "".join(f"{c},x\n" for c in [*cells, odd]), columns_of("A,B"))
-        assert held(beside)[:300] == held(alone)
-        assert held(beside)[300] == [odd, "x"]
-
-
-def test_rule_2_every_table_of_the_schema_has_records(tmp_path):
-    columns = [
-        Column("A"),
-        Column("B", domain=("x",)),
-        Column("C", bins=EDGES, domain=bin_labels(EDGES)),
-        Column("D", delimiter=";", max_items=2),
-    ]
-    for subject in (None, "id"):
-        for rows in (
-            "",
-            "\n",
-            ",,,,\n",
-            ",,,,\n" * 3,
-            "s,?,?,?,a;b;c;d\n",
-            "s,1,x,1,a\ns,2,y,2,b\nS ,3,x,50,c\n",
-        ):
-            records = table(tmp_path, "id,A,B,C,D\n" + rows, columns, subject)
-            assert len(records.slots) == records.schema.width == 5
-            assert all(
-                len(codes) == records.number_of_records == len(records.tags) for codes in records.slots
-            )
-    assert table(tmp_path, "A\n", [Column("A")]).number_of_records == 0
-
-
-def test_c7_what_a_cap_took_is_no_candidate(tmp_path):
-    wide = ";".join(f"v{i}" for i in range(100))
-    records = table(
-        tmp_path, f"id,A,B\ns,{wide},x\ns,,y\n", [Column("A", delimiter=";", max_items=2), Column("B")], "id"
-    )
-    assert [len(values) for values in records.values] == [2, 1]
-    assert max(int(codes.max()) for codes in records.slots) == 2
-
-
 def test_rule_13_choices_differ_between_subjects_and_secrets(tmp_path):
     column = Column("A", delimiter=";", max_items=1)
     text = "id,A\n" + "".join(f"s{i},a;b;c;d\n" for i in range(400))
@@ -153,14 +95,6 @@ def test_rule_13_choices_differ_between_subjects_and_secrets(tmp_path):
     assert all(abs(count - 100) < 60 for count in np.bincount(records.slots[0])[1:])
     other = table(tmp_path, text, [column], "id", EncodingOptions(total=True, key=b"other"))
     assert held(other) != held(records)
-
-
-def test_tags_are_of_the_subject_alone(tmp_path):
-    one = table(tmp_path, "id,A\ns,x\nt,y\n", [Column("A")], "id")
-    other = table(tmp_path, "id,A\nu,q\n T,z\n", [Column("A")], "id")
-    assert one.tags.dtype == np.uint64
-    assert one.tags[1] == other.tags[1]
-    assert table(tmp_path, "A\nx\n", [Column("A")], options=STRICT).tags is None
 
 
 def parquet(folder, columns, schema, options=TOTAL, **writing):

@@ -111,18 +111,6 @@ def by_person(path: Path, rows: Rows) -> dict[str, tuple[str, ...]]:
     return dict(zip(people, held(encoded(path, VISITS, rows)), strict=True))
 
 
-def test_other_people_change_nobodys_record(tmp_path: Path) -> None:
-    """Nor do their values, which change the codes of open columns."""
-    rows = visits(random.Random(4), 300)
-    alone = by_person(tmp_path / "t.csv", rows)
-    for seed in (5, 6):
-        others = [(f"other {person}", f"0{one}", f"x{two}", f"v{three}") for person, one, two, three in rows]
-        both = rows + others
-        random.Random(seed).shuffle(both)
-        found = by_person(tmp_path / "t.csv", both)
-        assert {person: found[person] for person in alone} == alone
-
-
 CELLS = st.sampled_from(["", "0", "a", "b", "c", "é"])
 ITEMS = st.sampled_from(["", "a", "b;a", "a;b", "c;d;e", "e;d"])
 MIXED = Schema(
@@ -194,13 +182,6 @@ def test_each_of_a_persons_different_rows_stands_equally_often(
     found = Counter(row[0] for row in held(encoded(tmp_path / "t.csv", VISITS, rows)))
     assert sorted(found) == ["1", "2", "3", "4"]
     assert sum((count - 1000) ** 2 / 1000 for count in found.values()) < 30.7
-
-
-def test_without_a_total_draw_the_same_row_stands(tmp_path: Path) -> None:
-    """As under k-anonymity."""
-    rows: Rows = [("s", "1", "", ""), ("s", "", "2", ""), ("s", "1", "5", "w"), ("t", "3", "4", "w")]
-    one, other = (held(encoded(tmp_path / "t.csv", VISITS, rows, total=total)) for total in (False, True))
-    assert one == other
 
 
 TOWNS = Schema((Column("town"),), "person")
