@@ -287,7 +287,7 @@ def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None
     kind, edges, reason = _kind_of_numbers(cells, found, real)
     if any(found.limits):
         edges = with_limits(edges, found.limits, found.numbers[real], cells.held[real], cells.margin)
-    if kind == "number" and _are_codes(cells, found, real):
+    if kind == "number" and found.whole and "code" in said:
         return None
     missing = tuple(cells.chosen(is_code))
     reading = CellReading(strip=found.strip, missing=missing)
@@ -340,13 +340,6 @@ def _is_serial(cells: SeenColumn, found: NumberColumn) -> bool:
     finite = np.isfinite(found.numbers)
     low, high = usual_ends(found.numbers[finite], cells.held[finite], cells.margin)
     return high - low < 3 * cells.rows
-
-
-def _are_codes(cells: SeenColumn, found: NumberColumn, real: Flags) -> bool:
-    counted = np.bincount(_text_lengths(cells)[real], weights=cells.held[real]).astype(np.int64)
-    are_two = usual_number(counted, cells.margin) <= 2 and counted[:2].sum() < cells.margin
-    is_named = "code" in meanings(cells.name)
-    return found.whole and is_named and are_two and cells.is_few(real & (found.numbers < 0))
 
 
 def _recognise_made_id(cells: SeenColumn, context: Context) -> Recognised | None:
