@@ -375,7 +375,7 @@ def _weigh_cell(cell: str, column: _Column, *, is_first: bool) -> _CellWeight:
         return _LIKE_A_RECORD, "is a word for a missing value"
     if cell.casefold() in column.values:
         return _LIKE_A_RECORD, "stands below itself"
-    shape = _KNOWN_WORD if is_known else 0.0 if _may_be_name(cell) else _NO_NAME
+    shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
     if not column.held:
         return shape, ""
     if column.are_data or column.are_booleans:
@@ -441,7 +441,8 @@ def is_header(text: str) -> bool:
 
 
 def _may_be_name(cell: str) -> bool:
-    return _NAME.fullmatch(cell) is not None or is_header(cell)
+    has_known = is_header(cell) or any(map(is_known_in_headers, header_words(cell)))
+    return has_known or _NAME.fullmatch(cell) is not None
 
 
 def _is_data_cell(cell: str) -> bool:

@@ -170,9 +170,12 @@ def recognise_table(
         if column.treatment.is_used and column.treatment.delimiter is None
     ]
     follows = columns_that_follow(single)
+    nameless = [str(place) for place, name in enumerate(dialect.source.headers.names, start=1) if not name]
+    which = "column" if len(nameless) == 1 else "columns"
+    left = {"nameless": f"{which} {', '.join(nameless)} left out: no name"} if nameless else {}
     return RecognisedTable(
         source=dialect.source,
-        reasons=dialect.reasons | _describe_nameless_columns(dialect.source),
+        reasons=dialect.reasons | left,
         columns=tuple(
             _mark_dependent(column, *follows[column.name]) if column.name in follows else column
             for column in columns
@@ -195,12 +198,6 @@ def _leave_out_ids(column: Recognised, whose: Sequence[Candidate]) -> Recognised
     if not found.is_proposed and not column.kind.startswith("number"):
         return column
     return Recognised(column.name, "id", found.reason, Treatment(is_used=False))
-
-
-def _describe_nameless_columns(source: InputFile) -> dict[str, str]:
-    places = [str(place) for place, name in enumerate(source.headers.names, start=1) if not name]
-    which = "column" if len(places) == 1 else "columns"
-    return {"nameless": f"{which} {', '.join(places)} left out: no name"} if places else {}
 
 
 def _mark_dependent(column: Recognised, source: str, is_same: bool) -> Recognised:

@@ -121,11 +121,8 @@ class CellCollector:
                 return array
             array = self._texts(array)
         if holds_lists(array.type, self._column.delimiter):
-            lists = self._texts(array).to_pylist()
-            found: dict[tuple[str | None, ...], int] = {}
-            rows = [None if cell is None else found.setdefault(tuple(cell), len(found)) for cell in lists]
-            dictionary = pa.array([list(cell) for cell in found], pa.list_(pa.string()))
-            return pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), dictionary)
+            distinct, rows = _distinct_lists(self._texts(array))
+            return pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), distinct)
         if pa.types.is_null(array.type) or pa.types.is_nested(array.type):
             return self._texts(array).dictionary_encode()
         try:
@@ -167,12 +164,19 @@ def _widen_offsets(values: pa.Array) -> pa.Array:
 
 
 def _find_distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
-    if not is_list(values.type):
-        encoded = values.dictionary_encode()
-        return encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
+    if is_list(values.type):
+        distinct, entries = _distinct_lists(values)
+        return distinct, np.array(entries, dtype=np.int64)
+    encoded = values.dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
+
+
+def _distinct_lists(lists: pa.Array) -> tuple[pa.Array, list[int | None]]:
     found: dict[tuple[str | None, ...], int] = {}
-    entries = [found.setdefault(tuple(cell), len(found)) for cell in values.to_pylist()]
-    return pa.array([list(cell) for cell in found], values.type), np.array(entries, dtype=np.int64)
+    places = [
+        None if cell is None else found.setdefault(tuple(cell), len(found)) for cell in lists.to_pylist()
+    ]
+    return pa.array([list(cell) for cell in found], pa.list_(pa.string())), places
 
 
 @dataclass(frozen=True)
