@@ -60,6 +60,8 @@ _ENOUGH, _MOST = 3.0, 4.0
 _KNOWN_WORD, _NO_NAME, _LIKE_A_RECORD = 1.5, -1.5, -3.0
 #: A text that is unlike those below it in form or length, and one that isn't; so many records tell that.
 _UNLIKE, _ALIKE, _FEW = 0.5, -0.5, 10
+#: A text that a list of values lacks, which has so many cells a value: three of them are not enough.
+_NOT_LISTED, _OF_A_LIST = 0.4, 5
 #: For each cell that is like a record's so many must be unlike it; of those above texts so many are names.
 _UNLIKE_EACH, _LEAST_NAMES = 6, 0.75
 #: No cell of a record that is told without a question speaks so much for names, and it needs so many others.
@@ -386,7 +388,8 @@ def _weigh_cell(cell: str, column: _Column, *, is_first: bool) -> _CellWeight:
         return _LIKE_A_RECORD, "has the form of those below it"
     is_unlike = not min(lengths) <= len(cell) <= max(lengths) or form not in column.forms
     weight = _UNLIKE if is_unlike else _ALIKE
-    return shape + (weight if column.rows >= _FEW else min(weight, 0.0)), ""
+    listed = _NOT_LISTED if len(column.values) * _OF_A_LIST <= column.rows else 0.0
+    return shape + (weight + listed if column.rows >= _FEW else min(weight, 0.0)), ""
 
 
 def _says_nothing(cell: str) -> bool:

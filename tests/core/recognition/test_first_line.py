@@ -135,6 +135,7 @@ HEADERS = {
     "of pandas": (",gear,mpg", [f"{i},{i % 4},{i}.2" for i in range(60)]),
     "of pandas, named rows": (",gear,mpg", [f"Mazda RX{i},{i % 4},{i}.2" for i in range(60)]),
     "quoted": ('"gear","mpg"', [f'"{i % 4}","{i}.2"' for i in range(60)]),
+    "above codes alone": ("Mois,Manag,Use,Manure", ["M1,SF,U2,C4", "M2,BF,U1,C2", "M1,HF,U2,C2"] * 20),
 }
 
 
