@@ -112,12 +112,20 @@ def _restarts_in_groups(cells: SeenColumn, whole: Flags) -> bool:
     return bool(numbers.min() <= 1 and held[numbers.argmin()] > 1.5 * held[numbers.argmax()])
 
 
+def _has_one_length(cells: SeenColumn, whole: Flags) -> bool:
+    lengths = np.array([len(text) for text in cells.texts])
+    counted = np.bincount(lengths[whole], weights=cells.held[whole])
+    return int(counted.argmax()) >= 3 and counted.max() > _FILLED * counted.sum()
+
+
 def _is_likely_enough(cells: SeenColumn, named: int, *, is_made: bool, fixed: int) -> bool:
     each = cells.filled / cells.distinct
     if named >= SOME_ID:
         return named == WHOSE or fixed > 0 or each <= _MOST_ROWS_EACH
     if named == SOMEBODY:
-        return fixed > 0 or each <= 1 / _UNIQUE or cells.share(cells.matching(_WHOLE)) < _FILLED
+        whole = cells.matching(_WHOLE)
+        is_told = cells.share(whole) < _FILLED or _has_one_length(cells, whole)
+        return fixed > 0 or is_told or each <= 1 / _UNIQUE
     is_repeated = cells.filled - cells.distinct >= FEW and each <= _MOST_ROWS_EACH
     if not is_repeated or cells.distinct < _FEWEST_UNNAMED:
         return False
