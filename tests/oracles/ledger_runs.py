@@ -3,7 +3,8 @@
 `run` forks it from a server that has imported everything. A blow is ``BLOW@PLACE``: BLOW is KILL, INT or
 TERM; PLACE is ``before PHASE`` (the entry is written but not committed), ``after PHASE`` (it is
 committed), or a place in the draw: ``counting``, ``leave given``, ``half written``, ``written``.
-``wait`` in place of a blow makes the draw wait until another process waits for it; ``slow`` makes it slow.
+``wait`` in place of a blow makes the draw wait until another process waits for it, ``hold`` until a file
+beside the log ends in ``.released``; ``slow`` makes it slow.
 
 Each noise word drawn is a line in the log. Prints the measurement's folder and whether it was reused.
 """
@@ -144,12 +145,13 @@ def _mortal(store: LedgerStore, blows: _Blows) -> LedgerStore:
 
 
 def main(place: Place, vintage: str, log: str, *blows: str) -> int:
-    waits = "wait" in blows
+    waits = "wait" in blows or "hold" in blows
     pause = 0.05 if "slow" in blows else 0.0
     strike = _Blows([blow for blow in blows if "@" in blow])
     store = _mortal(open_store(place), strike)
     noise = Path(log)
     somebody_waits = noise.with_suffix(".waiting")
+    awaited = noise.with_suffix(".released") if "hold" in blows else somebody_waits
 
     def draw(part: Path, leave: Callable[[], None]) -> None:
         strike.at("counting")
@@ -158,7 +160,7 @@ def main(place: Place, vintage: str, log: str, *blows: str) -> int:
         with noise.open("a") as drawn:
             drawn.write(f"{vintage}\n")
         deadline = time.monotonic() + 60
-        while waits and not somebody_waits.exists() and time.monotonic() < deadline:
+        while waits and not awaited.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(pause)
         (part / "counts_1.parquet").write_text("1")
