@@ -375,16 +375,13 @@ def filled_columns(schema: Schema, contract: Contract) -> tuple[int, ...]:
 
 
 def with_constraints(schema: Schema, contract: Contract, *, fills: bool = True) -> Schema:
-    """The schema with all constraints of a contract on columns that it uses.
-
-    A constraint on a column that is not used says nothing of the others, and is left out.
+    """The schema with all constraints of a contract on columns that it uses; others are left out.
 
     Args:
         schema: without constraints, as `public_schema.build_schema` makes it.
         fills: whether an empty cell of `filled_columns` is the value that it counts as.
 
-    Raises:
-        ParameterError: every constraint that can't be held, and what it leaves nothing of.
+    Raises: ParameterError: every constraint that can't be held, and what it leaves nothing of.
     """
     problems: list[str] = []
     decided = _decided(schema, contract, problems)

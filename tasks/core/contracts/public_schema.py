@@ -42,11 +42,6 @@ def build_schema(
 ) -> Schema:
     """The public schema.
 
-    >>> declared = Declarations(subject_id="id", bins={"Age": (0, 18, 65)})
-    >>> schema = build_schema(["ID", "age", "town"], declared, cap_required=True)
-    >>> schema.subject_id, [(column.name, column.is_open) for column in schema.columns]
-    ('ID', [('age', False), ('town', True)])
-
     Args:
         cap_required: True under differential privacy: every multi-valued column gets a cap, and numbers
             need bins. False: a column without a declared cap has none (``max_items`` 0).

@@ -53,12 +53,6 @@ def record_shards(number: int, most: int, seed: int) -> list[RecordShard]:
 
     >>> [shard.number_of_records for shard in record_shards(10, most=4, seed=7)]
     [4, 3, 3]
-    >>> record_shards(3, most=4, seed=7)
-    [RecordShard(place=0, number_of_records=3, share=1.0, seed=7)]
-
-    Args:
-        number: of all records; below 0 is 0.
-        most: records in one shard, at least 1.
     """
     number = max(0, number)
     shards = max(1, -(-number // most))

@@ -30,13 +30,6 @@ _WHOLE = "whole.sha256"
 class PartStore:
     """A place for parts, known by its name alone, so that it can be sent to another machine.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = PartStore(folder)
-    ...     part = store.put("greetings/0", lambda into: (into / "word").write_text("Dear Lyon"))
-    ...     with part.folder() as found:
-    ...         (found / "word").read_text()
-    'Dear Lyon'
-
     Attributes:
         scratch: where a machine keeps what it fetches, one part at a time; where there is no such folder,
             as on another machine, it is where the system says.

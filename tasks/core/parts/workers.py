@@ -28,26 +28,17 @@ _MOST_ANSWERS = 64
 
 class Workers(Protocol):
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
-        """What the work gives for each part, in their order.
+        """What the work gives for each part, in their order; the work's own errors come through.
 
         Args:
             name: of the work, for who watches: a word or two.
-            work: can be sent; gives the same for the same part.
-            parts: can be sent.
-
-        Raises:
-            MarginaliaError: what the work of a part raised.
+            work: can be sent, as its parts; gives the same for the same part.
         """
 
 
 @dataclass(frozen=True)
 class InProcess(Workers):
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
-        """See `Workers`.
-
-        >>> list(InProcess().each("count", len, ["Lyon", "Lille"]))
-        [4, 5]
-        """
         return map(work, parts)
 
 
@@ -137,14 +128,6 @@ class KeptWork(Workers):
     """Workers who keep what they have done, each kind of work by its name, until all is done.
 
     What is kept is signed: nothing is loaded that somebody without the secret wrote to the store.
-
-    >>> import tempfile
-    >>> from tasks.core.parts.workers import InProcess
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     first = KeptWork(InProcess(), PartStore(folder), "run", b"secret")
-    ...     _ = list(first.each("count", len, ["Lyon", "Lille"]))
-    ...     list(first.each("count", int, ["Lyon", "Lille"]))  # done already
-    [4, 5]
     """
 
     def __init__(self, workers: Workers, store: PartStore, prefix: str, secret: bytes) -> None:

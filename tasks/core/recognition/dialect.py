@@ -1,16 +1,8 @@
 """How a text file is written: encoding, quote, delimiter, lines above the table, and whether it has a header.
 
 A path goes in; an `InputFile` with its dialect comes out, and for each part of it the reason. What somebody
-says of a part stands.
-
-Whether the first line names the columns, or is somebody's record, hangs on what stands below each cell. A
-record that is taken for names is published with every release, so a person is asked in doubt.
-
->>> rows = [["Ana", "34"], ["Ben", "9"], ["Eve", "71"]]
->>> read_first_line([["name", "age"], *rows]).is_header
-True
->>> read_first_line([["Marta", "n/a"], *rows]).is_header
-False
+says of a part stands. A record that is taken for names is published with every release, so a person is asked
+in doubt.
 """
 
 import codecs
@@ -139,19 +131,11 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
 
 
 def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
-    r"""The file with its delimiter, and nothing else found out: of what somebody reads without `init`.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     people = Path(folder, "people.csv")
-    ...     _ = people.write_text("name;town\nAna;Lyon, 3rd\nBen;Lille\n")
-    ...     find_dialect(people).delimiter
-    ';'
+    """The file with its delimiter, and nothing else found out: of what somebody reads without `init`.
 
     Whether it can be read is found out by reading its header. A run never asks: its dialect is declared.
 
-    Raises:
-        InputError: there is no such file, or it can't be opened.
+    Raises: InputError: there is no such file, or it can't be opened.
     """
     source = InputFile(path, encoding=encoding)
     if source.is_parquet or source.delimiter == "\t":

@@ -54,8 +54,6 @@ class RecognisedTable:
 
     Attributes:
         candidates: columns that may say whose row it is, the likeliest first.
-        cells: of each column; sensitive.
-        comma: whether numbers have a comma before decimals.
         doubt: why only a person can know whether the first line names the columns; empty: it is clear.
         first: the cells of the first line, where that is in doubt; sensitive.
     """

@@ -40,7 +40,6 @@ class CodedRecords:
     """The records of one table (or of one partition of it).
 
     Attributes:
-        schema: the public schema; ``len(slots) == schema.width`` wherever every cap is set.
         slots: one array of n codes per slot. The items of a multi-valued column are distinct within
             a record, ascending over its slots, and fill the first slots.
         slot_columns: for each slot the index of its column; ascending.
@@ -137,7 +136,6 @@ def with_held_values(records: CodedRecords) -> CodedRecords:
 
 
 def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
-    """Write every column's values with their codes: column_id, code, value."""
     sizes = [len(column) for column in values]
     table = pa.table(
         {

@@ -1,8 +1,5 @@
 """The public schema: what may be known of a table before anybody looks at its rows.
 
-Configuration, contract and the file's header go in (see `tasks.configuration`); the ordered columns with
-their domains, bins and caps come out. Everything here is public and may appear anywhere.
-
 A column takes ``max_items`` *slots*: one for an ordinary column, the cap for a multi-valued one. A
 record is then a fixed number of slots, and its k-tuples are choices of k filled slots: at most
 C(width, k) of them, which is what the sensitivity of a release is built on (R12).
@@ -116,7 +113,6 @@ class Column:
     Attributes:
         domain: the declared values, normalised, in declared order; None where the domain is open.
             A binned column's domain is `bin_labels` of its edges.
-        bins: increasing public edges of a numeric column, or None.
         delimiter: what separates the items of a cell; None for a single-valued column.
         max_items: the largest number of items that one subject may hold; 0 is "no cap"
             (never under differential privacy).
@@ -126,7 +122,6 @@ class Column:
         forbidden: regular expressions (RE2 syntax, found anywhere in the normalised cell or item) of
             what looks like an identifier of a person: what one of them matches becomes absent.
         number_format: how numbers are written, where the cells are text that is read as numbers.
-        reading: how cells are read before anything else looks at them.
         minimum, maximum: what no number of a column with bins lies below or above, as is publicly known: one
             that does is no value; None: not known.
         required: whether it is publicly known that every record has a value.
@@ -158,24 +153,16 @@ class Column:
 
         In a column with bins 0 is a number like any other: SDS's rule would lose the spelling ``0`` and
         keep ``0.0``, and with it the youngest of an age.
-
-        >>> Column("smokes").keeps_zero, Column("age", bins=(0, 18, 65)).keeps_zero
-        (False, True)
         """
         return self.zero_is_value or self.bins is not None
 
     @property
     def known_values(self) -> tuple[str, ...] | None:
-        """Its values, in their order, where they are known before a row is read."""
         return declared_values(None, self.bins, self.minimum, self.maximum) if self.is_open else self.domain
 
     @property
     def open_ends(self) -> tuple[str, ...]:
-        """The bins beyond the declared edges.
-
-        >>> Column("age", domain=bin_labels((0, 18), minimum=0), bins=(0, 18), minimum=0).open_ends
-        ('>18',)
-        """
+        """The bins beyond the declared edges."""
         bins = () if self.bins is None else bin_labels(self.bins, self.minimum, self.maximum)
         return tuple(label for label in bins if label[0] in "<>")
 
@@ -227,7 +214,6 @@ class Schema:
 
     @property
     def all_declared(self) -> bool:
-        """Whether every column's domain is public."""
         return not any(column.is_open for column in self.columns)
 
     def combinations(self, length: int) -> list[tuple[int, ...]]:

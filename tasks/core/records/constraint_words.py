@@ -19,11 +19,6 @@ _TEXT = sentences_of("all_protections")
 def constraint_sentences(schema: Schema, *, is_counted: bool = False) -> list[str]:
     """One sentence for each constraint, in the order in which they are held.
 
-    >>> from tasks.core.records.columns import Column
-    >>> order = Ordering((0, 1), strict=False, scale="moment", later=1)
-    >>> constraint_sentences(Schema((Column("admitted"), Column("discharged")), constraints=(order,)))
-    ['admitted is at most discharged, where a record has both.']
-
     Args:
         is_counted: whether the table was counted as it is, columns that others decide included.
     """

@@ -40,7 +40,6 @@ class EncodingOptions:
         key: the workspace's secret, for keyed choices; not empty.
         tags: whether the release samples or drops, and so needs tags.
         record_limit: only the first so many raw rows (never with ``total``: R14 samples by tag).
-        progress: told a few words and the share done.
         report_dropped: told which cells are not counted: sensitive.
         filled: columns in which an empty cell will count as the value for what is outside, for constraints.
     """
@@ -56,20 +55,9 @@ class EncodingOptions:
 
 
 def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> CodedRecords:
-    r"""Read, normalise, code and join the records.
+    """Read, normalise, code and join the records.
 
-    The same table and key give the same records, whatever the threads; records are in the file's order
-    of first occurrence.
-
-    >>> import tempfile, pathlib
-    >>> from tasks.core.records.columns import Column
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     people = pathlib.Path(folder, "people.csv")
-    ...     _ = people.write_text("sex,town\nfemale,Lyon\nmale,Lille\nfemale,\n")
-    ...     schema = Schema((Column("sex"), Column("town")))
-    ...     records = encode(InputFile(people), schema, EncodingOptions(total=False, key=b"secret"))
-    >>> [codes.tolist() for codes in records.slots], records.values
-    ([[1, 2, 1], [2, 1, 0]], (('female', 'male'), ('Lille', 'Lyon')))
+    The same table and key give the same records, whatever the threads, in order of first occurrence.
 
     Raises:
         InputError: the file is not what dialect and schema say; never with a cell in the message.
@@ -100,8 +88,7 @@ def find_columns(source: InputFile, schema: Schema, options: EncodingOptions) ->
     A column that another one decides is not read. Where encoding is total, a nested cell has no text: one
     person's could make its column nested.
 
-    Raises:
-        InputError: a column is not there; or, unless total, is nested.
+    Raises: InputError: a column is not there; or, unless total, is nested.
     """
     measured = schema.measured
     positions, subject = column_positions(source, measured)
@@ -159,12 +146,7 @@ def column_positions(source: InputFile, schema: Schema) -> tuple[list[int], int 
 
 
 def _require_flat(headers: Headers, positions: list[int], columns: tuple[Column, ...]) -> None:
-    """Refuse Parquet types that are not a value or a list of values.
-
-    Raises:
-        InputError: a declared column is a struct, a map or a union, or a list in a column that is
-            not declared multi-valued.
-    """
+    """Raise InputError for Parquet types that are no value, and for lists in a column of single values."""
     problems = []
     for position, column in zip(positions, columns, strict=True):
         kind = headers.types[position] if headers.types is not None else ""
@@ -181,11 +163,7 @@ def _require_flat(headers: Headers, positions: list[int], columns: tuple[Column,
 
 
 def require_distinct_headers(columns: Sequence[Column], values: Sequence[Sequence[str]]) -> None:
-    """Refuse a table two of whose attributes would be published under one header.
-
-    Raises:
-        InputError: naming the multi-valued columns, and no item.
-    """
+    """Raise InputError, which shows no item, where two attributes would be published under one header."""
     owner: dict[str, str] = {column.name: column.name for column in columns if not column.is_multi_valued}
     colliding: dict[str, None] = {}
     for column, held in zip(columns, values, strict=True):

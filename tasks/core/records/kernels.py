@@ -113,18 +113,15 @@ def mark_codes(codes, seen) -> None:  # type: ignore[no-untyped-def]
 def join_values(rows: Integers, starts: Integers, codes, hashes: Words):  # type: ignore[no-untyped-def]
     """One code for each group of rows: that of the row with the smallest hash of those that have one.
 
-    Rows of equal hash give the smallest of their codes, so that no order of rows decides.
+    Rows of equal hash give the smallest of their codes, so that no order of rows decides. Besides, whether
+    any group held two different ones.
 
         Ana's rows     hash 10: town (none)     hash 25: town Lyon     hash 40: town Lille
         best, lowest       0, 10                    Lyon, 25               unchanged; in conflict
 
     Args:
         starts: group g is ``rows[starts[g] : starts[g + 1]]``.
-        codes: for each row its code, 0 = absent.
         hashes: for each place in ``rows`` its row's hash; of a group of one row any.
-
-    Returns:
-        For each group its code, and whether any group held two different ones.
     """
     result = np.zeros(len(starts) - 1, dtype=codes.dtype)
     conflict = False
@@ -199,9 +196,7 @@ def join_items(  # type: ignore[no-untyped-def]
 
     Args:
         starts: group g is ``rows[starts[g] : starts[g + 1]]``.
-        cells: for each row its cell.
-        cell_starts: cell c holds ``cell_items[cell_starts[c] : cell_starts[c + 1]]``.
-        cell_items: item codes, ascending and distinct within a cell.
+        cell_starts: cell c holds ``cell_items[cell_starts[c] : cell_starts[c + 1]]``: distinct, ascending.
         identities: for each group its record's hash.
         of_item: for each item code the hash of its text.
         result: slots x groups, zeros; filled in place. Its first length is the cap.

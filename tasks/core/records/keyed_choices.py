@@ -24,14 +24,7 @@ from tasks.core.records.kernels import fold_hashes, pair_hashes, text_hashes
 
 
 class KeyedChoices:
-    """The hashes of one workspace.
-
-    A hash is of its own text alone, wherever the text stands:
-
-    >>> choices = KeyedChoices(b"the workspace's secret")
-    >>> int(choices.of_texts("subject", ["Ana", "Ben"])[1]) == int(choices.of_texts("subject", ["Ben"])[0])
-    True
-    """
+    """The hashes of one workspace; a hash is of its own text alone, wherever the text stands."""
 
     def __init__(self, key: bytes) -> None:
         if not key:

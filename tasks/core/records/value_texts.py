@@ -45,13 +45,9 @@ def text_of_values(
 ) -> pa.Array:
     """The text of each value; null where there is none: of null, NaN, lists and structs.
 
-    >>> text_of_values(duckdb.connect(), pa.array([1.0, 0.5, None, 1e300])).to_pylist()
-    ['1', '0.5', None, '1e+300']
-
     Numbers with a fraction get the decimal mark of the column's own.
 
-    Raises:
-        pa.ArrowInvalid: text that isn't UTF-8, or a type that has no text.
+    Raises: pa.ArrowInvalid: text that isn't UTF-8, or a type that has no text.
     """
     kind = values.type
     if is_mixed(kind):
@@ -98,11 +94,7 @@ def _texts_of_mixed(
 
 
 def _without_zeros(numbers: pa.Array) -> pa.Array:
-    """Plain numbers without needless zeros behind the point.
-
-    >>> _without_zeros(pa.array(["1.50", "20.00", "100", "-0.0"])).to_pylist()
-    ['1.5', '20', '100', '0']
-    """
+    """Plain numbers without needless zeros behind the point, and 0 without a sign."""
     found = pc.replace_substring_regex(numbers, _ZEROS_BEHIND, r"\1")
     return pc.replace_substring_regex(pc.utf8_rtrim(found, "."), "^-0$", "0")
 

@@ -61,14 +61,7 @@ def read_batches(
     progress: StageDone | None = None,
     rows: range | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    r"""Batches with one column per distinct position, named by the position, in file order.
-
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     people = pathlib.Path(folder, "people.csv")
-    ...     _ = people.write_text('id,town\n1,"Lyon, 3rd"\n2,\n')
-    ...     [cell for batch in read_batches(InputFile(people), [1]) for cell in batch.column("1").to_pylist()]
-    ['Lyon, 3rd', '']
+    """Batches with one column per distinct position, named by the position, in file order.
 
     Args:
         threads: 1 for a single one; the batches are the same for any number.
@@ -328,11 +321,7 @@ _BLANK = re.compile(rb"\n{2,}")
 
 
 def number_of_rows(source: InputFile, *, look: bool = False) -> tuple[int, RowSource]:
-    """Rows below the header, and by what they are known: exact for Parquet.
-
-    Raises:
-        InputError: the file's beginning can't be decoded or decompressed.
-    """
+    """Rows below the header, and by what they are known. Raises: InputError: a text can't be decoded."""
     if source.is_parquet:
         return int(pq.read_metadata(source.opened.reader()).num_rows), "footer"
     if look:
@@ -342,11 +331,7 @@ def number_of_rows(source: InputFile, *, look: bool = False) -> tuple[int, RowSo
 
 
 def holds_no_record(source: InputFile) -> bool:
-    """Whether nothing stands below the header; of a text its beginning is looked at, and no cell.
-
-    Raises:
-        InputError: see `number_of_rows`.
-    """
+    """Whether nothing stands below the header; of a text its beginning is looked at."""
     if source.is_parquet:
         return number_of_rows(source)[0] == 0
     start, is_whole, _ = _read_beginning(source)

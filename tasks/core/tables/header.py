@@ -54,14 +54,11 @@ class InputFile:
 
     It is opened when it is first asked of, and read from that one open file for as long as the run lasts.
 
-    >>> source = InputFile(Path("people.txt.gz"), delimiter=";")
-    >>> source.delimiter, source.compression, source.is_parquet
-    (';', 'gzip', False)
-
     Attributes:
         format: ``csv`` (any delimiter) or ``parquet``; taken from the path's ending where it is None.
         delimiter: one ASCII character; by the ending where it is left out: a tab for TSV, else a comma.
         escape: what precedes a quote inside a quoted cell; the quote itself where it is left out.
+        header: the column names of a text file whose first line is already a record.
     """
 
     path: Path
@@ -146,11 +143,7 @@ class InputFile:
 
     @cached_property
     def opened(self) -> OpenedFile:
-        """The open file.
-
-        Raises:
-            InputError: no such file, a folder, one that may not be read, or none that holds a table.
-        """
+        """The open file. Raises: InputError: there is none, it may not be read, or it holds no table."""
         if self.format is None:
             self._require_known_form()
         url = remote_url(self.path)
@@ -196,8 +189,7 @@ class InputFile:
         """The header, and nothing else; a declared one is taken as it is, and no line is read.
 
         Raises:
-            InputError: see `open_folder`; an empty file; a header that is not in the encoding or has two
-                columns of the same name (named by position).
+            InputError: an empty file; a header that is not in the encoding, or names two columns alike.
         """
         if self.opened.size == 0 and not self.header:
             raise InputError(

@@ -127,7 +127,6 @@ class _Read:
     """What some texts say, (n,) each.
 
     Attributes:
-        micros: since 1970, as written.
         offset: seconds that it lies east of Greenwich.
         digits: of a second's fraction.
     """

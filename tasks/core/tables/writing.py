@@ -105,11 +105,7 @@ def is_stream(path: Path) -> bool:
 
 
 def require_ending(path: Path) -> None:
-    """Refuse a name that does not say the format, unless it is of a device or a pipe.
-
-    Raises:
-        ParameterError: another ending than those that `write_table` knows.
-    """
+    """Raise ParameterError for a name that does not say the format, unless it is of a device or a pipe."""
     endings = (*_DELIMITERS, *_PARQUET)
     if path.suffix.lower() not in endings and not path.is_dir() and not is_stream(path):
         raise ParameterError(
@@ -138,14 +134,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 
 def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> None:
-    r"""Write delimited text, such as to standard output.
-
-    >>> import io
-    >>> stream = io.BytesIO()
-    >>> write_delimited(pa.table({"name": ["Ana", "Ben, jr"], "age": [34, None]}), stream)
-    >>> stream.getvalue()
-    b'name,age\nAna,34\n"Ben, jr",\n'
-    """
+    """Write delimited text, such as to standard output."""
     is_alone = table.num_columns == 1
     names = [quoted_texts(pa.array([name]), delimiter, alone=is_alone) for name in table.column_names]
     for lines in as_lines(names, delimiter):
@@ -162,8 +151,7 @@ def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> 
 def place(path: Path, write: Callable[[BinaryIO], None], *, is_private: bool = False) -> None:
     """Let ``write`` fill a file under another name, which then takes the path.
 
-    Raises:
-        ParameterError: the path is a folder, or the file can't be written there.
+    Raises: ParameterError: the path is a folder, or the file can't be written there.
     """
     if path.is_dir():
         raise ParameterError(f"The output must be a file, but {path} is a folder: name a file in it.")
