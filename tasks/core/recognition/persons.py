@@ -35,6 +35,8 @@ _MADE, _SOME_LETTERS = r"[0-9A-Fa-f]{8,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}", 0.2
 #: Whole numbers, also as pandas and Excel write those of a column with gaps, and the same behind letters.
 _WHOLE = r"[0-9]+(?:[.,]0+)?"
 _NUMBERED = rf"{_WHOLE}|[A-Za-z]{{1,6}}[-_ ]?[0-9]{{2,}}"
+#: Of numbers that begin anew in each family so few are commoner than the one before.
+_SELDOM_RISES = 0.1
 #: Columns that measure or describe are told by their names.
 _MEASURED = {"postcode", "code", "money", "date", "share", "age", "birth", "year", "category", "text"}
 #: How likely a candidate must be to be proposed.
@@ -103,13 +105,14 @@ def _may_be_ids(cells: SeenColumn, named: int) -> bool:
 
 
 def _restarts_in_groups(cells: SeenColumn, whole: Flags) -> bool:
-    """Whether few numbers count from one in each family, so that the last is rarer than the first."""
+    """Whether few numbers count from one in each family, so that each is rarer than the one before."""
     if cells.distinct > _FEWEST_UNNAMED:
         return False
     places = np.flatnonzero(whole)
     numbers = np.array([float(cells.texts[place].replace(",", ".")) for place in places])
-    held = cells.held[places]
-    return bool(numbers.min() <= 1 and held[numbers.argmin()] > 1.5 * held[numbers.argmax()])
+    held = cells.held[places][np.argsort(numbers)]
+    falls = float((np.diff(held) <= 0).mean())
+    return bool(numbers.min() <= 1 and held[0] > 1.5 * held[-1] and falls > 1 - _SELDOM_RISES)
 
 
 def _has_one_length(cells: SeenColumn, whole: Flags) -> bool:

@@ -42,6 +42,12 @@ def refused(kind, loaded, *arguments, **declared):
     return raised.value.problems
 
 
+def test_1_1_every_cell_is_text(table):
+    cells = ["1", "1.0", "01", "1e0", "True"]
+    for held in (cells, cells[:1], cells[:2], cells[4:]):
+        assert [row[0] for row in wide(table("\n".join(["A", *held, ""])))[1]] == held
+
+
 def test_1_1_blank_lines_are_skipped_and_an_empty_record_is_kept(table):
     assert wide(table("A,B\n\nx,y\n\n,\n\n"))[1] == [["x", "y"], ["", ""]]
 
