@@ -50,11 +50,7 @@ class StoredTableSerializer(_Serializer):
         return json.dumps(obj.to_json(), sort_keys=True).encode()
 
     def loads(self, blob: bytes) -> StoredTable | str:
-        """The reference, or the text of the failure; whether a table was changed is judged on reading.
-
-        Raises:
-            FileNotFoundError: the folder is gone, or a partition that it is the index of.
-        """
+        """The reference, or the text of the failure; whether a table was changed is judged on reading."""
         body = json.loads(blob)
         if "failed" in body:
             return str(body["failed"])
@@ -79,7 +75,6 @@ class ContentPolicy(CachePolicy):
     def compute_key(
         self, task_ctx: TaskRunContext, inputs: dict[str, Any], flow_parameters: dict[str, Any], **kwargs: Any
     ) -> str | None:
-        """The key, or None (no caching) without a hash."""
         if self.keyed is None:
             return None
         # Where and with what a step runs says nothing of what it makes.
@@ -89,12 +84,7 @@ class ContentPolicy(CachePolicy):
 
 
 def content_key(hash_of: Callable[[str], str], dataset: str, made_of: Sequence[Any]) -> str:
-    """A name for what a step makes: the same inputs and the same code have the same.
-
-    Args:
-        hash_of: of a text; keyed where inputs are sensitive.
-        dataset: whose it is.
-    """
+    """A name for what a step makes: the same inputs and the same code have the same."""
     body = [as_plain(value) for value in made_of if not isinstance(value, Workspace)]
     return hash_of(json.dumps([code_hash(), dataset, body], sort_keys=True))[:40]
 
@@ -122,10 +112,7 @@ def as_plain(value: Any) -> Any:
 def skip_if_known(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, _R]:
     """A step that is skipped where its key is known and its folder is as it was.
 
-    Args:
-        zone: ``sensitive`` where it may read raw data, else ``intermediate``, which needs no access to
-            ``sensitive/``.
-        run: where it stores.
+    Only a step of the zone ``sensitive`` needs access to that folder.
     """
     is_sensitive = zone == SENSITIVE
     results = run.results if is_sensitive else run.public_results

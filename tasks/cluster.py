@@ -11,7 +11,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from functools import cache, partial
 from types import TracebackType
 from typing import Any, TypeVar
@@ -61,15 +60,6 @@ class _Sent:
         return "<a part of the table>"
 
 
-@dataclass(frozen=True)
-class _Given:
-    """A part that was given out, and what Prefect has of it."""
-
-    task: Task[Any, Any]
-    sent: _Sent
-    future: Any
-
-
 class _Failed:
     """What a part failed with, in words that may be known; and what only the operator may."""
 
@@ -79,8 +69,7 @@ class _Failed:
 
     @property
     def error(self) -> MarginaliaError:
-        """The error; on its way it lost what only the operator may know."""
-        if isinstance(self._error, InputError):
+        if isinstance(self._error, InputError):  # on its way it lost the detail
             self._error.operator_detail = self._detail
         return self._error
 
@@ -129,10 +118,12 @@ def _place(error: Exception) -> str:
 
 
 class Cluster(Workers):
-    """A cluster that is used, or on this machine started, when there is work for it."""
+    """A cluster that is used, or on this machine started, when there is work for it.
+
+    Without an address it is of so many processes on this machine, and ends when it is left.
+    """
 
     def __init__(self, address: str, processes: int) -> None:
-        """Args: address: of its scheduler; "": one on this machine. processes: of that one."""
         self._address, self._processes = address, processes
         self._stack = ExitStack()
         self._runner: DaskTaskRunner | None = None
@@ -143,54 +134,48 @@ class Cluster(Workers):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the cluster; one that was started here ends."""
         self._runner = None
         self._stack.close()
 
     def each(self, name: str, work: Callable[[P], R], parts: Sequence[P]) -> Iterator[R]:
-        """See `Workers`; a task run a part."""
         self._opened()
-        waiting: deque[_Given] = deque()
+        waiting: deque[tuple[Task[Any, Any], _Sent, Any]] = deque()
         try:
             for place, part in enumerate(parts, start=1):
                 # Answers that nobody has taken yet lie in the workers' memory: so few parts are ahead.
                 most = max(_LEAST_AHEAD, _AHEAD_OF_A_WORKER * self._safely(self._number_of_workers))
                 if len(waiting) >= most:
-                    yield self._result(waiting.popleft())
-                sent = _Sent(work, part, is_worker_ours=not self._address)
-                waiting.append(self._safely(partial(self._given_out, _task(name, place), sent)))
+                    yield self._result(*waiting.popleft())
+                task, sent = _task(name, place), _Sent(work, part, is_worker_ours=not self._address)
+                waiting.append((task, sent, self._safely(partial(self._submit, task, sent))))
             while waiting:
-                yield self._result(waiting.popleft())
+                yield self._result(*waiting.popleft())
         finally:
-            for given in waiting:  # nobody asks for them any more
+            for _, _, future in waiting:  # nobody asks for them any more
                 with suppress(Exception):
-                    given.future.wrapped_future.cancel()
+                    future.cancel()
 
-    def _given_out(self, task: Task[Any, Any], sent: _Sent) -> _Given:
-        return _Given(task, sent, self._opened().submit(task, {"sent": sent}))
+    def _submit(self, task: Task[Any, Any], sent: _Sent) -> Any:
+        """What Dask has of a part that is given out."""
+        return self._opened().submit(task, {"sent": sent}).wrapped_future
 
-    def _result(self, given: _Given) -> Any:
-        result = self._safely(partial(self._taken, given))
+    def _result(self, task: Task[Any, Any], sent: _Sent, future: Any) -> Any:
+        result = self._safely(partial(self._take, task, sent, future))
         if isinstance(result, _Failed):
             raise result.error
         return result
 
-    def _taken(self, given: _Given) -> Any:
+    def _take(self, task: Task[Any, Any], sent: _Sent, future: Any) -> Any:
         try:
-            state = self._awaited(given.future.wrapped_future)
+            state = self._awaited(future)
         except KilledWorker:
             # Dask gives a part up with the fourth worker that is lost on it. Workers may be lost for reasons
             # of their own, many at a time, so it is given out once more.
-            again = self._given_out(given.task, given.sent)
-            state = self._awaited(again.future.wrapped_future)
+            state = self._awaited(self._submit(task, sent))
         return state.result(raise_on_failure=True) if isinstance(state, State) else state
 
     def _safely(self, work: Callable[[], R]) -> R:
-        """What some work on the cluster returns.
-
-        Raises:
-            MarginaliaError: what it raised, or in our words what it failed with: not the table's doing.
-        """
+        """What some work on the cluster returns; what it fails with becomes an error in our words."""
         failure: MarginaliaError
         try:
             return work()
@@ -214,11 +199,7 @@ class Cluster(Workers):
         raise failure
 
     def _awaited(self, future: Any) -> Any:
-        """What Dask has of a part, for as long as there is anybody to work on it.
-
-        Raises:
-            ClusterLost: there has been no worker for long.
-        """
+        """What Dask has of a part. Raises ClusterLost where there has been no worker for long."""
         alone = 0
         while True:
             try:

@@ -38,7 +38,7 @@ def dataset_lock(datasets: Collection[str]) -> Iterator[None]:
 
 
 def _taken(limits: Collection[str]) -> bool:
-    """Whether others are at work; limits that are not there are made, and one that somebody changed stays."""
+    """Whether others are at work. Limits that are not there are made; one that somebody changed stays."""
     taken = False
     with get_client(sync_client=True) as client:
         for name in limits:

@@ -57,7 +57,6 @@ class Engine:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether others work, and not this process."""
         return not isinstance(self.workers, InProcess)
 
     def store(self, run: RunWorkspace) -> PartStore:
@@ -92,11 +91,7 @@ def temporary_parts(run: RunWorkspace, prefix: str) -> Iterator[PartStore]:
 
 
 def forget_parts(folder: Path) -> None:
-    """Remove from storage what a folder that is purged notes.
-
-    Raises:
-        StorageError: the storage refuses, or does not answer.
-    """
+    """Remove from storage what a folder that is purged notes. StorageError: the storage refuses."""
     if (folder / _NOTE).is_file():
         root, prefix = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
         PartStore(root).remove(prefix)
@@ -135,11 +130,7 @@ def current_engine() -> Engine:
 
 @contextmanager
 def engine_of(configuration: "RunConfiguration") -> Iterator[None]:
-    """Open a run's engine.
-
-    Raises:
-        ParameterError: it needs a package that is not installed.
-    """
+    """Open a run's engine. Raises ParameterError where it needs a package that is not installed."""
     asked = configuration.resources
     if asked.engine != "dask":
         yield

@@ -15,14 +15,10 @@ Figure = str | int | float | bool | None
 
 
 def announce(event: str, dataset: str, **figures: Figure) -> None:
-    """Tell the server of this run that something happened to a dataset.
+    """Tell the server of this run that something happened to a dataset, by public figures.
 
     It does nothing outside a run, or where no server is configured, and it never fails: no run may end
     because nobody could be told.
-
-    Args:
-        event: its name without the project's, such as ``budget.low``.
-        figures: public ones; they become the payload.
     """
     with suppress(Exception):
         from prefect.context import FlowRunContext, TaskRunContext
@@ -45,9 +41,9 @@ def announce(event: str, dataset: str, **figures: Figure) -> None:
 def announce_schedule(flow: object, flow_run: "FlowRun", state: "State[Any]") -> None:
     """Tell the server that a run was scheduled: a hook of flows that deployments run, when such a run begins.
 
-    A server's scheduler makes a run without an event of its first state. The events of the run's other states
-    follow that one, so automations would see none of them for a quarter of an hour: a failure would be told
-    late, and a run that has ended would be taken for dead. This is the missing event: it has the state's id.
+    A server's scheduler makes a run without an event of its first state, and the events of its other states
+    wait a quarter of an hour for that one. Automations would tell a failure late, and take a run that has
+    ended for dead. This is the missing event: it has the state's id.
     """
     with suppress(Exception):
         from prefect.client.orchestration import get_client

@@ -36,7 +36,11 @@ def clear(folder: Path) -> bool:
     with suppress(OSError):  # it is not there, or closed to this user
         leftovers = [path for path in folder.iterdir() if _is_left_over(path.name)]
     for path in leftovers:
-        _remove(path)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
     return bool(leftovers)
 
 
@@ -51,11 +55,3 @@ def _is_left_over(name: str) -> bool:
     except (OSError, OverflowError):  # another user's process, and so alive; or no process id at all
         return False
     return False
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            path.unlink()

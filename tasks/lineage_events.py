@@ -35,10 +35,9 @@ def is_configured() -> bool:
 
 
 class RunEvents:
-    """The events of one run."""
+    """The events of one run of a dataset."""
 
     def __init__(self, dataset: str) -> None:
-        """Args: dataset: whose run it is."""
         self._dataset, self._run = dataset, _run_id()
         self._outputs: list[Any] = []
         self._is_reachable = True
@@ -47,11 +46,7 @@ class RunEvents:
         self._emit("START", self._run, self._dataset, inputs=[self._named(TABLE)])
 
     def release(self, lineage: Lineage, place: str) -> None:
-        """What was released: a job for each group of files that were made alike.
-
-        Args:
-            place: the release's name, such as 2026-11-1.
-        """
+        """A job for each group of released files that were made alike; ``place`` is such as 2026-11-1."""
         groups: dict[tuple[str, ...], list[LineageNode]] = {}
         for node in lineage.nodes:
             if node.zone == "release":
@@ -69,7 +64,6 @@ class RunEvents:
         self._emit("COMPLETE", self._run, self._dataset, inputs=[self._named(TABLE)], outputs=self._outputs)
 
     def fail(self, why: str) -> None:
-        """The run has failed. Args: why: a safe text."""
         self._emit("FAIL", self._run, self._dataset, inputs=[self._named(TABLE)], why=why)
 
     @cached_property
@@ -121,7 +115,6 @@ class RunEvents:
             )
 
     def _named(self, name: str, place: str = "") -> Any:
-        """An input of which nothing but its name is told."""
         from openlineage.client.event_v2 import InputDataset
 
         return InputDataset(NAMESPACE, "/".join(filter(None, [self._dataset, place, name])))
@@ -146,11 +139,7 @@ class RunEvents:
 
 @contextmanager
 def collect_events(dataset: str) -> Iterator[None]:
-    """The events of a run, around it; nothing where nobody collects, or inside a run that is collected.
-
-    Args:
-        dataset: whose run it is.
-    """
+    """The events of a run, around it; nothing where nobody collects, or inside a run that is collected."""
     if _current.get() is not None or not is_configured():
         yield
         return
@@ -168,7 +157,6 @@ def collect_events(dataset: str) -> Iterator[None]:
 
 
 def announce_release(lineage: Lineage, place: str) -> None:
-    """What was released, as events of the run that is collected, if there is one. Args: as of `RunEvents`."""
     events = _current.get()
     if events is not None:
         events.release(lineage, place)

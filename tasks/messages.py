@@ -31,12 +31,10 @@ class TerminalHandler(logging.Handler):
     """Writes what is told, bare, as the command's other lines are; notes are not for it."""
 
     def __init__(self, write: Callable[[str], None] = say) -> None:
-        """Args: write: is given each line."""
         super().__init__()
         self._write = write
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one line. Args: record: of this logger."""
         if record.name != _NOTES.name:
             self._write(record.getMessage())
 
@@ -72,7 +70,10 @@ _REWRITTEN_SECONDS, _LINE_SECONDS = 0.2, 10.0
 
 
 class Progress:
-    """One step's progress: a line that is rewritten on a terminal, elsewhere one for what is new."""
+    """One step's progress: a line that is rewritten on a terminal, elsewhere one for what is new.
+
+    It is called with a few words and a fraction from 0 to 1, which `shown` is told, too.
+    """
 
     def __init__(
         self,
@@ -80,7 +81,6 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
         shown: Callable[[float], None] | None = None,
     ) -> None:
-        """Args: step: its name, as shown. clock: seconds. shown: told each fraction too."""
         self._step, self._clock, self._shown = step, clock, shown
         self._started = self._said = clock()
         self._terminal = sys.stderr.isatty()
@@ -88,7 +88,6 @@ class Progress:
         self._last: tuple[str, int] | None = None
 
     def __call__(self, what: str, fraction: float) -> None:
-        """Say how far the step is. Args: what: a few words. fraction: 0 to 1."""
         if self._shown is not None:
             self._shown(fraction)
         now, at = self._clock(), (what, int(10 * fraction))
@@ -104,7 +103,6 @@ class Progress:
         sys.stderr.flush()
 
     def of(self, what: str) -> Callable[[float], None]:
-        """For whoever says no more than how far this one thing is."""
         return functools.partial(self, what)
 
     def _rewrites(self, now: float) -> bool:

@@ -38,9 +38,6 @@ def require_seed_stays(configuration: "RunConfiguration") -> None:
     """Refuse a deployment's run that is given the seed of a mode that reads raw records.
 
     Prefect keeps the parameters of such a run as they were given; a seed must not leave ``sensitive/``.
-
-    Raises:
-        ParameterError: it is given one.
     """
     from prefect.context import FlowRunContext
 

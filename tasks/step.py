@@ -10,7 +10,6 @@ The zone says what a step may read. The rest follows from it:
     intermediate    protected data alone: it stores in ``intermediate/``, and its key is a plain hash
 """
 
-import contextlib
 import functools
 import logging
 import re
@@ -18,7 +17,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeVar, cast, overload
@@ -45,7 +44,6 @@ class RunLogHandler(APILogHandler):
     """Prefect's, silent outside a run."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send a record to the run that is under way. Args: record: of the project's logger."""
         if FlowRunContext.get() is not None or TaskRunContext.get() is not None:
             super().emit(record)
 
@@ -57,12 +55,11 @@ _REPEATED = re.compile(r"^(Task run failed with exception|Encountered exception 
 class WithoutTraceback(logging.Filter):
     """Lets an exception's text into a run's log, and no traceback.
 
-    Paths of this machine, lines of code and a library's chained exceptions are nobody's business there, and
-    only errors of our own, whose texts are safe, leave a step or a flow.
+    Paths of this machine and a library's chained exceptions are nobody's business there, and only errors of
+    our own, whose texts are safe, leave a step or a flow.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a record is kept. Args: record: of Prefect's; its traceback is taken away."""
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
         record.exc_info = record.exc_text = record.stack_info = None
         # `fail`, and of a step the line on its final state, say the same.
@@ -73,9 +70,9 @@ class WithoutTraceback(logging.Filter):
 
 
 def carry_messages() -> None:
-    """Carry what a run says into the log that Prefect keeps of it; called again, it changes nothing.
+    """Carry what a run says into the log that Prefect keeps of it, in a worker's process as in the command's.
 
-    Called wherever steps are made, so it holds in a worker's process as in the command's.
+    Called again, it changes nothing.
     """
     for handler in list(LOGGER.handlers):  # those of PREFECT_LOGGING_EXTRA_LOGGERS would tell all twice
         if not isinstance(handler, TerminalHandler):
@@ -102,13 +99,11 @@ class ProgressArtifact:
     """
 
     def __init__(self, step: str, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: step: its name. clock: seconds."""
         self._step, self._clock, self._thread = step, clock, threading.get_ident()
         self._due = clock() + QUIET_SECONDS
         self._artifact: UUID | None = None
 
     def __call__(self, fraction: float) -> None:
-        """Show how far the step is. Args: fraction: 0 to 1."""
         now = self._clock()
         if now < self._due or threading.get_ident() != self._thread or TaskRunContext.get() is None:
             return
@@ -116,7 +111,6 @@ class ProgressArtifact:
         self._show(fraction)
 
     def close(self) -> None:
-        """The step is done; one that failed stays where it was."""
         if self._artifact is not None:
             self._show(1.0)
 
@@ -124,7 +118,7 @@ class ProgressArtifact:
         from prefect.artifacts import create_progress_artifact, update_progress_artifact
 
         percent = 100 * min(max(fraction, 0.0), 1.0)
-        with contextlib.suppress(Exception):  # no server stops a step by not answering here
+        with suppress(Exception):  # no server stops a step by not answering here
             if self._artifact is None:
                 key = f"progress-{self._step.replace('_', '-')}"
                 artifact = create_progress_artifact(percent, key, f"How far {self._step} is.")
@@ -149,12 +143,11 @@ def as_lookup(value: _T) -> _T:
 
 
 def results_in(values: Iterable[Any]) -> list[Any]:
-    """The results of steps that are in what a step is given; not those that it only looks up."""
+    """The results of steps in what a step is given, but for those that it only looks up."""
     return list(dict.fromkeys(each for value in values for each in _results(value)))
 
 
 def edges_from(given: list[Any]) -> list[Any]:
-    """Those that no other one was made from. Args: given: results of steps."""
     return [result for result in given if not any(result in _origins[other] for other in given)]
 
 
@@ -164,7 +157,6 @@ def without_edges(value: Any) -> Any:
 
 
 def record_origins(result: Any, given: list[Any]) -> None:
-    """Note what a result was made from. Args: result: of a step. given: results of others."""
     if isinstance(result, Reference):
         _origins[result] = frozenset(given).union(*(_origins[other] for other in given))
 
@@ -195,7 +187,6 @@ class Output:
 
     Attributes:
         folder: empty; it appears in the run's own, whole, when the step is done.
-        run: the workspace, where all that is stored is read.
         progress: for the person at the terminal; closed by the decorator.
     """
 
@@ -212,7 +203,6 @@ class Output:
         return content_key(hash_of, self.run.dataset, self.made_of)
 
     def path(self, table: StoredTable) -> Path:
-        """Of a stored table that is still what its reference says (see `Workspace.path`)."""
         return self.run.path(table)
 
 
@@ -229,14 +219,9 @@ class _Traits:
 
 
 class RunStep(Generic[_W, _P, _R]):
-    """A step, called by flows. What every step does around its work is here.
-
-    Attributes:
-        zone: what it may read.
-    """
+    """A step, called by flows. What every step does around its work is here."""
 
     def __init__(self, function: Callable[..., Any], traits: _Traits) -> None:
-        """Args: function: fills an `Output`, or does something else. traits: as of `step`."""
         self._function, self._traits = function, traits
         self.name = traits.run_name or function.__name__
         functools.update_wrapper(self, function)

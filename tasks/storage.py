@@ -51,12 +51,7 @@ class HoldsResults:
 
 
 class StoredTable(Reference):
-    """Reference to a stored folder of files.
-
-    Attributes:
-        sha256: over the names and bytes of its files.
-        zone: ``sensitive``, ``measurement``, ``intermediate`` or ``release``.
-    """
+    """Reference to a stored folder of files; ``sha256`` is over their names and bytes."""
 
     def __init__(self, key: str, sha256: str, zone: str, stage: str) -> None:
         self.key, self.sha256, self.zone, self.stage = key, sha256, zone, stage
@@ -77,7 +72,6 @@ class Workspace:
 
     @classmethod
     def of(cls, configuration: "RunConfiguration") -> "Workspace":
-        """The workspace that a configuration names; relative paths start at the working directory."""
         return cls(Path(configuration.output_dir).absolute())
 
     @property
@@ -86,12 +80,10 @@ class Workspace:
 
     @property
     def intermediate(self) -> Path:
-        """The zone of what is between measurement and release: protected, and made again where it is gone."""
         return self.root / INTERMEDIATE
 
     @property
     def release(self) -> Path:
-        """The zone of what may leave."""
         return self.root / RELEASE
 
     @property
@@ -100,7 +92,6 @@ class Workspace:
 
     @property
     def public_results(self) -> Path:
-        """Where Prefect keeps the results of cached steps that see protected data alone."""
         return self.intermediate / ".results"
 
     def prepare(self) -> None:
@@ -181,10 +172,6 @@ class Workspace:
     def store(self, folder: Path, stage: str, write: Callable[[Path], None]) -> StoredTable:
         """Let ``write`` fill a new folder, which then appears whole by a rename.
 
-        Args:
-            folder: where the table will be, inside a zone.
-            write: given an empty folder to fill.
-
         Raises:
             ResourceLimit: the disk is full.
         """
@@ -251,12 +238,7 @@ class Workspace:
 
 @dataclass(frozen=True)
 class RunWorkspace(Workspace):
-    """A workspace as one run works in it: with a folder of the run's own in each zone.
-
-    Attributes:
-        dataset: whose folders they are in.
-        resources: what queries of the run may use; nothing that is made depends on it.
-    """
+    """A workspace as one run works in it: with a folder of the run's own in each zone."""
 
     dataset: str
     label: str
@@ -264,7 +246,6 @@ class RunWorkspace(Workspace):
 
     @classmethod
     def begin(cls, workspace: Workspace, dataset: str, resources: "QueryResources") -> "RunWorkspace":
-        """That of a new run: its label says when it began, and something unique."""
         now = datetime.datetime.now(datetime.UTC)
         label = f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
         return cls(workspace.root, dataset, label, resources)
@@ -291,7 +272,6 @@ def vintage_in_name(folder: Path) -> str:
 
 
 def _folders(home: Path) -> list[Path]:
-    """What a folder holds; nothing where it is not there or closed to this user."""
     try:
         return list(home.iterdir())
     except OSError:

@@ -29,7 +29,6 @@ def _sources(root: Path) -> list[Path]:
 
 
 def _every_file(root: Path) -> list[Path]:
-    """All files below a folder, but of libraries that the explorer is built with."""
     paths = []
     for folder, below, files in os.walk(root):
         below[:] = [name for name in below if name not in ("node_modules", "__pycache__")]
