@@ -15,11 +15,7 @@ from flows.command.noise_warnings import (
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import workload_parameters
 from tasks.core.dp.group_privacy import group_guarantees
-from tasks.core.dp.workload.expected import (
-    expected_errors,
-    planned,
-    planned_first_length,
-)
+from tasks.core.dp.workload.expected import expected_errors, planned, planned_first_length
 from tasks.core.dp.workload.limits import chooses_pairs, number_of_named, pair_score_scale
 from tasks.core.dp.workload.parameters import MOST_TABLES, WorkloadParameters
 from tasks.core.errors import InputError, MarginaliaError, ParameterError
@@ -32,14 +28,7 @@ from tasks.core.syndiffix.settings import count_sd
 from tasks.core.tables.batches import holds_no_record
 from tasks.ledger_place import user_ledger_place
 from tasks.plan.describe import RunFacts, describe
-from tasks.plan.estimate import (
-    OPEN_VALUES,
-    Estimate,
-    estimate,
-    first_length,
-    require_room,
-    width_of,
-)
+from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room, width_of
 from tasks.plan.input_file import choose_vintage_to_check
 from tasks.plan.resources import cluster_needs, require_records_fit, tree_worker_mb, works_in_partitions
 from tasks.plan.syndiffix import Selection, synthesized_table
@@ -104,7 +93,6 @@ def _few_pairs(parameters: WorkloadParameters, schema: Schema, records: int) -> 
 
 
 def _print_expected_errors(configuration: RunConfiguration, schema: Schema, records: int) -> None:
-    """A line for each epsilon and workload that could be asked for instead."""
     protection, synthesis = configuration.privacy, configuration.fitted
     own = synthesis.workload if isinstance(synthesis.workload, str) else "the sets named"
     names = [column.name for column in schema.columns]
@@ -153,7 +141,7 @@ def print_cluster(configuration: RunConfiguration, described: RunFacts, records:
         has_ids=schema.subject_id is not None,
     )
     print(
-        f"On {where}: {found.partitions:,} partitions. A worker needs about {found.worker_mb:,} MB. "
+        f"On {where}: {asked.partitions:,} partitions. A worker needs about {found.worker_mb:,} MB. "
         f"All workers together need, very roughly, {_cpu_words(found.cpu_hours)} to read, join and count. "
         "The fit of the records comes on top. "
         f"Where the partitions lie, {found.stored_mb:,} MB are needed, and {found.moved_mb:,} MB go to and "
@@ -192,12 +180,14 @@ _NO_RECORD = (
 )
 
 
-def report(configuration: RunConfiguration) -> None:
-    """Print all of it.
+_FILE_OF_VINTAGE = (
+    "The path names the vintage. What is said here is of {}; a run without that file is late: it draws "
+    "nothing, charges nothing and ends with exit code 5."
+)
 
-    Raises:
-        MarginaliaError: what a run would be refused for, as far as the header and the ledger tell.
-    """
+
+def report(configuration: RunConfiguration) -> None:
+    """Print all of it; refuse what a run would be refused for, as far as header and ledger tell."""
     workspace = Workspace.of(configuration)
     workspace.require_place()
     require_records_fit(configuration)
@@ -217,7 +207,9 @@ def report(configuration: RunConfiguration) -> None:
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
     if is_empty:
         print(_NO_RECORD)
-    for note in (*_pattern_notes(described), *described.notes):
+    if described.pattern is not None:
+        print(f"  note: {_FILE_OF_VINTAGE.format(described.source.path)}")
+    for note in described.notes:
         print(f"  note: {note}")
     warnings = PRINTERS[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
@@ -226,15 +218,6 @@ def report(configuration: RunConfiguration) -> None:
     require_room(found, workspace.root)
     is_noise = any(sentence.startswith("ATTENTION") for sentence in warnings)
     print(_CAN_BE_RUN["empty" if is_empty else "noise" if is_noise else ""])
-
-
-def _pattern_notes(described: RunFacts) -> list[str]:
-    if described.pattern is None:
-        return []
-    return [
-        f"The path names the vintage. What is said here is of {described.source.path}; a run without that "
-        "file is late: it draws nothing, charges nothing and ends with exit code 5."
-    ]
 
 
 def _print_private(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
@@ -263,7 +246,10 @@ def _print_private(configuration: RunConfiguration, described: RunFacts, found: 
 def _print_rounded(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     _print_columns(described)
     _print_anonymity(configuration, described)
-    _print_too_few(configuration, found)
+    resolution = configuration.reporting_resolution
+    if found.source != "size" and found.records < resolution:
+        print(f"  note: ATTENTION: reporting_resolution, {resolution}, is above the number of records that")
+        print("  the table seems to have: nothing could be reported. Lower it.")
     return []
 
 
@@ -311,13 +297,6 @@ def _print_anonymity(configuration: RunConfiguration, described: RunFacts) -> No
     print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
 
 
-def _print_too_few(configuration: RunConfiguration, found: Estimate) -> None:
-    resolution = configuration.reporting_resolution
-    if found.source != "size" and found.records < resolution:
-        print(f"  note: ATTENTION: reporting_resolution, {resolution}, is above the number of records that")
-        print("  the table seems to have: nothing could be reported. Lower it.")
-
-
 def _print_syndiffix(selection: Selection) -> None:
     settings, unit = selection.settings, "subject" if selection.ids else "row"
     mean = settings.parameters().anonymization.low_count_params.mean
@@ -356,7 +335,6 @@ def _print_levels(found: Estimate) -> None:
 
 
 def _print_several_rows(described: RunFacts, records: int) -> None:
-    """What the guarantee is worth to a person with several rows, where a row is the unit."""
     if unit_of(described.schema) == "subject":
         return
     charge, facts = charge_of_run(described), first_length(described, records)

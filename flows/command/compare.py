@@ -28,7 +28,6 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
-    """Write ``comparison.tsv`` and ``comparison.html``."""
     labelled = _label_folders(folders)
     _require_figures(labelled.values())
     runs = [read_run(folder, label) for label, folder in labelled.items()]
@@ -47,16 +46,14 @@ def _write_side_by_side(folders: Sequence[Path], output: Path) -> None:
 
 
 def _write_history(folders: Sequence[Path], output: Path) -> None:
-    """Write ``over_time.html`` and ``over_time.tsv`` of a dataset's releases."""
     if len(folders) != 1:
         raise ParameterError(
             "Comparing over time needs the one folder of a dataset's releases, and was given "
             f"{len(folders)}. Give OUTPUT_DIR/release/DATASET."
         )
     (home,) = folders
-    found = all_releases(home) if home.is_dir() else []
     by_vintage: dict[str, Path] = {}
-    for place in found:  # of a vintage the newest that stands
+    for place in all_releases(home) if home.is_dir() else []:  # of a vintage the newest that stands
         taken = by_vintage.get(vintage_in_name(place))
         if taken is None or not _is_withdrawn(place) or _is_withdrawn(taken):
             by_vintage[vintage_in_name(place)] = place
@@ -109,20 +106,18 @@ def _label_folders(folders: Sequence[Path]) -> dict[str, Path]:
         labels = ["/".join(place.parts[-length:]) for place in places]
         if len(set(labels)) == len(labels):
             break
-    return dict(zip(labels, map(_folder_with_evaluation, places), strict=True))
-
-
-def _folder_with_evaluation(place: Path) -> Path:
-    """The release of a batch's run, where that is what was given; otherwise the folder itself."""
-    release = (place / RELEASE).resolve()
-    return release if (release / "evaluation.json").is_file() else place
+    # A batch's run has its release below.
+    releases = [(place / RELEASE).resolve() for place in places]
+    evaluated = [
+        release if (release / "evaluation.json").is_file() else place
+        for place, release in zip(places, releases, strict=True)
+    ]
+    return dict(zip(labels, evaluated, strict=True))
 
 
 def _require_figures(places: Iterable[Path]) -> None:
-    bare = [
-        str(place) for place in places if _is_syndiffix(place) and not (place / "evaluation.json").exists()
-    ]
-    if bare:
+    without = [place for place in places if not (place / "evaluation.json").exists()]
+    if bare := [str(place) for place in without if _is_syndiffix(place)]:
         raise ParameterError(
             "Comparing needs reported counts, and a release of SynDiffix has none; these are such releases: "
             f"{', '.join(bare)}. Give the runs' evaluations against the raw table instead. The evaluate "

@@ -61,15 +61,12 @@ _ANCHOR = datetime(2024, 1, 1)
 def parse_schedule(
     cron: str | None, every: str | None, timezone: str | None, *, paused: bool
 ) -> DeploymentScheduleCreate | None:
-    """What is asked for; None where nothing is.
+    """What is asked for; None where nothing is. Raises ParameterError of all that is wrong with it.
 
     Args:
         every: a whole number of minutes, hours or days: 30m, 2h, 1d.
         timezone: in which both are read; None: UTC.
         paused: it is off until a person turns it on.
-
-    Raises:
-        ParameterError: all that is wrong with these.
     """
     if cron is None and every is None:
         options = [name for name, given in (("--timezone", timezone), ("--paused", paused)) if given]
@@ -211,7 +208,6 @@ class Request:
     """What the command line asks for.
 
     Attributes:
-        schedule: None where none is asked for.
         pool: of workers; None: that of the deployment, or the usual one.
         overwrite: whether what a person set is replaced.
         folder: where relative paths of the file start.
@@ -309,7 +305,6 @@ def _warn_of_refusals() -> Iterator[None]:
 
 
 def deployment_name(given: str | None, file: Path) -> str:
-    """The deployment's name: the one that is given, else that of the file."""
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") if given is None else given
     if not _SLUG.fullmatch(name):
         raise ParameterError(
@@ -443,7 +438,6 @@ def _folder_of(kept: DeploymentResponse) -> Path:
 
 
 def _code_fields() -> dict[str, Any]:
-    """What follows from the checkout: where it is, its version, and the form."""
     from prefect.utilities.callables import parameter_schema
 
     from flows.release import release

@@ -16,7 +16,6 @@ _LONGEST = 4000
 
 
 def write_erratum(options: argparse.Namespace) -> int:
-    """Write an erratum, print what follows from it, and put it beside each copy of the release."""
     place = options.release.resolve()
     _require_release(place)
     kind: Kind = "corrected" if options.withdraw is None else "withdrawn"

@@ -23,11 +23,7 @@ from tasks.sensitive.ledger import open_user_ledger
 
 @dataclass(frozen=True)
 class ReleaseSetting:
-    """What one more release would be charged.
-
-    Attributes:
-        whose: whose setting it is, in words.
-    """
+    """What one more release would be charged; ``whose`` setting it is, in words."""
 
     mu_squared: Decimal
     threshold_delta: Decimal
@@ -45,7 +41,6 @@ class ReleaseSetting:
 
     @classmethod
     def of_configuration(cls, path: Path, account: Account) -> "ReleaseSetting":
-        """Of a configuration."""
         from tasks.plan.describe import describe  # both load Prefect, which takes a second and a half
         from tasks.sensitive.protect import charge_of_run
 
@@ -173,7 +168,6 @@ _WITHOUT_A_LEDGER = ("dataset", "cap", "reason", "configuration", "export", "sub
 
 
 def show_or_set(options: argparse.Namespace) -> int:
-    """Show accounts, verified, or register, lower or raise a dataset's caps, or export or verify entries."""
     _require_options_fit(options)
     if options.verify is not None:
         _verify_export(options)
@@ -242,15 +236,14 @@ def _write_export(ledger: Ledger, options: argparse.Namespace) -> None:
 
 def _show_all(ledger: Ledger, options: argparse.Namespace) -> None:
     audit, salted = ledger.audit(), salted_datasets(user_ledger_place())
+    settings = [(account, ReleaseSetting.of_latest(account)) for account in audit.accounts]
     if options.json:
-        accounts = [
-            account_json(account, audit, ReleaseSetting.of_latest(account)) for account in audit.accounts
-        ]
+        accounts = [account_json(account, audit, setting) for account, setting in settings]
         body = {"verified_entries": audit.entries, "head": audit.head, "datasets": accounts, "salted": salted}
         print(json.dumps(body))
         return
-    for account in audit.accounts:
-        print_account(account, ReleaseSetting.of_latest(account))
+    for account, setting in settings:
+        print_account(account, setting)
     if not audit.accounts:
         print("No dataset is registered in this ledger.")
     if salted:

@@ -19,14 +19,13 @@ _MANIFEST = "MANIFEST.json"
 
 
 def show_lineage(options: argparse.Namespace) -> int:
-    """Print the lineage of a released file."""
     file: Path = options.file
     if not file.is_file():
         raise ParameterError(no_such_file("The released file", file))
     folder = _release_of(file)
     manifest = _read_json(folder / _MANIFEST)
     name = file.absolute().relative_to(folder).as_posix()
-    lineage = _lineage(folder, manifest)
+    lineage = _read_lineage(folder, manifest)
     if name not in lineage:
         known = [entry["file"] for entry in manifest["files"]]
         meant = did_you_mean(name, known) or f"it is none of {', '.join(known)}."
@@ -47,7 +46,6 @@ def show_lineage(options: argparse.Namespace) -> int:
 
 
 def _release_of(file: Path) -> Path:
-    """The folder of the release that a file is in: that of the nearest manifest above it."""
     for folder in file.absolute().parents[:2]:
         if (folder / _MANIFEST).is_file():
             return folder
@@ -57,16 +55,11 @@ def _release_of(file: Path) -> Path:
     )
 
 
-def _lineage(folder: Path, manifest: Json) -> Lineage:
-    """What the manifest says of parents; of the measurement what ``lineage.json`` says, where it is there."""
-    return _read_lineage_file(folder, manifest) or Lineage.of_manifest(manifest, {}, has_contract=False)
-
-
-def _read_lineage_file(folder: Path, manifest: Json) -> Lineage | None:
-    """What ``lineage.json`` says, which must be the manifest's own."""
+def _read_lineage(folder: Path, manifest: Json) -> Lineage:
+    """What ``lineage.json`` says, which must be the manifest's own; without it what the manifest says."""
     path = folder / LINEAGE
     if not path.is_file():
-        return None
+        return Lineage.of_manifest(manifest, {}, has_contract=False)
     if file_sha256(path) != {entry["file"]: entry["sha256"] for entry in manifest["files"]}[LINEAGE]:
         raise _changed_file_error(path)
     return Lineage.of_json(_read_json(path))

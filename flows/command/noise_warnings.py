@@ -50,11 +50,7 @@ class Drowned:
 
 
 def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Estimate) -> list[str]:
-    """What would be worthless in a fitted release, and what to change; nothing where all is well.
-
-    Args:
-        found: the run's estimate, whose number of records is taken.
-    """
+    """What would be worthless in a fitted release, and what to change; nothing where all is well."""
     drowned = _find_drowned(workload_parameters(configuration, schema), schema, found.records)
     problems = list(_describe_drowned(drowned, schema, found))
     if not problems or not drowned.is_worthless:
@@ -65,12 +61,7 @@ def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Esti
 def dependency_notes(
     configuration: RunConfiguration, schema: Schema, contract: Contract | None, found: Estimate
 ) -> Iterator[str]:
-    """What it costs that a column follows from another one and the contract does not say how.
-
-    Args:
-        contract: as `marginalia init` drafted it; None: there is none.
-        found: the run's estimate, whose number of records is taken.
-    """
+    """What it costs that a column follows from another one and the contract does not say how."""
     places = {matching_name(column.name): place for place, column in enumerate(schema.columns)}
     follows = [
         (places[matching_name(column.name)], places[matching_name(column.seems_to_follow)])
@@ -103,7 +94,6 @@ def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> lis
 
     Args:
         threshold: the least noisy count of a published value; None: none is needed.
-        found: the run's estimate, whose number of records is taken.
     """
     if not opened or threshold is None or threshold > _MOST_SHARED * found.records:  # which is warned of
         return []
@@ -117,37 +107,33 @@ def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> lis
 
 
 def level_warnings(configuration: RunConfiguration, found: Estimate, width: int) -> list[str]:
-    """The same of a release by lengths: what hardly any combination can reach, or where noise exceeds counts.
-
-    Args:
-        width: the most attributes of a record.
-    """
+    """The same of a release by lengths: what hardly anything can reach, or where noise exceeds counts."""
     lost = [level for level in found.levels if _is_lost(level, found.records, width)]
     cure = _advice_on_many_combinations(configuration, found)
     if not lost:
-        return [f"note: {sentence}" for sentence in cure]
+        return [f"note: {cure}"] if cure else []
     shorter = min(level.length for level in lost) - 1
     short = f"reporting_length {shorter} (now {configuration.reporting_length}), " if shorter else ""
     advice = f"{short}a larger epsilon, fewer columns (use_columns), or bins and domains of fewer values"
-    return [*(f"ATTENTION: {_lost_words(level, found)}" for level in lost), f"What helps: {advice}.", *cure]
+    warnings = [f"ATTENTION: {_lost_words(level, found)}" for level in lost]
+    return [*warnings, f"What helps: {advice}.", *([cure] if cure else [])]
 
 
-def _advice_on_many_combinations(configuration: RunConfiguration, found: Estimate) -> list[str]:
-    most = max(found.levels, key=lambda level: level.sensitivity, default=None)
-    if (
-        most is None
-        or most.sensitivity < _MANY_COMBINATIONS
-        or configuration.privacy.contribution == "profile"
-    ):
-        return []
+def _advice_on_many_combinations(configuration: RunConfiguration, found: Estimate) -> str:
+    most, privacy = (
+        max(found.levels, key=lambda level: level.sensitivity, default=None),
+        configuration.privacy,
+    )
+    if most is None or most.sensitivity < _MANY_COMBINATIONS or privacy.contribution == "profile":
+        return ""
     profile = '"privacy": {"contribution": "profile"}'
-    if configuration.privacy.accountant == "zcdp":
+    if privacy.accountant == "zcdp":
         profile += " with the accountant gdp"
-    return [
+    return (
         f"the noise is for records of up to {most.sensitivity:,} combinations of {most.length} values. Where "
         f"most cells are empty, or 0 that stands for absence, {profile} measures how many they hold, and "
         '"synthesis_mode": "fitted" counts fewer combinations: both bring less noise.'
-    ]
+    )
 
 
 def _find_drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Drowned:

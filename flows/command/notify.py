@@ -47,11 +47,7 @@ _TYPES = (
 
 @dataclass(frozen=True)
 class Notification:
-    """What is told when an event comes.
-
-    Attributes:
-        subject, body: templates that the server fills in; the run's address follows the body.
-    """
+    """What is told when an event comes, by templates that the server fills in; the run's address follows."""
 
     name: str
     events: tuple[str, ...]
@@ -97,7 +93,6 @@ _CANCELLED, _DELAY = "prefect.flow-run.Cancelled", timedelta(seconds=60)
 
 
 def notify(options: argparse.Namespace) -> int:
-    """Make or update the automations; return the exit code."""
     target = _read_webhook(options)
     with on_server(Workspace(Path.cwd()), verbose=False) as url:
         from prefect.client.orchestration import get_client
@@ -146,11 +141,7 @@ def _save_webhook(address: str) -> "UUID":
 
 
 def _find_block(client: "SyncPrefectClient", name: str) -> "UUID":
-    """A block that somebody made: NAME, or TYPE/NAME.
-
-    Raises:
-        ParameterError: there is none.
-    """
+    """A block that somebody made: NAME, or TYPE/NAME. Raises ParameterError."""
     from prefect.exceptions import ObjectNotFound
 
     kind, slash, own = name.rpartition("/")

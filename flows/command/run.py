@@ -1,8 +1,7 @@
 """Runs a flow from the command: the Prefect API settled, the terminal's lines written, the flow called.
 
-It also says where a browser shows the run. Prefect 3 serves two user interfaces. A link without a version
-opens the old one, which shows the lineage's diagram as its source text; the server itself says where the
-new one is.
+It also says where a browser shows the run. Prefect 3 serves two user interfaces, and the old one shows the
+lineage's diagram as its source text. The server itself says where the new one is.
 """
 
 import argparse
@@ -109,11 +108,6 @@ def _find_listing(name: str) -> str:
     return found
 
 
-def demo(options: argparse.Namespace) -> int:
-    run_demo(options.folder, verbose=options.verbose)
-    return 0
-
-
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> OutputPlaces:
     """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
     from tasks.plan.describe import refuse_early
@@ -164,9 +158,10 @@ def run_batch(options: argparse.Namespace) -> int:
     return 0
 
 
-def run_demo(folder: Path, *, verbose: bool) -> None:
+def demo(options: argparse.Namespace) -> int:
     from flows.demo_survey import write_survey
 
+    folder: Path = options.folder
     root = folder.absolute()
     os.environ.setdefault("MARGINALIA_LEDGER", str(root / "ledger"))
     path = root / "configuration.json"
@@ -176,10 +171,11 @@ def run_demo(folder: Path, *, verbose: bool) -> None:
         root.mkdir(parents=True, exist_ok=True)
         write_survey(root / "survey.csv")
         path.write_text(json.dumps(_demo_configuration(root), indent=2) + "\n", encoding="utf-8")
-    run_showcase(read_configuration(path), ("navigate",), verbose=verbose)
+    run_showcase(read_configuration(path), ("navigate",), verbose=options.verbose)
     say(f"Its configuration: {path}")
     command = Path(sys.executable).with_name("marginalia")
     say(f"Its ledger: MARGINALIA_LEDGER={os.environ['MARGINALIA_LEDGER']} {command} ledger")
+    return 0
 
 
 def _demo_configuration(root: Path) -> dict[str, object]:

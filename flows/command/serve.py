@@ -34,7 +34,7 @@ class Worker(Process):
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Run server and worker until ctrl-C, SIGTERM or ``marginalia stop``; return the exit code."""
+    """Run server and worker until ctrl-C, SIGTERM or ``marginalia stop``."""
     pool: str = options.pool
     configured = server.configured_api_url()
     url = configured or server.ensure(say)

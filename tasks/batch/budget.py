@@ -31,20 +31,21 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
             that SynDiffix's salts are kept by, too.
     """
     _require_one_salt(runs)
-    private = [run for run in runs if run.protection.is_drawn_once]
-    if not private:
+    runs_by_dataset: dict[str, list[RunConfiguration]] = {}
+    for run in runs:
+        if run.protection.is_drawn_once:
+            runs_by_dataset.setdefault(run.dataset, []).append(run)
+    if not runs_by_dataset:
         return []
     ledger = open_user_ledger()
     sentences = []
-    datasets = dict.fromkeys(run.dataset for run in private)
-    if len(datasets) > 1:
+    if len(runs_by_dataset) > 1:
         sentences.append(
-            f"The batch draws from {len(datasets)} datasets, each with a budget of its own. Tables about the "
-            "same people must share one dataset name."
+            f"The batch draws from {len(runs_by_dataset)} datasets, each with a budget of its own. Tables "
+            "about the same people must share one dataset name."
         )
     planned_all: _Planned = {}
-    for dataset in datasets:
-        own = [run for run in private if run.dataset == dataset]
+    for dataset, own in runs_by_dataset.items():
         planned: _Planned = {}
         for run in own:
             with contextlib.suppress(ParameterError):  # a run that can't begin is told so, and draws nothing

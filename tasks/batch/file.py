@@ -1,8 +1,8 @@
 """A batch file in, its runs out: each a `RunConfiguration`, or every problem of every run at once.
 
-The file is SDS's (S7.1): ``execute`` says which stages run, ``base_config`` is a flat
-configuration, and ``runs`` holds, by group, what each run has otherwise. A run's keys replace the base's
-as they stand (shallow); ``null`` takes a key of the base away.
+The file is SDS's (S7.1): ``execute`` says which stages run, ``base_config`` is a flat configuration, and
+``runs`` holds, by group, what each run has otherwise. A run's keys replace the base's as they stand;
+``null`` takes a key of the base away.
 """
 
 import json
@@ -28,13 +28,7 @@ _SAFE = "must be a safe name of a folder (letters, digits, spaces, '.', '_' and 
 
 @dataclass(frozen=True)
 class BatchRun:
-    """One run of a batch.
-
-    Attributes:
-        group: whose statistics are joined; a safe name of a folder.
-        index: its place in the group from 0, skipped runs counted.
-        configuration: the base with this run's keys; ``output_dir`` is the base's.
-    """
+    """One run of a batch; ``index`` is its place in the group from 0, skipped runs counted."""
 
     group: str
     index: int
@@ -45,19 +39,10 @@ class BatchRun:
     def folder_name(self) -> str:
         return f"{self.index}_{self.name}"
 
-    @property
-    def label(self) -> str:
-        return f"{self.group}/{self.name}"
-
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch file.
-
-    Attributes:
-        stages: of `STAGES`, at least one, in their order.
-        runs: those that are not skipped, group after group as written; at least one.
-    """
+    """What a batch file asks for: stages in their order, and runs, but for those that are skipped."""
 
     stages: tuple[str, ...]
     runs: tuple[BatchRun, ...]
@@ -68,10 +53,7 @@ def is_batch(body: Mapping[str, Any]) -> bool:
 
 
 def read_batch(path: Path, changes: Mapping[str, Any] | None = None) -> Batch:
-    """Read and check a batch file.
-
-    Args:
-        changes: keys of ``base_config`` that are others for this time.
+    """Read and check a batch file, whose ``base_config`` may have changes for this time.
 
     Raises:
         ParameterError: all problems of the file and of every run, the latter with group and name in front.
@@ -104,7 +86,9 @@ def require_inputs(batch: Batch) -> None:
     Raises:
         ParameterError: all of them, with group and name of the run in front, or once where every run has it.
     """
-    problems = problems_by_run([(run.label, _input_problems(run.configuration)) for run in batch.runs])
+    problems = problems_by_run(
+        [(f"{run.group}/{run.name}", _input_problems(run.configuration)) for run in batch.runs]
+    )
     if problems:
         raise ParameterError(problems)
 
@@ -135,7 +119,6 @@ def _problems_of(read: Callable[[], object]) -> list[str]:
 
 
 def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:
-    """The stages to run: all of them where nothing is said, otherwise those that are true."""
     if execute is None:
         return STAGES
     if not isinstance(execute, dict):
@@ -158,7 +141,6 @@ def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:
 
 
 def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator[BatchRun]:
-    """Every run that can be made, while problems are noted."""
     if not isinstance(groups, dict) or not groups:
         problems.append('runs must be an object of groups, each a list of runs: {"group": [{"name": "a"}]}.')
         return
@@ -210,13 +192,13 @@ def _run(
             "output_dir must be that of base_config, as each run has a folder in it: remove the "
             "key from the run."
         )
-    configuration = None
+    noted.append((label, problems))
     try:
         configuration = from_flat(base | differing)
     except ParameterError as error:
         problems += [_placed(problem, base, differing) for problem in error.problems]
-    noted.append((label, problems))
-    return BatchRun(group, index, str(name), configuration) if configuration and not problems else None
+        return None
+    return None if problems else BatchRun(group, index, str(name), configuration)
 
 
 def _placed(problem: str, base: dict[str, Any], differing: dict[str, Any]) -> str:

@@ -61,11 +61,7 @@ class Failed:
 
 
 def require_free_names(batch: Batch) -> None:
-    """Refuse a group that would be named as a zone of the workspace is.
-
-    Raises:
-        ParameterError: there is one.
-    """
+    """Refuse a group that would be named as a zone of the workspace is. Raises ParameterError."""
     taken = {SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE} & {run.group for run in batch.runs}
     if taken:
         rule = "A group must not be called {!r}, as a folder of output_dir is: rename it."
@@ -115,18 +111,13 @@ def join_group(
     """Join the statistics of a group's runs and lay their figures side by side; return where.
 
     What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
-
-    Args:
-        workspace: where it is.
-        failed: folder names of those that did not; they are listed as failed.
+    Runs that failed are listed by the names of their folders.
     """
-    home = workspace.root / group
+    home, places = workspace.root / group, {run.folder_name: run.places for run in runs}
     home.mkdir(parents=True, exist_ok=True)
-    released = {run.folder_name: workspace.root / run.places["release"] for run in runs}
+    released = {name: workspace.root / made["release"] for name, made in places.items()}
     evaluated = {
-        run.folder_name: workspace.root / run.places["evaluation"]
-        for run in runs
-        if "evaluation" in run.places
+        name: workspace.root / made["evaluation"] for name, made in places.items() if "evaluation" in made
     }
     comparable = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
     _compare(comparable, failed, home, f"{group}: releases side by side")

@@ -2,15 +2,13 @@
 
 The file is SDS's: flat JSON with the same keys, the same meaning (section S7), and a few of ours beside them.
 This is the one place that knows both shapes. A key of another regime or mode than the chosen one is accepted,
-as SDS's files carry several; it is left out of the model and named in its ``unused_keys``. First come the
-places of keys in the model, then messages, the section ``syndiffix``, and the whole file.
+as SDS's files carry several; it is left out of the model and named in its ``unused_keys``.
 """
 
 import codecs
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +21,7 @@ from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
 from tasks.configuration.sections import keys_of
-from tasks.configuration.synthesis import (
-    FLAT_MODES,
-    MODE_KEYS,
-    MODES,
-    SYNDIFFIX,
-    keys_of_other_modes,
-)
+from tasks.configuration.synthesis import FLAT_MODES, MODE_KEYS, MODES, SYNDIFFIX, keys_of_other_modes
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, no_such_file, show_path
 from tasks.core.metadata.release_facts import Publication
@@ -107,11 +99,7 @@ _WORDS = {
 
 
 def _sentences_of(error: ValidationError, privacy: Collection[str]) -> list[str]:
-    """Pydantic's findings under the names that the file uses, with what was given where that is short.
-
-    Args:
-        privacy: the keys of the file's section `privacy`.
-    """
+    """Pydantic's findings under the names that the file uses, with what was given where that is short."""
     sentences = []
     for detail in _meant_details(error.errors(include_url=False)):
         place, names = _place_of(detail), _names_of_places(detail, privacy)
@@ -220,10 +208,7 @@ def _section_problems(flat: Mapping[str, Any]) -> list[str]:
     section = flat[SYNDIFFIX]
     if not isinstance(section, dict):
         return ['syndiffix must be an object of its own keys, such as {"columns": ["age:i"]}.']
-    problems = []
-    for key in section:
-        if key not in SECTION_KEYS:
-            problems.append(unknown_key(key, SECTION_KEYS, f"{SYNDIFFIX}."))
+    problems = [unknown_key(key, SECTION_KEYS, f"{SYNDIFFIX}.") for key in section if key not in SECTION_KEYS]
     if "synthesis_mode" not in flat:
         problems.append(
             "synthesis_mode must be given where there is a section syndiffix: give syndiffix, which is not "
@@ -336,16 +321,16 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         ParameterError: all problems found, one sentence each.
     """
     flat = {key: value for key, value in flat.items() if value is not None}
-    choice = _choose(flat)
-    problems = _unknown_keys(flat) + choice.problems
-    nested, clashes = _nest(flat, choice)
+    protection, mode, choice_problems = _choose(flat)
+    problems = _unknown_keys(flat) + choice_problems
+    nested, clashes = _nest(flat, protection, mode)
     problems += clashes
     try:
         # As JSON, so that a text is no number and true is no 1.
         configuration = RunConfiguration.model_validate_json(json.dumps(_as_integers(nested)), strict=True)
     except ValidationError as error:
         # A missing epsilon says nothing new where the regime is not settled.
-        known = ("noise_epsilon (or",) if choice.problems else ()
+        known = ("noise_epsilon (or",) if choice_problems else ()
         sentences = _sentences_of(error, _privacy_section(flat))
         problems += [text for text in sentences if not text.startswith(known)]
         raise ParameterError(list(dict.fromkeys(problems))) from None
@@ -440,27 +425,15 @@ def _privacy_section(flat: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in section.items() if value is not None}
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """The regime and the mode that a file chooses, or those that let the rest of it be checked.
-
-    Attributes:
-        protection: whose settings the file gives.
-    """
-
-    protection: type[ProtectionSettings]
-    mode: str
-    problems: list[str]
-
-
-def _choose(flat: dict[str, Any]) -> _Choice:
+def _choose(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], str, list[str]]:
+    """The protection and the mode that a file chooses, or those that let the rest of it be checked."""
     given = flat.get("synthesis_mode")
     # SDS's files name no protection: dp_aggregates tells two apart, and SynDiffix is named as a mode.
     if isinstance(given, str) and given.lower() == SYNDIFFIX:
-        return _Choice(SynDiffix, SYNDIFFIX, _refused_by_syndiffix(flat))
+        return SynDiffix, SYNDIFFIX, _refused_by_syndiffix(flat)
     protection, problems = _choose_protection(flat)
     if given is None and isinstance(flat.get(SYNDIFFIX), dict) and protection is KAnonymity:
-        return _Choice(SynDiffix, SYNDIFFIX, problems)  # that the mode must be given is told by itself
+        return SynDiffix, SYNDIFFIX, problems  # that the mode must be given is told by itself
     given = given or protection.modes[0]
     mode = given.lower() if isinstance(given, str) else ""
     if mode == "seeded":
@@ -471,8 +444,7 @@ def _choose(flat: dict[str, Any]) -> _Choice:
         problems.append(f"synthesis_mode must be one of {modes}{f': {meant}' if meant else '.'}")
     holds = flat.get("aggregate_seeded_hold_resolution") is True
     problems += [f"{refusal}." for refusal in protection.refusals(mode, holds=holds)]
-    mode = mode if mode in protection.modes else "aggregate_seeded"
-    return _Choice(protection, mode, problems)
+    return protection, mode if mode in protection.modes else "aggregate_seeded", problems
 
 
 def _choose_protection(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], list[str]]:
@@ -492,11 +464,13 @@ def _choose_protection(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], 
     ]
 
 
-def _nest(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list[str]]:
-    elsewhere = keys_of_other_modes(choice.mode) | choice.protection.unread
+def _nest(
+    flat: dict[str, Any], protection: type[ProtectionSettings], mode: str
+) -> tuple[dict[str, Any], list[str]]:
+    elsewhere = keys_of_other_modes(mode) | protection.unread
     used = {key: value for key, value in flat.items() if key not in elsewhere}
     given, problems = _given_values(used)
-    if choice.protection is SynDiffix:  # whose section says in its own keys what others say of the input
+    if protection is SynDiffix:  # whose section says in its own keys what others say of the input
         problems += _apply_section(flat.get(SYNDIFFIX, {}), given)
     nested: dict[str, Any] = {"protection": {}, "synthesis": {}}
     for place, value in given.items():
@@ -504,10 +478,11 @@ def _nest(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list[s
         for name in place[:-1]:
             inner = inner.setdefault(name, {})
         inner[place[-1]] = value
-    nested["protection"]["regime"] = choice.protection.model_fields["regime"].default
-    nested["synthesis"]["mode"] = choice.mode
-    problems += _apply_defaults(nested, choice)
-    without_effect = elsewhere | choice.protection.without_effect(nested["protection"], choice.mode)
+    nested["protection"]["regime"] = protection.model_fields["regime"].default
+    nested["synthesis"]["mode"] = mode
+    problems += _apply_defaults(nested, protection)
+    protection.complete(nested["protection"], mode)
+    without_effect = elsewhere | protection.without_effect(nested["protection"], mode)
     without_effect |= {"cache_max_size"}
     without_effect |= set() if "oversampling_ratio" in flat else {"oversampling_tries"}
     without_effect |= set() if "contract" in flat else {"contract_mode"}
@@ -518,17 +493,15 @@ def _nest(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list[s
 def _given_values(flat: dict[str, Any]) -> tuple[GivenValues, list[str]]:
     given: GivenValues = {}
     problems = []
-    for section, places, label in (
-        (flat, PLACES, ""),
-        (_privacy_section(flat), PRIVACY_PLACES, "privacy."),
-    ):
-        for key, value in section.items():
-            if key not in places:
-                continue
-            place = places[key]
-            if place in given and given[place] != value:
-                problems.append(f"{label}{key} and its other spelling are both given and differ; keep one.")
-            given[place] = value
+    places = [(key, PLACES.get(key), value) for key, value in flat.items()]
+    for key, value in _privacy_section(flat).items():
+        places.append((f"privacy.{key}", PRIVACY_PLACES.get(key), value))
+    for key, place, value in places:
+        if place is None:
+            continue
+        if given.setdefault(place, value) != value:
+            problems.append(f"{key} and its other spelling are both given and differ; keep one.")
+        given[place] = value
     cap = given.get(("protection", "cap"))
     if isinstance(cap, dict) and "population" in cap:
         given["protection", "cap"] = {key: value for key, value in cap.items() if key != "population"}
@@ -544,7 +517,7 @@ def _given_values(flat: dict[str, Any]) -> tuple[GivenValues, list[str]]:
     return given, problems
 
 
-def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
+def _apply_defaults(nested: dict[str, Any], protection: type[ProtectionSettings]) -> list[str]:
     """What SDS's files leave to the program, and -1 where it means "no limit"."""
     nested["dataset_is_named"] = "dataset" in nested
     nested.setdefault("dataset", nested.get("prefix", "my"))
@@ -570,10 +543,9 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
             problems.append('contract must be a path, or an object such as {"path": "a.yaml"} with a mode.')
     if table.get("contract_mode") is None:
         # Where a run may stop for a value, a broken contract is better told than repaired in silence.
-        table["contract_mode"] = choice.protection.contract_mode
-    if nested.get("on_unchanged") == choice.protection.on_unchanged:  # said outright, it is the same release
+        table["contract_mode"] = protection.contract_mode
+    if nested.get("on_unchanged") == protection.on_unchanged:  # said outright, it is the same release
         del nested["on_unchanged"]
-    choice.protection.complete(nested["protection"], choice.mode)
     return problems
 
 

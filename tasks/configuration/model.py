@@ -26,7 +26,6 @@ from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.sections import KEEPS_NAME, NO_KEY, NOT_ASKED, Key, Model, OptionalUtility, tabs
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.contracts.declaration import Decimal, Negative, Thousands
-from tasks.core.errors import InternalError
 from tasks.core.metadata.release_facts import Publication
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN
@@ -39,6 +38,14 @@ BATCHES: Final = "batch-"
 _SCHEDULERS = ("tls://", "tcp://")
 #: Where work is done: no release says it.
 OF_A_CLUSTER = ("engine", "dask_address", "workers", "partitions", "shared_storage")
+
+
+def _without_credentials(place: str) -> str:
+    """Refuse a URL of storage that holds a secret; a path of this machine is taken as it is."""
+    url = remote_url(place)
+    if url is not None and (problem := refused_url(url)):
+        raise ValueError(problem)
+    return place
 
 
 class Resources(Model):
@@ -79,14 +86,10 @@ class Resources(Model):
     @field_validator("shared_storage")
     @classmethod
     def _in_storage(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        url = remote_url(value)
-        if url is None:
+        url = None if value is None else remote_url(value)
+        if value is not None and url is None:
             raise ValueError("must be a URL of storage such as s3://bucket/folder; a folder is output_dir")
-        if problem := refused_url(url):
-            raise ValueError(problem)
-        return url
+        return url and _without_credentials(url)
 
     @model_validator(mode="after")
     def _of_a_cluster(self) -> "Resources":
@@ -172,18 +175,9 @@ WordsByColumn = Annotated[
 class Input(Model):
     """The table, and what is publicly known of it (S1.1 to S1.6)."""
 
-    path: Annotated[str, Key("sensitive_microdata_path"), KEEPS_NAME] = Field(
-        min_length=1, description="The table: a CSV, TSV or Parquet file."
-    )
-
-    @field_validator("path")
-    @classmethod
-    def _without_credentials(cls, value: str) -> str:
-        url = remote_url(value)
-        if url is not None and (problem := refused_url(url)):
-            raise ValueError(problem)
-        return value
-
+    path: Annotated[
+        str, Key("sensitive_microdata_path"), KEEPS_NAME, AfterValidator(_without_credentials)
+    ] = Field(min_length=1, description="The table: a CSV, TSV or Parquet file.")
     delimiter: Annotated[str, Key("sensitive_microdata_delimiter")] = Field(
         ",", min_length=1, max_length=1, description="What separates the cells of a text file."
     )
@@ -395,9 +389,7 @@ class RunConfiguration(Model):
     def _in_storage(cls, value: str | None) -> str | None:
         if value is not None and remote_url(value) != value:
             raise ValueError("must be a URL such as s3://bucket/folder; output_dir is the folder")
-        if value is not None and (problem := refused_url(value)):
-            raise ValueError(problem)
-        return value
+        return value and _without_credentials(value)
 
     @field_validator("reporting_length")
     @classmethod
@@ -456,23 +448,20 @@ class RunConfiguration(Model):
 
     @property
     def privacy(self) -> DifferentialPrivacy:
-        """The claim and the budget. Raises InternalError under another regime."""
-        if not isinstance(self.protection, DifferentialPrivacy):
-            raise InternalError("Only differential privacy has a claim and a budget.")
+        """The claim and the budget, of whoever knows that this is the regime."""
+        assert isinstance(self.protection, DifferentialPrivacy), "others have no claim and no budget"
         return self.protection
 
     @property
     def syndiffix(self) -> SynDiffix:
-        """SynDiffix's settings. Raises InternalError under another regime."""
-        if not isinstance(self.protection, SynDiffix):
-            raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
+        """The settings, of whoever knows that this is the regime."""
+        assert isinstance(self.protection, SynDiffix), "others have no settings of SynDiffix"
         return self.protection
 
     @property
     def fitted(self) -> Fitted:
-        """How records are fitted. Raises InternalError in another mode."""
-        if not isinstance(self.synthesis, Fitted):
-            raise InternalError("Only fitted synthesis has a workload.")
+        """How records are fitted, of whoever knows that they are."""
+        assert isinstance(self.synthesis, Fitted), "others have no workload"
         return self.synthesis
 
     @property

@@ -52,7 +52,16 @@ def apply_overrides(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[
     Raises:
         ParameterError: a key that belongs elsewhere, or one that may hold a secret; no value is repeated.
     """
-    problems = [said for key, value in overrides.items() if (said := _problem(key, value))]
+    problems = []
+    for key, value in overrides.items():
+        if key == "vintage":
+            problems.append("overrides must not hold vintage: the form has a field of its own for it.")
+        elif secret := _secret(key, value):
+            problems.append(
+                f"overrides must not hold {secret}: Prefect keeps what is typed into the form, and shows it "
+                "to all who see this run. Put it into the configuration file. What you typed is stored by "
+                "now: use another."
+            )
     unknown = [key for key in overrides if key not in ALLOWED and key != "vintage" and not _secret(key, None)]
     if unknown:
         problems.append(_settled_in_the_file(unknown))
@@ -73,18 +82,6 @@ def without_secrets(body: Any) -> Any:
     if isinstance(body, list):
         return [without_secrets(inner) for inner in body]
     return _CREDENTIALS.sub("://", body) if isinstance(body, str) else body
-
-
-def _problem(key: str, value: Any) -> str:
-    if key == "vintage":
-        return "overrides must not hold vintage: the form has a field of its own for it."
-    if found := _secret(key, value):
-        return (
-            f"overrides must not hold {found}: Prefect keeps what is typed into the form, and shows it to "
-            "all who see this run. Put it into the configuration file. What you typed is stored by now: use "
-            "another."
-        )
-    return ""
 
 
 def _settled_in_the_file(keys: Sequence[str]) -> str:

@@ -77,11 +77,7 @@ def drawn_settings(configuration: RunConfiguration, schema: Schema) -> DpParamet
 
 
 def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
-    """The parameters of a draw by lengths; the reporting length is at most the schema's width (R12).
-
-    Raises:
-        InternalError: the configured regime draws nothing.
-    """
+    """The parameters of a draw by lengths; the reporting length is at most the schema's width (R12)."""
     protection = configuration.privacy
     asked = configuration.reporting_length
     length = schema.width if asked == -1 else min(asked, schema.width)
@@ -132,13 +128,10 @@ def _thresholds(protection: DifferentialPrivacy, asked: int, length: int) -> Rel
 
 
 def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:
-    """The schema with the constraints that every synthetic record holds.
+    """The schema with the constraints that every synthetic record holds. Raises ParameterError.
 
     Under differential privacy they are in the schema of what is drawn, as records are repaired before they
     are counted. Under k-anonymity counts are those of the table as it is, and fitted records alone hold them.
-
-    Raises:
-        ParameterError: constraints that can't be held.
     """
     path = configuration.input.contract
     if path is None or configuration.draws_workload or not configuration.is_fitted:
@@ -152,7 +145,6 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     Raises:
         ParameterError: a claim that can't be made, columns that are not there, or a draw that could not be
             carried to its end.
-        InternalError: the configuration is of another mode or regime.
     """
     protection, synthesis = configuration.privacy, configuration.fitted
     check_claim(protection.epsilon, protection.delta)

@@ -118,12 +118,7 @@ PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
 
 
 class UtilityRequest(Model):
-    """That utility is measured, and the columns that two of its measures are about.
-
-    Attributes:
-        target: the column to predict (train-synthetic-test-real); None: nothing is predicted.
-        group: the column that is in every set of the k-marginal score; None: the score is over pairs.
-    """
+    """That utility is measured, and the columns that two of its measures are about."""
 
     target: str | None = Field(None, description="The column to predict.")
     group: str | None = Field(None, description="The column in every set of the k-marginal score.")

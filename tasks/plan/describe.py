@@ -15,7 +15,7 @@ from tasks.configuration.sections import utility_problems
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, list_some
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.mechanisms import AnyParameters
@@ -45,11 +45,10 @@ class RunFacts:
 
     Attributes:
         pattern: the path of the files of all vintages; None where it is the same for all.
-        contract: the data contract, if there is one.
-        schema: the public schema.
         selection: what SynDiffix synthesizes; None under another protection.
         reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
         parameters: of the draw; None where nothing is drawn.
+        closed_notes: those of the notes that the terminal alone is told.
     """
 
     source: InputFile
@@ -66,24 +65,14 @@ class RunFacts:
 
     @property
     def drawn(self) -> AnyParameters:
-        """The parameters of the draw.
-
-        Raises:
-            InternalError: nothing is drawn.
-        """
-        if self.parameters is None:
-            raise InternalError("Under k-anonymity nothing is drawn.")
+        """The parameters, of whoever knows that something is drawn."""
+        assert self.parameters is not None, "under k-anonymity nothing is drawn"
         return self.parameters
 
     @property
     def synthesized(self) -> Selection:
-        """What SynDiffix synthesizes.
-
-        Raises:
-            InternalError: the records are counted.
-        """
-        if self.selection is None:
-            raise InternalError("Only SynDiffix selects columns of its own.")
+        """The selection, of whoever knows that SynDiffix makes it."""
+        assert self.selection is not None, "only SynDiffix selects columns of its own"
         return self.selection
 
 
@@ -122,7 +111,6 @@ def describe(
         raise ParameterError(problems)
     vintage = vintage_of(configuration, scheduled)
     parameters = plan.parameters(configuration, schema)
-    length = reporting_length(configuration, schema)
     notes = (
         *plan.notes(configuration, schema, contract, vintage),
         *header_notes(source),
@@ -132,7 +120,6 @@ def describe(
         *plan.notes_on_numbers(schema, contract),
         *cluster_notes(configuration),
     )
-    closed = (*header_notes(source), *plan.closed_notes)
     return RunFacts(
         source=source,
         pattern=path_pattern(configuration),
@@ -140,16 +127,15 @@ def describe(
         contract=contract,
         schema=schema,
         selection=selection,
-        reporting_length=length,
+        reporting_length=reporting_length(configuration, schema),
         parameters=parameters,
         vintage=vintage,
         notes=notes,
-        closed_notes=closed,
+        closed_notes=(*header_notes(source), *plan.closed_notes),
     )
 
 
 def tell_notes(described: RunFacts) -> None:
-    """Tell whoever runs it what is to be read first. Args: described: the public facts of the run."""
     for sentence in described.notes:
         (say if sentence in described.closed_notes else tell)(sentence)
 
@@ -295,9 +281,8 @@ def _mark_notes(configuration: RunConfiguration, source: InputFile) -> tuple[str
         for key, marks in (("decimal", table.decimal), ("thousands", table.thousands))
         if source.delimiter in marks.values() and not source.is_parquet
     ]
-    if not keys:
-        return ()
-    return (
+    note = (
         f"{' and '.join(keys)}: the mark {source.delimiter!r} also separates the cells of the input, so "
-        "numbers with that mark must be in quotes there. Programs that write tables do so.",
+        "numbers with that mark must be in quotes there. Programs that write tables do so."
     )
+    return (note,) if keys else ()

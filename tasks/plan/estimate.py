@@ -81,7 +81,6 @@ def estimate(described: RunFacts, *, look: bool = False, partitions: int = 1) ->
     """Estimate a run; rough in time, careful in memory and disk.
 
     Args:
-        described: the public facts of the run.
         look: whether the lengths of some lines of a text may be looked at.
         partitions: of the table: no process holds more than one.
     """
@@ -94,7 +93,7 @@ def estimate(described: RunFacts, *, look: bool = False, partitions: int = 1) ->
     tables = tables_bytes(parameters, schema)
     records, source = number_of_rows(described.source, look=look)
     combinations = min(sum(math.comb(width, k) for k in range(1, length + 1)), _BEYOND)
-    candidates_by_length = [level.candidates for level in levels] or _reported(described, length, records)
+    candidates_by_length = [level.candidates for level in levels] or _reported(schema, length, records)
     cells = sum(min(candidates, _MOST_CELLS) for candidates in candidates_by_length)
     cost = _NANOSECONDS
     nanoseconds = (
@@ -124,15 +123,12 @@ def _memory_mb(fixed: int, width: int, candidates_by_length: list[int]) -> tuple
     Args:
         fixed: bytes that are needed whatever the length.
         width: the most values of a record.
-        candidates_by_length: the most combinations of each length.
     """
     needed, combinations, most = [fixed], 0, 0
     for length, number in enumerate(candidates_by_length, start=1):
         combinations = min(combinations + math.comb(width, length), _BEYOND)
         most = max(most, min(number, _MOST_CELLS))
-        needed.append(
-            fixed + most * _BYTES["cell"] + combinations * _BYTES["combination of columns"],
-        )
+        needed.append(fixed + most * _BYTES["cell"] + combinations * _BYTES["combination of columns"])
     megabytes = [_START_MB - (-size // 2**20) for size in needed]
     return megabytes[-1], tuple(megabytes[1:-1])
 
@@ -143,17 +139,15 @@ def width_of(schema: Schema) -> int:
 
 
 def _sizes(schema: Schema) -> list[int]:
-    sizes = [len(column.domain) if column.domain is not None else OPEN_VALUES for column in schema.columns]
     return [
-        size
-        for size, column in zip(sizes, schema.columns, strict=True)
+        OPEN_VALUES if column.domain is None else len(column.domain)
+        for column in schema.columns
         for _ in range(column.max_items or _OPEN_ITEMS)
     ]
 
 
-def _reported(described: RunFacts, length: int, records: int) -> list[int]:
-    width = width_of(described.schema)
-    possible = _candidates(_sizes(described.schema), length)[1:]
+def _reported(schema: Schema, length: int, records: int) -> list[int]:
+    width, possible = width_of(schema), _candidates(_sizes(schema), length)[1:]
     return [min(cells, records * math.comb(width, k)) for k, cells in enumerate(possible, start=1)]
 
 
@@ -201,11 +195,7 @@ def _candidates(sizes: list[int], length: int) -> list[int]:
 
 
 def require_room(needs: Estimate, workspace: Path) -> None:
-    """Refuse a run that can't fit.
-
-    Raises:
-        ResourceLimit: it needs more memory or disk than there is; what would help is named.
-    """
+    """Refuse a run that can't fit. Raises ResourceLimit, which names what would help."""
     problems = []
     memory, disk = free_memory_mb(), free_disk_mb(workspace)
     if needs.memory_mb > memory:

@@ -24,16 +24,12 @@ VINTAGE = "{vintage}"
 
 
 def path_pattern(configuration: RunConfiguration) -> Path | None:
-    """The path as it is configured, where it names the vintage: that of the files of all vintages."""
+    """The path of the files of all vintages; None where it does not name the vintage."""
     return Path(configuration.input.path) if VINTAGE in configuration.input.path else None
 
 
 def input_path(configuration: RunConfiguration, scheduled: str | None = None) -> str:
-    """The path of the run's file.
-
-    Raises:
-        ParameterError: the path names the vintage, and the run has none.
-    """
+    """The path of the run's file. Raises ParameterError where it names the vintage, and the run has none."""
     path = configuration.input.path
     if VINTAGE not in path:
         return path
@@ -47,11 +43,7 @@ def input_path(configuration: RunConfiguration, scheduled: str | None = None) ->
 
 
 def input_file(configuration: RunConfiguration, scheduled: str | None = None) -> InputFile:
-    """The configured table, and how it is read: opened already where a command holds it.
-
-    Raises:
-        ParameterError: see `input_path`.
-    """
+    """The configured table, and how it is read: opened already where a command holds it."""
     table = configuration.input
     path = Path(input_path(configuration, scheduled))
     wanted = InputFile(
@@ -72,7 +64,6 @@ _HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)
 
 @contextmanager
 def hold_open(source: InputFile) -> Iterator[None]:
-    """Within it, whoever asks for this file gets it as it was opened first."""
     token = _HELD.set(source)
     try:
         yield

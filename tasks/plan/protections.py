@@ -24,11 +24,7 @@ class ProtectionPlan(ABC):
     def selection(
         self, configuration: RunConfiguration, source: InputFile, contract: Contract | None
     ) -> Selection | None:
-        """What of the table is synthesized as it is; None where its records are counted.
-
-        Raises:
-            ParameterError: columns that can't be protected so, before any other look at them.
-        """
+        """What of the table is synthesized as it is; None where its records are counted."""
         return None
 
     def parameters(self, configuration: RunConfiguration, schema: Schema) -> AnyParameters | None:
@@ -46,7 +42,6 @@ class ProtectionPlan(ABC):
 
 
 def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
-    """The label of a run's release."""
     return configuration.vintage or scheduled or UNDATED
 
 

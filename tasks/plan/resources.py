@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.synthesis import AggregateSeeded, Fitted
 from tasks.core.dp.workload.limits import worst_case_bytes
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError, ResourceLimit
@@ -50,15 +49,9 @@ def free_disk_mb(folder: Path) -> int:
 
 
 def require_records_fit(configuration: RunConfiguration) -> None:
-    """Refuse more synthetic records than memory can hold, were each of a single value.
-
-    Raises:
-        ResourceLimit: so many are asked for.
-    """
+    """Refuse more synthetic records than memory can hold, were each of one value. Raises ResourceLimit."""
     synthesis = configuration.synthesis
-    target = None
-    if isinstance(synthesis, AggregateSeeded | Fitted):
-        target = synthesis.target_number_of_records
+    target = getattr(synthesis, "target_number_of_records", None)
     needed, free = (target or 0) * _BYTES_A_RECORD // 2**20, free_memory_mb()
     if needed > free:
         raise ResourceLimit(
@@ -89,14 +82,12 @@ def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
 
 def query_resources(configuration: RunConfiguration, workspace: Workspace) -> QueryResources:
     """What DuckDB may use: four fifths of what is free unless configured, spilling into ``sensitive/``."""
-    scratch = (
-        workspace.sensitive / ".scratch" / f".{process_mark()}"
-    )  # DuckDB's names are unique in a process only
+    asked = configuration.resources
+    # DuckDB's names are unique in a process only.
+    scratch = workspace.sensitive / ".scratch" / f".{process_mark()}"
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
-    limit = configuration.resources.memory_limit_mb or max(free_memory_mb() * 4 // 5, 256)
-    return QueryResources(
-        scratch=scratch, threads=configuration.resources.parallel_jobs, memory_limit_mb=limit
-    )
+    limit = asked.memory_limit_mb or max(free_memory_mb() * 4 // 5, 256)
+    return QueryResources(scratch=scratch, threads=asked.parallel_jobs, memory_limit_mb=limit)
 
 
 #: Of a worker before it has any part: Python, and what it has loaded.
@@ -117,12 +108,11 @@ class ClusterNeeds:
     """What a run needs of a cluster.
 
     Attributes:
-        advised: how many would be comfortable, of at most 2 GB in a worker each.
+        advised: partitions of at most 2 GB in a worker each.
         worker_mb: the most memory of a worker.
         cpu_hours: of all workers together, to read, join and count; what is fitted comes on top.
     """
 
-    partitions: int
     advised: int
     worker_mb: int
     cpu_hours: float
@@ -133,12 +123,7 @@ class ClusterNeeds:
 def cluster_needs(
     rows: int, width: int, length: int, partitions: int, *, has_ids: bool = False
 ) -> ClusterNeeds:
-    """What a run needs.
-
-    Args:
-        width: the most values of a record.
-        has_ids: whether rows have a subject id.
-    """
+    """What a run needs of a cluster whose records have at most so many values."""
     cells, ids = rows * width, rows * has_ids
     held = cells * _BYTES["cell, in a worker"] + ids * _BYTES["id, in a worker"]
     tuples = rows * sum(math.comb(width, k) for k in range(1, length + 1))
@@ -149,7 +134,6 @@ def cluster_needs(
     ) / 1e9 + partitions * _KINDS_OF_WORK * _SECONDS_A_PART
     stored = cells * _BYTES["cell, stored"] + ids * _BYTES["id, stored"]
     return ClusterNeeds(
-        partitions=partitions,
         advised=max(1, math.ceil(held / 2**20 / _COMFORTABLE_MB)),
         worker_mb=_WORKER_MB + math.ceil(held / partitions / 2**20),
         cpu_hours=seconds / 3600,
@@ -170,14 +154,11 @@ def works_in_partitions(configuration: RunConfiguration) -> bool:
 
 
 def require_engine(configuration: RunConfiguration) -> None:
-    """Refuse a mode that can't be worked on in partitions: each that reads raw records.
+    """Refuse a mode that can't be worked on in partitions, each that reads raw records: a ParameterError.
 
     Such a record holds nothing that fewer than k rows of the whole table hold together, and that is asked
     anew for every value that joins it. A part of the table could answer for its own rows alone: records would
     be shorter than the mode's, and shard after shard would tell in which part of the table people are.
-
-    Raises:
-        ParameterError: the mode reads raw records.
     """
     synthesis = configuration.synthesis
     if works_in_partitions(configuration) and synthesis.reads_records:

@@ -1,8 +1,4 @@
-"""A run of SynDiffix before a row is read: its columns, and what the person who runs it is told.
-
-Configuration and the file's header go in; out come the columns, whose they are, and the settings by exact
-names.
-"""
+"""A run of SynDiffix before a row is read: its columns, and what the person who runs it is told."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +38,6 @@ class Selection:
     """What of a table is synthesized.
 
     Attributes:
-        columns: headers of what is synthesized, in the order of the output.
         ids: headers of the id columns; none: each row is an entity of its own.
         table: every column with a name but the ids, with its type where one is declared.
         questions: sets of columns that each get a table of their own.
@@ -82,11 +77,7 @@ def select_columns(
 
 
 def questions(settings: SynDiffix, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The column sets that each get a table of their own, each in the columns' order.
-
-    Raises:
-        ParameterError: a set names what is not a synthesized column, or one twice, or is there twice.
-    """
+    """The column sets that each get a table of their own, each in the columns' order."""
     if settings.tables == "pairs":
         return tuple(combinations(columns, 2))
     sets: list[tuple[str, ...]] = []
@@ -140,18 +131,17 @@ class _Matching:
         return names
 
     def known(self, declared: str) -> str:
-        """One of them, itself where the header does not have it, of which nothing is said."""
+        """The header's spelling; the name itself where the header does not have it."""
         return self._names.get(matching_name(declared), declared)
 
     def one(self, key: str, declared: str) -> str:
-        """One of them, itself where the header does not have it."""
-        name = self._names.get(matching_name(declared))
-        if name is None:
+        """The same, and a problem where the header does not have it."""
+        if matching_name(declared) not in self._names:
             meant = did_you_mean(matching_name(declared), self._names, self._shown)
             self.problems.append(
                 f"{key} names {declared!r}, which is not a column of the input: {meant or 'correct it.'}"
             )
-        return name or declared
+        return self.known(declared)
 
     def _shown(self, matched: str) -> str:
         """By position: a name that nobody declared is told to nobody."""
@@ -202,8 +192,7 @@ def weaker_protection_notes(
     """What protects less than usual, a sentence each.
 
     Args:
-        value_safe: headers of columns whose values are public.
-        safe_told: these as they may be told.
+        value_safe: headers of columns whose values are public; `safe_told` is these as they may be told.
     """
     low, usual = anonymization.low_count_params, SuppressionParameters()
     interval, size = FlatteningInterval(), anonymization.layer_noise_sd
@@ -228,7 +217,7 @@ def weaker_protection_notes(
 
 
 def missing_id_notes(ids: pa.Table) -> list[str]:
-    """That some rows have no id. Args: ids: the id columns."""
+    """That some rows have no id in one of these columns."""
     gaps = [name for name in ids.column_names if ids[name].null_count]
     columns = f" {NOTES.say('or_no')} ".join(gaps)
     return [NOTES.say("without_ids", columns=columns)] if gaps else []
@@ -249,11 +238,7 @@ def inferred_type_notes(columns: Sequence[ChosenColumn], schema: pa.Schema) -> l
 
 
 def left_out_note(named: Sequence[str], number: int, target: str) -> str:
-    """Which columns are not synthesized as they do not help to predict the target.
-
-    Args:
-        named: those that may be named.
-    """
+    """Which columns are not synthesized as they do not help to predict the target; `named` may be told."""
     unnamed = NOTES.say("left_out.unnamed", number=str(number))
     columns = ", ".join(named) if len(named) == number else unnamed
     return NOTES.say("left_out.told", target=repr(target), columns=columns)

@@ -1,11 +1,13 @@
 """The demonstration keeps what it shows: a strong association survives noise, thresholds and synthesis."""
 
+from argparse import Namespace
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from flows.command.run import run_demo
+from flows.command.run import demo
 
 
 def cramers_v(table: pd.DataFrame, one: str, other: str) -> float:
@@ -17,7 +19,7 @@ def cramers_v(table: pd.DataFrame, one: str, other: str) -> float:
 
 @pytest.mark.server
 def test_the_demonstration_keeps_its_strongest_pairs(tmp_path):
-    run_demo(tmp_path / "demo", verbose=False)
+    demo(Namespace(folder=tmp_path / "demo", verbose=False))
     release = tmp_path / "demo" / "release" / "survey" / "latest"
     synthetic = pd.read_csv(release / "survey_synthetic_microdata.tsv", sep="\t", dtype=str)
     survey = pd.read_csv(tmp_path / "demo" / "survey.csv", dtype=str).drop_duplicates("respondent")

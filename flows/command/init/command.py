@@ -7,6 +7,7 @@ import argparse
 import json
 import math
 import re
+import sys
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -48,7 +49,7 @@ def init(options: argparse.Namespace) -> int:
                 "--overwrite to replace it."
             )
     corrections = [parse_correction(text) for text in options.column]
-    asker = Asker.of_terminal(silent=options.yes)
+    asker = Asker(is_asking=not options.yes and sys.stdin.isatty() and sys.stdout.isatty())
     table = _recognise(asker, path, _file_answers(options), source)
     if not table.rows:
         one = "" if table.source.is_parquet else " If that one line is a record, say --header no."

@@ -5,7 +5,6 @@ Not asked: How many releases are planned? Taken: 12. The answer is an option: --
 '12'
 """
 
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -29,11 +28,6 @@ class Asker:
     def __init__(self, *, is_asking: bool) -> None:
         self.is_asking = is_asking
 
-    @classmethod
-    def of_terminal(cls, *, silent: bool) -> "Asker":
-        """One that asks if this is a terminal, unless it shall be silent."""
-        return cls(is_asking=not silent and sys.stdin.isatty() and sys.stdout.isatty())
-
     def ask(
         self,
         text: str,
@@ -48,9 +42,6 @@ class Asker:
             given: by the option; None: it was not given.
             proposed: what is taken where nothing is said; empty: nothing is.
             check: raises ParameterError for what is no answer.
-
-        Raises:
-            ParameterError: the option's answer is none, or the input has ended before there was one.
         """
         if given is not None:
             check(str(given))
@@ -92,9 +83,6 @@ def ask_code_meanings(
     """What codes mean, by column and code, as options (`said`) and the person at the terminal say.
 
     None is guessed: a dictionary that is taken wrongly would call people what they are not.
-
-    Raises:
-        ParameterError: an option names no column of the release, or one whose values are no codes.
     """
     found: dict[str, dict[str, str]] = {}
 
@@ -153,9 +141,6 @@ def ask_relations(
 
     Args:
         declared: columns that an option names; None: it was not given.
-
-    Raises:
-        ParameterError: a named column has no part in any relation.
     """
     if answers.protection != "dp":
         return answers

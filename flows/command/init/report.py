@@ -25,7 +25,7 @@ _FEW, _MOST_NAMED = 3, 40
 
 
 def print_table(table: RecognisedTable, subject: str | None) -> None:
-    """Print all of it. Args: subject: the column that says whose row it is, as far as it is known."""
+    """Print all of it; the subject is the column that says whose row it is, as far as it is known."""
     for part, reason in table.reasons.items():
         print(f"  {_LABELS.get(part, part):<10} {printable(reason)}")
     if table.comma:

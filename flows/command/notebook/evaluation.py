@@ -41,9 +41,6 @@ def evaluate_release(request: dict[str, Any], table: bytes) -> dict[str, Any]:
 
     Returns:
         ``place``: the folder in ``sensitive/`` with `utility.json` and the rest.
-
-    Raises:
-        ParameterError: the table is not of the release's columns, or another contract is given.
     """
     release = Path(request["release"])
     configuration = _configuration(release, request, table)

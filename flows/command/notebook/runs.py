@@ -34,14 +34,7 @@ from tasks.storage import Workspace
 
 
 def describe_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
-    """What a blob is about. Args: request: ``path``, of its file.
-
-    Returns:
-        ``path``, as given; ``columns``, their names; ``protects``, a sentence on whom it protects.
-
-    Raises:
-        InputError: there is none, or it is no blob.
-    """
+    """What the blob in the file ``path`` is about: its columns, and a sentence on whom it protects."""
     with closing(BlobFile(Path(request["path"]))) as blob:
         header = blob.header
     return {
@@ -57,9 +50,6 @@ def query_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
     Args:
         request: ``path``, of the blob; ``columns``; ``target``, one of them or None; ``output``, the Parquet
             file to write.
-
-    Raises:
-        MarginaliaError: see `read_blob`.
     """
     hide_pandas_from_pyarrow()
     table = read_blob(Path(request["path"]), request["columns"], request["target"])
@@ -73,9 +63,6 @@ def stitch_request(request: dict[str, Any], tables: bytes) -> dict[str, Any]:
     Args:
         request: ``left_bytes``, where the second table begins; ``owner``, see `stitch_tables`; ``output``,
             the Parquet file to write.
-
-    Raises:
-        MarginaliaError: see `stitch_tables`.
     """
     hide_pandas_from_pyarrow()
     first = request["left_bytes"]
@@ -85,11 +72,7 @@ def stitch_request(request: dict[str, Any], tables: bytes) -> dict[str, Any]:
 
 
 def in_memory(dataset: object, table: bytes) -> str:
-    """Put a table where a run finds it. Args: dataset: whose it is. table: a Parquet file.
-
-    Returns:
-        Its URL.
-    """
+    """Put a dataset's table, a Parquet file, where a run finds it: at the URL that comes out."""
     name = f"{dataset}.parquet".replace("/", "_")
     fsspec.filesystem("memory").pipe(f"/{name}", table)
     return f"memory://{name}"
@@ -105,9 +88,6 @@ def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
         ``release``, its folder; ``kept``, folders in ``sensitive/`` by what they are; ``unchanged``, the
         vintage whose release it is, where nothing new was released; ``names``, the table's own spelling of
         each column by the released one.
-
-    Raises:
-        MarginaliaError: whatever stops the command.
     """
     settings = request["settings"]
     names = pq.read_schema(io.BytesIO(table)).names
@@ -134,9 +114,6 @@ def synthesize_request(request: dict[str, Any], table: bytes) -> dict[str, Any]:
     Args:
         request: ``options`` of the command by the names of its settings; ``output``, the Parquet file to
             write.
-
-    Raises:
-        MarginaliaError: whatever stops the command.
     """
     hide_pandas_from_pyarrow()
     write_table(synthesize_in_memory(_options(request["options"], table)), Path(request["output"]))
@@ -144,17 +121,11 @@ def synthesize_request(request: dict[str, Any], table: bytes) -> dict[str, Any]:
 
 
 def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
-    """Build a blob as ``marginalia syndiffix --blob`` does.
+    """Build a blob as ``marginalia syndiffix --blob`` does, and say what it is about.
 
     Args:
         request: ``options`` as of `synthesize_request`; ``path``, of the blob; ``largest``, the columns of
             its largest table, or None.
-
-    Returns:
-        As `describe_blob`.
-
-    Raises:
-        MarginaliaError: whatever stops the command.
     """
     hide_pandas_from_pyarrow()
     options = _options(request["options"], table)
@@ -166,26 +137,16 @@ def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]
 
 
 def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
-    """The command's options, with what was asked for in place of their defaults.
-
-    Args:
-        asked: values by the options' own names: settings and `_NAMES`.
-
-    Raises:
-        ParameterError: an option that is not known, or whose value is none.
-    """
+    """The command's options, with what was asked for, by their own names, in place of their defaults."""
     known = [*SETTINGS, *_NAMES]
-    unknown = [name for name in asked if name not in known]
     columns = len(pq.read_schema(io.BytesIO(table)).names)
-    if unknown:
-        raise ParameterError(
-            [
-                f"syndiffix has no setting {name!r}: {did_you_mean(name, known, repr) or 'leave it out.'}"
-                for name in unknown
-            ]
-        )
-    named = {name: value for name, value in asked.items() if _is_named(name)}
     problems = [
+        f"syndiffix has no setting {name!r}: {did_you_mean(name, known, repr) or 'leave it out.'}"
+        for name in asked
+        if name not in known
+    ]
+    named = [name for name in asked if _is_named(name)]
+    problems = problems or [
         f"{argument_name(name)}= {problem}."
         for name, value in asked.items()
         if (problem := _names_problem(name, value, columns) if name in named else _value_problem(name, value))
@@ -252,25 +213,16 @@ def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
-#: What a setting's value must be, in words, by its kind.
-_KINDS = {
-    "whole": "a whole number",
-    "number": "a number",
-    "interval": "two whole numbers",
-    "flag": "True or False",
-}
-
-
 def _value_problem(name: str, value: object) -> str:
     """Why a value is none of its option; empty where it is. What it holds may be cells."""
-    kind = SETTINGS[name].kind
-    is_right = {
-        "whole": _is_number(value, int),
-        "number": _is_number(value, int | float),
-        "interval": isinstance(value, list) and len(value) == 2 and all(_is_number(v, int) for v in value),
-        "flag": isinstance(value, bool),
-    }[kind]
-    return "" if is_right else f"must be {_KINDS[kind]}: correct it"
+    pair = value if isinstance(value, list) else []
+    wanted, is_right = {
+        "whole": ("a whole number", _is_number(value, int)),
+        "number": ("a number", _is_number(value, int | float)),
+        "interval": ("two whole numbers", len(pair) == 2 and all(_is_number(end, int) for end in pair)),
+        "flag": ("True or False", isinstance(value, bool)),
+    }[SETTINGS[name].kind]
+    return "" if is_right else f"must be {wanted}: correct it"
 
 
 def _is_number(value: object, kind: Any) -> bool:

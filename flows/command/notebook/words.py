@@ -38,9 +38,8 @@ _SENTENCES = (
 
 def to_call_words(sentence: str) -> str:
     """The same for somebody who wrote a call."""
-    unknown = _UNKNOWN.fullmatch(sentence)
-    if unknown is not None:
-        return _unknown(unknown[1], unknown[2])
+    if unknown := _UNKNOWN.fullmatch(sentence):
+        return _unknown(*unknown.groups())
     for command, call in _SENTENCES:
         sentence = sentence.replace(command, call)
     parts = _COMMAND.split(_OTHER_COMMAND.sub("", sentence))

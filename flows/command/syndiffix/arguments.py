@@ -1,7 +1,6 @@
 """The arguments of ``marginalia syndiffix``: the reference's own names, each at most once (X1.2).
 
-In: an argument parser, then what it made of a command line. Out: the options of both of the reference's
-commands. Those that are SynDiffix's settings follow from the core's declarations, and have their names there.
+Those that are SynDiffix's settings follow from the core's declarations, and have their names there.
 """
 
 import argparse
@@ -80,7 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     _add_data_options(parser.add_argument_group("data"))
-    _add_protection_options(parser.add_argument_group("protection"))
+    protection = parser.add_argument_group("protection")
+    _add_settings(protection, SuppressionParameters, AnonymizationParameters, BucketizationParameters)
     _add_clustering_options(parser.add_argument_group("clusters"))
     told = parser.add_argument_group("output")
     _add_places(told)
@@ -174,12 +174,6 @@ def _add_places(group: "argparse._ArgumentGroup") -> None:
     )
 
 
-def _add_protection_options(group: "argparse._ArgumentGroup") -> None:
-    for kind in (SuppressionParameters, AnonymizationParameters, BucketizationParameters):
-        for setting in settings_of(kind):
-            _add_setting(group, setting)
-
-
 def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--clustering",
@@ -203,9 +197,7 @@ def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
         metavar="NAME",
         help="column to predict: the reference's name of --clustering with a target",
     )
-    settings = {each.name: each for kind in (DefaultClustering, MlClustering) for each in settings_of(kind)}
-    for setting in settings.values():
-        _add_setting(group, setting)
+    _add_settings(group, DefaultClustering, MlClustering)
 
 
 #: What argparse needs to know of a setting's kind.
@@ -217,6 +209,11 @@ _KINDS: dict[str, dict[str, Any]] = {
     "column": {"metavar": "NAME"},
     "columns": {"nargs": "+", "metavar": "NAME"},
 }
+
+
+def _add_settings(group: "argparse._ArgumentGroup", *kinds: type) -> None:
+    for setting in {setting.name: setting for kind in kinds for setting in settings_of(kind)}.values():
+        _add_setting(group, setting)
 
 
 def _add_setting(group: "argparse._ArgumentGroup", setting: Setting) -> None:
@@ -238,11 +235,7 @@ def _add_flag(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
 
 
 def expand_wrapper_options(options: argparse.Namespace) -> argparse.Namespace:
-    """The same with the wrapper's text of further options and its second argument put in their places.
-
-    Raises:
-        ParameterError: two outputs, or a text whose quotes don't end.
-    """
+    """The same with the wrapper's text of further options and its second argument put in their places."""
     if options.syndiffix_args is not None:
         try:
             further = shlex.split(options.syndiffix_args)

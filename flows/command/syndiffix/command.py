@@ -98,14 +98,12 @@ def _require_place_for_a_file(output: Path) -> None:
         return
     if path.is_dir() or not path.resolve().parent.is_dir():
         raise ParameterError(f"The output {output} must be a file in a folder that exists: name another.")
-    problem = ""
     try:
         with tempfile.TemporaryFile(dir=path.resolve().parent):
             pass
     except OSError as error:
-        problem = f"The output {output} can't be written ({error.strerror}): name another place."
-    if problem:
-        raise ParameterError(problem)
+        why = f"The output {output} can't be written ({error.strerror}): name another place."
+        raise ParameterError(why) from None
 
 
 class Steps:
@@ -161,8 +159,7 @@ class Run:
 
 
 def log_run(run: Run) -> None:
-    synthesizer = run.synthesizer
-    relations = synthesizer.relations
+    synthesizer, relations = run.synthesizer, run.synthesizer.relations
     if relations is None:
         say("Dependence: not measured, because these clusters did not need it.")
     else:
@@ -171,11 +168,10 @@ def log_run(run: Run) -> None:
             say(line)
     say("Columns:")
     width = max(len(column.name) for column in synthesizer.columns)
-    for number, (column, entropy) in enumerate(
-        zip(synthesizer.columns, entropies(synthesizer.forest), strict=True)
-    ):
+    named = zip(synthesizer.columns, entropies(synthesizer.forest), strict=True)
+    for number, (column, entropy) in enumerate(named):
         say(f"{number:>4}  {column.name:<{width}}  {column.kind:<9}  entropy {entropy:.4f}")
-    say(f"Clusters: {write_clusters(run.synthesizer.clusters())}")
+    say(f"Clusters: {write_clusters(synthesizer.clusters())}")
     unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
     say(f"Elapsed: {run.seconds * 1000:.0f} ms; memory: {memory} MB")
@@ -190,13 +186,8 @@ def _matrix_lines(matrix: "np.ndarray[Any, np.dtype[np.float64]]") -> Iterator[s
     yield f"{'total':>7}{totals}{matrix.sum():8.2f}"
 
 
-def write_debug(run: Run, path: Path) -> None:
-    """Write columns, parameters, trees, buckets and rows as JSON to a file of mode 0600."""
-    place(path.expanduser(), lambda stream: _write_members(run, stream), is_private=True)
-
-
 def _write_members(run: Run, stream: BinaryIO) -> None:
-    """An object, member by member: all trees at once would be many times the table."""
+    """Columns, parameters, trees, buckets and rows as JSON: all at once would be many times the table."""
     forest, file = run.synthesizer.forest, io.TextIOWrapper(stream, encoding="utf-8")
     for number, (name, value) in enumerate(_debug_facts(run).items()):
         file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_to_json(value)}")
@@ -331,13 +322,8 @@ def _refuse(why: str, options: argparse.Namespace, names: list[str]) -> None:
 _FILES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json")
 
 
-def run_flow(
-    options: argparse.Namespace,
-    source: InputFile,
-    columns: Sequence[ChosenColumn],
-    section: Mapping[str, Any],
-) -> int:
-    """Run the flow with its workspace in ``--output``."""
+def _require_folder(options: argparse.Namespace) -> None:
+    """Refuse a place that is none for a flow's workspace. Raises ParameterError."""
     output: Path | None = options.output
     if options.debug:
         raise ParameterError(
@@ -345,9 +331,6 @@ def run_flow(
         )
     if output is None or output.suffix.lower() in _FILES:
         raise ParameterError("--flow makes a whole release in a folder: name that folder as --output.")
-    configuration = from_flat(flat_configuration(options, source, columns, section))
-    run_showcase(configuration, STAGES, verbose=options.verbose)
-    return 0
 
 
 def flat_configuration(
@@ -378,11 +361,7 @@ _NOT_PRIVATE = f"{NOTES.say('not_private')}; docs/syndiffix.md says what protect
 
 
 def synthesize_table(options: argparse.Namespace) -> int:
-    """Run the command.
-
-    Raises:
-        MarginaliaError: whatever happens: a library's own error can carry cells of the table.
-    """
+    """Run the command. A library's own error can carry cells of the table, so none leaves it."""
     if not options.flow:
         hide_pandas_from_pyarrow()
     try:
@@ -406,21 +385,25 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     asked = _read_request(options)
     if options.flow:
-        return run_flow(options, asked.source, asked.columns, asked.section)
+        _require_folder(options)
+        flat = flat_configuration(options, asked.source, asked.columns, asked.section)
+        run_showcase(from_flat(flat), STAGES, verbose=options.verbose)
+        return 0
     if options.debug:
         say(DEBUG_WARNING)
     made = _synthesize(options, asked)
-    if made is not None:
-        _hand_out(made, options)
+    if made is None:
+        return 0
+    _tell_result(made, options)
+    if options.debug:
+        place(options.output.expanduser(), lambda stream: _write_members(made, stream), is_private=True)
+    else:
+        _write(made.result, options.output)
     return 0
 
 
 def synthesize_in_memory(options: argparse.Namespace) -> pa.Table:
-    """The synthetic table itself, for whoever has no file to write to. Args: options: of the command.
-
-    Raises:
-        MarginaliaError: what can be explained; the rest is for whoever calls it, as in `synthesize_table`.
-    """
+    """The synthetic table itself, for whoever has no file to write to; errors are for whoever calls it."""
     made = _synthesize(options, _read_request(options), "id column (ids)")
     assert made is not None, "no blob is asked for"
     _tell_result(made, options)
@@ -428,7 +411,7 @@ def synthesize_in_memory(options: argparse.Namespace) -> pa.Table:
 
 
 def build_blob(options: argparse.Namespace) -> None:
-    """A blob in the file that ``--blob`` names. Raises: as `synthesize_in_memory`."""
+    """A blob in the file that ``--blob`` names, for whoever has no command line."""
     require_buildable(options)
     require_places(options)
     _synthesize(options, _read_request(options), "id column (ids)")
@@ -524,14 +507,6 @@ def _prepare(options: argparse.Namespace, asked: _Request, steps: Steps) -> tupl
         progress=steps,
         contents=contents,
     )
-
-
-def _hand_out(run: Run, options: argparse.Namespace) -> None:
-    _tell_result(run, options)
-    if options.debug:
-        write_debug(run, options.output)
-    else:
-        _write(run.result, options.output)
 
 
 def _tell_result(run: Run, options: argparse.Namespace) -> None:

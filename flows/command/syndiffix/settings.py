@@ -1,7 +1,4 @@
-"""What the options of ``marginalia syndiffix`` stand for.
-
-In: options. Out: the settings of a configuration's section ``syndiffix``, and the marks of numbers.
-"""
+"""What the options of ``marginalia syndiffix`` stand for: a configuration's section, and marks of numbers."""
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
@@ -45,10 +42,8 @@ _CLUSTERING_OPTIONS = frozenset({"no_clustering", "clusters", "ml_target"}).unio
 def settings_section(options: argparse.Namespace, columns: Sequence[str]) -> dict[str, Any]:
     """The settings that the options stand for, by their names in a configuration's section.
 
-    It says which options have no effect.
-
-    Raises:
-        ParameterError: naming the options that are out of range, exclude each other or name other columns.
+    It says which options have no effect, and refuses those that are out of range, exclude each other or name
+    other columns.
     """
     problems = [
         f"{spell_option(options, name)} {problem}"

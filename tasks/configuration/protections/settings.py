@@ -36,10 +36,9 @@ class ProtectionSettings(Model):
 
     @classmethod
     def refusals(cls, mode: str, *, holds: bool) -> list[str]:
-        """Why a mode of synthesis can't be had with it, if it can't.
+        """Why a known mode of synthesis can't be had with it, if it can't.
 
         Args:
-            mode: a known one; of another nothing is said.
             holds: whether records are to hold the resolution beyond the reporting length.
         """
         if mode in cls.modes or mode not in MODES:
@@ -63,7 +62,5 @@ class ProtectionSettings(Model):
         Args:
             keys: of the file, those of `privacy` too, each valid by itself.
             length: the reporting length, -1 for all.
-            record_limit: the most rows that are taken; None: all.
-            is_fitted: whether records are fitted to protected counts.
         """
         return []

@@ -107,14 +107,7 @@ class SynDiffix(_Settings):
         return []
 
     def parameters(self, salt: bytes = bytes(32)) -> SynDiffixParameters:
-        """The core's parameters.
-
-        Args:
-            salt: of the dataset, where noise is drawn.
-
-        Raises:
-            ParameterError: naming what the core refuses.
-        """
+        """The core's parameters, with a salt where noise is drawn. Raises ParameterError."""
         return SynDiffixParameters.of(dict(self), salt)
 
     def for_trees(self, columns: Collection[str]) -> "SynDiffix":
