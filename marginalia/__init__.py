@@ -14,7 +14,6 @@ and refusals are the command's. An error says what to do, and holds nothing of t
 """
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +34,7 @@ from marginalia.errors import (
     name_misspelt,
 )
 from marginalia.process import CallDisplay, ask
-from marginalia.release import Evaluation, open_folder, records_file
+from marginalia.release import Evaluation, ask_for_table, open_folder, records_file
 from marginalia.release import OpenedBlob as Blob
 from marginalia.release import OpenedRelease as Release
 
@@ -241,20 +240,10 @@ def syndiffix(
     settings = {"clustering": clustering, **settings}
     options = _syndiffix_options(ids, columns, dataset, date_formats, settings, form)
     with CallDisplay() as display:
-        synthetic = _ask_for_table({"do": "syndiffix", "options": options}, display, file)
+        synthetic = ask_for_table({"do": "syndiffix", "options": options}, display, file)
     own_names = {_bare(name): name for name in form.columns}
     names = {name: own_names.get(_bare(name), name) for name in synthetic.column_names}
     return tables.restore_dtypes(synthetic, form.without(tuple(date_formats or ())), names)
-
-
-def _ask_for_table(request: dict[str, Any], display: CallDisplay, *files: memoryview) -> Any:
-    """The Arrow table that answers a request."""
-    from marginalia import tables
-
-    with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder, "answer.parquet")
-        ask({**request, "output": str(output)}, display, *files)
-        return tables.read_released(output)
 
 
 def _syndiffix_options(
@@ -343,7 +332,8 @@ def build_blob(
 
     file, form = tables.to_parquet(df)
     options = _syndiffix_options(ids, columns, dataset, date_formats, settings, form)
-    request = {"do": "build_blob", "options": options, "path": _path_of_file(path), "largest": largest}
+    place = str(_path(path, "file").expanduser().absolute())
+    request = {"do": "build_blob", "options": options, "path": place, "largest": largest}
     if largest is not None and (isinstance(largest, bool) or not isinstance(largest, int)):
         raise ParameterError(f"largest must be a whole number, not {type(largest).__name__}.")
     with CallDisplay() as display:
@@ -365,13 +355,14 @@ def open_blob(path: str | Path) -> Blob:
         InputError: there is none, or it is no blob.
     """
     with CallDisplay() as display:
-        return Blob.of(ask({"do": "open_blob", "path": _path_of_file(path)}, display))
+        place = str(_path(path, "file").expanduser().absolute())
+        return Blob.of(ask({"do": "open_blob", "path": place}, display))
 
 
-def _path_of_file(path: object) -> str:
+def _path(path: object, what: str) -> Path:
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path must be the path of a file, not {type(path).__name__}.")
-    return str(Path(path).expanduser().absolute())
+        raise ParameterError(f"path must be the path of a {what}, not {type(path).__name__}.")
+    return Path(path)
 
 
 @guard_call
@@ -406,7 +397,7 @@ def stitch(left: "AnyTable", right: "AnyTable", *, shared: bool = True) -> "AnyT
     (first, form), (second, right_form) = tables.to_parquet(left), tables.to_parquet(right)
     request = {"do": "stitch", "left_bytes": len(first), "owner": "shared" if shared else "left"}
     with CallDisplay() as display:
-        stitched = _ask_for_table(request, display, first, second)
+        stitched = ask_for_table(request, display, first, second)
     return tables.restore_dtypes(stitched, form.beside(right_form), {})
 
 
@@ -488,6 +479,4 @@ def open_release(path: str | Path, *, withdrawn: bool = False) -> Release:
         ParameterError: there is no release, or nobody should use it any more.
         StoredTableMismatch: a file is missing, or was changed after the release.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path must be the path of a folder, not {type(path).__name__}.")
-    return open_folder(Path(path), withdrawn=withdrawn)
+    return open_folder(_path(path, "folder"), withdrawn=withdrawn)

@@ -30,38 +30,22 @@ def _load_file(name: str) -> ModuleType:
     return module
 
 
-__all__ = [
-    "BudgetExhausted",
-    "ContractViolation",
-    "InputError",
-    "InternalError",
-    "LedgerError",
-    "MarginaliaError",
-    "MeasurementLost",
-    "ParameterError",
-    "ResourceLimit",
-    "StorageError",
-    "StoredTableMismatch",
-]
-
 if TYPE_CHECKING:
     from tasks.core import errors as causes
-    from tasks.core.errors import (
-        BudgetExhausted,
-        ContractViolation,
-        InputError,
-        InternalError,
-        LedgerError,
-        MarginaliaError,
-        MeasurementLost,
-        ParameterError,
-        ResourceLimit,
-        StorageError,
-        StoredTableMismatch,
-    )
 else:
     causes = _load_file("errors")
-    globals().update({name: getattr(causes, name) for name in __all__})
+
+BudgetExhausted = causes.BudgetExhausted
+ContractViolation = causes.ContractViolation
+InputError = causes.InputError
+InternalError = causes.InternalError
+LedgerError = causes.LedgerError
+MarginaliaError = causes.MarginaliaError
+MeasurementLost = causes.MeasurementLost
+ParameterError = causes.ParameterError
+ResourceLimit = causes.ResourceLimit
+StorageError = causes.StorageError
+StoredTableMismatch = causes.StoredTableMismatch
 
 
 def error_of(kind: str, problems: list[str]) -> MarginaliaError:

@@ -165,7 +165,6 @@ def ask(request: dict[str, Any], display: CallDisplay, *files: memoryview) -> di
 
     Args:
         request: ``do`` and what goes with it.
-        display: is given what there is to show.
         files: in Parquet, of the tables that the request is about; sent as one.
 
     Raises:
@@ -287,7 +286,6 @@ class _Wire:
 
 
 def _answer_in(last: dict[str, Any], code: int) -> dict[str, Any]:
-    """The answer in the last message, or the error that it tells of."""
     if "done" in last:
         answer: dict[str, Any] = last["done"]
         return answer

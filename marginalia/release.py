@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from marginalia.tables import AnyTable
 
 
+def ask_for_table(request: dict[str, Any], display: CallDisplay, *files: memoryview) -> Any:
+    """The Arrow table that answers a request."""
+    from marginalia import tables
+
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "answer.parquet")
+        ask({**request, "output": str(output)}, display, *files)
+        return tables.read_released(output)
+
+
 @dataclass(frozen=True)
 class OpenedBlob:
     """Published tables of all few columns of one raw table. It is as public as all of them together.
@@ -58,11 +68,9 @@ class OpenedBlob:
         chosen = [columns] if isinstance(columns, str) else list(self.columns if columns is None else columns)
         if not all(isinstance(name, str) for name in (*chosen, target or "")):
             raise ParameterError("columns must be a list of names of columns, and target one: give texts.")
-        with CallDisplay() as display, tempfile.TemporaryDirectory() as folder:
-            output = Path(folder, "answer.parquet")
-            request = {"do": "read_blob", "path": str(self.path), "columns": chosen, "target": target}
-            ask({**request, "output": str(output)}, display)
-            return tables.as_typed(tables.read_released(output))
+        request = {"do": "read_blob", "path": str(self.path), "columns": chosen, "target": target}
+        with CallDisplay() as display:
+            return tables.as_typed(ask_for_table(request, display))
 
 
 _MANIFEST, _ERRATA = "MANIFEST.json", "ERRATA.md"
@@ -211,10 +219,9 @@ def open_folder(path: Path, *, withdrawn: bool) -> OpenedRelease:
     """A release in a folder, each of whose files is as its manifest says (`marginalia.open_release`)."""
     from marginalia import tables
 
-    folder = path.expanduser()
+    folder = path.expanduser().resolve()
     if not (folder / _MANIFEST).is_file() and (folder / "latest" / _MANIFEST).is_file():
-        folder = folder / "latest"
-    folder = folder.resolve()
+        folder = (folder / "latest").resolve()
     if not (folder / _MANIFEST).is_file():
         raise ParameterError(
             f"A release is a folder with a {_MANIFEST}, and {path} is none: give the folder of one, such as "
@@ -245,19 +252,16 @@ def _hashes_of(folder: Path) -> dict[str, str]:
         raise StoredTableMismatch(f"{_MANIFEST} must list the files of the release, and does not.") from None
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _require_whole(folder: Path) -> None:
     problems = []
     for name, sha256 in _hashes_of(folder).items():
         path = (folder / name).resolve()
         if not path.is_relative_to(folder) or not path.is_file():
             problems.append(f"{name} is missing.")
-        elif _sha256(path) != sha256:
-            problems.append(f"{name} was changed after it was released.")
+            continue
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
+                problems.append(f"{name} was changed after it was released.")
     if problems:
         raise StoredTableMismatch(
             f"The files of a release must be what its {_MANIFEST} says. {' '.join(problems)} Get the release "
@@ -266,11 +270,7 @@ def _require_whole(folder: Path) -> None:
 
 
 def records_file(folder: Path) -> Path:
-    """The file of a release's synthetic records: in the form that has the table's own columns, where it is.
-
-    Raises:
-        ParameterError: it has none.
-    """
+    """The file of a release's synthetic records: in the form with the table's own columns, where it is."""
     for ending in ("_condensed.tsv", ".parquet", ".tsv"):
         for name in _hashes_of(folder):
             if name.endswith(f"_synthetic_microdata{ending}"):

@@ -321,7 +321,7 @@ def _arrow_of_frame(frame: "pd.DataFrame") -> pa.Table:
 def _column_problems(places: list[int], of: int, problem: str) -> list[str]:
     """What is wrong with columns, a line each; of many or nearly all one line, which does not count them.
 
-    A table that lies on its side has a column for each person. Args: of: so many columns the table has.
+    A table that lies on its side has a column for each person. `of` is how many columns the table has.
     """
     if len(places) < 2 or len(places) < min(of - 1, _MOST_PROBLEMS):
         return [f"Column {place} of the table {problem}" for place in places]
@@ -393,11 +393,7 @@ def _categories(column: pa.ChunkedArray) -> list[Any]:
 
 
 def read_released(path: Path) -> pa.Table:
-    """A released file of records: Parquet, or tab-separated texts, whose empty cells are null.
-
-    Raises:
-        StoredTableMismatch: it can't be read as one.
-    """
+    """A released file of records: Parquet, or tab-separated texts, whose empty cells are null."""
     try:
         if path.suffix == ".parquet":
             return pq.read_table(path)
@@ -422,8 +418,7 @@ def restore_dtypes(
 
     Args:
         table: texts, or typed columns.
-        form: the other one.
-        names: of its columns, by the released spelling.
+        names: of the other's columns, by the released spelling.
         delimiters: between the items of columns of several.
     """
     columns: dict[str, Any] = {}

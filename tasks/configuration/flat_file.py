@@ -499,7 +499,7 @@ def _given_values(flat: dict[str, Any]) -> tuple[GivenValues, list[str]]:
     for key, place, value in places:
         if place is None:
             continue
-        if given.setdefault(place, value) != value:
+        if place in given and given[place] != value:
             problems.append(f"{key} and its other spelling are both given and differ; keep one.")
         given[place] = value
     cap = given.get(("protection", "cap"))
