@@ -57,27 +57,24 @@ def guard_flow(flow: Callable[Concatenate[_C, _P], R]) -> Callable[Concatenate[_
 
     @functools.wraps(flow)
     def guarded(configuration: _C, /, *args: _P.args, **kwargs: _P.kwargs) -> R:
+        safe: MarginaliaError
         dataset = getattr(configuration, "dataset", None)
         with nullcontext() if dataset is None else collect_events(dataset):
-            return safely(configuration, *args, **kwargs)
-
-    def safely(configuration: _C, /, *args: _P.args, **kwargs: _P.kwargs) -> R:
-        safe: MarginaliaError
-        try:
-            return flow(configuration, *args, **kwargs)
-        except MarginaliaError as error:
-            safe = error.with_traceback(None)
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] in _OF_PREFECT:
-                raise
-            place = getattr(configuration, "output_dir", None)
-            if place is None:
-                safe = InternalError(describe_unforeseen(error))
-            else:
-                safe = log_unexpected(Workspace(Path(place).absolute()), error)
-        fail(f"The run stops: {safe}")
-        safe.__cause__ = safe.__context__ = None
-        raise safe
+            try:
+                return flow(configuration, *args, **kwargs)
+            except MarginaliaError as error:
+                safe = error.with_traceback(None)
+            except Exception as error:
+                if type(error).__module__.partition(".")[0] in _OF_PREFECT:
+                    raise
+                place = getattr(configuration, "output_dir", None)
+                if place is None:
+                    safe = InternalError(describe_unforeseen(error))
+                else:
+                    safe = log_unexpected(Workspace(Path(place).absolute()), error)
+            fail(f"The run stops: {safe}")
+            safe.__cause__ = safe.__context__ = None
+            raise safe
 
     return guarded
 
@@ -87,12 +84,8 @@ def log_unexpected(workspace: Workspace, error: Exception, step: str = "") -> Ma
     if isinstance(error, OSError) and error.errno in FULL:
         return workspace.is_full()
     where = _log(workspace, step or "run", "".join(traceback.format_exception(error)))
-    failed = (
-        f"The step {step} failed unexpectedly"
-        if step
-        else f"The run failed unexpectedly ({type(error).__name__})"
-    )
-    return InternalError(f"{failed}; {where}.")
+    what, kind = (f"step {step}", "") if step else ("run", f" ({type(error).__name__})")
+    return InternalError(f"The {what} failed unexpectedly{kind}; {where}.")
 
 
 def describe_unforeseen(error: Exception) -> str:

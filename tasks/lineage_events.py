@@ -10,7 +10,7 @@ fails because an event could not be sent: it is told, once.
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -39,11 +39,8 @@ class RunEvents:
 
     def __init__(self, dataset: str) -> None:
         self._dataset, self._run = dataset, _run_id()
-        self._outputs: list[Any] = []
+        self.outputs: list[Any] = []
         self._is_reachable = True
-
-    def start(self) -> None:
-        self._emit("START", self._run, self._dataset, inputs=[self._named(TABLE)])
 
     def release(self, lineage: Lineage, place: str) -> None:
         """A job for each group of released files that were made alike; ``place`` is such as 2026-11-1."""
@@ -55,16 +52,9 @@ class RunEvents:
             run, job = str(uuid.uuid4()), f"{self._dataset}.{nodes[0].name}"
             inputs = [self._given(lineage[name], place) for name in parents]
             outputs = [self._made(node, place) for node in nodes]
-            for state in ("START", "COMPLETE"):
-                outputs_so_far = outputs if state == "COMPLETE" else []
-                self._emit(state, run, job, inputs=inputs, outputs=outputs_so_far, parent=True)
-            self._outputs += outputs
-
-    def complete(self) -> None:
-        self._emit("COMPLETE", self._run, self._dataset, inputs=[self._named(TABLE)], outputs=self._outputs)
-
-    def fail(self, why: str) -> None:
-        self._emit("FAIL", self._run, self._dataset, inputs=[self._named(TABLE)], why=why)
+            self.emit("START", part=(run, job, inputs))
+            self.emit("COMPLETE", outputs, part=(run, job, inputs))
+            self.outputs += outputs
 
     @cached_property
     def _client(self) -> "OpenLineageClient":
@@ -72,25 +62,24 @@ class RunEvents:
 
         return OpenLineageClient()
 
-    def _emit(
+    def emit(
         self,
         state: str,
-        run: str,
-        job: str,
+        outputs: Sequence[Any] = (),
         *,
-        inputs: list[Any],
-        outputs: list[Any] | None = None,
-        parent: bool = False,
         why: str = "",
+        part: tuple[str, str, list[Any]] | None = None,
     ) -> None:
+        """Send an event of the run, which reads the table, or of a part: its id, job and inputs."""
         if not self._is_reachable:
             return
         try:
             from openlineage.client import event_v2
             from openlineage.client.facet_v2 import error_message_run, parent_run
 
+            run, job, inputs = part or (self._run, self._dataset, [self._named(TABLE)])
             facets: dict[str, Any] = {}
-            if parent:
+            if part is not None:
                 above = parent_run.Run(self._run), parent_run.Job(NAMESPACE, self._dataset)
                 facets["parent"] = parent_run.ParentRunFacet(*above)
             if why:
@@ -103,7 +92,7 @@ class RunEvents:
                     job=event_v2.Job(NAMESPACE, job),
                     producer=f"urn:marginalia:{code_version()}",
                     inputs=inputs,
-                    outputs=outputs or [],
+                    outputs=list(outputs),
                 )
             )
         except Exception as error:  # its text may hold an address with a key
@@ -146,11 +135,11 @@ def collect_events(dataset: str) -> Iterator[None]:
     events = RunEvents(dataset)
     token = _current.set(events)
     try:
-        events.start()
+        events.emit("START")
         yield
-        events.complete()
+        events.emit("COMPLETE", events.outputs)
     except BaseException as error:
-        events.fail(str(error) or type(error).__name__)
+        events.emit("FAIL", why=str(error) or type(error).__name__)
         raise
     finally:
         _current.reset(token)

@@ -95,11 +95,7 @@ class Workspace:
         return self.intermediate / ".results"
 
     def prepare(self) -> None:
-        """Make the zones.
-
-        Raises:
-            ParameterError: the workspace can't be written, or its disk is full.
-        """
+        """Make the zones. Raises ParameterError where the workspace can't be written."""
         with self._writing():
             for folder in (self.sensitive, self.results):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -108,11 +104,7 @@ class Workspace:
         self.prepare_publishing()
 
     def require_place(self) -> None:
-        """Refuse what `prepare` would, without making anything.
-
-        Raises:
-            ParameterError: the workspace can't be made or written.
-        """
+        """Refuse what `prepare` would, without making anything."""
         for zone in ("", SENSITIVE, INTERMEDIATE, RELEASE):
             with self._writing(zone):
                 place = self.root / zone
@@ -124,11 +116,7 @@ class Workspace:
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     def prepare_publishing(self) -> None:
-        """Make the zones that are written from a measurement on.
-
-        Raises:
-            ParameterError: they can't be written, or their disk is full.
-        """
+        """Make the zones that are written from a measurement on, as `prepare` does."""
         for zone in (self.intermediate, self.release):
             with self._writing(zone.name):
                 zone.mkdir(exist_ok=True)
@@ -170,11 +158,7 @@ class Workspace:
         return hmac.new(self.secret(), text.encode(), hashlib.sha256).hexdigest()
 
     def store(self, folder: Path, stage: str, write: Callable[[Path], None]) -> StoredTable:
-        """Let ``write`` fill a new folder, which then appears whole by a rename.
-
-        Raises:
-            ResourceLimit: the disk is full.
-        """
+        """Let ``write`` fill a new folder, which then appears whole by a rename."""
         part = folder.with_name(f".{folder.name}-{process_mark()}-{secrets.token_hex(4)}.part")
         try:
             part.mkdir(parents=True)
@@ -217,11 +201,7 @@ class Workspace:
                 folder.rmdir()  # only if nothing is left
 
     def path(self, table: StoredTable) -> Path:
-        """The folder of a table that is still what its reference says.
-
-        Raises:
-            StoredTableMismatch: it is gone or was changed.
-        """
+        """The folder of a table. Raises StoredTableMismatch where it is gone or was changed."""
         folder = self.root / table.key
         if not folder.is_dir():
             raise StoredTableMismatch(

@@ -82,9 +82,6 @@ def require_inputs(batch: Batch) -> None:
     """Refuse a batch before its first run where any run's table or contract can't be what it should.
 
     A run whose vintage has a committed release is left to itself: it may return that one without its table.
-
-    Raises:
-        ParameterError: all of them, with group and name of the run in front, or once where every run has it.
     """
     problems = problems_by_run(
         [(f"{run.group}/{run.name}", _input_problems(run.configuration)) for run in batch.runs]

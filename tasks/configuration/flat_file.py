@@ -303,11 +303,7 @@ _NOT_DONE = {
 
 
 def read_configuration(path: Path) -> RunConfiguration:
-    """Read and check a configuration file.
-
-    Raises:
-        ParameterError: all problems found, one sentence each.
-    """
+    """Read and check a configuration file. Raises ParameterError with all problems found, a sentence each."""
     flat = read_json(path)
     if "runs" in flat and "base_config" in flat:
         raise ParameterError(f"{path} is a batch file: give it to marginalia batch.")
@@ -315,11 +311,7 @@ def read_configuration(path: Path) -> RunConfiguration:
 
 
 def from_flat(flat: dict[str, Any]) -> RunConfiguration:
-    """The configuration that a flat dictionary describes; ``null`` is a key that is left out.
-
-    Raises:
-        ParameterError: all problems found, one sentence each.
-    """
+    """The same of the dictionary that a file holds, where ``null`` is a key that is left out."""
     flat = {key: value for key, value in flat.items() if value is not None}
     protection, mode, choice_problems = _choose(flat)
     problems = _unknown_keys(flat) + choice_problems
@@ -347,11 +339,7 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The one JSON object in a file.
-
-    Raises:
-        ParameterError: there is no such file, something else in it, or it is in a closed folder.
-    """
+    """The one JSON object in a file. Raises ParameterError, also where it is in a closed folder."""
     if place := closed_folder_of(path):  # its keys would be told as unknown ones
         raise ParameterError(
             f"The configuration must be a file of your own, but {path} is in {place}. Give the file that you "

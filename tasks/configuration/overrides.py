@@ -47,11 +47,7 @@ NO_SECRETS = {
 
 
 def apply_overrides(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """A flat file with keys changed; ``null`` takes a key away.
-
-    Raises:
-        ParameterError: a key that belongs elsewhere, or one that may hold a secret; no value is repeated.
-    """
+    """A flat file with keys changed; ``null`` takes a key away. No value is repeated in a ParameterError."""
     problems = []
     for key, value in overrides.items():
         if key == "vintage":

@@ -168,6 +168,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
             for step in steps
         )
     steps = tuple(_with_count_share(step, protection.number_of_records_proportion) for step in steps)
+    contract = configuration.input.contract
     parameters = WorkloadParameters(
         epsilon=protection.epsilon,
         delta=protection.delta,
@@ -178,7 +179,8 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         longer=steps[0].longer,
         steps=steps[1:],
         record_limit=configuration.input.record_limit,
-        filled=_filled(configuration, schema),
+        # An empty cell of these counts as the value for what is outside (W1).
+        filled=() if contract is None else filled_columns(schema, load_contract(Path(contract))),
     )
     if not schema.all_declared:  # elsewhere these change nothing, nor the name (W20)
         parameters = replace(
@@ -188,13 +190,6 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         )
     check_draw(parameters, schema)
     return parameters
-
-
-def _filled(configuration: RunConfiguration, schema: Schema) -> tuple[int, ...]:
-    """Columns in which an empty cell counts as the value for what is outside (W1)."""
-    if configuration.input.contract is None:
-        return ()
-    return filled_columns(schema, load_contract(Path(configuration.input.contract)))
 
 
 def _require_not_decided(synthesis: Fitted, schema: Schema) -> None:

@@ -79,14 +79,11 @@ class RunFacts:
 def describe(
     configuration: RunConfiguration, scheduled: str | None = None, headers: Headers | None = None
 ) -> RunFacts:
-    """Read the header and the contract, and settle everything that is public.
+    """Read the header and the contract, and settle everything that is public, or refuse the run.
 
     Args:
         scheduled: the scheduled date of a scheduled run: the vintage where none is configured.
         headers: what is known of the header otherwise: the table is not opened.
-
-    Raises:
-        ParameterError: any public fact that makes the run impossible.
     """
     table = configuration.input
     source = input_file(configuration, scheduled)
@@ -160,9 +157,6 @@ def refuse_early(configuration: RunConfiguration) -> Iterator[None]:
 
     Under differential privacy a file that can't be read is left to the flow where the ledger holds a release
     of that vintage: it may be the one that is asked for.
-
-    Raises:
-        ParameterError: see `describe`.
     """
     Workspace.of(configuration).require_place()
     require_records_fit(configuration)
@@ -235,7 +229,7 @@ def _is_column(text: str, columns: Collection[str], schema: Schema) -> bool:
 
 
 def _contract_notes(contract: Contract | None, held: Schema) -> list[str]:
-    """What the contract says without an effect. Args: held: the schema that records hold."""
+    """What the contract says without an effect on the schema that records hold."""
     if contract is None:
         return []
     notes = []

@@ -72,12 +72,7 @@ def hold_open(source: InputFile) -> Iterator[None]:
 
 
 def require_arrived(configuration: RunConfiguration, source: InputFile, scheduled: str | None) -> None:
-    """Refuse a run whose file is not there: late, where the file is the vintage's or a schedule asks for it.
-
-    Raises:
-        LateInput: it is late.
-        InputError: its path holds braces that stand for nothing.
-    """
+    """Refuse a run whose file is not there: late where it is the vintage's, or a schedule asks for it."""
     path = Path(source.path)
     if source.is_open or _is_there(path):
         return
@@ -130,9 +125,6 @@ def choose_vintage_to_check(configuration: RunConfiguration) -> RunConfiguration
     """The configuration with a vintage to judge it by: of the files of all vintages that are there, the last.
 
     A configuration that a schedule runs has no vintage of its own, and its file none to be found by.
-
-    Raises:
-        LateInput: no vintage's file is there.
     """
     pattern = path_pattern(configuration)
     if pattern is None or configuration.vintage is not None:

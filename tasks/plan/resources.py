@@ -67,11 +67,7 @@ def tables_bytes(parameters: AnyParameters | None, schema: Schema) -> int:
 
 
 def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
-    """Refuse a draw that memory might not hold: half-way it would be lost, and stay charged (W5).
-
-    Raises:
-        ResourceLimit: its largest possible size, by public facts alone, is more than what is free.
-    """
+    """Refuse a draw that memory might not hold: half-way it would be lost, and stay charged (W5)."""
     needed, free = tables_bytes(parameters, schema) // 2**20, free_memory_mb()
     if needed > free:
         raise ResourceLimit(

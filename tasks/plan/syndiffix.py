@@ -56,9 +56,6 @@ def select_columns(
     """Match what is declared with the header: trimmed, and without regard to upper and lower case.
 
     Whose row it is, the contract may say where the configuration does not.
-
-    Raises:
-        ParameterError: a declared column is not there, is named twice, or can't be what it is to be.
     """
     header = source.headers.texts
     names = [name for name in header if name]
