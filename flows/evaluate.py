@@ -1,25 +1,16 @@
 """Evaluate: released records and counts against the raw table. Its steps are in `flows.steps.evaluate`."""
 
-from prefect import flow
-
+from flows.steps.dataset_flow import dataset_flow
 from flows.steps.evaluate import evaluate_steps, utility_steps
 from flows.steps.measure import measure_steps
 from flows.steps.publish import build_steps, opened_run
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
-from tasks.events import announce_schedule
-from tasks.failures import guard_flow
 from tasks.sensitive.retention import apply_retention
 from tasks.storage import Workspace
 
 
-@flow(
-    name="evaluate",
-    flow_run_name="evaluate-{configuration.dataset}",
-    on_running=[announce_schedule],
-    persist_result=False,
-)
-@guard_flow
+@dataset_flow
 def evaluate(configuration: RunConfiguration) -> str:
     workspace = Workspace.of(configuration)
     with apply_retention(workspace, configuration), engine_of(configuration):

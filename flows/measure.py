@@ -1,23 +1,14 @@
 """Measure: the sensitive table in, one protected measurement out. Its steps are in `flows.steps.measure`."""
 
-from prefect import flow
-
+from flows.steps.dataset_flow import dataset_flow
 from flows.steps.measure import measure_steps, record_release_for_reuse
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
-from tasks.events import announce_schedule
-from tasks.failures import guard_flow
 from tasks.sensitive.retention import apply_retention
 from tasks.storage import Workspace
 
 
-@flow(
-    name="measure",
-    flow_run_name="measure-{configuration.dataset}",
-    on_running=[announce_schedule],
-    persist_result=False,
-)
-@guard_flow
+@dataset_flow
 def measure(configuration: RunConfiguration) -> str:
     """Make the configured measurement, or find it drawn; return its place in the workspace.
 

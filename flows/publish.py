@@ -3,25 +3,16 @@
 May run as another user than the measure flow.
 """
 
-from prefect import flow
-
+from flows.steps.dataset_flow import dataset_flow
 from flows.steps.publish import BUILDERS, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
-from tasks.events import announce_schedule
-from tasks.failures import guard_flow
 from tasks.public.bundles.opening import find_measurement, open_bundle, require_made_as_configured
 from tasks.public.releases import require_not_withdrawn
 from tasks.request import STAGES
 from tasks.storage import Workspace
 
 
-@flow(
-    name="publish",
-    flow_run_name="publish-{configuration.dataset}",
-    on_running=[announce_schedule],
-    persist_result=False,
-)
-@guard_flow
+@dataset_flow
 def publish(configuration: RunConfiguration, measurement: str | None = None) -> str:
     """Build and publish everything from a measurement; return the release's place in the workspace.
 

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from typing import Annotated
 
-from prefect import Flow, flow
+from prefect import Flow
 from pydantic import Field
 
+from flows.steps.dataset_flow import dataset_flow
 from flows.steps.evaluate import evaluate_steps, utility_steps
 from flows.steps.measure import aggregate_step, measure_steps, record_release_for_reuse
 from flows.steps.publish import build_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
-from tasks.events import announce_schedule
-from tasks.failures import guard_flow
 from tasks.request import STAGES, UNCHANGED, reaches
 from tasks.sensitive.retention import apply_retention
 from tasks.storage import Workspace
@@ -21,13 +20,7 @@ from tasks.storage import Workspace
 LastStage = Annotated[str, Field(json_schema_extra={"enum": list(STAGES)})]
 
 
-@flow(
-    name="showcase",
-    flow_run_name="showcase-{configuration.dataset}",
-    on_running=[announce_schedule],
-    persist_result=False,
-)
-@guard_flow
+@dataset_flow
 def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> dict[str, str]:
     """Run every stage up to ``last``.
 

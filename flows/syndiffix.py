@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from prefect import flow
 
+from flows.steps.dataset_flow import dataset_flow
 from flows.steps.publish import build_table_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
@@ -21,8 +21,6 @@ from tasks.core.syndiffix.clusters import Clusters, target_of
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
 from tasks.engine import current_engine, engine_of
-from tasks.events import announce_schedule
-from tasks.failures import guard_flow
 from tasks.messages import say, tell
 from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.input_file import announce_if_late
@@ -67,13 +65,7 @@ _BOTH_REGIMES = (
 )
 
 
-@flow(
-    name="syndiffix",
-    flow_run_name="syndiffix-{configuration.dataset}",
-    on_running=[announce_schedule],
-    persist_result=False,
-)
-@guard_flow
+@dataset_flow
 def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
     """Synthesize and release a table.
 

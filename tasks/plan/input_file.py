@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from glob import escape
 from pathlib import Path, PurePath
 
-from tasks.configuration.model import UNDATED, RunConfiguration, is_label
+from tasks.configuration.model import UNDATED, Input, RunConfiguration, is_label
 from tasks.core.errors import InputError, LateInput, ParameterError
 from tasks.core.hints import no_such_file, show_path
 from tasks.core.tables.header import InputFile
@@ -44,10 +44,14 @@ def input_path(configuration: RunConfiguration, scheduled: str | None = None) ->
 
 def input_file(configuration: RunConfiguration, scheduled: str | None = None) -> InputFile:
     """The configured table, and how it is read: opened already where a command holds it."""
-    table = configuration.input
-    path = Path(input_path(configuration, scheduled))
-    wanted = InputFile(
-        path,
+    wanted = file_as_written(configuration.input, input_path(configuration, scheduled))
+    held = _HELD.get()
+    return held if held == wanted else wanted
+
+
+def file_as_written(table: Input, path: str) -> InputFile:
+    return InputFile(
+        Path(path),
         delimiter=table.delimiter,
         quote=table.quote,
         escape=table.escape,
@@ -55,8 +59,6 @@ def input_file(configuration: RunConfiguration, scheduled: str | None = None) ->
         encoding=table.encoding,
         skip_lines=table.skip_lines,
     )
-    held = _HELD.get()
-    return held if held == wanted else wanted
 
 
 _HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)

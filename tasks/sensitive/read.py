@@ -105,14 +105,11 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
     """Read, normalise, join by subject and code the records."""
     dropped: list[DroppedCells] = []
     options = EncodingOptions(
-        total=rules.total,
         key=into.run.secret(),
-        tags=rules.tags,
-        record_limit=rules.record_limit,
         resources=into.run.resources,
         progress=into.progress,
         report_dropped=dropped.append,
-        filled=rules.filled,
+        **dict(rules),
     )
     engine = current_engine()
     if engine.partitions:

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -113,17 +114,10 @@ def _source_of_configuration(path: Path) -> InputFile | None:
     """The table of a configuration, as that says it is written; None where the path is the table's own."""
     if path.suffix.lower() != ".json" or is_named_as_table(path):
         return None
-    given = read_configuration(path).input
-    return InputFile(
-        Path(given.path),
-        None,
-        given.delimiter,
-        quote=given.quote,
-        escape=given.escape,
-        header=given.header,
-        encoding=given.encoding,
-        skip_lines=given.skip_lines,
-    )
+    from tasks.plan.input_file import file_as_written
+
+    table = read_configuration(path).input
+    return file_as_written(table, table.path)
 
 
 def _file_answers(options: argparse.Namespace) -> FileAnswers:
@@ -267,11 +261,9 @@ def _require_word_for_row(answer: str, subject: str | None) -> None:
 
 
 def _require_positive(answer: str) -> None:
-    try:
+    with suppress(ValueError):
         if 0 < float(answer) < math.inf:
             return
-    except ValueError:
-        pass
     raise ParameterError(f"Epsilon must be a number above 0, and {answer!r} is not: give such as 1.")
 
 

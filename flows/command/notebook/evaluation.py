@@ -95,14 +95,7 @@ def _pair(
         edges = public_edges(described.schema, chosen.columns)
         return pair_of_tables(raw, pq.read_table(f"{records}.parquet"), edges, MOST_ROWS)
     rules = EncodingRules.of(configuration, described.parameters)
-    options = EncodingOptions(
-        total=rules.total,
-        key=run.secret(),
-        tags=rules.tags,
-        record_limit=rules.record_limit,
-        resources=run.resources,
-        filled=rules.filled,
-    )
+    options = EncodingOptions(key=run.secret(), resources=run.resources, **dict(rules))
     raw_records = encode(described.source, described.schema, options)
     synthetic = read_released_records(Path(f"{records}.tsv"), described.schema)
     return pair_of_records(RecordTable.in_memory(raw_records), synthetic, MOST_ROWS)
