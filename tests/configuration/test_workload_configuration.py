@@ -58,12 +58,9 @@ def digest(folder: Path, **changes: Any) -> str:
 
 def test_every_key_has_its_default_and_its_place() -> None:
     assert synthesis() == Fitted() == synthesis(synthesis_mode="Fitted")
-    assert (Fitted().workload, Fitted().allocation, Fitted().target, Fitted().max_values) == (
-        "auto",
-        "effective",
-        None,
-        1000,
-    )
+    default = Fitted()
+    assert (default.workload, default.allocation, default.target) == ("auto", "effective", None)
+    assert default.max_values == 1000
     found = synthesis(
         workload=[["a", "b"], ["c", "d", "e"]],
         allocation="size",
@@ -79,37 +76,32 @@ def test_every_key_has_its_default_and_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "sentence"),
+    ("key", "value", "words"),
     [
         (
             "workload",
             "triples",
-            "workload must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, "
-            "not 'triples'.",
+            " must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, not 'triples'.",
         ),
-        ("workload", 3, "workload must be a list of lists of columns, not 3."),
-        ("workload", ["a", "b"], "workload must be a list of lists of columns."),
+        ("workload", 3, " must be a list of lists of columns, not 3."),
+        ("workload", ["a", "b"], " must be a list of lists of columns."),
         (
             "workload",
             [],
-            'workload must name at least one set of columns: write "auto" or "pairs", or sets such as '
+            ' must name at least one set of columns: write "auto" or "pairs", or sets such as '
             '[["age", "town"]].',
         ),
-        ("workload", [["a"]], "workload: each list must have at least 2 item(s)."),
-        ("workload", [["a", "b", "c", "d", "e"]], "workload: each list must have at most 4 item(s)."),
-        ("allocation", "best", "allocation must be 'effective', 'size' or 'equal', not 'best'."),
-        ("target", ["a"], "target must be text, not a list."),
-        ("max_values", 0, "max_values must be at least 1, not 0."),
-        ("max_values", 100_001, "max_values must be at most 100000, not 100001."),
-        (
-            "fitted_target_number_of_records",
-            -1,
-            "fitted_target_number_of_records must be at least 0, not -1.",
-        ),
+        ("workload", [["a"]], ": each list must have at least 2 item(s)."),
+        ("workload", [["a", "b", "c", "d", "e"]], ": each list must have at most 4 item(s)."),
+        ("allocation", "best", " must be 'effective', 'size' or 'equal', not 'best'."),
+        ("target", ["a"], " must be text, not a list."),
+        ("max_values", 0, " must be at least 1, not 0."),
+        ("max_values", 100_001, " must be at most 100000, not 100001."),
+        ("fitted_target_number_of_records", -1, " must be at least 0, not -1."),
     ],
 )
-def test_each_fault_of_a_key_is_one_sentence(key: str, value: object, sentence: str) -> None:
-    assert problems(PRIVATE | {key: value}) == sentence
+def test_each_fault_of_a_key_is_one_sentence(key: str, value: object, words: str) -> None:
+    assert problems(PRIVATE | {key: value}) == key + words
 
 
 INSTEAD = (
@@ -361,23 +353,15 @@ CHANGED: dict[type, dict[str, object]] = {
 def test_w20_every_field_of_the_parameters_is_in_the_digest() -> None:
     for kind, changes in CHANGED.items():
         assert {field.name for field in dataclasses.fields(kind)} == set(changes), kind
-    changed: list[WorkloadParameters] = [
-        *(
-            dataclasses.replace(PARAMETERS, **{name: value})
-            for name, value in CHANGED[WorkloadParameters].items()
-        ),
-        *(
-            dataclasses.replace(PARAMETERS, shares=dataclasses.replace(PARAMETERS.shares, **{name: value}))
-            for name, value in CHANGED[Shares].items()
-        ),
-        *(
-            dataclasses.replace(PARAMETERS, longer=dataclasses.replace(PARAMETERS.longer, **{name: value}))
-            for name, value in CHANGED[LongerSets].items()
-        ),
-        *(
-            dataclasses.replace(PARAMETERS, steps=(dataclasses.replace(STEP, **{name: value}),))
-            for name, value in CHANGED[Step].items()
-        ),
+
+    def changes(of: Any) -> list[Any]:
+        return [dataclasses.replace(of, **{name: value}) for name, value in CHANGED[type(of)].items()]
+
+    changed = [
+        *changes(PARAMETERS),
+        *(dataclasses.replace(PARAMETERS, shares=shares) for shares in changes(PARAMETERS.shares)),
+        *(dataclasses.replace(PARAMETERS, longer=longer) for longer in changes(PARAMETERS.longer)),
+        *(dataclasses.replace(PARAMETERS, steps=(step,)) for step in changes(STEP)),
     ]
     digests = [configuration_digest(SCHEMA, each.as_settings()) for each in (PARAMETERS, *changed)]
     assert len(set(digests)) == len(digests)

@@ -239,55 +239,21 @@ class _NoZone(datetime.tzinfo):
 
 
 #: Of every kind that has a text, more than one of some.
-_OBJECTS: list[Any] = [
-    "a\ud800",
-    True,
-    np.bool_(False),
-    1,
-    -(2**63),
-    2**64,
-    10**37,
-    10**40,
-    -(10**400),
-    np.int8(5),
-    1.0,
-    -0.0,
-    0.5,
-    1e300,
-    1e-7,
-    float("inf"),
-    np.float32(0.1),
-    decimal.Decimal("1.50"),
-    decimal.Decimal("1E+3"),
-    1j,
-    2 + 0j,
-    decimal.Decimal("1E-60"),
-    decimal.Decimal("1E+60"),
-    datetime.datetime(1, 1, 1),
-    pd.Timestamp(1),
-    pd.Timestamp(0),
-    pd.Timestamp("2026-03-01", tz="Europe/Vienna"),
-    np.datetime64("2026", "Y"),
-    datetime.date(2026, 3, 1),
-    datetime.time(5, 6),
-    datetime.timedelta(hours=30),
-    pd.Timedelta(-1, "ns"),
-    np.timedelta64(5, "D"),
-    b"\xff",
-    bytearray(b"a"),
-    pd.Period("2026-01"),
-    pd.Interval(0, 1),
-    pd.Interval(0.0, 1.5, closed="left"),
-    pd.Interval(pd.Timestamp(0), pd.Timestamp(1)),
-    np.array(5),
-    _Level.HIGH,
-    _Word("a"),
-    decimal.Decimal("1e200000000"),
-    decimal.Decimal("-1e-200000000"),
-    decimal.Decimal("0.1000000000000000055511151231257827021181583404541015625"),
-    decimal.Decimal("Infinity"),
-    _Unwritten("1.5"),
+_WHOLE = [True, np.bool_(False), 1, -(2**63), 2**64, 10**37, 10**40, -(10**400), np.int8(5), _Level.HIGH]
+_REAL = [1.0, -0.0, 0.5, 1e300, 1e-7, float("inf"), np.float32(0.1), 1j, 2 + 0j, np.array(5)]
+_WRITTEN = ("1.50", "1E+3", "1E-60", "1E+60", "1e200000000", "-1e-200000000", "Infinity")
+_DECIMALS = [*map(decimal.Decimal, _WRITTEN), decimal.Decimal.from_float(0.1), _Unwritten("1.5")]
+_TIMES = [
+    *(datetime.datetime(1, 1, 1), datetime.date(2026, 3, 1), datetime.time(5, 6), np.datetime64("2026", "Y")),
+    *(pd.Timestamp(1), pd.Timestamp(0), pd.Timestamp("2026-03-01", tz="Europe/Vienna"), pd.Period("2026-01")),
+    *(datetime.timedelta(hours=30), pd.Timedelta(-1, "ns"), np.timedelta64(5, "D")),
 ]
+_RANGES = [
+    *(pd.Interval(0, 1), pd.Interval(0.0, 1.5, closed="left")),
+    pd.Interval(pd.Timestamp(0), pd.Timestamp(1)),
+]
+_OTHERS = ["a\ud800", b"\xff", bytearray(b"a"), _Word("a")]
+_OBJECTS: list[Any] = [*_OTHERS, *_WHOLE, *_REAL, *_DECIMALS, *_TIMES, *_RANGES]
 _ITSELF: list[Any] = []
 _ITSELF.append(_ITSELF)
 _DEEP: list[Any] = []
@@ -295,28 +261,13 @@ for _ in range(3000):
     _DEEP = [_DEEP]
 
 _MISSING: list[Any] = [
-    None,
-    pd.NA,
-    pd.NaT,
-    np.nan,
-    decimal.Decimal("NaN"),
-    np.datetime64("NaT"),
-    {"a": 1},
-    [1],
-    (1,),
-    np.array([1]),
-    np.array([[1]]),
-    np.ma.masked,
-    decimal.Decimal("sNaN"),
-    pd.Timestamp(np.datetime64("20000-01-01", "s")),
+    *(None, pd.NA, pd.NaT, np.nan, np.ma.masked, np.datetime64("NaT")),
+    *(decimal.Decimal("NaN"), decimal.Decimal("sNaN")),
+    *({"a": 1}, [1], (1,), np.array([1]), np.array([[1]]), _ITSELF, _DEEP, _Silent(), _Closed(["a"])),
+    *(pd.Timestamp(np.datetime64("20000-01-01", "s")), np.datetime64(2**62, "s")),
     pd.Timedelta(np.timedelta64(2**60, "s")),
-    np.datetime64(2**62, "s"),
     datetime.datetime(2026, 1, 1, tzinfo=_NoZone()),
     datetime.datetime(1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=5))),
-    _Silent(),
-    _Closed(["a"]),
-    _ITSELF,
-    _DEEP,
 ]
 
 
