@@ -1,10 +1,8 @@
 """SynDiffix in a configuration file: a third regime, its section by the port's names, and what is refused."""
 
-from pathlib import Path
-
 import pytest
 
-from tasks.configuration.flat_file import REFUSED_BY_SYNDIFFIX, from_flat, read_configuration
+from tasks.configuration.flat_file import REFUSED_BY_SYNDIFFIX, from_flat
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.synthesis import ByTrees
@@ -53,24 +51,12 @@ def test_the_defaults_are_the_core_s() -> None:
 
 
 def test_every_option_reaches_the_core() -> None:
+    protection = {"low_threshold": 4, "layer_sd": 1.5, "low_mean_gap": 3, "layer_noise_sd": 2}
+    counts = {"outlier_count": [3, 4], "top_count": [5, 6], "singularity_low_threshold": 6}
+    limits = {"precision_limit_row_fraction": 100, "precision_limit_depth_threshold": 7}
+    clusters = {"main_column": "age", "sample_size": 50, "max_weight": 9, "merge_threshold": 0.2}
     found = settings(
-        {
-            "low_threshold": 4,
-            "layer_sd": 1.5,
-            "low_mean_gap": 3,
-            "outlier_count": [3, 4],
-            "top_count": [5, 6],
-            "layer_noise_sd": 2,
-            "singularity_low_threshold": 6,
-            "range_low_threshold": 16,
-            "precision_limit_row_fraction": 100,
-            "precision_limit_depth_threshold": 7,
-            "main_column": "age",
-            "sample_size": 50,
-            "max_weight": 9,
-            "merge_threshold": 0.2,
-            "solver_alpha": 0.05,
-        }
+        protection | counts | limits | clusters | {"range_low_threshold": 16, "solver_alpha": 0.05}
     )
     protected, trees = found.parameters(SALT).anonymization, found.parameters().bucketization
     low = protected.low_count_params
@@ -119,25 +105,19 @@ def test_one_id_or_several_say_whose_a_row_is() -> None:
         ({"colums": []}, "did you mean syndiffix.columns"),
         ([], "syndiffix must be an object"),
         ({"columns": "age"}, "must be a list of texts"),
-        ({"columns": [{"name": "age", "type": "i"}]}, "must be a list of texts"),
         ({"columns": ["age:z"]}, "b, i, r, t or s"),
         ({"tables": "all"}, "must be 'pairs' or a list of lists of columns"),
         ({"tables": [["age"], []]}, "syndiffix.tables: each list must have at least 1 item(s)."),
         ({"outlier_count": [1]}, "syndiffix.outlier_count must be a list of more items than it has."),
-        ({"outlier_count": [1, 2, 3]}, "syndiffix.outlier_count must be a list of at most 2 item(s)."),
         ({"low_threshold": 1}, "low_threshold must be a whole number of at least 2"),
-        ({"low_threshold": "many"}, "syndiffix.low_threshold must be a whole number"),
         ({"outlier_count": [5, 2]}, "the second at least the first"),
         ({"solver_alpha": 0}, "solver_alpha must be"),
         ({"clustering": "best"}, "syndiffix.clustering must be"),
-        ({"clustering": {"aim": "x"}}, "syndiffix.clustering must be"),
         ({"clustering": [["x"], [1]]}, "syndiffix.clustering must have in list 2 names of columns."),
         ({"clustering": "one", "main_column": "x"}, "syndiffix.main_column has no effect"),
         ({"clustering": [["x"]], "max_weight": 3}, "where syndiffix.clustering is lists"),
-        ({"main_features": ["x"]}, "syndiffix.main_features has no effect"),
         ({"clustering": {"target": "x"}, "main_features": ["x"]}, "must differ"),
         ({"target_column": "x"}, "syndiffix.target_column is not a key"),
-        ({"clusters": {"InitialCluster": [0]}}, "syndiffix.clusters is not a key"),
         ({"salt": "00"}, "syndiffix.salt is not a key"),
     ],
 )
@@ -203,13 +183,5 @@ def test_questions_are_sets_in_the_columns_order_or_all_pairs() -> None:
     assert questions(settings({"tables": "pairs"}), columns) == (("a", "b"), ("a", "c"), ("b", "c"))
     assert questions(settings({"tables": [["c", "a"], ["b"]]}), columns) == (("a", "c"), ("b",))
     assert questions(settings(), columns) == ()
-    for tables, told in ((["x"], "synthesized"), (["a", "a"], "each column once")):
-        with pytest.raises(ParameterError, match=told):
-            questions(settings({"tables": [tables]}), columns)
-
-
-def test_the_example_configuration_is_read() -> None:
-    root = Path(__file__).resolve().parents[2]
-    configuration = read_configuration(root / "deployments" / "configurations" / "adult_syndiffix.json")
-    assert isinstance(configuration.protection, SynDiffix)
-    assert configuration.protection.tables
+    with pytest.raises(ParameterError, match=r"synthesized[^$]*each column once"):
+        questions(settings({"tables": [["x"], ["a", "a"]]}), columns)
