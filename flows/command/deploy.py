@@ -61,12 +61,11 @@ _ANCHOR = datetime(2024, 1, 1)
 def parse_schedule(
     cron: str | None, every: str | None, timezone: str | None, *, paused: bool
 ) -> DeploymentScheduleCreate | None:
-    """What is asked for; None where nothing is. Raises ParameterError of all that is wrong with it.
+    """What is asked for, off where it is paused; None where nothing is. Raises ParameterError.
 
     Args:
         every: a whole number of minutes, hours or days: 30m, 2h, 1d.
         timezone: in which both are read; None: UTC.
-        paused: it is off until a person turns it on.
     """
     if cron is None and every is None:
         options = [name for name, given in (("--timezone", timezone), ("--paused", paused)) if given]
@@ -209,7 +208,6 @@ class Request:
 
     Attributes:
         pool: of workers; None: that of the deployment, or the usual one.
-        overwrite: whether what a person set is replaced.
         folder: where relative paths of the file start.
     """
 
@@ -227,11 +225,10 @@ class Request:
 
 @dataclass
 class Merged:
-    """What becomes of a deployment that is there already.
+    """What becomes of a deployment that is there already: what differs and who wins is `told`, a line each.
 
     Attributes:
         schedule: put in place of the command's own one; None: it stays.
-        told: what differs and who wins, a line each.
     """
 
     changes: dict[str, Any] = field(default_factory=dict)
@@ -260,11 +257,9 @@ def deploy(options: argparse.Namespace) -> int:
 
 
 def require_deployable(path: Path) -> list[RunConfiguration]:
-    """The file's configuration, or those of its runs.
+    """The file's configuration, or those of its runs; refuses what ``check`` would.
 
-    Raises:
-        MarginaliaError: what ``check`` would refuse, but for an exhausted budget and a table that is not
-            there yet; or a name that the form would not take.
+    An exhausted budget and a table that is not there yet are no reason to.
     """
     from flows.command.checking import report
     from tasks.batch.budget import require_budget
@@ -329,11 +324,7 @@ def put_deployment(client: "SyncPrefectClient", request: Request) -> DeploymentR
 
 
 def merge(kept: DeploymentResponse, request: Request) -> Merged:
-    """What of a deployment is renewed, and what stays because a person set it.
-
-    Raises:
-        ParameterError: the name is taken by another file.
-    """
+    """What of a deployment is renewed, and what stays because a person set it."""
     merged, tags = Merged(), set(kept.tags)
     ours = {tag for tag in tags if tag == "marginalia" or tag.startswith((_FILE, _HASH, _SCHEDULE))}
     is_ours = _merge_parameters(kept, request, merged)

@@ -91,7 +91,6 @@ def _remaining_words(account: Account, setting: ReleaseSetting) -> str:
 
 
 def print_notes(reasons: tuple[str, ...], stops: tuple[Stop, ...]) -> None:
-    """Written reasons, and the runs that their table stopped, with what that means."""
     for reason in reasons:
         print(f"  reason   {reason}")
     for why, words in (

@@ -37,7 +37,6 @@ def run() -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code."""
     options = parse_command_line(_as_init(sys.argv[1:] if arguments is None else arguments))
     module, _, function = options.action.partition(":")
     try:
@@ -88,9 +87,6 @@ def raise_from(frame: FrameType | None, error: BaseException) -> None:
 
     While numba makes a compiled function's result it calls Python code (`_numba_unpickle`, named tuples). An
     exception there is a segmentation fault: four of four processes that were struck 300 times died of it.
-
-    Args:
-        frame: where the signal was handled.
     """
     if not _is_called_by_numba(frame):
         raise error
@@ -114,10 +110,7 @@ class _NoPandas(MetaPathFinder):
 
 
 def hide_pandas_from_pyarrow() -> None:
-    """Let pyarrow find no pandas at its first conversion: it would load it, .26 CPU s and 35 MB.
-
-    pyarrow does not look again; all others can still import pandas.
-    """
+    """Let pyarrow find no pandas at its first conversion: it would load it, .26 CPU s and 35 MB."""
     import pyarrow as pa
 
     hidden = _NoPandas()

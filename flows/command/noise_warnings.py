@@ -90,11 +90,7 @@ def dependency_notes(
 
 
 def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> list[str]:
-    """How many values an open column may have before it would likely be left empty.
-
-    Args:
-        threshold: the least noisy count of a published value; None: none is needed.
-    """
+    """How many values an open column may have, under a threshold, before it would likely be left empty."""
     if not opened or threshold is None or threshold > _MOST_SHARED * found.records:  # which is warned of
         return []
     most = found.records // threshold

@@ -33,11 +33,7 @@ GENTLY = (signal.SIGTERM, signal.SIGKILL)
 
 @dataclass(frozen=True)
 class Process:
-    """A process.
-
-    Attributes:
-        started: when, in the system's own words; "" where it had ended already.
-    """
+    """A process; `started` is when, in the system's own words, or "" where it had ended already."""
 
     pid: int
     started: str
@@ -153,11 +149,7 @@ def configured_api_url() -> str | None:
 
 
 def ensure(say: Callable[[str], None]) -> str:
-    """URL of this user's server, started if there is none that answers.
-
-    Raises:
-        MarginaliaError: it did not start; the message names its log.
-    """
+    """URL of this user's server, started if there is none that answers."""
     with lock():
         server = Server.recorded(_RECORD)
         if server is not None and _usable(server):

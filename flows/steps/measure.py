@@ -57,11 +57,9 @@ _BOTH_REGIMES = (
 
 
 class SensitiveTables:
-    """What was made on the sensitive side.
+    """What was made on the sensitive side, from the public facts of the run.
 
     Attributes:
-        described: the public facts of the run.
-        run: where it was made.
         table: the operator's table (sensitive); None where a committed release was returned and the table
             can't be read any more.
         records: the coded records (sensitive); None with the table.
@@ -86,11 +84,7 @@ class SensitiveTables:
 
     @property
     def raw(self) -> tuple[StoredTable, StoredTable]:
-        """The table and its coded records.
-
-        Raises:
-            InputError: the table can't be read any more.
-        """
+        """The table and its coded records. Raises InputError where it can't be read any more."""
         if self.table is None or self.records is None:
             raise InputError(
                 "A comparison with the raw table needs the table, and it can't be read any more. Restore it."
@@ -104,7 +98,6 @@ def measure_steps(
     """Measure, as far as a run up to ``last`` needs it.
 
     Args:
-        workspace: where they work.
         seeks: what the run is after, ``measurement`` or ``release``: of an unchanged table that of an earlier
             run will do. Without it everything is made.
 

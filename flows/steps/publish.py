@@ -118,7 +118,6 @@ def release_steps(
     """Put what was built in place, sum it up, and record its lineage.
 
     Args:
-        run: where.
         sensitive: what the measurement was made of, in order; None where an earlier run made it.
     """
     configuration = configuration.without_raw_seed()

@@ -137,7 +137,7 @@ def _coded_columns(table: RecognisedTable, subject: str | None) -> list[str]:
 def ask_relations(
     asker: Asker, table: RecognisedTable, answers: Answers, declared: list[str] | None
 ) -> Answers:
-    """The answers with what the contract is to say of relations between columns, under fitted synthesis.
+    """The answers with what the contract is to say of relations, under fitted synthesis.
 
     Args:
         declared: columns that an option names; None: it was not given.

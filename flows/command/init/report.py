@@ -25,7 +25,6 @@ _FEW, _MOST_NAMED = 3, 40
 
 
 def print_table(table: RecognisedTable, subject: str | None) -> None:
-    """Print all of it; the subject is the column that says whose row it is, as far as it is known."""
     for part, reason in table.reasons.items():
         print(f"  {_LABELS.get(part, part):<10} {printable(reason)}")
     if table.comma:
@@ -95,8 +94,7 @@ def print_losses(table: RecognisedTable, answers: Answers, configuration: dict[s
     """Print which columns a release would mostly lose, and what would keep them; whether there are any.
 
     Under differential privacy a value of an open column is named only where its noisy count passes a
-    threshold, under k-anonymity only where k share it. A sentence on each of many columns goes into a file
-    that stays with the table.
+    threshold, under k-anonymity only where k share it. Of many columns a file is written.
     """
     least = _least_count(table, answers, configuration)
     lost = lost_columns(table, answers.subject, least) if least else []

@@ -37,7 +37,6 @@ _SENTENCES = (
 
 
 def to_call_words(sentence: str) -> str:
-    """The same for somebody who wrote a call."""
     if unknown := _UNKNOWN.fullmatch(sentence):
         return _unknown(*unknown.groups())
     for command, call in _SENTENCES:

@@ -323,7 +323,6 @@ _FILES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json")
 
 
 def _require_folder(options: argparse.Namespace) -> None:
-    """Refuse a place that is none for a flow's workspace. Raises ParameterError."""
     output: Path | None = options.output
     if options.debug:
         raise ParameterError(
@@ -445,7 +444,6 @@ def _synthesize(
 @dataclass(frozen=True)
 class _Request:
     source: InputFile
-    names: list[str]
     columns: list[ChosenColumn]
     section: dict[str, Any]
 
@@ -463,13 +461,12 @@ def _read_request(options: argparse.Namespace) -> _Request:
     source = find_dialect(options.table.expanduser(), options.encoding)
     for note in header_notes(source):
         say(note)
-    names = list(source.headers.texts)
     _spell_as_headers(options, source.headers)
-    columns = _choose_columns(options, names)
+    columns = _choose_columns(options, source.headers.texts)
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    return _Request(source, names, columns, syndiffix_settings.settings_section(options, selected))
+    return _Request(source, columns, syndiffix_settings.settings_section(options, selected))
 
 
 def _spell_as_headers(options: argparse.Namespace, headers: Headers) -> None:
@@ -522,7 +519,6 @@ def _tell_result(run: Run, options: argparse.Namespace) -> None:
 
 
 def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
-    """The columns to synthesize, each with its type where it has one."""
     if options.columns is None:
         columns = [ChosenColumn(name) for name in names if name not in options.aidcolumns]
     else:
@@ -587,7 +583,7 @@ def _parse_column(item: str, names: Sequence[str]) -> ChosenColumn:
 
 
 def _find_salt(options: argparse.Namespace, asked: _Request) -> bytes:
-    table = PublicTable(asked.source.path, tuple(asked.names), tuple(asked.selected))
+    table = PublicTable(asked.source.path, asked.source.headers.texts, tuple(asked.selected))
     return dataset_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 

@@ -93,7 +93,6 @@ def _reference_clustering(options: argparse.Namespace, lists: Clustering | None)
 
 
 def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> None:
-    """Refuse columns that clusters are asked for by and that are not selected. Raises ParameterError."""
     problems = []
     asked = () if options.clustering is None else tuple(named_columns(read_clustering(options.clustering)))
     for option in ("clustering", "ml_target", "main_column", "main_features"):
@@ -146,7 +145,6 @@ def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> Non
 
 
 def _require_room(options: argparse.Namespace, way: Way, columns: int) -> None:
-    """Refuse one cluster of more columns than a blob's largest table has. Raises ParameterError."""
     if options.blob is not None and way == "one" and columns > options.blob_largest:
         option = "no_clustering" if options.clustering is None else "clustering"
         raise ParameterError(
@@ -156,7 +154,6 @@ def _require_room(options: argparse.Namespace, way: Way, columns: int) -> None:
 
 
 def _require_effect(options: argparse.Namespace, way: Way) -> None:
-    """Refuse settings of other ways of clustering than the one that is asked for. Raises ParameterError."""
     if unread := [spell_option(options, name) for name in sorted(given(options).keys() & unread_keys(way))]:
         raise ParameterError(
             f"{', '.join(unread)} {'has' if len(unread) == 1 else 'have'} no effect where "
