@@ -11,7 +11,6 @@ import argparse
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,29 +42,6 @@ _TYPES = (
     "twilio-sms",
     "sendgrid-email",
 )
-
-
-@dataclass(frozen=True)
-class Notification:
-    """What is told when an event comes, by templates that the server fills in; the run's address follows."""
-
-    name: str
-    events: tuple[str, ...]
-    subject: str
-    body: str
-
-
-_DATASET = "{{ event.payload.dataset }}"
-EVENTS = (
-    Notification(
-        "budget low",
-        ("marginalia.budget.low",),
-        f"The privacy budget of {_DATASET} is low",
-        "Releases left at this setting: {{ event.payload.runs_left }}. Spent: epsilon "
-        "{{ event.payload.epsilon_spent }} of {{ event.payload.epsilon_cap }}. The run's log has the "
-        "command that raises the cap.",
-    ),
-)
 #: What stopped a run, in the words of a subject, by the error that the message of its state names.
 _CAUSES = {
     BudgetExhausted: "the privacy budget is exhausted",
@@ -77,19 +53,22 @@ _CAUSE = "".join(
     f"{{% {'el' if number else ''}if '{error.__name__}: ' in {_STATE_MESSAGE} %}}{told}"
     for number, (error, told) in enumerate(_CAUSES.items())
 )
-FAILED = Notification(
-    "failed run",
-    ("prefect.flow-run.Failed", "prefect.flow-run.TimedOut"),
+#: What is said of a run that failed or crashed: templates that the server fills in. Its address follows.
+SUBJECT = (
     f"{{{{ flow.name }}}} of {{{{ deployment.name }}}}: {_CAUSE}{{% else %}}{{{{ flow_run.state.name }}}}"
-    "{% endif %}",
+    "{% endif %}"
+)
+BODY = (
     f"{{{{ {_STATE_MESSAGE} | replace('Flow run encountered an exception: ', '') }}}}"
     f"{{% if 'BudgetExhausted: ' in {_STATE_MESSAGE} %}}\nIf a schedule started the run, the "
-    "schedule is paused: turn it on again when the cap is raised.{% endif %}",
+    "schedule is paused: turn it on again when the cap is raised.{% endif %}"
 )
-#: Told a minute later: Prefect may call a run Crashed for some seconds before it calls it Cancelled, and
-#: whoever cancels a run needs no call for that.
-CRASHED = replace(FAILED, name="crashed run", events=("prefect.flow-run.Crashed",))
-_CANCELLED, _DELAY = "prefect.flow-run.Cancelled", timedelta(seconds=60)
+_LOW_SUBJECT = "The privacy budget of {{ event.payload.dataset }} is low"
+_LOW_BODY = (
+    "Releases left at this setting: {{ event.payload.runs_left }}. Spent: epsilon "
+    "{{ event.payload.epsilon_spent }} of {{ event.payload.epsilon_cap }}. The run's log has the "
+    "command that raises the cap."
+)
 
 
 def notify(options: argparse.Namespace) -> int:
@@ -175,30 +154,32 @@ def automations(block: "UUID", page: str) -> "list[AutomationCore]":
     from prefect.events.actions import SendNotification
     from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
 
-    at_once = {"posture": Posture.Reactive}
-    unless_cancelled = {
-        "posture": Posture.Proactive,
-        "after": set(CRASHED.events),
-        "within": _DELAY,
-        "for_each": {"prefect.resource.id"},
-    }
-
-    def automation_of(told: Notification, **matching: Any) -> AutomationCore:
-        when, awaited = (unless_cancelled, {_CANCELLED}) if told is CRASHED else (at_once, set(told.events))
-        trigger = EventTrigger(expect=awaited, threshold=1, **when, **matching)
-        body = f"{told.body}\n{page}"
-        action = SendNotification(block_document_id=block, subject=told.subject, body=body)
-        return AutomationCore(name=PREFIX + told.name, trigger=trigger, actions=[action])
+    def automation(name: str, subject: str, body: str, **trigger: Any) -> AutomationCore:
+        action = SendNotification(block_document_id=block, subject=subject, body=f"{body}\n{page}")
+        when = EventTrigger(threshold=1, **trigger)
+        return AutomationCore(name=PREFIX + name, trigger=when, actions=[action])
 
     # A flow that another one called fails with it, and has no deployment: it is told once.
     deployed: list[Mapping[str, Any]] = [
         {"prefect.resource.role": "deployment"},
         {"prefect.resource.role": "flow", "prefect.resource.name": _FLOWS},
     ]
-    runs = {"prefect.resource.id": "prefect.flow-run.*"}
+    runs = {"match": {"prefect.resource.id": "prefect.flow-run.*"}, "match_related": deployed}
+    failed = {"prefect.flow-run.Failed", "prefect.flow-run.TimedOut"}
+    # Told a minute later: Prefect may call a run Crashed for some seconds before it calls it Cancelled, and
+    # whoever cancels a run needs no call for that.
+    crashed = {
+        "posture": Posture.Proactive,
+        "after": {"prefect.flow-run.Crashed"},
+        "expect": {"prefect.flow-run.Cancelled"},
+        "within": timedelta(seconds=60),
+        "for_each": {"prefect.resource.id"},
+    }
+    low = {"match": {"prefect.resource.id": "marginalia.dataset.*"}, "expect": {"marginalia.budget.low"}}
     return [
-        *(automation_of(each, match=runs, match_related=deployed) for each in (FAILED, CRASHED)),
-        *(automation_of(each, match={"prefect.resource.id": "marginalia.dataset.*"}) for each in EVENTS),
+        automation("failed run", SUBJECT, BODY, posture=Posture.Reactive, expect=failed, **runs),
+        automation("crashed run", SUBJECT, BODY, **crashed, **runs),
+        automation("budget low", _LOW_SUBJECT, _LOW_BODY, posture=Posture.Reactive, **low),
     ]
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from prefect.server.utilities.user_templates import render_user_template_sync, validate_user_template
 
-from flows.command.notify import FAILED
+from flows.command.notify import BODY, SUBJECT
 from tasks.core.errors import BudgetExhausted, ContractViolation, InputError, LateInput
 
 
@@ -28,12 +28,12 @@ def told(template: str, message: str | None, name: str = "Failed") -> str:
 )
 def test_the_subject_names_the_cause_and_the_body_says_what_to_do(error, cause):
     message = f"Flow run encountered an exception: {type(error).__name__}: {error}"
-    assert told(FAILED.subject, message) == f"release of people: {cause}"
-    said, *more = told(FAILED.body, message).splitlines()
+    assert told(SUBJECT, message) == f"release of people: {cause}"
+    said, *more = told(BODY, message).splitlines()
     assert said == f"{type(error).__name__}: No."
     assert bool(more) is isinstance(error, BudgetExhausted)
 
 
 def test_a_run_that_died_without_a_word_is_told_of_too():
-    assert told(FAILED.subject, None, "Crashed") == "release of people: Crashed"
-    assert told(FAILED.body, None) == ""
+    assert told(SUBJECT, None, "Crashed") == "release of people: Crashed"
+    assert told(BODY, None) == ""
