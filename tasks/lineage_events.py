@@ -38,7 +38,10 @@ class RunEvents:
     """The events of one run of a dataset."""
 
     def __init__(self, dataset: str) -> None:
-        self._dataset, self._run = dataset, _run_id()
+        from prefect.runtime import flow_run
+
+        # That of Prefect's run, so that a catalogue leads to its page.
+        self._dataset, self._run = dataset, str(flow_run.get_id() or uuid.uuid4())
         self.outputs: list[Any] = []
         self._is_reachable = True
 
@@ -159,10 +162,3 @@ def _version(node: LineageNode) -> dict[str, Any]:
 
     sha256 = node.facts.get("sha256")
     return {} if sha256 is None else {"version": version.DatasetVersionDatasetFacet(str(sha256))}
-
-
-def _run_id() -> str:
-    """That of Prefect's run, so that a catalogue leads to its page."""
-    from prefect.runtime import flow_run
-
-    return str(flow_run.get_id() or uuid.uuid4())

@@ -31,7 +31,7 @@ from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room, width_of
 from tasks.plan.input_file import choose_vintage_to_check
 from tasks.plan.resources import cluster_needs, require_records_fit, tree_worker_mb, works_in_partitions
-from tasks.plan.syndiffix import Selection, synthesized_table
+from tasks.plan.syndiffix import synthesized_table
 from tasks.public.bundles.bundle import unit_of
 from tasks.sensitive.ledger import (
     A_YEAR,
@@ -258,7 +258,19 @@ def _print_trees(configuration: RunConfiguration, described: RunFacts, found: Es
     open_user_ledger()
     table = synthesized_table(described.source, selection, described.pattern)
     require_one_salt(user_ledger_place(), (configuration.dataset, table))
-    _print_syndiffix(selection)
+    settings, unit = selection.settings, "subject" if selection.ids else "row"
+    mean = settings.parameters().anonymization.low_count_params.mean
+    columns = _count(len(selection.columns), "column")
+    print(f"{columns}:\n  {', '.join(selection.columns)}")
+    print(
+        "\n"
+        f"SynDiffix, not differential privacy: a group is shown from about {mean:g} {unit}s on, and never "
+        f"with fewer than {settings.low_threshold}."
+    )
+    print(f"The count of each group has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}.")
+    print("A count of synthetic rows adds up many groups, so it may be off by much more.")
+    asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
+    print(f"Clustering: {clustering_text(settings.clustering)}. One table of {columns}{asked}.")
     return []
 
 
@@ -295,22 +307,6 @@ def _print_anonymity(configuration: RunConfiguration, described: RunFacts) -> No
     )
     reads = "the raw records" if configuration.synthesis.reads_records else "the rounded counts alone"
     print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
-
-
-def _print_syndiffix(selection: Selection) -> None:
-    settings, unit = selection.settings, "subject" if selection.ids else "row"
-    mean = settings.parameters().anonymization.low_count_params.mean
-    print(f"{_count(len(selection.columns), 'column')}:\n  {', '.join(selection.columns)}")
-    print(
-        "\n"
-        f"SynDiffix, not differential privacy: a group is shown from about {mean:g} {unit}s on, and never "
-        f"with fewer than {settings.low_threshold}."
-    )
-    print(f"The count of each group has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}.")
-    print("A count of synthetic rows adds up many groups, so it may be off by much more.")
-    asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
-    table = _count(len(selection.columns), "column")
-    print(f"Clustering: {clustering_text(settings.clustering)}. One table of {table}{asked}.")
 
 
 def _print_levels(found: Estimate) -> None:

@@ -250,9 +250,10 @@ def deploy(options: argparse.Namespace) -> int:
             deployed = put_deployment(client, request)
             if mark_dead_runs(client):
                 say("Made an automation that marks a run as crashed whose process is gone.")
-            is_served = _is_served(client, deployed.work_pool_name)
+            pool = deployed.work_pool_name
+            is_served = pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
         tell_deployed(deployed)
-        say(f"A worker must run for that{_worker_words(deployed.work_pool_name, url, is_local, is_served)}")
+        say(f"A worker must run for that{_worker_words(pool, url, is_local, is_served)}")
     return 0
 
 
@@ -504,10 +505,6 @@ def tell_deployed(deployed: DeploymentResponse) -> None:
             say("note: At that hour the date in UTC is another one. Choose one at which both are the same.")
     if any(each.active and fires_twice_a_day(each) for each in deployed.schedules):
         say("note: Runs of one date have one vintage: after the first of a day, they return its release.")
-
-
-def _is_served(client: "SyncPrefectClient", pool: str | None) -> bool:
-    return pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
 
 
 def _worker_words(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:

@@ -276,7 +276,11 @@ def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, las
     if synthesis.reads_records and reaches(last, "generate"):
         jobs = configuration.resources.parallel_jobs
         records = generate_from_records(run, coded, aggregates, synthesis, resolution, jobs)
-    _tell_nothing_reported(run, aggregates, resolution)
+    if read_number_of_records(run.path(aggregates)) == 0:
+        tell(
+            f"ATTENTION: reporting_resolution, {resolution}, is above the number of records: nothing can be "
+            "reported. Lower it."
+        )
     made = coded if synthesis.reads_records else aggregates
     compare_with_last(run, configuration, measured.described, table, made)
     if seeks and configuration.skips_unchanged:
@@ -290,11 +294,3 @@ def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, las
         return
     found = measured.unchanged
     tell_unchanged(run, configuration, measured.described.vintage, found.vintage, found.place or "")
-
-
-def _tell_nothing_reported(workspace: Workspace, aggregates: StoredTable, resolution: int) -> None:
-    if read_number_of_records(workspace.path(aggregates)) == 0:
-        tell(
-            f"ATTENTION: reporting_resolution, {resolution}, is above the number of records: nothing can be "
-            "reported. Lower it."
-        )

@@ -10,7 +10,10 @@ from tasks.core.tables.column_names import Encoding
 
 def add_init_options(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = _words_for_columns()
+    words = (
+        f"  {word + (':' + detail if detail else ''):<20}{told}" for word, (detail, told) in WORDS.items()
+    )
+    parser.epilog = "\n".join(["what a column can be:", *words])
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="the table, or a configuration that says how to read it"
     )
@@ -107,10 +110,3 @@ def _add_answers(group: argparse._ArgumentGroup) -> None:
         metavar="LABEL",
         help="the label of the first release (default: the month in the file's name, or this month)",
     )
-
-
-def _words_for_columns() -> str:
-    lines = ["what a column can be:"]
-    for word, (detail, meaning) in WORDS.items():
-        lines.append(f"  {word + (':' + detail if detail else ''):<20}{meaning}")
-    return "\n".join(lines)

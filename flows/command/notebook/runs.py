@@ -145,7 +145,8 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
         for name in asked
         if name not in known
     ]
-    named = [name for name in asked if _is_named(name)]
+    kinds = ("column", "columns")
+    named = [name for name in asked if name in _NAMES or SETTINGS[name].kind in kinds] if not problems else []
     problems = problems or [
         f"{argument_name(name)}= {problem}."
         for name, value in asked.items()
@@ -182,10 +183,6 @@ def _option_value(name: str, value: Any) -> Any:
 _TOO_MANY = "must name columns, and holds more texts than there are columns"
 #: Options that name columns or a dataset, beside the settings.
 _NAMES = ("columns", "aidcolumns", "dataset", "date_formats", "clustering")
-
-
-def _is_named(name: str) -> bool:
-    return name in _NAMES or (name in SETTINGS and SETTINGS[name].kind in ("column", "columns"))
 
 
 def _names_problem(name: str, value: object, columns: int) -> str:

@@ -493,7 +493,9 @@ def _spell_as_headers(options: argparse.Namespace, headers: Headers) -> None:
 def _prepare(options: argparse.Namespace, asked: _Request, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
     table, contents = _read_columns(options, asked)
-    anonymization = replace(asked.parameters.anonymization, salt=_find_salt(options, asked))
+    public = PublicTable(asked.source.path, asked.source.headers.texts, tuple(asked.selected))
+    salt = dataset_salt(options.dataset, public, is_named=options.dataset != syndiffix_options.DATASET)
+    anonymization = replace(asked.parameters.anonymization, salt=salt)
     parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     return table, Synthesizer(
@@ -580,11 +582,6 @@ def _parse_column(item: str, names: Sequence[str]) -> ChosenColumn:
     if item in names and item.rpartition(":")[0] not in names:
         return ChosenColumn(item)
     return parse_column(item)
-
-
-def _find_salt(options: argparse.Namespace, asked: _Request) -> bytes:
-    table = PublicTable(asked.source.path, asked.source.headers.texts, tuple(asked.selected))
-    return dataset_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 
 def _read_columns(options: argparse.Namespace, asked: _Request) -> tuple[pa.Table, Words]:
