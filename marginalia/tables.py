@@ -237,12 +237,9 @@ class TableForm:
     def beside(self, other: "TableForm") -> "TableForm":
         """The same with the other's further columns, where both are of one kind; others come as found."""
         if self.dtypes is None or other.dtypes is None:
-            return replace(self, columns={**(other.columns if self.dtypes is None else {}), **self.columns})
-        return TableForm(
-            {**other.columns, **self.columns},
-            {**other.dtypes, **self.dtypes},
-            {**other.orders, **self.orders},
-        )
+            return replace(self, columns=(other.columns if self.dtypes is None else {}) | self.columns)
+        dtypes = other.dtypes | self.dtypes
+        return TableForm(other.columns | self.columns, dtypes, other.orders | self.orders)
 
     def without(self, names: Collection[str]) -> "TableForm":
         """The same, but that columns of these names come out as they are found."""
