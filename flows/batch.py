@@ -12,15 +12,7 @@ from prefect import flow
 from flows.showcase import showcase
 from tasks.batch.budget import require_budget
 from tasks.batch.file import Batch, BatchRun, read_batch, require_inputs
-from tasks.batch.group import (
-    COMPARISON,
-    Failed,
-    Finished,
-    join_group,
-    link_run,
-    require_free_names,
-    write_failures,
-)
+from tasks.batch.group import COMPARISON, Failed, join_group, link_run, require_free_names, write_failures
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow, log_unexpected
@@ -54,7 +46,7 @@ def batch_steps(asked: Batch) -> dict[str, str]:
     for sentence in require_budget([run.configuration for run in asked.runs]):
         tell(sentence)
     last = max(asked.stages, key=STAGES.index)
-    finished: list[Finished] = []
+    finished: dict[str, dict[str, dict[str, str]]] = {run.group: {} for run in asked.runs}
     failed: list[Failed] = []
     for number, run in enumerate(asked.runs, start=1):
         tell(f"Run {number} of {len(asked.runs)}: {run.group}/{run.folder_name}")
@@ -69,24 +61,31 @@ def batch_steps(asked: Batch) -> dict[str, str]:
             tell_log(f"ATTENTION: {failed[-1].name} failed ({failed[-1].kind}): {' '.join(failed[-1].why)}")
             continue
         places.pop(UNCHANGED, None)
-        finished.append(Finished(run.group, run.folder_name, places))
-        link_run(workspace, finished[-1])
-    joined = _join_groups(workspace, asked, finished, failed)
+        finished[run.group][run.folder_name] = places
+        link_run(workspace, run, places)
+    prefix = asked.runs[0].configuration.prefix
+    failures = {group: [run for run in failed if run.group == group] for group in finished}
+    for group, runs in failures.items():
+        write_failures(workspace, group, runs)
+    joined = {
+        group: join_group(workspace, group, places, prefix, [run.folder_name for run in failures[group]])
+        for group, places in finished.items()
+    }
     if failed:
-        raise _batch_failure(workspace, failed, len(finished), list(joined.values()))
+        raise _batch_failure(workspace, failed, len(asked.runs), list(joined.values()))
     return joined
 
 
-def _batch_failure(workspace: Workspace, failed: list[Failed], done: int, groups: list[str]) -> BatchFailed:
+def _batch_failure(workspace: Workspace, failed: list[Failed], number: int, groups: list[str]) -> BatchFailed:
     """What failed, why, and what there is all the same; Prefect keeps it, so it has no operator's detail."""
-    lines = [f"{len(failed)} of {len(failed) + done} {'run' if len(failed) + done == 1 else 'runs'} failed:"]
+    lines = [f"{len(failed)} of {number} {'run' if number == 1 else 'runs'} failed:"]
     for run in failed:
         lines += [f"  {run.name} ({run.kind}):", *(f"    {line}" for line in run.why)]
     homes = [workspace.root / place for place in groups]
     compared = ", ".join(str(home) for home in homes if (home / COMPARISON).is_file())
     if compared:
         lines.append(f"All other runs are done; their comparisons are in {compared}.")
-    elif done:
+    elif number > len(failed):
         lines.append("All other runs are done.")
     lines.append(
         "Correct what failed and run the batch again: finished runs are kept, and no draw is charged twice."
@@ -98,22 +97,3 @@ def _describe_failure(workspace: Workspace, run: BatchRun, error: Exception) -> 
     known = error if isinstance(error, MarginaliaError) else log_unexpected(workspace, error)
     detail = known.operator_detail if isinstance(known, InputError) else ""
     return Failed(run.group, run.folder_name, known.exit_code, tuple(str(known).splitlines()), detail)
-
-
-def _join_groups(
-    workspace: Workspace, asked: Batch, finished: list[Finished], failed: list[Failed]
-) -> dict[str, str]:
-    groups = dict.fromkeys(run.group for run in asked.runs)
-    prefix = asked.runs[0].configuration.prefix
-    for group in groups:
-        write_failures(workspace, group, [each for each in failed if each.group == group])
-    return {
-        group: join_group(
-            workspace,
-            group,
-            [each for each in finished if each.group == group],
-            prefix,
-            [each.folder_name for each in failed if each.group == group],
-        )
-        for group in groups
-    }

@@ -2,11 +2,11 @@
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.batch.file import Batch
+from tasks.batch.file import Batch, BatchRun
 from tasks.configuration.model import BATCHES
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.sensitive_files import write_joined_stats
@@ -20,15 +20,6 @@ from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspa
 COMPARISON, _COMPARISON_TABLE = "comparison.html", "comparison.tsv"
 #: In the closed folder of a group: which runs failed, and why.
 FAILURES = "failed.tsv"
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A run of a batch that went through: its group, its folder's name, and where it put what."""
-
-    group: str
-    folder_name: str
-    places: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -68,14 +59,14 @@ def require_free_names(batch: Batch) -> None:
         raise ParameterError([rule.format(name) for name in taken])
 
 
-def link_run(workspace: Workspace, run: Finished) -> None:
+def link_run(workspace: Workspace, run: BatchRun, places: Mapping[str, str]) -> None:
     """Make ``<group>/<index>_<name>/`` with a link to each place of the run."""
     folder = workspace.root / run.group / run.folder_name
     folder.mkdir(parents=True, exist_ok=True)
     for earlier in folder.iterdir():
         if earlier.is_symlink():
             earlier.unlink()
-    for name, place in run.places.items():
+    for name, place in places.items():
         _link(folder / name, workspace.root / place)
 
 
@@ -106,14 +97,18 @@ def _closed_folder(workspace: Workspace, group: str) -> Path:
 
 @step(SENSITIVE)
 def join_group(
-    workspace: Workspace, group: str, runs: Sequence[Finished], prefix: str, failed: Sequence[str] = ()
+    workspace: Workspace,
+    group: str,
+    places: Mapping[str, Mapping[str, str]],
+    prefix: str,
+    failed: Sequence[str] = (),
 ) -> str:
     """Join the statistics of a group's runs and lay their figures side by side; return where.
 
     What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
-    Runs that failed are listed by the names of their folders.
+    Runs have the names of their folders, those that failed, too.
     """
-    home, places = workspace.root / group, {run.folder_name: run.places for run in runs}
+    home = workspace.root / group
     home.mkdir(parents=True, exist_ok=True)
     released = {name: workspace.root / made["release"] for name, made in places.items()}
     evaluated = {
