@@ -242,10 +242,11 @@ def test_of_a_seed_a_message_says_nothing_and_of_a_missing_key_where_it_belongs(
 def test_missing_and_malformed_files(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="does not exist"):
         read_configuration(tmp_path / "none.json")
-    for text in ("", "[1]", "{", '{"prefix": "a", "prefix": "b"}'):
-        path = tmp_path / "bad.json"
+    path = tmp_path / "bad.json"
+    twice = '{"prefix": "a", "prefix": "b"}'
+    for text, said in (("", "JSON"), ("[1]", "a list"), ("{", "line 1"), (twice, "'prefix' is given twice")):
         path.write_text(text)
-        with pytest.raises(ParameterError):
+        with pytest.raises(ParameterError, match=said):
             read_configuration(path)
 
 
