@@ -112,11 +112,11 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
     """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
     from tasks.plan.describe import refuse_early
 
-    def run(url: str) -> OutputPlaces:
+    def run() -> OutputPlaces:
         from flows.showcase import flow_of
 
         flow = flow_of(configuration)
-        return _follow(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
+        return _follow(flow(configuration, max(stages, key=STAGES.index), return_state=True))
 
     with refuse_early(configuration):
         return _run_and_report(configuration, run, verbose=verbose)
@@ -125,11 +125,11 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
 def publish_measurement(options: argparse.Namespace) -> int:
     configuration = read_configuration(options.configuration)
 
-    def run(url: str) -> OutputPlaces:
+    def run() -> OutputPlaces:
         from flows.publish import publish
 
         folder = str(options.measurement) if options.measurement else None
-        return {"release": _follow(url, publish(configuration, folder, return_state=True))}
+        return {"release": _follow(publish(configuration, folder, return_state=True))}
 
     _run_and_report(configuration, run, verbose=options.verbose)
     return 0
@@ -142,11 +142,11 @@ def run_batch(options: argparse.Namespace) -> int:
     require_inputs(asked)
     started = time.monotonic()
     workspace = Workspace.of(asked.runs[0].configuration)
-    with on_server(workspace, verbose=options.verbose) as url:
+    with on_server(workspace, verbose=options.verbose):
         from flows.batch import batch
         from tasks.batch.group import COMPARISON
 
-        places = _follow(url, batch(str(options.file.absolute()), return_state=True))
+        places = _follow(batch(str(options.file.absolute()), return_state=True))
     runs = "1 run" if len(asked.runs) == 1 else f"{len(asked.runs)} runs"
     say(f"Did {runs} in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
@@ -188,12 +188,12 @@ def _demo_configuration(root: Path) -> dict[str, object]:
 
 
 def _run_and_report(
-    configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *, verbose: bool
+    configuration: RunConfiguration, run: Callable[[], OutputPlaces], *, verbose: bool
 ) -> OutputPlaces:
     started = time.monotonic()
     workspace = Workspace.of(configuration)
-    with on_server(workspace, verbose=verbose) as url:
-        made = run(url)
+    with on_server(workspace, verbose=verbose):
+        made = run()
     places = dict(made)
     release = workspace.root / places.pop("release")
     done = "Nothing new was released" if places.pop(UNCHANGED, None) else "Released"
@@ -211,7 +211,7 @@ def _run_and_report(
     return made
 
 
-def _follow(url: str, state: "State[Result]") -> Result:
+def _follow(state: "State[Result]") -> Result:
     say(f"The run and its lineage: {page_of_run(str(state.state_details.flow_run_id))}")
     return state.result(raise_on_failure=True)
 

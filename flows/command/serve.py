@@ -42,11 +42,11 @@ def serve(options: argparse.Namespace) -> int:
         running = recorded()
         if running is not None:
             return _tell_running(running, pool)
-        process, worker = _start(pool, url)
+        process = _start(pool, url)
     say(f"Prefect's pages: {url.removesuffix('/api')}")
     say(f"A worker waits for runs of the pool {pool}. End both by ctrl-C or marginalia stop.")
     try:
-        _watch(process, worker, is_ours=configured is None)
+        _watch(process, is_ours=configured is None)
     except KeyboardInterrupt:
         say("Stopping.")
     finally:
@@ -95,7 +95,7 @@ def _tell_running(worker: Worker, pool: str) -> int:
     return 0
 
 
-def _start(pool: str, url: str) -> tuple["subprocess.Popen[bytes]", Worker]:
+def _start(pool: str, url: str) -> "subprocess.Popen[bytes]":
     environment = dict(os.environ) | server.OFFLINE
     environment |= {"PREFECT_API_URL": url, "PREFECT_WORKER_QUERY_SECONDS": str(QUERY_SECONDS)}
     environment |= _own_folders()
@@ -105,9 +105,8 @@ def _start(pool: str, url: str) -> tuple["subprocess.Popen[bytes]", Worker]:
     if before is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, before)
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
-    worker = Worker(process.pid, started(process.pid) or "", pool, url)
-    worker.record(_RECORD)
-    return process, worker
+    Worker(process.pid, started(process.pid) or "", pool, url).record(_RECORD)
+    return process
 
 
 def _own_folders() -> dict[str, str]:
@@ -118,7 +117,7 @@ def _own_folders() -> dict[str, str]:
     return found | ({VARIABLE: str(ledger)} if os.environ.get(VARIABLE) and isinstance(ledger, Path) else {})
 
 
-def _watch(process: "subprocess.Popen[bytes]", worker: Worker, *, is_ours: bool) -> None:
+def _watch(process: "subprocess.Popen[bytes]", *, is_ours: bool) -> None:
     while process.poll() is None:
         time.sleep(0.5)
         if is_ours and not server.is_running() and _place().exists():

@@ -1,6 +1,5 @@
 """Sections of a configuration: what all its models share, keys of their fields, what is asked of utility."""
 
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -22,15 +21,12 @@ from tasks.core.tables.column_names import matching_name
 
 #: In the metadata of a field that no form asks for: it is internal, without effect on a run, or secret.
 NOT_ASKED = "not asked for in a form"
-#: Design notes that a docstring cites.
-_CITED = re.compile(r" ?\([^()]*\b\w+\.md\b[^()]*\)")
 
 
 def as_form(schema: dict[str, Any], kind: type[BaseModel]) -> None:
     """Change a model's schema into what a person is shown."""
     schema.pop("additionalProperties", None)
-    text = _CITED.sub("", schema.get("description", "").partition("\n\n")[0])
-    schema["description"] = " ".join(text.split())
+    schema["description"] = " ".join(schema.get("description", "").partition("\n\n")[0].split())
     properties = schema.get("properties", {})
     for name in _not_asked(kind):
         properties.pop(name, None)

@@ -53,7 +53,7 @@ def settings_section(options: argparse.Namespace, columns: Sequence[str]) -> dic
     if problems:
         raise ParameterError(problems)
     _require_selected(options, columns)
-    _require_one_way(options, columns)
+    _require_one_way(options)
     # Read also where another option leaves them without effect.
     lists = (
         lists_of(read_clusters(options.clusters).require_all(len(columns)), columns)
@@ -124,7 +124,7 @@ def _column_hint(name: str, columns: Sequence[str]) -> str:
     return f"{meant} If not, add it to --columns." if meant else "add it to --columns, or name another."
 
 
-def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> None:
+def _require_one_way(options: argparse.Namespace) -> None:
     for way, others in _EXCLUDED.items():
         for other in others:
             if getattr(options, way) and getattr(options, other):
