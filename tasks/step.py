@@ -144,7 +144,7 @@ def as_lookup(value: _T) -> _T:
 
 def results_in(values: Iterable[Any]) -> list[Any]:
     """The results of steps in what a step is given, but for those that it only looks up."""
-    return list(dict.fromkeys(each for value in values for each in _results(value)))
+    return list(dict.fromkeys(result for value in values for result in _results(value)))
 
 
 def edges_from(given: list[Any]) -> list[Any]:
@@ -165,8 +165,8 @@ def _results(value: Any) -> Iterator[Any]:
     if isinstance(value, quote):
         return
     if isinstance(value, list | tuple):
-        for each in value:
-            yield from _results(each)
+        for item in value:
+            yield from _results(item)
     elif isinstance(value, dict):
         yield from _results(list(value.values()))
     elif isinstance(value, HoldsResults):

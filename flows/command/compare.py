@@ -68,7 +68,7 @@ def _write_history(folders: Sequence[Path], output: Path) -> None:
     write_over_time_tsv(history, output / "over_time.tsv")
     (output / "over_time.html").write_text(render_over_time(history), encoding="utf-8")
     say(f"Compared over time: {(output / 'over_time.html').resolve()} and over_time.tsv")
-    if gone := [each.name for each in history.releases if not each.stands]:
+    if gone := [release.name for release in history.releases if not release.stands]:
         say(f"Withdrawn, so shown and not compared: {', '.join(gone)}.")
 
 

@@ -115,10 +115,10 @@ def next_time(schedules: Iterable[DeploymentScheduleCreate | DeploymentSchedule]
     from prefect.server.schemas import schedules as server
 
     found = []
-    for each in schedules:
-        kind: Any = getattr(server, type(each.schedule).__name__, None)
-        if each.active and kind is not None:
-            dates = kind.model_validate(each.schedule.model_dump()).get_dates(1)
+    for schedule in schedules:
+        kind: Any = getattr(server, type(schedule.schedule).__name__, None)
+        if schedule.active and kind is not None:
+            dates = kind.model_validate(schedule.schedule.model_dump()).get_dates(1)
             found += asyncio.run(dates)
     return min(found, default=None)
 
@@ -281,7 +281,7 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
         found = [from_flat(body)]
         with _warn_of_refusals(), redirect_stdout(StringIO()):
             report(found[0])
-    if any(each.vintage for each in found):
+    if any(configuration.vintage for configuration in found):
         say(
             "note: The file names a vintage. A scheduled run does not take it, but is named by its date. A "
             "run by hand takes it where the form names none."
@@ -368,11 +368,11 @@ def _merge_schedules(
     """Decide on the command's own schedule; return what it made last, for the tag."""
     if request.schedule is None:
         return base
-    own = [each for each in kept.schedules if each.slug == SLUG]
-    others = [each for each in kept.schedules if each.slug != SLUG]
+    own = [schedule for schedule in kept.schedules if schedule.slug == SLUG]
+    others = [schedule for schedule in kept.schedules if schedule.slug != SLUG]
     asked, now = schedule_words(request.schedule), schedule_words(own[0]) if own else None
-    for each in others:
-        merged.told.append(_difference_words("a further schedule", schedule_words(each), request))
+    for schedule in others:
+        merged.told.append(_difference_words("a further schedule", schedule_words(schedule), request))
     if request.overwrite:
         if now not in (None, asked):
             merged.told.append(_difference_words("schedule", now, request))
@@ -458,7 +458,7 @@ def _create(client: "SyncPrefectClient", request: Request) -> None:
         tags=[
             "marginalia",
             *_file_tags(request.file),
-            *(_SCHEDULE + schedule_words(each) for each in schedules),
+            *(_SCHEDULE + schedule_words(schedule) for schedule in schedules),
         ],
         schedules=schedules,
         paused=False,
@@ -473,8 +473,8 @@ def _create(client: "SyncPrefectClient", request: Request) -> None:
 def _update(client: "SyncPrefectClient", kept: DeploymentResponse, merged: Merged) -> None:
     if pool := merged.changes.get("work_pool_name"):
         _require_pool(client, pool)
-    for each in merged.removed:
-        client.delete_deployment_schedule(kept.id, each.id)
+    for schedule in merged.removed:
+        client.delete_deployment_schedule(kept.id, schedule.id)
     if merged.schedule is not None:
         body = [merged.schedule.model_dump(mode="json", exclude={"replaces"})]
         client.request("POST", "/deployments/{id}/schedules", path_params={"id": kept.id}, json=body)
@@ -503,7 +503,7 @@ def tell_deployed(deployed: DeploymentResponse) -> None:
         say(f"Its next run: {due:%Y-%m-%d %H:%M %Z}, of the vintage {label} (the date in UTC).")
         if label != f"{due:%Y-%m-%d}":
             say("note: At that hour the date in UTC is another one. Choose one at which both are the same.")
-    if any(each.active and fires_twice_a_day(each) for each in deployed.schedules):
+    if any(schedule.active and fires_twice_a_day(schedule) for schedule in deployed.schedules):
         say("note: Runs of one date have one vintage: after the first of a day, they return its release.")
 
 

@@ -96,9 +96,9 @@ def _require_replacement(name: str, place: Path) -> str:
 def _tell_other_releases(place: Path) -> None:
     """Other releases of the vintage: they may hold what was withdrawn."""
     standing = [
-        each.name
-        for each in releases_of(place.parent, vintage_in_name(place))
-        if status_of(read_errata(each)) != "withdrawn"
+        release.name
+        for release in releases_of(place.parent, vintage_in_name(place))
+        if status_of(read_errata(release)) != "withdrawn"
     ]
     if standing:
         stand = "stands" if len(standing) == 1 else "stand"

@@ -97,13 +97,13 @@ def print_notes(reasons: tuple[str, ...], stops: tuple[Stop, ...]) -> None:
         (BROKEN, "stopped by a strict contract"),
         (UNREAD, "stopped, or compared nothing, as the table could not be read"),
     ):
-        number = sum(each.why == why for each in stops)
+        number = sum(stop.why == why for stop in stops)
         if number:
             runs = "1 run was" if number == 1 else f"{number:,} runs were"
             print(f"  stopped  {runs} {words}: exact answers about the table, not charged")
-    for each in stops:
-        what = "contract" if each.why == BROKEN else "unread, as declared in"
-        print(f"  {each.time}  {each.vintage:<16} stopped   {what} {each.asked[:16]}")
+    for stop in stops:
+        what = "contract" if stop.why == BROKEN else "unread, as declared in"
+        print(f"  {stop.time}  {stop.vintage:<16} stopped   {what} {stop.asked[:16]}")
 
 
 def account_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> dict[str, object]:
@@ -132,7 +132,7 @@ def account_json(account: Account, audit: Audit, setting: ReleaseSetting | None)
         "left": left,
         "reasons": list(account.reasons),
         "stopped": [asdict(stop) for stop in account.stops],
-        "releases": [_release_json(each) for each in account.reservations],
+        "releases": [_release_json(release) for release in account.reservations],
         "verified_entries": audit.entries,
         "head": audit.head,
     }

@@ -79,7 +79,7 @@ def notify(options: argparse.Namespace) -> int:
         with get_client(sync_client=True) as client:
             block = _save_webhook(target) if target is not None else _find_block(client, options.block)
             page = page_of("runs/flow-run", "{{ flow_run.id }}")
-            made = [put_automation(client, each) for each in automations(block, page)]
+            made = [put_automation(client, automation) for automation in automations(block, page)]
             if options.try_it:
                 _send_trial(client, block)
                 made.append("Sent a trial message.")
@@ -124,9 +124,9 @@ def _find_block(client: "SyncPrefectClient", name: str) -> "UUID":
     from prefect.exceptions import ObjectNotFound
 
     kind, slash, own = name.rpartition("/")
-    for each in (kind,) if slash else _TYPES:
+    for slug in (kind,) if slash else _TYPES:
         with suppress(ObjectNotFound):
-            return client.read_block_document_by_name(own, each, include_secrets=False).id
+            return client.read_block_document_by_name(own, slug, include_secrets=False).id
     raise ParameterError(
         f"--block must name a notification block of the server, such as slack-webhook/ops, and there is no "
         f"{name!r}. Make it on the page Blocks, or give --webhook."

@@ -150,7 +150,7 @@ def utility_problems(request: UtilityRequest | None, schema: Schema) -> list[str
     for key, name in (("target", request.target), ("group", request.group)):
         column = None if name is None else columns.get(matching_name(name))
         if name is not None and column is None:
-            meant = did_you_mean(name, [each.name for each in schema.columns])
+            meant = did_you_mean(name, [column.name for column in schema.columns])
             problems.append(
                 f"evaluate_utility.{key} must be a column that is used, and {name!r} is not one: "
                 f"{meant or 'correct it.'}"

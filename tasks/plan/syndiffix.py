@@ -150,20 +150,20 @@ class _Matching:
 
 
 def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
-    def each(key: str) -> Callable[[str], str]:
+    def exact(key: str) -> Callable[[str], str]:
         return lambda name: match.one(f"syndiffix.{key}", name)
 
     update: dict[str, object] = {
-        key: tuple(map(each(key), getattr(settings, key)))
+        key: tuple(map(exact(key), getattr(settings, key)))
         for key in ("value_safe_columns", "main_features", "further_ids")
     }
     if settings.main_column is not None:
-        update["main_column"] = each("main_column")(settings.main_column)
-    update["clustering"] = respell_columns(settings.clustering, each("clustering"))
+        update["main_column"] = exact("main_column")(settings.main_column)
+    update["clustering"] = respell_columns(settings.clustering, exact("clustering"))
     # Among the columns that are used, so a name that is not there was told of.
     update["types"] = {match.known(name): letter for name, letter in settings.types.items()}
     if settings.tables != "pairs":
-        update["tables"] = tuple(tuple(map(each("tables"), names)) for names in settings.tables)
+        update["tables"] = tuple(tuple(map(exact("tables"), names)) for names in settings.tables)
     return settings.model_copy(update=update)
 
 
@@ -230,7 +230,7 @@ def inferred_type_notes(columns: Sequence[ChosenColumn], schema: pa.Schema) -> l
     if not inferred:
         return []
     note = NOTES.say("types.inferred", columns=" ".join(inferred))
-    is_text = any(each.endswith(":s") for each in inferred)
+    is_text = any(column.endswith(":s") for column in inferred)
     return [f"{note} {NOTES.say('types.remedy')}" if is_text else note]
 
 

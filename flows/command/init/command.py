@@ -144,7 +144,7 @@ def _code_meanings(table: RecognisedTable, subject: str | None, text: str) -> tu
     name, named = parse_value_names(text)
     column = table.column(name)
     name = column.name
-    used = {each.name: each for each in table.used(subject)}
+    used = {column.name: column for column in table.used(subject)}
     if name not in used or used[name].treatment.bins is not None:
         why = "its values are ranges of numbers" if name in used else "it is not in the release"
         raise ParameterError(
@@ -187,7 +187,7 @@ def _ask_relations(
         if not relation.column or relation in chosen:
             key, entry = relation.declared
             constraints[key].append(entry)
-    left = {each.column: each.source for each in stated if each not in chosen}
+    left = {relation.column: relation.source for relation in stated if relation not in chosen}
     return replace(answers, constraints=dict(constraints), seems_to_follow=left)
 
 
@@ -335,7 +335,9 @@ def _ask_subject(
             print(f"  {number}  {candidate.name}: {candidate.reason}")
         print(f"  0  nobody's: {_NOBODY}")
         print("  or type the name of a column")
-    recurs = next((each for each in listed if each.several), None) if proposed is None else None
+    recurs = (
+        next((candidate for candidate in listed if candidate.several), None) if proposed is None else None
+    )
     if recurs is not None and not asker.is_asking:
         raise ParameterError(
             f"{recurs.name!r} recurs and may say whose row it is, and what is protected hangs on that. Say "
@@ -367,7 +369,9 @@ def _tell_of_another(table: RecognisedTable, subject: str | None) -> None:
     """Warn of an id that each row has its own of, where another one tells people with several rows."""
     if subject is None or table.candidate(subject).several:
         return
-    other = next((each for each in table.candidates if each.several and each.is_proposed), None)
+    other = next(
+        (candidate for candidate in table.candidates if candidate.several and candidate.is_proposed), None
+    )
     if other is not None:
         print(
             f"ATTENTION: each row has its own {subject!r}, so a row is protected. {other.name!r} recurs: if"

@@ -46,7 +46,7 @@ def print_columns(columns: Iterable[Recognised], subject: str | None) -> None:
     for number, row in enumerate(rows):
         print("\n".join(_lines(row, widths)))
         if number == 0:
-            print("-+-".join("-" * each for each in widths))
+            print("-+-".join("-" * column for column in widths))
 
 
 def _row(column: Recognised, subject: str | None) -> tuple[str, str, str, str]:
@@ -98,22 +98,22 @@ def print_losses(table: RecognisedTable, answers: Answers, configuration: dict[s
     """
     least = _least_count(table, answers, configuration)
     lost = lost_columns(table, answers.subject, least) if least else []
-    each = [_loss_words(column, least, answers) for column in lost]
+    sentences = [_loss_words(column, least, answers) for column in lost]
     if len(lost) <= _FEW:
-        print("".join(f"{sentence}\n" for sentence in each), end="")
+        print("".join(f"{sentence}\n" for sentence in sentences), end="")
         return bool(lost)
     empty = [column.name for column in lost if column.is_empty]
     rest = [column.name for column in lost if not column.is_empty]
     parts = [f"{len(empty)} columns will likely be empty ({list_some(empty, _MOST_NAMED)})"] if empty else []
     if rest:
         parts.append(f"most cells of {list_some(rest, _MOST_NAMED)} will likely be lost")
-    example = each[0].removeprefix("ATTENTION: ")
+    example = sentences[0].removeprefix("ATTENTION: ")
     print(f"ATTENTION: in the release, {' and '.join(parts)}. One of them: {example}")
     workspace = Workspace(Path(configuration["output_dir"]))
     workspace.prepare()
     path = workspace.sensitive / answers.dataset / "init" / "lost_columns.txt"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{sentence}\n" for sentence in each), encoding="utf-8")
+    path.write_text("".join(f"{sentence}\n" for sentence in sentences), encoding="utf-8")
     print(f"What helps each of them is in {path}.")
     return True
 

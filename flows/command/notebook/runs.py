@@ -172,7 +172,7 @@ def _option_value(name: str, value: Any) -> Any:
         return [
             f"{column}={each}"
             for column, formats in value.items()
-            for each in ([formats] if isinstance(formats, str) else formats)
+            for format in ([formats] if isinstance(formats, str) else formats)
         ]
     if name == "clustering":
         return clustering_text(value)
@@ -193,11 +193,11 @@ def _names_problem(name: str, value: object, columns: int) -> str:
         if problem := clustering_problem(value):
             return problem
         lists = value if isinstance(value, list) else []
-        sizes = [len(lists), *(len([*named_columns((each,))]) for each in lists)]
+        sizes = [len(lists), *(len([*named_columns((columns,))]) for columns in lists)]
         return _TOO_MANY if max(sizes) > columns else ""
     if name == "date_formats":
         formats = list(value.values()) if isinstance(value, dict) else [None]
-        if not all(isinstance(each, str) or _are_texts(each) for each in formats) or len(formats) > columns:
+        if not all(isinstance(form, str) or _are_texts(form) for form in formats) or len(formats) > columns:
             return 'must hold texts by column, such as {"visit": "%d/%m/%Y"}: give these'
         return ""
     if not _are_texts(value):
@@ -207,7 +207,7 @@ def _names_problem(name: str, value: object, columns: int) -> str:
 
 
 def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _value_problem(name: str, value: object) -> str:

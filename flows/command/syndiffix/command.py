@@ -226,7 +226,7 @@ def _rows(table: pa.Table) -> list[tuple[object, ...]]:
 
 
 def _trees(forest: Forest) -> Iterator[dict[str, object]]:
-    for combination, tree in sorted(forest.grown.items(), key=lambda each: (len(each[0]), each[0])):
+    for combination, tree in sorted(forest.grown.items(), key=lambda grown: (len(grown[0]), grown[0])):
         yield {"combination": combination, "root": tree.root, "nodes": list(_nodes(tree))}
 
 
@@ -253,7 +253,7 @@ def _nodes(tree: Tree) -> Iterator[dict[str, object]]:
 
 
 def _buckets(forest: Forest) -> Iterator[dict[str, object]]:
-    combinations: list[ColumnNumbers] = sorted(forest.grown, key=lambda each: (len(each), each))
+    combinations: list[ColumnNumbers] = sorted(forest.grown, key=lambda columns: (len(columns), columns))
     for combination in combinations:
         found = forest.buckets(combination)
         ranges = np.stack([found.lower, found.upper], axis=2)
@@ -558,14 +558,14 @@ def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[C
         date_formats={name: tuple(formats) for name, formats in options.date_formats.items()},
     )
     declared = [declared_column(name, given.of(name), None) for name in selected]
-    for each in declared:
-        problems += filter(None, [each.number_format.problem])
-        problems += [f"Column {each.name!r}: {problem}" for problem in each.reading.problems]
+    for read in declared:
+        problems += filter(None, [read.number_format.problem])
+        problems += [f"Column {read.name!r}: {problem}" for problem in read.reading.problems]
     if problems:
         raise ParameterError(list(dict.fromkeys(problems)))
     return [
-        replace(column, number_format=each.number_format, reading=each.reading)
-        for column, each in zip(columns, declared, strict=True)
+        replace(column, number_format=read.number_format, reading=read.reading)
+        for column, read in zip(columns, declared, strict=True)
     ]
 
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:  # the fields are made when the program runs
 
 else:
     _Settings = create_model(
-        "_Settings", __base__=ProtectionSettings, **{n: _field(each) for n, each in SETTINGS.items()}
+        "_Settings", __base__=ProtectionSettings, **{n: _field(setting) for n, setting in SETTINGS.items()}
     )
 
 
