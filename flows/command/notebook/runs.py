@@ -170,7 +170,7 @@ def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
 def _option_value(name: str, value: Any) -> Any:
     if name == "date_formats":
         return [
-            f"{column}={each}"
+            f"{column}={format}"
             for column, formats in value.items()
             for format in ([formats] if isinstance(formats, str) else formats)
         ]
