@@ -71,13 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("result", type=Path, nargs="?", metavar="OUTPUT", help="the same as --output")
     _add_options(parser)
     wrapper = parser.add_argument_group("the reference's wrapper")
-    wrapper.add_argument(
-        "--syndiffix_args", action=_Once, metavar="TEXT", help="more options, in one quoted text"
-    )
+    wrapper.add_argument("--syndiffix_args", metavar="TEXT", help="more options, in one quoted text")
     _add_flag(wrapper, "--dev", help="accepted, but has no effect")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.register("action", None, _Once)  # where none is named
     _add_data_options(parser.add_argument_group("data"))
     protection = parser.add_argument_group("protection")
     _add_settings(protection, SuppressionParameters, AnonymizationParameters, BucketizationParameters)
@@ -98,7 +97,6 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--columns",
         nargs="+",
-        action=_Once,
         metavar="NAME:TYPE",
         help="columns to synthesize (default: all but the ids); TYPE is b, i, r, t or s for boolean, "
         "integer, real, timestamp or string, and is inferred if it is left out",
@@ -107,7 +105,6 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         "--aidcolumns",
         "--aid_columns",
         nargs="+",
-        action=_Once,
         default=[],
         metavar="NAME",
         help="columns that say whose row it is; without them, each row is taken for a person",
@@ -132,14 +129,12 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
     )
     group.add_argument(
         "--encoding",
-        action=_Once,
         choices=get_args(Encoding),
         default="utf-8",
         help="encoding of a text file (default: utf-8)",
     )
     group.add_argument(
         "--dataset",
-        action=_Once,
         default=DATASET,
         help=f"name under which the ledger keeps the salt of all noise (default: {DATASET})",
     )
@@ -150,14 +145,12 @@ def _add_places(group: "argparse._ArgumentGroup") -> None:
         "--output",
         "-o",
         type=Path,
-        action=_Once,
         metavar="FILE",
         help="CSV, TSV or Parquet (default: standard output)",
     )
     group.add_argument(
         "--blob",
         type=Path,
-        action=_Once,
         metavar="OUT.sdxblob.zip",
         help="build a file that answers questions about any columns later, without the table: then give it "
         "as FILE",
@@ -165,7 +158,6 @@ def _add_places(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--blob-largest",
         type=int,
-        action=_Once,
         default=LARGEST_STORED,
         metavar="N",
         help="columns of the blob's largest table: it holds all sets of one, two and three columns, and the "
@@ -177,7 +169,6 @@ def _add_places(group: "argparse._ArgumentGroup") -> None:
 def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--clustering",
-        action=_Once,
         metavar="HOW",
         help="which columns are synthesized together: default (found out), one (all), none (each alone), "
         """'{"target": "income"}', or lists of columns such as '[["age", "town"], ["town", "income"]]', """
@@ -186,14 +177,12 @@ def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
     _add_flag(group, "--no-clustering", help="the reference's name of --clustering one")
     group.add_argument(
         "--clusters",
-        action=_Once,
         metavar="JSON",
         help="lists of columns in the reference's form, as JSON or its file",
     )
     group.add_argument(
         "--ml-target",
         "--ml_target",
-        action=_Once,
         metavar="NAME",
         help="column to predict: the reference's name of --clustering with a target",
     )
@@ -222,16 +211,16 @@ def _add_setting(group: "argparse._ArgumentGroup", setting: Setting) -> None:
         numbers = default if setting.kind == "interval" else (default,)
         told += f" (default: {' '.join(f'{number:g}' for number in numbers)})"
     more = _KINDS[setting.kind]
-    group.add_argument(*setting.options, dest=setting.name, action=_Once, default=default, help=told, **more)
+    group.add_argument(*setting.options, dest=setting.name, default=default, help=told, **more)
 
 
 def _add_marks(group: "argparse._ArgumentGroup", name: str, help: str) -> None:
     help += "; COLUMN=MARK for a single column"
-    group.add_argument(name, nargs="+", action=_Once, default=[], metavar="MARK", help=help)
+    group.add_argument(name, nargs="+", default=[], metavar="MARK", help=help)
 
 
 def _add_flag(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
-    group.add_argument(*names, nargs=0, action=_Once, default=False, help=help)
+    group.add_argument(*names, nargs=0, default=False, help=help)
 
 
 def expand_wrapper_options(options: argparse.Namespace) -> argparse.Namespace:
