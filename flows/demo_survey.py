@@ -1,11 +1,8 @@
-"""The survey that the demonstration and the tests run on: invented people, a fixed seed, no real data.
+"""The survey that the demonstration and the tests run on: invented people, and the same bytes always.
 
-A path goes in; a CSV of about 10,000 respondents and a little more rows comes out, the same bytes every
-time. "The Sound Islands wellbeing survey" has an id with some respondents on several rows, missing cells
-in most columns, two numeric columns, a multi-valued one, and columns of free words whose values nobody
-declares. Answers depend on each other: most clearly work on age, travel on district, satisfaction on
-health (Cramer's V above 0.5). Its contract is ``data_contracts/survey.yaml``, its weights are in
-``demo_survey.toml``.
+Of about 10,000 respondents some have several rows, cells are missing in most columns, and columns of free
+words are declared nowhere. Answers depend on each other: most clearly work on age, travel on district,
+satisfaction on health (Cramer's V above 0.5). The weights are in ``demo_survey.toml``.
 """
 
 import csv

@@ -1,8 +1,7 @@
 """Where a run works on the table: in its own process, or on a cluster of Dask, in partitions.
 
-A flow opens its engine for as long as it lasts; a step asks for the one that is open. Nothing that is made
-depends on it. A cluster is first used, and one on this machine first started, when a step has work for it: a
-run that finds all made does without.
+A flow opens its engine for as long as it lasts. A cluster is first used, and one on this machine first
+started, when a step has work for it: a run that finds all made does without.
 """
 
 import json

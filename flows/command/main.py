@@ -1,8 +1,4 @@
-"""The command ``marginalia``: arguments in, an exit code out.
-
-0 done, 2 usage, 3 budget, 4 contract, 5 the input is late, 1 anything else. Stopped by a signal it ends with
-128 and the signal's number: 130 after ctrl-C, 143 after SIGTERM.
-"""
+"""The command ``marginalia``: arguments in, an exit code out; 128 and its number after a signal."""
 
 import gc
 import os

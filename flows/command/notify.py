@@ -1,10 +1,8 @@
 """``marginalia notify``: a webhook's address goes in, automations of the Prefect server that notify come out.
 
 Whatever stops a run is told once, by the automation of failed runs or by that of crashed ones: the subject
-names the cause. The events of an exhausted budget and of a late table are there for automations of one's own.
-
-Who runs it again updates them: each is found by its name. One that somebody switched off on the server's
-page stays off. The address is a secret of a block, which nobody is shown; nothing here prints it.
+names the cause. Who runs it again updates them: each is found by its name, and one that is switched off stays
+off. The address is a secret of a block, which nobody is shown; nothing here prints it.
 """
 
 import argparse

@@ -1,7 +1,6 @@
 """``marginalia serve``: the local Prefect server and one worker, on this machine, until they are stopped.
 
-The worker runs with the interpreter of this checkout, which is what its flows are imported by. It is recorded
-beside the server, so that a second call finds both, and ``marginalia stop`` ends both.
+The worker is recorded beside the server, so that a second call finds both, and ``marginalia stop`` ends both.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """A Prefect server on loopback, started once per user and kept for the next run.
 
-Nothing goes in; the URL of an API that answers comes out. Its state is a folder of its own (0700: the
-database, the log, ``server.json``), it has none of the caller's streams, and it is replaced when it is dead
-or of another version. An ephemeral server would cost eleven seconds of CPU at every run.
+Its state is a folder of its own (0700: the database, the log, ``server.json``), it has none of the caller's
+streams, and it is replaced when it is dead or of another version. An ephemeral server would cost eleven
+seconds of CPU at every run.
 """
 
 import contextlib

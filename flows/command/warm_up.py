@@ -1,8 +1,7 @@
 """Compiles kernels, so that the first run does not wait for it: ``python -m flows.command.warm_up [all]``.
 
-Runs the core once on tables of a few made-up rows and keeps nothing but compiled kernels, which it publishes
-in the checkout for all users: those of a default run, or all. Two processes compile all, as SynDiffix and the
-rest share next to no kernels; each line says what is compiled.
+Runs the core once on made-up rows and publishes the kernels of a default run, or all, in the checkout for all
+users. Two processes compile all, as SynDiffix and the rest share next to no kernels.
 """
 
 import gc

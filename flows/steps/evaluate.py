@@ -1,8 +1,4 @@
-"""Evaluate: synthetic records and released counts against the raw table. All of it stays in ``sensitive/``.
-
-count (exact marginals) -> evaluate
-                    measure utility, where it is asked for
-"""
+"""Evaluate: synthetic records and released counts against the raw table, all of it for ``sensitive/``."""
 
 from flows.steps.measure import SensitiveTables, count_step
 from tasks.configuration.model import RunConfiguration

@@ -1,8 +1,4 @@
-"""What is publicly known of a run before any row is read.
-
-Configuration, contract and the file's header go in; the public schema, the parameters of the release and
-its name come out. Every problem with public facts is found here, before the ledger is asked.
-"""
+"""What is publicly known of a run: every problem with it is found here, before the ledger is asked."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager

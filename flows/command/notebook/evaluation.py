@@ -1,7 +1,6 @@
 """A release against a raw table, as a notebook asks for it: figures go into ``sensitive/``, and stay there.
 
-What is compared is the release as it lies in its folder, so it need not have been made here. Records are read
-from the table as a run reads them: a record a person, values in their bins.
+What is compared is the release as it lies in its folder, so it need not have been made here.
 """
 
 import json

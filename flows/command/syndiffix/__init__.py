@@ -1,5 +1,5 @@
 """``marginalia syndiffix``: one table in a file, synthesized without a flow, a workspace or a release.
 
-Here are its arguments, what it prints and logs, and its blobs. The algorithm is `tasks.core.syndiffix`; the
-same job as a release is `flows.syndiffix`, which ``--flow`` starts. Read `command` first.
+The algorithm is `tasks.core.syndiffix`; the same job as a release is `flows.syndiffix`, which ``--flow``
+starts. Read `command` first.
 """

@@ -1,7 +1,6 @@
 """``marginalia syndiffix``: a table in a file goes in, a synthetic table of the same columns comes out.
 
-In this process, without Prefect unless ``--flow`` asks for it. The table goes to ``--output`` or to standard
-output, all else to standard error. Not differentially private.
+The table goes to ``--output`` or to standard output, all else to standard error.
 """
 
 import argparse

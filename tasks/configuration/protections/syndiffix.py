@@ -1,8 +1,4 @@
-"""SynDiffix: what a configuration says of it, by the reference's names.
-
-Its settings are the core's own: each is declared in `tasks.core.syndiffix.settings`, with its type, default,
-range and meaning, and is a field here.
-"""
+"""SynDiffix: what a configuration says of it; its settings are those of `tasks.core.syndiffix.settings`."""
 
 from collections.abc import Collection
 from functools import partial
