@@ -109,6 +109,7 @@ def test_what_is_wrong_with_every_run_is_said_once(tmp_path: Path) -> None:
         ({"execute": ["aggregate"]}, "execute must be an object"),
         ({"runs": {}}, "runs must be an object of groups"),
         ({"runs": {"a": []}}, "a: must be a list of runs"),
+        ({"runs": {"a": {"name": "x"}}}, "a: must be a list of runs"),
         ({"runs": {"a": [{"name": "x", "skip": True}]}}, "not skipped"),
         ({"runs": {"a": [{"name": "x", "skip": "no"}]}}, "a/x: skip must be true or false"),
         ({"runs": {"a": [{"name": "x"}], "A": [{"name": "x"}]}}, "must differ by more than case"),

@@ -200,6 +200,7 @@ def test_all_problems_are_reported_at_once() -> None:
         ("noise_epsilon", 0, "noise_epsilon"),
         ("noise_epsilon", float("nan"), "noise_epsilon"),
         ("noise_epsilon", float("inf"), "noise_epsilon"),
+        ("delta", 0, "delta"),
         ("delta", 1, "delta"),
         ("bins", {"age": [0, float("nan")]}, "bins"),
         ("vintage", "../x", "vintage"),

@@ -146,6 +146,7 @@ def test_what_a_blob_does_not_have_is_told(world: World) -> None:
     [
         ("people.zip", {}, "must end in .sdxblob.zip"),
         ("b.sdxblob.zip", {"clustering": {"target": "real"}}, "doesn't go with clustering"),
+        ("b.sdxblob.zip", {"clustering": "none"}, "doesn't go with clustering"),
         ("b.sdxblob.zip", {"clustering": "one", "largest": 3}, "or raise largest="),
         ("b.sdxblob.zip", {"lagest": 2}, "'lagest'"),
     ],
