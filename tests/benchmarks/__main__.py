@@ -10,17 +10,17 @@ import argparse
 import statistics
 import sys
 
-from tests.benchmarks.compiling import compile_kernels
 from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import Table, adult, generated
 from tests.benchmarks.evaluating import evaluation_adult_r3
-from tests.benchmarks.fitted_beside import FIGURES as FITTED_FIGURES
-from tests.benchmarks.header_on_real_tables import FIGURES as HEADER_FIGURES
+from tests.benchmarks.fitted_beside import fitted_beside
+from tests.benchmarks.header_on_real_tables import header_on_real_tables
 from tests.benchmarks.init_on_real_tables import init_on_real_tables
-from tests.benchmarks.init_visits import FIGURES as INIT_FIGURES
-from tests.benchmarks.overhead import FIGURES as OVERHEAD_FIGURES
-from tests.benchmarks.page_in_browser import FIGURES as PAGE_FIGURES
+from tests.benchmarks.init_visits import init_visits
+from tests.benchmarks.overhead import cached_run, compile_kernels, prefect_memory, prefect_ten_steps
+from tests.benchmarks.page_in_browser import page_in_browser
 from tests.benchmarks.running import (
+    Figures,
     Result,
     chosen,
     interleaved,
@@ -33,9 +33,12 @@ from tests.benchmarks.running import (
 )
 from tests.benchmarks.survivors import Fit, disagreements
 from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
-from tests.benchmarks.syndiffix_quality import FIGURES as SYNDIFFIX_QUALITY
-from tests.benchmarks.syndiffix_quality import syndiffix_relations
-from tests.benchmarks.syndiffix_tails import FIGURES as SYNDIFFIX_TAILS
+from tests.benchmarks.syndiffix_quality import (
+    syndiffix_quality,
+    syndiffix_questions_national,
+    syndiffix_relations,
+)
+from tests.benchmarks.syndiffix_tails import syndiffix_tails
 
 #: Fits of ours that tell how much the number of survivors varies.
 _FITS = 20
@@ -54,7 +57,8 @@ def count_adult_r3() -> str:
     return report("count_adult_r3", median(mine), median(theirs), 20, data=table.name)
 
 
-def _dp_fit(length: int, bar: float) -> str:
+def dp_fit_adult(length: int, bar: float) -> str:
+    """The whole fit, from codes in memory to released counts."""
     table = adult()
     mine, theirs = interleaved(lambda: ours("fit", table, length, "zcdp"), lambda: peer("fit", table, length))
     fits: list[Fit] = ours("survivors", table, length, _FITS)["survivors"]  # type: ignore[assignment]
@@ -68,16 +72,6 @@ def _dp_fit(length: int, bar: float) -> str:
     default = [ours("fit", table, length, "gdp") for _ in range(3)]
     wrong.append(report(name, median(default), median(theirs), bar, data=table.name, accountant="gdp"))
     return "; ".join(filter(None, wrong))
-
-
-def dp_fit_adult_r3() -> str:
-    """The whole fit, from codes in memory to released counts, R = 3."""
-    return _dp_fit(3, 100)
-
-
-def dp_fit_adult_r4() -> str:
-    """The same, R = 4."""
-    return _dp_fit(4, 50)
 
 
 def synthesis_adult_r3() -> str:
@@ -111,28 +105,30 @@ def whole_adult_r3() -> str:
     )
 
 
-FIGURES = (
-    count_adult_r3,
-    count_k_anonymity_r4,
-    dp_fit_adult_r3,
-    dp_fit_adult_r4,
-    synthesis_adult_r3,
-    evaluation_adult_r3,
-    whole_adult_r3,
-    *FITTED_FIGURES,
-    compile_kernels,
-    *OVERHEAD_FIGURES,
-    *HEADER_FIGURES,
-    *INIT_FIGURES,
-    init_on_real_tables,
-    *PAGE_FIGURES,
-    *SYNDIFFIX_FIGURES,
-    syndiffix_relations,
-    *SYNDIFFIX_QUALITY,
-    *SYNDIFFIX_TAILS,
-)
-
-
+FIGURES: Figures = {
+    "count_adult_r3": count_adult_r3,
+    "count_k_anonymity_r4": count_k_anonymity_r4,
+    "dp_fit_adult_r3": lambda: dp_fit_adult(3, 100),
+    "dp_fit_adult_r4": lambda: dp_fit_adult(4, 50),
+    "synthesis_adult_r3": synthesis_adult_r3,
+    "evaluation_adult_r3": evaluation_adult_r3,
+    "whole_adult_r3": whole_adult_r3,
+    "fitted_adult13": lambda: fitted_beside("adult13"),
+    "fitted_natdemo10": lambda: fitted_beside("natdemo10"),
+    "compile_kernels": compile_kernels,
+    "prefect_ten_steps": prefect_ten_steps,
+    "prefect_memory": prefect_memory,
+    "cached_run": cached_run,
+    "header_on_real_tables": header_on_real_tables,
+    "init_visits": init_visits,
+    "init_on_real_tables": init_on_real_tables,
+    "page_in_browser": page_in_browser,
+    **SYNDIFFIX_FIGURES,
+    "syndiffix_relations": syndiffix_relations,
+    "syndiffix_quality": syndiffix_quality,
+    "syndiffix_questions_national": syndiffix_questions_national,
+    "syndiffix_tails": syndiffix_tails,
+}
 #: Figures whose peer takes over ten minutes.
 SLOW_PEERS = ("fitted_adult13", "syndiffix_quality", "syndiffix_relations")
 

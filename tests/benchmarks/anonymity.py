@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.benchmarks.core_job import Stopwatch
-from tests.benchmarks.data import FOLDER, shared_file
-from tests.benchmarks.running import peak_mb
-from tests.benchmarks.scale import table as generated_table
+from tests.benchmarks.data import generated_parquet, made_once, shared_file, write_csv
+from tests.benchmarks.running import peak_mb, print_line
 
 MODES = ("row_seeded", "value_seeded", "oversampling", "unseeded", "aggregate_seeded", "held")
 #: Of every table but ``wide``.
@@ -29,7 +28,7 @@ WIDE_COLUMNS, WIDE_ROWS, WIDE_RESOLUTION, WIDE_LENGTH = 300, 6, 2, 2
 def path_of(name: str) -> Path:
     """The table's file."""
     if name == "million":
-        return generated_table(1_000_000)
+        return generated_parquet(1_000_000)
     if name == "wide":
         return _wide_table()
     return shared_file(f"{name}.csv")
@@ -37,12 +36,9 @@ def path_of(name: str) -> Path:
 
 def _wide_table() -> Path:
     """Three values a column, by chance: some rows are alike in a set of columns, and some are rare."""
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / "wide.csv"
     values = np.random.default_rng(1).integers(3, size=(WIDE_ROWS, WIDE_COLUMNS))
-    rows = [[f"c{column}" for column in range(WIDE_COLUMNS)], *values.astype(str).tolist()]
-    path.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    rows = [[f"c{column}" for column in range(WIDE_COLUMNS)], *values.tolist()]
+    return made_once("wide.csv", lambda path: write_csv(path, rows))
 
 
 def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object]:
@@ -144,7 +140,6 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     watch.stop("evaluate")
     assert set(before) <= set(watch.stages)
     return {
-        "name": f"anonymity_{name}_{mode}_r{length}",
         "cpu_s": round(sum(watch.stages.values()), 1),
         "stages": watch.stages,
         "records": synthetic.number_of_records,
@@ -173,7 +168,8 @@ def main() -> None:
     """Run one job, or all of them."""
     if len(sys.argv) > 3:
         with tempfile.TemporaryDirectory() as folder:
-            print(json.dumps(run_job(sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(folder))), flush=True)
+            name, mode, length = sys.argv[1], sys.argv[2], int(sys.argv[3])
+            print_line(f"anonymity_{name}_{mode}_r{length}", **run_job(name, mode, length, Path(folder)))
         return
     wide = [("wide", "row_seeded", WIDE_LENGTH)]
     tables = sys.argv[1:2] or ["adult", "million"]

@@ -33,9 +33,8 @@ from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tasks.core.tables.header import InputFile
-from tests.benchmarks.data import FOLDER
+from tests.benchmarks.data import FOLDER, generated_parquet
 from tests.benchmarks.running import peak_mb, print_line, process_tree
-from tests.benchmarks.scale import COLUMNS, table
 
 LENGTH = 3
 ONE_THREAD = QueryResources(threads=1)
@@ -110,7 +109,7 @@ def _megabytes(folder: Path) -> int:
 
 def stages(records: int, partitions: int) -> dict[str, object]:
     """CPU by stage in partitions and whole, peak memory, and whether the marginals are the same bytes."""
-    path = table(records)
+    path = generated_parquet(records)
     metered = Metered()
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         parted, one = Path(folder) / "parted", Path(folder) / "whole"
@@ -145,7 +144,7 @@ def workers(records: int, partitions: int) -> dict[str, object]:
     quieten(verbose=False)
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
-    path, found = table(records), {}
+    path, found = generated_parquet(records), {}
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         seconds, at_once, _ = _apart(lambda into: whole(path, into), Path(folder))
         expected = _hash_of(Path(folder) / "marginals")
@@ -205,11 +204,11 @@ def groupby(records: int, partitions: int) -> dict[str, object]:
     import dask
     import dask.dataframe as frames
 
-    path, share = table(records), 20
+    path, share = generated_parquet(records), 20
     sets = [
         chosen
         for length in range(1, LENGTH + 1)
-        for chosen in itertools.combinations([f"c{place}" for place in range(COLUMNS)], length)
+        for chosen in itertools.combinations([f"c{place}" for place in range(15)], length)
     ]
     started = time.process_time()
     with dask.config.set(scheduler="single-threaded"):

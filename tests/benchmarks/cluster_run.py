@@ -16,9 +16,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.data import FOLDER
+from tests.benchmarks.data import FOLDER, generated_parquet
 from tests.benchmarks.running import print_line, process_tree
-from tests.benchmarks.scale import COLUMNS, table
 
 #: Of a step; a part of one has a number behind its name.
 _ENDS = re.compile(r"Task run '(\w+)' - Finished")
@@ -90,7 +89,7 @@ def configuration(path: Path, target: int, partitions: int, output: Path) -> dic
     """Of the run."""
     return {
         "sensitive_microdata_path": str(path),
-        "sensitive_zeros": [f"c{place}" for place in range(COLUMNS)],
+        "sensitive_zeros": [f"c{place}" for place in range(15)],
         "reporting_length": 3,
         "dp_aggregates": True,
         "noise_epsilon": 1.0,
@@ -109,7 +108,7 @@ def configuration(path: Path, target: int, partitions: int, output: Path) -> dic
 
 def measured(records: int, target: int, partitions: int) -> dict[str, object]:
     """Run it; what it took."""
-    path, steps = table(records), list[tuple[str, float]]()
+    path, steps = generated_parquet(records), list[tuple[str, float]]()
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         output = Path(folder) / "out"
         written = Path(folder) / "benchmark.json"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from tests.benchmarks.core_job import generated_records
-from tests.benchmarks.data import FOLDER, generated
+from tests.benchmarks.data import generated, made_once
 from tests.benchmarks.running import Result, interleaved, measured, median, peak_mb, peer, report, timed
 
 RECORDS = 1_000_000
@@ -47,13 +47,12 @@ def ours(records: int, length: int) -> Result:
 
 def codes(records: int) -> Path:
     """Coded records of the same table that `data.generated` writes, made once."""
-    folder = FOLDER / f"codes-{records}x{COLUMNS}"
-    if not folder.exists():
-        part = folder.with_suffix(".part")
-        part.mkdir(parents=True, exist_ok=True)
-        generated_records(records, COLUMNS).write(part)
-        part.rename(folder)
-    return folder
+
+    def write(folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        generated_records(records, COLUMNS).write(folder)
+
+    return made_once(f"codes-{records}x{COLUMNS}", write)
 
 
 def counted(folder: Path, length: int, scratch: Path) -> int:

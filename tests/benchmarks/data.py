@@ -6,10 +6,13 @@ the same shape, and the name says so.
 
 import csv
 import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / ".bench"
@@ -30,34 +33,60 @@ def shared_file(name: str) -> Path:
     return Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / name
 
 
+def made_once(name: str, write: Callable[[Path], object]) -> Path:
+    """A file or folder in `FOLDER`, written when it is missing."""
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / name
+    if not path.exists():
+        part = FOLDER / f"{name}.part"
+        write(part)
+        part.replace(path)
+    return path
+
+
 def adult() -> Table:
     """Adult, 48,842 x 14; or a generated table of that shape."""
     source = shared_file("adult.csv")
-    FOLDER.mkdir(exist_ok=True)
     if not source.is_file():
         return generated(48_842, 14, seed=1)
-    path = FOLDER / "adult.csv"
-    if not path.exists():
+
+    def write(path: Path) -> None:
         with source.open(newline="") as file:
             rows = list(csv.reader(file))
         coarse = [rows[0].index(name) for name in _COARSER]
         for row in rows[1:]:
             for place in coarse:
                 row[place] = str(int(row[place]) // 10)
-        _write(path, rows[0], rows[1:])
-    return Table("adult", path)
+        write_csv(path, rows)
+
+    return Table("adult", made_once("adult.csv", write))
 
 
 def generated(records: int, columns: int, seed: int = 1, empty: float = 0.1) -> Table:
     """Chained dependence: each column leans on the one before; cardinalities 2 to 50; a share of empties."""
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"generated-{records}x{columns}-{seed}.csv"
-    if not path.exists():
+
+    def write(path: Path) -> None:
+        texts = np.array(["", *[f"v{code}" for code in range(1, 256)]])
         codes = generated_codes(records, columns, seed, empty)
         header = [f"c{place}" for place in range(columns)]
-        texts = [np.array(["", *[f"v{code}" for code in range(1, 256)]])[column] for column in codes]
-        _write(path, header, zip(*texts, strict=True))
+        write_csv(path, [header, *zip(*(texts[column] for column in codes), strict=True)])
+
+    path = made_once(f"generated-{records}x{columns}-{seed}.csv", write)
     return Table(f"generated {records} x {columns}", path)
+
+
+def generated_parquet(records: int, columns: int = 15) -> Path:
+    """The same table as a Parquet file of texts."""
+
+    def write(path: Path) -> None:
+        names = pa.array([None, *[f"v{code}" for code in range(1, 256)]])
+        texts = {
+            f"c{place}": pa.DictionaryArray.from_arrays(pa.array(codes), names).dictionary_decode()
+            for place, codes in enumerate(generated_codes(records, columns))
+        }
+        pq.write_table(pa.table(texts), path)
+
+    return made_once(f"generated-{records}x{columns}.parquet", write)
 
 
 def generated_codes(records: int, columns: int, seed: int = 1, empty: float = 0.1) -> list[np.ndarray]:
@@ -75,10 +104,6 @@ def generated_codes(records: int, columns: int, seed: int = 1, empty: float = 0.
     return found
 
 
-def _write(path: Path, header: list[str], rows: object) -> None:
-    part = path.with_suffix(".part")
-    with part.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)  # type: ignore[arg-type]
-    part.replace(path)
+def write_csv(path: Path, rows: Iterable[Sequence[object]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)

@@ -10,7 +10,6 @@ alone that any such comparison would begin with (it has no evaluation), from its
 dictionary of texts. One thread each. Beside it: what files and the analysis of records add on our side.
 """
 
-import csv
 import json
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks.core_job import coded
-from tests.benchmarks.data import FOLDER, Table, adult
+from tests.benchmarks.data import Table, adult, made_once, write_csv
 from tests.benchmarks.running import Result, interleaved, measured, median, peer, report, timed
 
 _RESOLUTION = 10
@@ -45,21 +44,19 @@ def evaluation_adult_r3() -> str:
 
 def synthetic_table(path: Path, length: int) -> Path:
     """Aggregate-seeded records of a table's rounded counts, as CSV, made once."""
-    drawn_path = FOLDER / f"{path.stem}-synthetic-r{length}.csv"
-    if not drawn_path.exists():
+
+    def write(destination: Path) -> None:
         drawn = _drawn(path, length)
         place = {header: column for column, header in enumerate(drawn.headers)}
-        part = drawn_path.with_suffix(".part")
-        with part.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(drawn.headers)
-            for record in range(drawn.number_of_records):
-                row = [""] * len(place)
-                for own in drawn.attribute_ids[drawn.offsets[record] : drawn.offsets[record + 1]]:
-                    row[place[drawn.attributes[own].header]] = drawn.attributes[own].value
-                writer.writerow(row)
-        part.replace(drawn_path)
-    return drawn_path
+        rows = [drawn.headers]
+        for record in range(drawn.number_of_records):
+            row = [""] * len(place)
+            for own in drawn.attribute_ids[drawn.offsets[record] : drawn.offsets[record + 1]]:
+                row[place[drawn.attributes[own].header]] = drawn.attributes[own].value
+            rows.append(row)
+        write_csv(destination, rows)
+
+    return made_once(f"{path.stem}-synthetic-r{length}.csv", write)
 
 
 def _reported(path: Path, length: int):  # type: ignore[no-untyped-def]

@@ -19,17 +19,8 @@ EPSILON = 1.0
 _PYTHON = "python3.11"
 
 
-def fitted_adult13() -> str:
-    """13 columns of UCI Adult."""
-    return _beside("adult13")
-
-
-def fitted_natdemo10() -> str:
-    """10 columns of NIST's national extract."""
-    return _beside("natdemo10")
-
-
-def _beside(name: str) -> str:
+def fitted_beside(name: str) -> str:
+    """A table: ours of three seeds, and both models of the peer."""
     table = table_named(name)
     python = peer_python("dpmm", PEER, base=_PYTHON)
     command = [sys.executable, "-m", "tests.benchmarks.fitted", name, str(EPSILON), "--seeds", "3", "--learn"]
@@ -55,6 +46,3 @@ def _peer(python: Path, table: CellTable, model: str) -> dict[str, object]:
     made = pd.read_csv(paths[2])[list(table.headers)].fillna(-1).to_numpy(np.int64)
     scores = marginal_scores(table, made) | learning_scores(table, made)
     return found | {key: round(value, 5) for key, value in scores.items()}
-
-
-FIGURES = (fitted_adult13, fitted_natdemo10)

@@ -1,13 +1,13 @@
 """The coded tables that fitted synthesis is measured on: names in, tables of small whole numbers out.
 
 Real ones from ``$MARGINALIA_DATA``, else ``../shared/data``, with public bins: ``adult13``, ``natdemo10`` and
-``nat20``, as the published figures use them. Generated ones by name: see `GENERATED`.
+``nat20``, as the published figures use them. `_TABLES` names all.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,40 +19,11 @@ from tests.benchmarks.data import shared_file
 
 Cells = npt.NDArray[np.int64]
 
-_DEMOGRAPHIC = [
-    "AGEP",
-    "SEX",
-    "MSP",
-    "RAC1P",
-    "HOUSING_TYPE",
-    "OWN_RENT",
-    "EDU",
-    "PINCP_DECILE",
-    "DVET",
-    "DEYE",
-]
-_SIMPLE = [
-    "PUMA",
-    "AGEP",
-    "SEX",
-    "MSP",
-    "HISP",
-    "RAC1P",
-    "NOC",
-    "NPF",
-    "HOUSING_TYPE",
-    "OWN_RENT",
-    "INDP_CAT",
-    "EDU",
-    "PINCP",
-    "PINCP_DECILE",
-    "POVPIP",
-    "DVET",
-    "DREM",
-    "DPHY",
-    "DEYE",
-    "DEAR",
-]
+_DEMOGRAPHIC = "AGEP SEX MSP RAC1P HOUSING_TYPE OWN_RENT EDU PINCP_DECILE DVET DEYE"
+_SIMPLE = (
+    "PUMA AGEP SEX MSP HISP RAC1P NOC NPF HOUSING_TYPE OWN_RENT "
+    "INDP_CAT EDU PINCP PINCP_DECILE POVPIP DVET DREM DPHY DEYE DEAR"
+)
 _THOUSANDS = (2.5, 5, 7.5, 10, 15, 20, 25, 30, 35, 40, 50, 60, 75, 90, 110, 150, 250)
 _EDGES = {
     "PINCP": np.array([-1e9, -0.5, 0.5, *(1000 * edge for edge in _THOUSANDS), 1e9]),
@@ -66,7 +37,6 @@ class CellTable:
 
     Attributes:
         name: what to call it.
-        headers: of the columns.
         cells: int64 (n, columns), 0 up to the column's size - 1.
         sizes: of the domains.
         holdout: records of the same people that no draw sees, or None.
@@ -101,15 +71,15 @@ class CellTable:
 
 
 def table_named(name: str) -> CellTable:
-    """One of the real tables or of `GENERATED`.
+    """One of the tables.
 
     Raises:
         SystemExit: there is no table of this name, or its file is missing.
     """
-    makers = {**GENERATED, "adult13": _adult, "natdemo10": _demographic, "nat20": _simple}
-    if name not in makers:
-        raise SystemExit(f"No table is called {name}: the tables are {', '.join(makers)}.")
-    return makers[name]()
+    if name not in _TABLES:
+        raise SystemExit(f"No table is called {name}: the tables are {', '.join(_TABLES)}.")
+    maker, *options = _TABLES[name]
+    return maker(name, *options)
 
 
 def _source(name: str) -> Path:
@@ -119,7 +89,7 @@ def _source(name: str) -> Path:
     return path
 
 
-def _adult() -> CellTable:
+def _adult(name: str) -> CellTable:
     """13 columns without fnlwgt; a fifth of the records is held out."""
     sizes = json.loads(_source("adult-domain.json").read_text())
     frame = pd.read_csv(_source("adult.csv")).drop(columns="fnlwgt")
@@ -132,7 +102,7 @@ def _adult() -> CellTable:
     fifth = len(frame) // 5
     cells = frame.to_numpy(np.int64)
     return CellTable(
-        "adult13",
+        name,
         tuple(frame.columns),
         cells[np.sort(order[fifth:])],
         tuple(sizes[header] for header in frame.columns),
@@ -141,18 +111,10 @@ def _adult() -> CellTable:
     )
 
 
-def _demographic() -> CellTable:
-    return _national("natdemo10", _DEMOGRAPHIC, years=1)
-
-
-def _simple() -> CellTable:
-    return _national("nat20", _SIMPLE, years=5, group="PUMA")
-
-
-def _national(name: str, headers: tuple[str, ...], years: int, group: str | None = None) -> CellTable:
+def _national(name: str, named: str, years: int, group: str | None = None) -> CellTable:
     frame = pd.read_csv(_source("national2019.csv"), dtype=str, keep_default_na=False)
     schema = json.loads(_source("national2019.json").read_text())["schema"]
-    columns, sizes = [], []
+    headers, columns, sizes = named.split(), [], []
     for header in headers:
         if header == "AGEP":
             codes, size = frame[header].astype(int).to_numpy() // years, 96 if years == 1 else 20
@@ -227,21 +189,18 @@ def _plain(
     return CellTable(name, headers, cells.astype(np.int64), sizes, planted=planted)
 
 
-def _maker(maker: Callable[..., CellTable], name: str, *options: int) -> Callable[[], CellTable]:
-    return lambda: maker(name, *options)
-
-
-#: Tables that need no file: hidden relations, heavy tails and few records, and many columns or records.
-GENERATED: dict[str, Callable[[], CellTable]] = {
-    "xor2": _maker(_hidden, "xor2", 2, 2),
-    "xor3": _maker(_hidden, "xor3", 3, 2),
-    "sum3": _maker(_hidden, "sum3", 3, 4),
-    "tails": _maker(_tailed, "tails", 20_000, 300),
-    "few": _maker(_tailed, "few", 1_000, 30),
-    **{
-        f"{columns}x100k": _maker(_leaning, f"{columns}x100k", 100_000, columns)
-        for columns in (10, 20, 40, 80)
-    },
-    "15x1m": _maker(_leaning, "15x1m", 1_000_000, 15),
-    "200x20k": _maker(_leaning, "200x20k", 20_000, 200),
+#: How each table is made. Generated ones need no file: hidden relations, heavy tails and few records, and
+#: many columns or records.
+_TABLES: dict[str, tuple[Any, ...]] = {
+    "adult13": (_adult,),
+    "natdemo10": (_national, _DEMOGRAPHIC, 1),
+    "nat20": (_national, _SIMPLE, 5, "PUMA"),
+    "xor2": (_hidden, 2, 2),
+    "xor3": (_hidden, 3, 2),
+    "sum3": (_hidden, 3, 4),
+    "tails": (_tailed, 20_000, 300),
+    "few": (_tailed, 1_000, 30),
+    **{f"{columns}x100k": (_leaning, 100_000, columns) for columns in (10, 20, 40, 80)},
+    "15x1m": (_leaning, 1_000_000, 15),
+    "200x20k": (_leaning, 20_000, 200),
 }

@@ -84,6 +84,3 @@ def header_on_real_tables() -> str | None:
     if rates["records_taken_for_headers"] or rates["headers_asked_about"] > MOST_ASKED:
         return f"of headers at most {MOST_ASKED} may be asked about, and no record may be taken for one"
     return None
-
-
-FIGURES = (header_on_real_tables,)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 from playwright.sync_api import Browser, CDPSession, Page
 
-from tests.benchmarks.overhead import installed_server, seconds_of_command
+from tests.benchmarks.overhead import installed_server
 from tests.benchmarks.running import print_line
 from tests.chromium import launched
 from tests.operations.installation import Installation
@@ -103,7 +103,7 @@ def page_of_run(installed: Installation, folder: Path, records: int, protection:
     settings.write_text(json.dumps(configuration(protection, table, folder / "out")), encoding="utf-8")
     # Each run has a table of its own, and so a ledger.
     installed.environment["MARGINALIA_LEDGER"] = str(folder / "ledger")
-    seconds_of_command(installed, "run", settings)
+    installed.command("run", settings)
     return folder / "out" / "release" / protection / "1-1" / "page_data_showcase.html"
 
 
@@ -168,7 +168,7 @@ def _megabytes(browser: Browser) -> int:
 
 def page_in_browser() -> str:
     """Open, first paint, click to redraw, size of the file and memory, of three sizes and two protections."""
-    wrong, lines = [], []
+    wrong = []
     with installed_server() as installed, tempfile.TemporaryDirectory() as name:
         for protection in PROTECTIONS:
             for records, bars in SIZES.items():
@@ -177,22 +177,8 @@ def page_in_browser() -> str:
                 run_s = round(time.perf_counter() - started, 1)
                 with launched() as browser:
                     figures = {"protection": protection, "records": records} | measured(browser, path)
-                lines.append(figures)
                 print_line("page_in_browser", **figures, run_s=run_s)
                 for key, bar in zip(("open_s", "click_ms"), bars, strict=True):
                     if bar is not None and float(figures[key]) > bar:
                         wrong.append(f"{protection}, {records} records: {key} {figures[key]} is above {bar}")
-    print(_table(lines))
     return "; ".join(wrong)
-
-
-def _table(lines: list[dict[str, Any]]) -> str:
-    """Figures as people read them."""
-    rows = [list(lines[0]), *([str(value) for value in line.values()] for line in lines)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
-    )
-
-
-FIGURES = (page_in_browser,)

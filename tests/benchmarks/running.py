@@ -24,37 +24,38 @@ _LONG = 60.0
 
 #: Measures and prints its lines; returns what is wrong with them, if anything is.
 Figure = Callable[[], str | None]
+Figures = dict[str, Figure]
 
 
-def chosen(figures: Sequence[Figure], names: Sequence[str], left_out: Collection[str] = ()) -> list[Figure]:
+def chosen(figures: Figures, names: Sequence[str], left_out: Collection[str] = ()) -> Figures:
     """The figures with these names, or all; without those that are left out and were not named.
 
     Raises:
         SystemExit: a name is unknown.
     """
-    known = {figure.__name__: figure for figure in figures}
     for name in names:
-        if name not in known:
-            suggestion = did_you_mean(name, known) or f"the figures are {', '.join(known)}."
+        if name not in figures:
+            suggestion = did_you_mean(name, figures) or f"the figures are {', '.join(figures)}."
             raise SystemExit(f"No figure is called {name}: {suggestion}")
-    return [known[name] for name in known if name in names or (not names and name not in left_out)]
+    wanted = names or figures.keys() - left_out
+    return {name: figure for name, figure in figures.items() if name in wanted}
 
 
-def run(figures: Sequence[Figure]) -> int:
+def run(figures: Figures) -> int:
     """Run all of them, whatever becomes of each; 0 if all succeeded, else 1."""
-    failed = [figure.__name__ for figure in figures if not _succeeds(figure)]
+    failed = [name for name, figure in figures.items() if not _succeeds(name, figure)]
     if failed:
         print(f"{len(failed)} of {len(figures)} figures failed: {', '.join(failed)}.", file=sys.stderr)
     return 1 if failed else 0
 
 
-def _succeeds(figure: Figure) -> bool:
+def _succeeds(name: str, figure: Figure) -> bool:
     try:
         wrong = figure()
     except (Exception, SystemExit) as error:  # a figure that lacks something ends itself alone
         wrong = f"{type(error).__name__}: {error}"
     if wrong:
-        print(json.dumps({"name": figure.__name__, "failed": wrong}), flush=True)
+        print_line(name, failed=wrong)
     return not wrong
 
 
@@ -132,6 +133,15 @@ def timed(run: Callable[[], Result]) -> Result:
     begun = time.process_time()
     result = run()
     return result | {"cpu_s": time.process_time() - begun}
+
+
+def seconds_of_children(run: Callable[[], object]) -> tuple[float, float]:
+    """CPU seconds of the processes that something starts and waits for, and seconds on the clock."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    run()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu, time.perf_counter() - started
 
 
 def process_tree(process: int) -> Iterator[int]:

@@ -1,10 +1,10 @@
 """Fitted synthesis in shards beside one process: table and epsilon in, JSON lines out.
 
-``python -m tests.benchmarks.sharded TABLE EPSILON [--shards 2 4 8] [--seeds 3] [--judge]``. For each seed one
+``python -m tests.benchmarks.sharded TABLE EPSILON [--shards 2 4 8] [--seeds 3]``. For each seed one
 exact draw (of the seeded test engine), then the records that are fitted to it: by one process, and in so many
 shards by one worker. Of each: CPU seconds of the fit, by how much the counts of columns, pairs and longer
-sets are off their targets (total variation), and the scores of `fitted_scores`, or with `--judge` the judge's
-(see `judged`; minutes). Last the means, and how far those of shards are from those of one process, in %.
+sets are off their targets (total variation), and the scores of `fitted_scores`. Last the means, and how far
+those of shards are from those of one process, in %.
 """
 
 import argparse
@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload import draw as drawing
@@ -33,8 +32,7 @@ from tasks.core.synthesis.fitted import domain_to_fit, write_fitted
 from tasks.core.synthesis.records import CELLS, read_synthetic_records
 from tests.benchmarks.fitted import codes_of, parameters_for
 from tests.benchmarks.fitted_scores import marginal_scores
-from tests.benchmarks.fitted_tables import Cells, CellTable, table_named
-from tests.benchmarks.judged import scored
+from tests.benchmarks.fitted_tables import Cells, table_named
 
 Figures = dict[str, float]
 
@@ -67,15 +65,6 @@ def distances(domain: Domain, targets: tuple[Target, ...], shards: list[np.ndarr
     return {length: statistics.mean(own) for length, own in found.items()}
 
 
-def judged(table: CellTable, codes: Cells) -> Figures:
-    """The judge's numbers."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "made.csv"
-        pd.DataFrame(codes, columns=list(table.headers)).to_csv(path, index=False)
-        line = scored(table.name, path)
-    return {key: float(value) for key, value in line.items() if isinstance(value, int | float)}
-
-
 def main() -> int:
     """Parse, run, print; the exit code."""
     parser = argparse.ArgumentParser(prog="tests.benchmarks.sharded", description=__doc__)
@@ -83,7 +72,6 @@ def main() -> int:
     parser.add_argument("epsilon", type=float)
     parser.add_argument("--shards", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
     table = table_named(options.table)
     asked = argparse.Namespace(epsilon=options.epsilon, open=False, target=False, length=None, without=[])
@@ -99,7 +87,7 @@ def main() -> int:
         targets = fit(domain_to_fit(measurement), noisy_tables(measurement), number, seed).targets
         for shards in (1, *options.shards):
             figures, codes = made_in(measurement, seed, shards, targets)
-            figures |= judged(table, codes) if options.judge else marginal_scores(table, codes)
+            figures |= marginal_scores(table, codes)
             runs.setdefault(shards, []).append(figures)
             print(json.dumps({"table": table.name, "seed": seed, "shards": shards} | figures), flush=True)
     means = {

@@ -4,15 +4,14 @@ Real ones from ``$MARGINALIA_DATA``, else ``../shared/data``; where they are abs
 same shape, and the name says so.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pv
 import pyarrow.parquet as pq
 
-from tests.benchmarks.data import FOLDER, Table, generated_codes, shared_file
+from tests.benchmarks.data import Table, generated_codes, made_once, shared_file
 
 _TAXI_LEFT_OUT = ("med", "hack", "lastname")
 _TAXI_NUMBERS = ("trip_time_in_secs", "trip_distance", "fare_amount", "tip_amount", "total_amount")
@@ -69,16 +68,8 @@ def census_like() -> list[Table]:
     return [
         _real("adult.csv", 48_842, None, 14, rows=10_000),
         _real("national2019.csv", 27_253, _NATIONAL, len(_NATIONAL), rows=6_000, null="N"),
-        _census(8_000),
+        _made("census-8000", lambda: census(8_000), "generated census of 8000"),
     ]
-
-
-def _census(records: int) -> Table:
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"census-{records}.parquet"
-    if not path.exists():
-        _write(census(records), path)
-    return Table(f"generated census of {records}", path)
 
 
 def census(records: int, seed: int = 7) -> pa.Table:
@@ -114,11 +105,8 @@ def census(records: int, seed: int = 7) -> pa.Table:
 
 def mixed(records: int, columns: int) -> Table:
     """A generated table of whole numbers, texts and reals in turn; one cell in ten is null."""
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"mixed-{records}x{columns}.parquet"
-    if not path.exists():
-        _write(_generated(records, columns), path)
-    return Table(f"generated {records} x {columns}", path)
+    title = f"generated {records} x {columns}"
+    return _made(f"mixed-{records}x{columns}", lambda: _generated(records, columns), title)
 
 
 def _real(
@@ -134,15 +122,14 @@ def _real(
     source = shared_file(file)
     if not source.is_file():
         return mixed(rows or records, columns)
-    FOLDER.mkdir(exist_ok=True)
-    name = f"{source.stem}_{columns}" + (f"_{rows}" if rows else "")
-    path = FOLDER / f"{name}.parquet"
-    if not path.exists():
+
+    def read() -> pa.Table:
         options = pv.ConvertOptions(null_values=[null], strings_can_be_null=True)
         table = pv.read_csv(source, convert_options=options)
         kept = names or [header for header in table.column_names if header not in without]
-        _write(_microseconds(_spaced(table.select(kept), rows)), path)
-    return Table(name, path)
+        return _microseconds(_spaced(table.select(kept), rows))
+
+    return _made(f"{source.stem}_{columns}" + (f"_{rows}" if rows else ""), read)
 
 
 def _spaced(table: pa.Table, rows: int) -> pa.Table:
@@ -175,20 +162,14 @@ def _generated(records: int, columns: int) -> pa.Table:
     return pa.table(found)
 
 
-def _write(table: pa.Table, path: Path) -> None:
-    part = path.with_suffix(".part")
-    pq.write_table(table, part)
-    part.replace(path)
-
-
 def orders() -> Table:
     """8,000 orders of 3,000 customers, generated: 16 amounts are 200 times what they would be."""
-    return _made("orders", generated_orders())
+    return _made("orders", generated_orders)
 
 
 def tails() -> Table:
     """8,000 generated records of 4,000 people: lognormal, Pareto, spiked, of both signs, times, texts."""
-    return _made("tails", generated_tails())
+    return _made("tails", generated_tails)
 
 
 def national_8() -> Table:
@@ -196,12 +177,8 @@ def national_8() -> Table:
     return _real("national2019.csv", 27_253, _INCOMES, len(_INCOMES), rows=8000, null="N")
 
 
-def _made(name: str, table: pa.Table) -> Table:
-    FOLDER.mkdir(exist_ok=True)
-    path = FOLDER / f"{name}.parquet"
-    if not path.exists():
-        _write(table, path)
-    return Table(name, path)
+def _made(name: str, make: Callable[[], pa.Table], title: str = "") -> Table:
+    return Table(title or name, made_once(f"{name}.parquet", lambda path: pq.write_table(make(), path)))
 
 
 def generated_orders() -> pa.Table:

@@ -1,11 +1,9 @@
 """SynDiffix on heavy tails beside the published peer: quantiles, means and 1-way distances, column by column.
 
 Generated tables with lognormal, Pareto and spiked columns, with and without ids, and incomes of a census,
-over twenty salts. The peer's tables are the same for the same salt, so those of an earlier run are taken
-again; it takes a minute a table and salt.
+over twenty salts. The peer takes a minute a table and salt.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from statistics import mean, stdev
 
@@ -14,7 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.benchmarks.data import Table
-from tests.benchmarks.syndiffix import ours, output_of, theirs
+from tests.benchmarks.running import print_line
+from tests.benchmarks.syndiffix import synthetic_table
 from tests.benchmarks.syndiffix_tables import national_8, orders, tails
 from tests.benchmarks.variation import numbers, variation
 
@@ -31,9 +30,8 @@ def syndiffix_tails() -> None:
         mine = [_errors("ours", table, salt, strategy) for salt in range(SALTS)]
         them = [_errors("peer", table, salt, strategy) for salt in range(SALTS)]
         for column in mine[0]:
-            line = {"name": "syndiffix_tails", "data": table.name, "strategy": strategy, "column": column}
-            line |= beside([each[column] for each in mine], [each[column] for each in them])
-            print(json.dumps(line), flush=True)
+            line = beside([each[column] for each in mine], [each[column] for each in them])
+            print_line("syndiffix_tails", data=table.name, strategy=strategy, column=column, **line)
 
 
 def _cases() -> list[tuple[Table, str]]:
@@ -47,12 +45,7 @@ def _cases() -> list[tuple[Table, str]]:
 
 
 def _errors(side: str, table: Table, salt: int, strategy: str) -> dict[str, Errors]:
-    output = output_of(side, table, salt, strategy)
-    if side == "ours":
-        ours(table, salt, strategy)
-    elif not output.exists():
-        theirs(table, salt, strategy)
-    return column_errors(pq.read_table(table.path), pq.read_table(output))
+    return column_errors(pq.read_table(table.path), synthetic_table(side, table, salt, strategy))
 
 
 def column_errors(original: pa.Table, synthetic: pa.Table) -> dict[str, Errors]:
@@ -97,6 +90,3 @@ def beside(mine: Sequence[Mapping[str, float]], them: Sequence[Mapping[str, floa
         judged = {} if key == "sd" else {"as_good": mean(a) <= most}
         line[key] = {"ours": round(mean(a), 4), "peer": round(mean(b), 4)} | judged
     return line
-
-
-FIGURES = (syndiffix_tails,)
