@@ -1,11 +1,8 @@
 """What a release may spend, and on what: everything that is fixed before the data is read.
 
-In: `DpParameters` and public facts of the schema. Out: a `Plan` with the nominal charge and every noise
-multiplier (D2, R8, R9, R12, R16; S3.2), or one ParameterError with every problem.
-
-From a claim (epsilon, delta) to a budget there are two ways: Gaussian DP, and zCDP as SDS documents it.
-Floats, fractions or mpf go in; floats rounded in the safe direction come out, each checked against the exact
-formula at 240 bits (D3, D4).
+From a claim (epsilon, delta) to a budget there are two ways: Gaussian DP, and zCDP as SDS documents it (D2,
+R8, R9, R12, R16; S3.2). Floats are rounded in the safe direction, each checked against the exact formula at
+240 bits (D3, D4).
 """
 
 from collections.abc import Callable, Sequence
@@ -180,7 +177,6 @@ class Plan:
     """The budget of one release and how it is split; a function of public things alone.
 
     Attributes:
-        accountant: ``gdp`` or ``zcdp``.
         mu_squared: the nominal charge to the ledger, rounded up.
         threshold_delta: delta_t, the nominal charge to the ledger.
         applied_threshold_delta: the delta_t that the threshold of length 1 is computed from: the same,

@@ -1,8 +1,7 @@
 """Which combinations are candidates at a length: those whose shorter sub-combinations all survived.
 
-In: the survivors of the lengths before, all of them already released. Out: for combinations whose cube
-is small enough to visit, a flat array of cells with the candidates flagged; the others are for
-`sparse`. Nothing here sees a record, so what it gives is public (C8).
+Nothing here sees a record, so what it gives is public (C8). Combinations whose cube is too large to visit are
+for `sparse`.
 """
 
 from dataclasses import dataclass
@@ -144,7 +143,7 @@ class Cubes:
 
     @classmethod
     def of(cls, combinations: list[ColumnNumbers], ids: Integers, sizes: Integers) -> "Cubes":
-        """The cubes of those of the combinations with these ids; ``sizes`` is by column."""
+        """The cubes of the combinations with these ids; ``sizes`` is by column."""
         length = len(combinations[0]) if combinations else 1
         columns = np.array([combinations[place] for place in ids], np.int64).reshape(len(ids), length)
         offsets = np.concatenate([[0], np.cumsum(np.prod(sizes[columns], axis=1))]).astype(np.int64)

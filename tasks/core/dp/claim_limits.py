@@ -1,8 +1,7 @@
-"""How large a claim may be: epsilon, delta and the unit go in, refusals and cautions come out.
+"""How large a claim may be.
 
 A claim that promises nothing is refused; one that promises little is made, and everybody is told: whoever
-checks it, whoever runs it, and whoever reads the release. The limits also bound what inexact sampling adds
-to delta (`sampling_delta`; R20).
+checks it, whoever runs it, and whoever reads the release.
 """
 
 from collections.abc import Sequence
@@ -35,7 +34,6 @@ class Claim:
     """What a release, or all of them together, is said to promise.
 
     Attributes:
-        epsilon, delta: the guarantee.
         unit: ``subject`` or ``row``.
         least_records: how many records the data contract promises; None: nobody promised any.
     """

@@ -1,8 +1,5 @@
 """How many tuples of one record are counted, and which: contribution bounding.
 
-In: how many candidates each record holds, and its tag. Out: Delta_k, drawn where it looks at the data,
-and the coins by which records over it drop the rest.
-
 Coins are keyed by the tag alone (R13): a tag is a keyed function of its own record (identical
 records are told apart by an occurrence number), so what a record keeps does not change when others come
 and go, and two neighbouring tables differ in one record's tuples whatever the key is. The guarantee
@@ -66,7 +63,6 @@ def scores(sizes_histogram: Sequence[int], q: Fraction, candidates: Sequence[int
 
     Args:
         sizes_histogram: entry s is the number of records with size s, s = 0, 1, ...
-        q: the quantile aimed at, 0..1.
         candidates: public, each at least 0.
     """
     below = list(accumulate(map(int, sizes_histogram))) or [0]
@@ -128,8 +124,8 @@ def draw_percentile(
     """Draw the percentile: epsilon-DP for adding or removing one record; exact to better than 2^-160.
 
     Args:
-        sizes_histogram: entry s is the number of records with size s, s = 0, 1, ... (int64 works too).
-        q: the quantile aimed at, 0..1; ``Fraction(percentage, 100)``.
+        sizes_histogram: as of `scores`.
+        q: the quantile aimed at, 0..1.
         epsilon: eps_Q > 0.
         candidates: public, ascending, each at least 1: the answer is one of them.
         stream: one word is taken, or five and more at a tie.

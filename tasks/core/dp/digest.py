@@ -26,8 +26,6 @@ def configuration_digest(
     A whole number and the same number written as a fraction (1 and 1.0) are one.
 
     Args:
-        schema: the public schema: of the table's header, the configuration and the contract.
-        parameters: the release's parameters, the noise engine included.
         reading: what else the configuration says of the reading, JSON values; None and empty are the same.
     """
     named = {"schema": schema, "parameters": parameters, "reading": dict(reading or {})}

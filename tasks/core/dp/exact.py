@@ -1,6 +1,6 @@
-"""Exact counts, for the draw by lengths to put noise on: coded records go in, sums over all of them come out.
+"""Exact counts, for the draw by lengths to put noise on.
 
-The draw asks at each length how many records hold each candidate. Where a record counts for a part of its
+It asks at each length how many records hold each candidate. Where a record counts for a part of its
 candidates alone, it first asks how many records hold how many of them, and then who keeps which. A record
 answers by itself: by its codes, by its tag, and by the numbers that the question brings. So a table may be
 whole or lie in partitions: the sums are the same whole numbers.
@@ -49,9 +49,6 @@ class LengthCounts:
     A part in this process is re-encoded once for all lengths that look at it alike. Parts elsewhere are read
     again for each question, how often depends on public facts alone: once a portion; or twice, where
     contributions are bounded: a record's coins go through all it holds.
-
-    Attributes:
-        facts: of the whole table.
     """
 
     def __init__(self, table: RecordTable) -> None:

@@ -1,4 +1,4 @@
-"""The guarantee for several rows at once: a release's constants go in, (epsilon, delta) for m rows comes out.
+"""The guarantee for several rows at once.
 
 Without a subject id the unit is one row, and a person with m rows is protected less. Adding m rows moves a
 level by at most m sqrt(Delta_k), so the Gaussian part is m mu-GDP. Their values that nobody else holds

@@ -13,8 +13,7 @@ Of combinations whose cube is too large to visit (R15), ascending lists go in: o
 (k-2)-tuple the codes that extend it to a surviving (k-1)-tuple. A prefix, itself a survivor, is extended to a
 candidate by what its lists have in common (from `drop_at` on).
 
-Each has a slow obvious oracle in ``tests/oracles/measuring.py``. Compiled on first use and kept on disk;
-signatures are few because callers bring codes to one unsigned type and everything else to int64.
+Signatures are few because callers bring codes to one unsigned type and everything else to int64.
 """
 
 import numpy as np

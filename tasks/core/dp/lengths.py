@@ -1,13 +1,8 @@
 """The lengths of one draw, one after the other.
 
-In: a table to be asked, parameters, a plan of the budget. Out: what each length releases, as
-`measurement.Level`. Only what earlier lengths released, and public facts, decide what is asked of the records
-next (C8).
-
-Length 1: every declared value with noise and no threshold, every open one with both. It is one query with one
-scale (R11). Records are then re-encoded to the values that survived, so that all else is absent from here on.
-
-Lengths 2 and beyond: candidates from what survived, their counts, their noise.
+Only what earlier lengths released, and public facts, decide what is asked of the records next (C8). Length 1
+is one query with one scale (R11). Records are then re-encoded to the values that survived, so that all else
+is absent from here on.
 """
 
 from collections.abc import Callable
@@ -33,12 +28,7 @@ from tasks.core.records.columns import Schema
 
 @dataclass(frozen=True)
 class NoisyValues:
-    """What length 1 releases.
-
-    Attributes:
-        codes: for each column the old codes that survived, ascending.
-        counts: for each column their noisy counts.
-    """
+    """What length 1 releases: of each column the old codes that survived, ascending, and their noisy counts."""
 
     codes: list[Integers]
     counts: list[Integers]
@@ -101,16 +91,7 @@ MOST_SPURIOUS = 2e7
 
 @dataclass(frozen=True)
 class Draw:
-    """One draw: what it is of, and how.
-
-    Attributes:
-        records: a table of the public schema, to be asked; with tags where anything is sampled or dropped.
-        parameters: what is asked for.
-        stream: where the noise comes from.
-        before_first_word: called once, immediately before the first word is taken from the stream.
-        progress: told the step and how much of it is done.
-        size_rule: when a cube is visited cell by cell.
-    """
+    """One draw: what it is of, and how; see `release.draw_lengths`."""
 
     records: LengthCounts
     parameters: DpParameters
@@ -246,7 +227,8 @@ class Lengths:
     ) -> None:
         spurious = None
         if bounds.candidates is not None:  # a declared value is published from a count of 1 on
-            spurious = thresholds.expected_spurious(scale, threshold or 1, bounds.candidates)
+            least = threshold or 1
+            spurious = thresholds.expected_spurious(scale, least, bounds.candidates) if scale else 0.0
         self.levels.append(
             Level(
                 sigma=float(self._plan.sigmas[bounds.length - 1]),
@@ -264,18 +246,6 @@ class Lengths:
 
     def _add_nothing(self, length: int) -> None:
         """A length without a candidate: nothing is drawn for it; its charge stands (R9)."""
-        none = np.zeros(0, np.uint32)
-        self.levels.append(
-            Level(
-                sigma=float(self._plan.sigmas[length - 1]),
-                sensitivity=0,
-                scale=0.0,
-                threshold=None,
-                candidates=0,
-                expected_spurious=0.0,
-                combinations=none,
-                codes=np.zeros((0, length), np.uint32),
-                counts=np.zeros(0, np.int64),
-                survives=np.zeros(0, bool),
-            )
-        )
+        nothing = np.zeros(0, np.uint32), np.zeros((0, length), np.uint32)
+        kept = Kept(*nothing, np.zeros(0, np.int64), np.zeros(0, bool))
+        self._add(Bounds(self._schema.width, length, 0), 0, Fraction(0), None, kept)

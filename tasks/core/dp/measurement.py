@@ -86,8 +86,6 @@ class Measurement:
     """One draw.
 
     Attributes:
-        schema: the public schema.
-        parameters: what was asked for.
         private: False for a draw of the seeded test engine, which must never be released.
         mu_squared: the nominal charge (R9).
         threshold_delta: delta_t, the nominal charge to delta.

@@ -59,15 +59,9 @@ def draw_lengths(
     Args:
         table: of the public schema, tags included where ``parameters`` samples or drops; in one part or
             several, the same is drawn.
-        parameters: public constants.
-        stream: `WordStream`, or `SeededStream` in tests.
         before_first_word: called exactly once, immediately before the first word of noise is taken; what
             it raises stops the draw with nothing drawn.
         progress: told the step and the share of it that is done; for the operator alone.
-
-    Returns:
-        The measurement; its number of records is the noisy count of all records, also where a sample
-        was taken of them.
 
     Raises:
         ParameterError: parameters or scales that can't be used, by public facts alone and before

@@ -1,7 +1,6 @@
 """One combination whose cube is too large to visit: the same law without touching its empty cells.
 
-In: the survivors of the length before and the coded records. Out: what a dense measurement would have
-given. The candidates that some record holds (the set A) are counted by sorted keys and get their noise
+The candidates that some record holds (the set A) are counted by sorted keys and get their noise
 one by one. Of the others only those that pass the threshold exist here: how many do is Binomial(|V - A|,
 Pr[noise >= threshold]), which of them is a uniform subset, and their noise is the conditional tail
 (R15; Cormode et al., "Differentially private summaries for sparse data", 2012). Nothing about the
@@ -29,9 +28,7 @@ class SparseTable:
     """One combination's candidates, known by their number, and those of them that records hold.
 
     Attributes:
-        combination: its columns.
         slots: int64 (T, k), its choices of slots.
-        lattice: survivors of the lengths before.
         keys: int64, ascending: candidates that a record holds (`Lattice` says what a key is).
         counts: int64, how many records hold each.
     """

@@ -57,7 +57,6 @@ class AskedValues:
     """What the draw asks at length 1.
 
     Attributes:
-        look: the sample.
         bounded: whether a record counts for some of its values alone.
         slot_columns: see `CodedRecords`.
         sizes: for each column how many values its dictionary has; sensitive, as is all that counts values.
@@ -200,8 +199,7 @@ class DenseCounts:
     """The cells of one length's cubes and what is needed to count into them.
 
     Attributes:
-        cubes: the combinations.
-        slots: int64 (T, k), their choices of slots.
+        slots: int64 (T, k), the combinations' choices of slots.
         offsets: int64 (T,), where the cube of each choice begins.
         sizes: int64 (slots,), one more than the number of values of the slot's column.
         cells: counted into in place.
@@ -267,10 +265,7 @@ class AskedTuples:
     """What the draw asks at a length of 2 or more: of public facts, and of what shorter lengths released.
 
     Attributes:
-        look: the values that survived length 1.
         bounded: whether a record counts for some of its candidates alone.
-        schema: public.
-        length: k.
         lattice: what survived at shorter lengths.
         rule: when a cube is visited cell by cell.
     """

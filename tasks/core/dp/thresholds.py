@@ -1,8 +1,6 @@
 """Noise scales, the least noisy counts that are released, and what they mean for a reader.
 
-In: public parameters and earlier released numbers. Out: scales on the 1/64 grid, integer thresholds,
-survival probabilities, error bars (R10, R11, R15; S3.5). Everything is rounded
-towards more privacy.
+Scales lie on the 1/64 grid; everything is rounded towards more privacy (R10, R11, R15; S3.5).
 """
 
 from fractions import Fraction

@@ -31,11 +31,7 @@ _LEAST_EXPECTED = 0.01
 
 @dataclass(frozen=True)
 class Fit:
-    """What was fitted.
-
-    Attributes:
-        records: int32 (n, slots): in each slot a cell of its column; see `Domain`.
-    """
+    """What was fitted; records: int32 (n, slots), in each slot a cell of its column (see `Domain`)."""
 
     records: Ids
     targets: tuple[Target, ...]
@@ -43,11 +39,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class ShardedFit:
-    """What was fitted in shards.
-
-    Attributes:
-        parts: of each shard its records; see `read_shard_cells`.
-    """
+    """What was fitted in shards; parts: of each shard its records (see `read_shard_cells`)."""
 
     parts: tuple[StoredPart, ...]
     targets: tuple[Target, ...]

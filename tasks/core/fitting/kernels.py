@@ -19,9 +19,8 @@ of which holds an item or is empty. An empty slot is in the cell `NOWHERE`, so f
 points to begin behind the gradient and are left out. A record whose slots are all empty is in the column's
 `absent` cell, once: by the slot that was looked at last.
 
-Runs are added eight numbers at a time, as the compiler's own vectors: numba leaves it to LLVM to find what
-can be done for many numbers at once, and in loops of 8 it finds nothing. The additions and their order are
-those of plain code, so the sums are the same on any machine.
+Runs are added eight numbers at a time, as the compiler's own vectors, which LLVM does not find by itself in
+loops of 8. The additions and their order are those of plain code, so sums are the same on any machine.
 """
 
 from typing import Any, NamedTuple

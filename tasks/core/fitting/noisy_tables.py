@@ -24,7 +24,7 @@ class ImpossibleCells:
 
     Attributes:
         columns: ascending, each once.
-        mask: bool, one axis a column: which cells.
+        mask: one axis a column.
     """
 
     columns: tuple[int, ...]

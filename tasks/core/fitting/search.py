@@ -1,6 +1,6 @@
 """The search for records whose counts come close to the targets, by annealed Gibbs moves.
 
-In: targets and records to begin with. Out: the records, moved. What is drawn follows from the seed alone,
+What is drawn follows from the seed alone,
 whatever the number of threads.
 """
 
@@ -32,11 +32,7 @@ _MOST_SHARDS = 8
 
 
 class Search:
-    """Records on their way to the targets.
-
-    Attributes:
-        records: int32 (n, slots): in each slot a cell of its column; see `Domain.slots`.
-    """
+    """Records on their way to the targets; records: int32 (n, slots), in each slot a cell (see `Domain`)."""
 
     def __init__(self, domain: Domain, targets: Sequence[Target], records: Ids, variance: float) -> None:
         """Args: variance: of typical noise, in squared records; temperatures are divided by it."""
@@ -94,11 +90,7 @@ class Search:
 
 
 class HeldRecords:
-    """All records in this process on their way to targets, as `ShardedSearch` has them in shards.
-
-    Attributes:
-        records: see `Search`.
-    """
+    """All records in this process on their way to targets, as `ShardedSearch` has them in shards."""
 
     def __init__(
         self, domain: Domain, margins: Sequence[Floats], number: int, seed: int, variance: float, threads: int

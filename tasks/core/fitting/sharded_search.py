@@ -1,4 +1,4 @@
-"""A search whose records lie in shards: targets in, parts of records out; nobody holds all records at once.
+"""A search whose records lie in shards: nobody holds all records at once.
 
 First every shard goes to its own part of the targets, blind to the others. Each rounds for itself what is not
 whole: of a count of 3 no shard of 8 sees a record. So the counts of all shards are added up, and shards take

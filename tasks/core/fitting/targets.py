@@ -1,11 +1,8 @@
 """Targets: what the counts of records should come to, from noisy tables alone.
 
-In: noisy tables of single columns and pairs. Out: for each column its estimated counts, made possible (none
-below 0, all together a given number); for each measured pair a target that lies between what was measured
-and what is expected without the pair's own noise: independence, or what a chain over a third column
-implies.
-
-Longer tables get their targets from records that were fitted to the pairs first; see `fit`.
+Of each column they are its estimated counts, made possible; of each measured pair something between what was
+measured and what is expected without the pair's own noise: independence, or what a chain over a third column
+implies. Longer tables get theirs from records that were fitted to the pairs first; see `fit`.
 
 Shrinkage (empirical Bayes): the deviation of a cell is taken to be 0, or normal around 0 with a variance that
 grows with what the cell is expected to hold. How often which, the table's own noisy cells say (EM). A table
@@ -62,7 +59,6 @@ def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterio
     [40.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
     Args:
-        deviations: noisy, of any shape.
         expected: what the cells are expected to hold, > 0, same shape.
         variance: of the deviations' noise, > 0.
     """
@@ -161,9 +157,6 @@ def shrunk_by_levels(
     """The posterior mean of the deviations, in cells and in levels of any of the axes, weighed by evidence.
 
     Args:
-        deviations: noisy.
-        expected: what the cells are expected to hold, > 0, same shape.
-        variance: of the deviations' noise, > 0.
         levels: of each axis `levels_of` its margin, or None to leave the axis as it is.
     """
     choices = itertools.product(*((None,) if basis is None else (None, basis) for basis in levels))

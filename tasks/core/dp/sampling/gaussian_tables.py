@@ -1,7 +1,5 @@
 """Tables of the rounded Gaussian and of its upper tail: built in fixed point, kept on disk and in memory.
 
-In: a scale. Out: the uint64 words that `exact_tables.ExactTable` draws from.
-
 The mass of the cell around z is the integral of the density over a width h = 1/s, and its Taylor
 series around x = z/s needs only Hermite polynomials of even degree: h phi(x) sum_m a_2m / (2m + 1), where
 a_j = He_j(x) (h/2)^j / j! and so a_(j+2) = ((x^2 - 2j - 1) (h/2)^2 a_j - (h/2)^4 a_(j-2)) / (j+1)(j+2).
@@ -104,7 +102,6 @@ class ExactTable:
     """A law as a table of floor(2^bits F(z)), z = first, first + 1, ..., for many draws.
 
     Attributes:
-        law: what is drawn, and what decides ties.
         first: the integer of the first entry.
         words: uint64 (n,), not decreasing, from 0 to 2^bits - 1.
         bits: length of a word; 64, or less for tests of the ties.

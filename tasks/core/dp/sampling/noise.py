@@ -1,8 +1,6 @@
 """Exact noise: rounded Gaussian and its upper tail, rounded Laplace, binomial, uniform subset.
 
-In: public parameters and a stream of words. Out: integers. No float is ever added to a count (D10,
-R15, R18, R19). The binomial law is known to any precision, as its probabilities are summed
-outwards from the mode.
+No float is ever added to a count (D10, R15, R18, R19).
 """
 
 from fractions import Fraction

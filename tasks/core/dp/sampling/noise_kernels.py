@@ -17,14 +17,13 @@ def look_up_noise(words: Words, table: Words, guide: Ids, shift: np.uint64, firs
         bucket     4    5    6    7        three of all, one of bucket 6 is searched between 3 and 6
 
     Args:
-        words: uint64 (n,), below 2^bits.
-        table: uint64, ascending.
+        words: below 2^bits.
+        table: ascending.
         guide: int32 (2^g + 1,); entry k is the number of table words below the first word of bucket
             k, complemented (~) where a table word lies inside the bucket: where none does, this one
             load is the answer.
         shift: word length less g.
         first: the integer of the table's first entry.
-        out: int64 (n,), overwritten.
     """
     ties = 0
     for i in range(words.size):

@@ -30,8 +30,6 @@ class ColumnCells:
 
     Attributes:
         values: what codes 0, 1, ... stand for; declared, or released at length 1 in code-point order.
-        has_other: whether a cell stands for all other values.
-        has_absent: whether a cell stands for no value.
         cap: the most items of one record; 1 is an ordinary column.
     """
 

@@ -89,8 +89,7 @@ class Choice:
     """One choice among candidates, before it is made.
 
     Attributes:
-        candidates: sets of columns, in order.
-        sensitivities: Delta_T of each.
+        sensitivities: Delta_T of each candidate.
         score_charge: what all scores together may cost of mu^2.
         chosen_charge: what all chosen sets together may cost.
         most: k, the most that are chosen.

@@ -1,6 +1,6 @@
 """The draw of a fitted release, in stages: the count, every column, the workload's tables, longer sets.
 
-In: coded records and public parameters. Out: a measurement. What a stage asks of the records is a function of
+What a stage asks of the records is a function of
 public constants and of whole numbers that earlier stages drew (Theorem W); nothing read off the data stops
 it (R2).
 
@@ -70,7 +70,6 @@ class FirstValues:
         threshold: tau, the least noisy count of a released value of an open column; None if all are declared.
         most: the most values of an open column that keep a cell of their own.
         filled: the columns that have no cell for `absent`.
-        stream: where the noise comes from.
     """
 
     scale: Fraction
@@ -86,7 +85,6 @@ class FirstValues:
 
         Args:
             place: the column's in the schema.
-            column: its public description.
             texts: the values that were counted: the declared ones, or all that some record holds.
             exact: how many records hold each of them, and then how many hold none.
         """

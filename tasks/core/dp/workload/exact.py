@@ -1,4 +1,4 @@
-"""Exact counts, for a draw to put noise on: coded records go in, sums over all of them come out.
+"""Exact counts, for a draw to put noise on.
 
 A draw asks two things of the records: how many hold each value, and how many are in each cell of a table.
 Either is a sum of what single records answer. So a table may be whole or lie in partitions, in one process
@@ -47,8 +47,7 @@ class Look:
 class ExactCounts:
     """A table of the public schema, to be asked wherever its parts are.
 
-    A part in this process is coded by cell once for all tables; parts elsewhere are each asked where they
-    are.
+    A part in this process is coded by cell once for all tables.
 
     Attributes:
         facts: of the whole table, columns that others decide included.

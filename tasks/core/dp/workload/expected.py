@@ -1,4 +1,4 @@
-"""What a draw is expected to tell, before it is made: parameters and public sizes in, errors of counts out.
+"""What a draw is expected to tell, before it is made.
 
 Nobody's record is looked at: margins are taken to be even, and the number of records is a guess that somebody
 gives. What comes out is the noise alone; what a model adds to it can't be known beforehand.

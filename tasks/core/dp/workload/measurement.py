@@ -31,13 +31,7 @@ COUNTS = "counts.parquet"
 
 @dataclass(frozen=True)
 class NoisyScores:
-    """The scores of all candidates of one choice, as drawn.
-
-    Attributes:
-        candidates: sets of columns, in order.
-        scale: s_Q, standard deviation of the noise of each, in records.
-        scores: signed.
-    """
+    """The scores of all candidates of one choice, as drawn; scale: s_Q, standard deviation of their noise."""
 
     candidates: tuple[ColumnNumbers, ...]
     scale: float
@@ -49,8 +43,7 @@ class ExpectedTable:
     """What the score of a chosen set was measured against; made of released numbers alone (W16, W18).
 
     Attributes:
-        columns: of the set.
-        expected16: M16, int64, one axis a column, in sixteenths of records.
+        expected16: M16, one axis a column, in sixteenths of records.
         allowed16: c16, likewise.
     """
 
@@ -66,14 +59,10 @@ class WorkloadMeasurement:
     Attributes:
         schema: the public schema. Columns that others decide are its last ones, and were not measured: all
             else here is of `Schema.measured`.
-        parameters: what was asked for.
-        private: False for a draw of the seeded test engine, which must never be released.
-        mu_squared: the nominal charge.
-        threshold_delta: delta_t, the nominal charge to delta.
+        private, mu_squared, threshold_delta: as of `Measurement`.
         threshold: the least noisy count of a released value of an open column; None if all are declared.
         number_of_records: the noisy count as drawn, signed.
         count_scale: standard deviation of its noise.
-        cells: of each column.
         values: length 1 as drawn, a table a column: its values, then `absent`; no count of `other` (W11).
         tables: everything measured after length 1; a set that was measured twice stands in it twice (W17).
         scores: of candidates for longer sets; None where there were none.

@@ -1,8 +1,6 @@
 """What a fitted release is asked to be: public constants, fixed before the data is read (W20).
 
-Also what its claim leaves to noise and to the threshold (Theorem W), and how the budget is shared out, in
-exact numbers (W19): mu^2, shares and sensitivities in, noise scales on the grid of 1/64 out, of which it is
-proved in fractions that they cost no more than mu^2.
+Also how the budget is shared out, in exact numbers (Theorem W, W19).
 """
 
 import json
@@ -77,7 +75,6 @@ def effective_sizes(
     Args:
         margins: of each column its estimated counts (released).
         tables: columns of each table; of a column with itself, a pair of items is one cell.
-        scale: standard deviation of noise, in records.
         total: N > 0, the estimated number of records.
     """
     sizes = []

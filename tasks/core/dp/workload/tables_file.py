@@ -1,4 +1,4 @@
-"""Every noisy count of a fitted release as a file that anybody can read: a measurement in, Parquet out.
+"""Every noisy count of a fitted release as a Parquet file that anybody can read.
 
     columns    list of text     the columns that were counted together, in the order of the file
     cells      list of text     for each: value, other or absent
