@@ -28,7 +28,7 @@ from tasks.core.records.columns import Schema
 
 @dataclass(frozen=True)
 class NoisyValues:
-    """What length 1 releases: of each column the old codes that survived, ascending, and their noisy counts."""
+    """What length 1 releases: of each column the codes that survived, ascending, and their noisy counts."""
 
     codes: list[Integers]
     counts: list[Integers]

@@ -6,7 +6,7 @@ whatever the number of threads.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -174,22 +174,20 @@ def lay_out(domain: Domain, targets: Sequence[Target]) -> Tables:
     """The flat form of the targets' tables; the gradient is still to be filled."""
     number = len(domain.sizes)
     slots = [domain.slots_of(column) for column in range(number)]
-    uses: list[list[_Use]] = [[] for _ in range(sum(slots))]
+    # Of each slot the tables that it sees: where a run begins, the table's weight, the strides of all slots.
+    uses: list[list[tuple[int, float, dict[int, int]]]] = [[] for _ in range(sum(slots))]
     end = 0
     for target in targets:
         copies = _copies(target, end)
         for chosen in _chosen_slots(domain, target.columns):
             for slot, (base, strides) in zip(chosen, copies, strict=True):
-                uses[slot].append(_Use(slot, base, target.weight, dict(zip(chosen, strides, strict=True))))
+                uses[slot].append((base, target.weight, dict(zip(chosen, strides, strict=True))))
         end += target.counts.size * _number_of_copies(target)
-    flat = [use for of_slot in uses for use in of_slot]
+    flat = [(slot, *use) for slot, of_slot in enumerate(uses) for use in of_slot]
     shifts: list[list[tuple[int, int]]] = [[] for _ in uses]
-    for place, use in enumerate(flat):
-        for (
-            slot,
-            stride,
-        ) in use.strides.items():  # another slot that changes moves where this use's run begins
-            if slot != use.slot:
+    for place, (own, _, _, strides_of_slots) in enumerate(flat):
+        for slot, stride in strides_of_slots.items():
+            if slot != own:  # another slot that changes moves where this use's run begins
                 shifts[slot].append((place, stride))
     listed = np.array([shift for of_slot in shifts for shift in of_slot], np.int64).reshape(-1, 2)
     return Tables(
@@ -198,28 +196,14 @@ def lay_out(domain: Domain, targets: Sequence[Target]) -> Tables:
         first_slot=np.cumsum([0, *slots]),
         slot_column=np.repeat(np.arange(number), slots),
         first_use=np.cumsum([0, *map(len, uses)]),
-        bases=np.array([use.base for use in flat], np.int64),
-        weights=np.array([use.weight for use in flat], np.float32),
-        use_slot=np.array([use.slot for use in flat], np.int64),
+        bases=np.array([base for _, base, _, _ in flat], np.int64),
+        weights=np.array([weight for _, _, weight, _ in flat], np.float32),
+        use_slot=np.array([slot for slot, _, _, _ in flat], np.int64),
         first_shift=np.cumsum([0, *map(len, shifts)]),
         shifted=np.ascontiguousarray(listed[:, 0]),
         strides=np.ascontiguousarray(listed[:, 1]),
         gradient=np.zeros(end + LANES, np.float32),
     )
-
-
-@dataclass(frozen=True)
-class _Use:
-    """A table as one slot of a record sees it; see `Tables`.
-
-    Attributes:
-        strides: of each slot that the table looks at, this one included.
-    """
-
-    slot: int
-    base: int
-    weight: float
-    strides: dict[int, int]
 
 
 def _chosen_slots(domain: Domain, columns: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -140,9 +140,11 @@ class ShardedSearch:
         """Move some shards to their parts of targets; ``on_top``: of what they hold already."""
         shares = sum(self._shards[place].share for place in places)
         beyond = _BEYOND if on_top and len(places) > 1 else 1.0
-        own = _Pass(
+        wanted = self._shared(targets)
+        moved = partial(
+            _moved,
             number=self._passes,
-            wanted=self._shared(targets),
+            wanted=wanted,
             temperatures=tuple(temperatures),
             factor=beyond / shares,
             on_top=on_top,
@@ -150,13 +152,13 @@ class ShardedSearch:
             threads=self._threads,
         )
         held = [(self._shards[place], self.parts[place]) for place in places]
-        found = self._workers.each("fit records", partial(_moved, own), held)
+        found = self._workers.each("fit records", moved, held)
         for number, (place, part) in enumerate(zip(places, found, strict=True), 1):
             if not on_top:
                 self._forget(self.parts[place])
             self.parts[place] = part
             report(number / len(places))
-        self._forget(own.wanted.counts)
+        self._forget(wanted.counts)
         self._passes += 1
 
     def _shared(self, targets: Sequence[Target]) -> "_Wanted":
@@ -200,39 +202,32 @@ class _Wanted:
             start = end
 
 
-@dataclass(frozen=True)
-class _Pass:
-    """What is done to each of some shards.
-
-    Attributes:
-        factor: by which a shard's share of all records becomes its part of what is wanted.
-        on_top: whether that part comes on top of what the shard holds.
-    """
-
-    number: int
-    wanted: _Wanted
-    temperatures: tuple[float, ...]
-    factor: float
-    on_top: bool
-    store: PartStore
-    threads: int
-
-
-def _moved(own: _Pass, held: tuple[RecordShard, StoredPart | None]) -> StoredPart:
+def _moved(
+    held: tuple[RecordShard, StoredPart | None],
+    *,
+    number: int,
+    wanted: _Wanted,
+    temperatures: tuple[float, ...],
+    factor: float,
+    on_top: bool,
+    store: PartStore,
+    threads: int,
+) -> StoredPart:
+    """A shard's records near ``factor`` times its share of what is wanted; ``on_top`` of what it holds."""
     shard, part = held
-    domain, whole = own.wanted.domain, list(own.wanted.targets())
+    domain, whole = wanted.domain, list(wanted.targets())
     records = _independent(domain, whole, shard) if part is None else read_shard_cells(part)
-    targets = [target.scaled(shard.share * own.factor) for target in whole]
-    if own.on_top:
+    targets = [target.scaled(shard.share * factor) for target in whole]
+    if on_top:
         counted = _tables(domain, [target.columns for target in targets], records)
         targets = [
             replace(target, counts=target.counts + counts)
             for target, counts in zip(targets, counted, strict=True)
         ]
-    search = Search(domain, targets, records, own.wanted.variance)
-    search.run(own.temperatures, shard.seed + own.number, threads=own.threads)
+    search = Search(domain, targets, records, wanted.variance)
+    search.run(temperatures, shard.seed + number, threads=threads)
     narrow = records.astype(code_type(max(domain.sizes, default=0)))
-    return own.store.put(f"{own.number}/{shard.place}", partial(_save, _RECORDS, narrow))
+    return store.put(f"{number}/{shard.place}", partial(_save, _RECORDS, narrow))
 
 
 def _independent(domain: Domain, targets: Iterable[Target], shard: RecordShard) -> Ids:

@@ -24,7 +24,6 @@ import numpy as np
 from tasks.core.arrays import ColumnNumbers, Floats, Integers, StageDone
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
-from tasks.core.dp.measurement import sampled_share
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.tags import tag_bound
@@ -37,12 +36,7 @@ from tasks.core.dp.workload.measurement import (
     NoisyScores,
     WorkloadMeasurement,
 )
-from tasks.core.dp.workload.observations import (
-    Observations,
-    estimated_records,
-    first_margin,
-    noisy_tables,
-)
+from tasks.core.dp.workload.observations import estimated_records, first_margin, noisy_tables
 from tasks.core.dp.workload.parameters import (
     Spending,
     WorkloadParameters,
@@ -137,7 +131,7 @@ class WorkloadDraw:
         self._exact, self._look = exact, Look()
         self._whole = exact.facts.schema
         self._schema = self._whole.measured  # what others decide costs nothing
-        self._parameters = parameters
+        self._asked_for = self._parameters = parameters
         self._stream = stream
         self._progress = progress
         budget = budget_of(parameters, all_declared=self._schema.all_declared)
@@ -155,15 +149,17 @@ class WorkloadDraw:
 
     def run(self) -> WorkloadMeasurement:
         """All stages."""
-        asked = self._parameters
         self._draw_count()
         self._draw_values()
         shares = self._draw_tables()
         self._draw_longer()
         self._draw_again(shares)
+        return self._so_far()
+
+    def _so_far(self) -> WorkloadMeasurement:
         return WorkloadMeasurement(
             schema=self._whole,
-            parameters=asked,
+            parameters=self._asked_for,
             private=self._stream.private,
             mu_squared=fraction_above(self._mu_squared),
             threshold_delta=self._threshold_delta,
@@ -390,11 +386,6 @@ class WorkloadDraw:
         asked = self._asked(shares, left)
         if asked and max(scale for _, _, scale in asked) <= noise.LARGEST_SCALE:
             self._measure("second measurement", asked)
-
-    def _so_far(self) -> Observations:
-        share = sampled_share(self._parameters.record_limit, self._count)
-        scale = float(self._count_scale)
-        return Observations(self._count, scale, self._cells, self._values, self._tables, share)
 
     def _noise(self, scale: Fraction, cells: int) -> Integers:
         return noise.RoundedGaussian(scale).draw(self._stream, cells)

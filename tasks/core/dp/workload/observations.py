@@ -1,30 +1,16 @@
 """What the fit reads of a draw: its noisy counts in, noisy tables of whole columns out."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Iterable
 
 import numpy as np
 
 from tasks.core.arrays import Floats, Integers
-from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable
+from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.fitting.noisy_tables import NoisyTable
 
 
-@dataclass(frozen=True)
-class Observations:
-    """What the fit reads of a draw; see `measurement.WorkloadMeasurement`."""
-
-    number_of_records: int
-    count_scale: float
-    cells: tuple[ColumnCells, ...]
-    values: Sequence[MeasuredTable]
-    tables: Sequence[MeasuredTable]
-    sampled_share: Fraction = Fraction(1)
-
-
-def noisy_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
+def noisy_tables(drawn: WorkloadMeasurement) -> list[NoisyTable]:
     """Everything drawn, in the form that the fit takes: the number of records, each column, the tables.
 
     A set that was measured twice is one table, the inverse-variance mean of both (W17). Of an open column
@@ -40,7 +26,7 @@ def noisy_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
     return [*_count(drawn), *merged_tables([*singles, *(table.as_noisy() for table in drawn.tables)])]
 
 
-def whole_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
+def whole_tables(drawn: WorkloadMeasurement) -> list[NoisyTable]:
     """The number of records, and the tables of which every cell was drawn.
 
     Not among them is an open column alone: nobody counted its `other`, and what is left of the records for
@@ -54,7 +40,7 @@ def whole_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
     return [*_count(drawn), *merged_tables([*singles, *(table.as_noisy() for table in drawn.tables)])]
 
 
-def estimated_records(drawn: Observations | WorkloadMeasurement) -> float:
+def estimated_records(drawn: WorkloadMeasurement) -> float:
     """T, the number of records that the tables were counted of, signed (W6).
 
     The inverse-variance mean of the noisy count and of the totals of all tables in which a record counts
@@ -78,7 +64,7 @@ def first_margin(cells: ColumnCells, counts: Integers, total: float) -> Floats:
     return np.concatenate([noisy[:-1], [left], noisy[-1:]])
 
 
-def _count(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
+def _count(drawn: WorkloadMeasurement) -> list[NoisyTable]:
     """The number of records that were looked at, as the noisy count alone tells it; none where it must not.
 
     Of a sample that is p n-hat, with the sample's own variance n p (1 - p) on top of the noise's.
@@ -90,7 +76,7 @@ def _count(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
     return [NoisyTable((), np.array(share * noisy), variance)]
 
 
-def _totals(drawn: Observations | WorkloadMeasurement) -> list[tuple[float, float]]:
+def _totals(drawn: WorkloadMeasurement) -> list[tuple[float, float]]:
     firsts = [
         table
         for cells, table in zip(drawn.cells, drawn.values, strict=True)

@@ -19,7 +19,7 @@ from tasks.core.dp.workload.choice import Choice, allowances, longer_candidates,
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.limits import check_draw, worst_case_bytes, worst_case_cells, worst_scales
 from tasks.core.dp.workload.measurement import read_workload_measurement
-from tasks.core.dp.workload.observations import Observations, estimated_records, noisy_tables
+from tasks.core.dp.workload.observations import estimated_records, noisy_tables
 from tasks.core.dp.workload.parameters import (
     LongerSets,
     Shares,
@@ -216,6 +216,7 @@ def test_w06_vector_a_the_number_of_records_from_all_totals():
     )
     assert float(precision) ** -0.5 == pytest.approx(17.05, abs=0.005)
     generator, found = np.random.default_rng(6), []
+    nobody = draw(bits(0, 2), parameters(tables=None))
     for _ in range(4_000):
         values = [
             MeasuredTable((c,), 4, 2419 / 64, generator.normal(0, 2419 / 64, size))
@@ -227,8 +228,8 @@ def test_w06_vector_a_the_number_of_records_from_all_totals():
             )
             for pair, scale in zip(pairs, scales, strict=True)
         ]
-        drawn = Observations(generator.normal(0, 42.25), 42.25, cells, values, tables)
-        found.append(estimated_records(drawn))
+        noise = {"number_of_records": generator.normal(0, 42.25), "count_scale": 42.25}
+        found.append(estimated_records(replace(nobody, cells=cells, values=values, tables=tables, **noise)))
     # Chi-square with 4,000 degrees: 4 standard errors, a false alarm in 16,000 seeds.
     assert np.std(found) == pytest.approx(17.05, rel=4 / math.sqrt(2 * 4_000))
 
@@ -295,7 +296,9 @@ def test_w08_every_step_is_total(number, forced):
 def test_w08_tables_all_below_zero_are_fitted():
     cells = (ColumnCells(("a", "b")), ColumnCells((), has_other=True))
     values = [MeasuredTable((c,), 2, 5.0, np.full(size, -90)) for c, size in enumerate((3, 1))]
-    drawn = Observations(-500, 9.0, cells, values, [MeasuredTable((0, 1), 1, 5.0, np.full((3, 2), -70))])
+    tables = (MeasuredTable((0, 1), 1, 5.0, np.full((3, 2), -70)),)
+    nobody = draw(bits(0, 2), parameters(tables=None))
+    drawn = replace(nobody, number_of_records=-500, cells=cells, values=values, tables=tables)
     assert len(fit(domain_of(cells), noisy_tables(drawn), 5, 1).records) == 5
 
 
