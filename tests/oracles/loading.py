@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 
@@ -206,6 +208,19 @@ def _kept(secret, identity, held, column):
 
     chosen = sorted(held, key=drawn)[:cap]
     return [value for value in held if value in chosen]
+
+
+def decode(records: CodedRecords) -> pa.Table:
+    """Coded records as text, the items of a column joined by its delimiter in the order of their codes."""
+    rows = read_back(records).records
+    return pa.table(
+        {
+            column.name: pa.array(
+                [(column.delimiter or "").join(row[i]) or None for row in rows], pa.string()
+            )
+            for i, column in enumerate(records.schema.columns)
+        }
+    )
 
 
 def read_back(records: CodedRecords) -> Loaded:

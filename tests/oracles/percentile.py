@@ -1,4 +1,4 @@
-"""Audit A2 and the peer's percentile scores, in the obvious way."""
+"""Audit A2 in the obvious way: the law of a percentile, and pairs of neighbours."""
 
 import math
 from fractions import Fraction
@@ -22,41 +22,6 @@ def weighed_mechanism(scores, weights, epsilon, sensitivity):
     ]
     total = math.log(math.fsum(math.exp(e) for e in exponents))
     return [e - total for e in exponents]
-
-
-def type_8_quantile(data, p):
-    h = (len(data) + 1 / 3) * p + 1 / 3
-    whole = int(h)
-    if whole <= 0 or p == 0:
-        return data[0]
-    if whole >= len(data) or p == 1:
-        return data[-1]
-    return data[whole - 1] + (h - whole) * (data[whole] - data[whole - 1])
-
-
-def peer_scores(data, percentage):
-    """What the peer scores 0..max(data) by: distances in rank from the percentile's whole block."""
-    if not data:
-        return []
-    data, p, n = sorted(data), percentage / 100, len(data)
-    reference = math.floor(type_8_quantile(data, p))
-    index = max(i for i, value in enumerate(data) if value <= reference)
-    last = {value: i for i, value in enumerate(data)}
-    target, badness, previous = data[index], {}, None
-    for value in range(target):
-        if value in last:
-            previous = index - last[value]
-        else:
-            previous = math.ceil(n * p) if previous is None else max(previous, 1)
-        badness[value] = previous
-    previous = badness[target] = 0
-    for value in range(target + 1, data[-1] + 1):
-        if value == data[-1]:
-            previous = math.ceil(n * (1 - p))
-        else:
-            previous = last[value] - index if value in last else max(previous, 1)
-        badness[value] = previous
-    return [-badness[value] for value in range(data[-1] + 1)]
 
 
 def largest_loss(log_before, log_after):

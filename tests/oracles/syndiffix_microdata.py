@@ -4,8 +4,6 @@ from collections import defaultdict
 from fractions import Fraction
 from math import ceil
 
-FROM_INTERVAL = "the interval itself"
-
 
 def parts_of(lower, upper, marginal, top):
     """The parts of an interval that the marginal's buckets (lower, upper, count) cover, and how probably."""

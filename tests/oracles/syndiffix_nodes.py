@@ -10,9 +10,7 @@ from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tests.oracles.syndiffix_counters import (
     bucket_seed,
-    contributions,
-    distinct_entities,
-    is_any_low_count,
+    is_low,
     noisy_entity_count,
     noisy_row_count,
 )
@@ -97,7 +95,7 @@ class Node:
     def is_low(self, threshold, rows=None):
         rules = self.forest.rules
         hashes = rules.hashes_of(self.holders if rows is None else rows)
-        return is_any_low_count(map(distinct_entities, hashes), threshold, rules.anonymization)
+        return any(is_low(column, threshold, rules.anonymization) for column in hashes)
 
     @property
     def is_low_count(self):
@@ -127,8 +125,8 @@ class Node:
         seed = bucket_seed(self.base_seed, self.bucket_intervals)
         hashes = rules.hashes_of(self.rows)
         if rules.one_row_each:
-            return noisy_entity_count(distinct_entities(hashes[0]), seed, rules.anonymization)
-        return noisy_row_count([contributions(column) for column in hashes], seed, rules.anonymization)
+            return noisy_entity_count(hashes[0], seed, rules.anonymization)
+        return noisy_row_count(hashes, seed, rules.anonymization)
 
     @cached_property
     def row_limit(self):

@@ -8,7 +8,7 @@ from itertools import takewhile
 from random import Random
 
 from tests.oracles.syndiffix_buckets import Harvester
-from tests.oracles.syndiffix_counters import Entities, is_low_count
+from tests.oracles.syndiffix_counters import is_low_count
 from tests.oracles.syndiffix_forest import build_forest
 from tests.oracles.syndiffix_intervals import is_single
 
@@ -65,7 +65,7 @@ def is_low_in_port(hashes, threshold, parameters):
     seed = 0
     for entity in kept:
         seed ^= entity
-    return is_low_count(Entities(len(kept), seed), threshold, parameters)
+    return is_low_count(len(kept), seed, threshold, parameters)
 
 
 def port_id_hash(identifier, hash_of):

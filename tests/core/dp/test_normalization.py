@@ -76,13 +76,6 @@ def test_t8_a_missing_part_returns_with_the_largest_count_that_contains_it():
     assert found["a:x;b:x;c:1"] == 7
 
 
-def test_what_holds_an_attribute_without_a_positive_count_is_removed():
-    singles = SINGLES | {((0,), (1,)): -3}
-    pairs = {((0, 1), (1, 1)): 9, ((1, 2), (1, 1)): 8}
-    found = by_text(normalised_counts(measurement(ABC, (("x",), ("x",), ("1", "2")), singles, pairs)))
-    assert found == {"b:x": 50, "c:1": 60, "c:2": 70, "b:x;c:1": 8}
-
-
 def test_a_negative_number_of_records_is_reported_as_zero():
     assert normalised_counts(measurement(ABC, ((), (), ()), {}, number_of_records=-4)).number_of_records == 0
 

@@ -16,7 +16,6 @@ from tests.oracles.percentile import (
     exponential_mechanism,
     histogram,
     largest_loss,
-    peer_scores,
     random_neighbours,
     score,
     weighed_mechanism,
@@ -49,13 +48,6 @@ def ours(sizes, q, epsilon, largest, step=1):
 
 def of_distant_candidates(sizes, q, epsilon, largest):
     return ours(sizes, q, epsilon, largest, step=3)
-
-
-def from_peers_score(sizes, q, epsilon, largest):
-    """G1: the score moves with the block that holds the percentile."""
-    given = peer_scores([min(size, largest) for size in sizes], int(q * 100)) or [0]
-    given += given[-1:] * (largest + 1 - len(given))
-    return exponential_mechanism(given[1:], epsilon, max(q, 1 - q))
 
 
 def over_the_datas_range(sizes, q, epsilon, largest):
@@ -96,9 +88,7 @@ def test_a2_no_pair_of_neighbours_loses_more_than_epsilon(law, pairs):
     assert 0.99 < widest <= 1 + 1e-12
 
 
-@pytest.mark.parametrize(
-    "wrong", [from_peers_score, over_the_datas_range, of_half_the_sensitivity, weighed_by_the_table]
-)
+@pytest.mark.parametrize("wrong", [over_the_datas_range, of_half_the_sensitivity, weighed_by_the_table])
 def test_a2_a_wrong_percentile_is_caught(wrong):
     worst, _ = audit_a2(wrong, 300)
     assert worst > 1.2
@@ -133,18 +123,6 @@ def test_candidates_reach_every_size_within_two_fifths(most):
     found = size_candidates(most)
     assert found[0] == 1 and found[-1] == most
     assert all(low < high <= 1.4 * low + 1 for low, high in itertools.pairwise(found))
-
-
-FOURS_AND_SIXES = [4] * 990 + [6] * 10
-
-
-def test_t6_one_record_more_moves_the_peers_score_by_eleven():
-    assert peer_scores(FOURS_AND_SIXES, 99)[-3:] == [0, -1, -11]
-    assert peer_scores([*FOURS_AND_SIXES, 6], 99)[-3:] == [-11, -11, 0]
-    assert peer_scores([0, 1, 4, 5, 5, 8, 11, 12, 12, 15], 60) == [
-        *(-5, -4, -4, -4, -3, -1, -1, -1, 0, -1, -1, -1, -3, -3, -3, -4)
-    ]
-    assert peer_scores([3, 3, 1], 99) == [-3, -2, -2, 0]
 
 
 @pytest.mark.parametrize("vector", PERCENTILE[1:3])

@@ -220,20 +220,6 @@ def test_rule_12_a_chosen_sensitivity_follows_the_records(mode):
         assert found.levels[0].sensitivity == held[16000]
 
 
-def test_rule_13_what_is_kept_does_not_depend_on_the_order_of_the_records():
-    records = survey(rows=400, columns=6)
-    order = np.random.default_rng(8).permutation(400)
-    shuffled = dataclasses.replace(
-        records, slots=tuple(codes[order] for codes in records.slots), tags=records.tags[order]
-    )
-    asked = parameters("gdp", "profile", percentile_percentage=50, epsilon=50.0)
-    one, other = release(records, asked, 4), release(shuffled, asked, 4)
-    assert max(level.sensitivity for level in one.levels) < 20
-    for level, again in zip(one.levels, other.levels, strict=True):
-        assert np.array_equal(level.counts, again.counts)
-        assert np.array_equal(level.codes, again.codes)
-
-
 def test_rule_13_dropping_or_sampling_needs_tags():
     records = dataclasses.replace(survey(), tags=None)
     release(records, parameters())
@@ -262,15 +248,6 @@ def test_rule_14_the_noisy_count_is_of_all_records():
     assert abs(found.number_of_records - 5000) < 200
     held = found.levels[0].counts[found.levels[0].combinations == 0].sum()
     assert 300 < held < 700
-
-
-def test_rule_15_the_number_of_candidates_is_the_same_without_visiting_them():
-    records = survey(columns=4, declared=(0, 1, 2, 3), multi=2)
-    asked = parameters(length=2, epsilon=20.0)
-    dense, sparse = release(records, asked), release(records, asked, rule=SizeRule(0, 0, 0))
-    assert dense.values == sparse.values
-    assert dense.levels[1].candidates == sparse.levels[1].candidates
-    assert dense.levels[1].threshold == sparse.levels[1].threshold
 
 
 def test_rule_15_nothing_is_kept_of_what_does_not_survive_where_cells_are_not_visited():

@@ -200,20 +200,3 @@ def test_a1_catches_a_record_limit_at_distance_two(wrong):
     """G8, and R14's N smallest hashes."""
     with pytest.raises(AssertionError):
         audit_record_limit(wrong)
-
-
-def test_rule_13_positional_coins_would_move_many_tuples_of_others():
-    """300 records of 20 values, 3 counted: without its first one, each of the others keeps other values."""
-    rng = np.random.default_rng(0)
-    rows = [tuple(frozenset({int(code)}) for code in rng.integers(1, 3, 20)) for _ in range(300)]
-    schema = measuring.table([f"c{i}" for i in range(20)], []).schema
-    distances = {}
-    for name, changed in (("tags", lambda records: records), ("position", by_position)):
-        fewer, more = (
-            length_1(changed(measuring.coded(schema, some, measuring.all_values([2] * 20))), 3, ValueCounts)
-            for some in (rows[1:], rows)
-        )
-        cells = set(fewer) | set(more)
-        distances[name] = np.sqrt(sum((more.get(cell, 0) - fewer.get(cell, 0)) ** 2 for cell in cells))
-    assert distances["tags"] <= np.sqrt(3)
-    assert distances["position"] > 10

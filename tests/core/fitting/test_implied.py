@@ -42,25 +42,6 @@ def test_the_table_is_that_of_proportional_fitting(sizes, seed):
     assert np.abs(found - slow).sum() <= 0.01 * 400
 
 
-def test_a_parity_that_no_pair_shows_is_not_implied():
-    records = _records((2, 2, 2), 8000, 1)
-    records[:, 2] = records[:, 0] ^ records[:, 1]
-    implied = ImpliedCounts(Domain((2, 2, 2)), records).of((0, 1, 2))
-    assert implied == pytest.approx(1000, rel=0.1)
-
-
-def test_a_third_column_that_links_two_is_implied_without_noise_of_sampling():
-    """a - b - c in a chain: the table implied is n_ab n_bc / n_b where a and c meet by b alone."""
-    generator = np.random.default_rng(2)
-    middle = generator.integers(0, 2, 40_000)
-    ends = [np.where(generator.random(40_000) < 0.8, middle, 1 - middle) for _ in range(2)]
-    records = np.stack([ends[0], middle, ends[1]], axis=1).astype(np.int32)
-    domain = Domain((2, 2, 2))
-    first, second = table_counts(domain, (0, 1), records), table_counts(domain, (1, 2), records)
-    expected = first[:, :, None] * second[None] / first.sum(axis=0)[None, :, None]
-    assert ImpliedCounts(domain, records).of((0, 1, 2)) == pytest.approx(expected, rel=0.05)
-
-
 def test_a_set_with_items_is_counted_as_the_records_have_it():
     domain = Domain((2, 3, 2), caps=(1, 2, 1), absent=(None, None, None))
     records = np.array([[0, 0, 1, 1], [1, 2, 3, 0]], np.int32)

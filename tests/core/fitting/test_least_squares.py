@@ -26,15 +26,6 @@ def test_marginals_are_those_of_least_squares_over_all_cells(sizes, chosen, seed
         assert residuals.marginal(columns) == pytest.approx(expected, abs=1e-8)
 
 
-def test_the_number_of_records_is_the_inverse_variance_mean_of_all_totals():
-    tables = [
-        NoisyTable((), np.array(100.0), 4.0),
-        NoisyTable((0,), np.array([60.0, 50.0]), 1.0),
-    ]
-    expected = (100 / 4 + 110 / 2) / (1 / 4 + 1 / 2)
-    assert Residuals(Domain((2,)), tables).total() == pytest.approx(expected)
-
-
 def test_a_table_of_items_says_nothing_of_the_number_of_records_or_of_other_columns():
     domain = Domain((3, 2), caps=(2, 1), absent=(2, None))
     plain = [NoisyTable((), np.array(10.0), 1.0), NoisyTable((1,), np.array([4.0, 6.0]), 1.0)]

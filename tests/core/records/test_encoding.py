@@ -21,7 +21,7 @@ from tasks.core.records.dropped import REASONS
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading, marginals
-from tests.oracles.decoding import decode
+from tests.oracles.loading import decode
 
 TOTAL = EncodingOptions(total=True, key=b"secret", tags=True)
 STRICT = EncodingOptions(total=False, key=b"secret")

@@ -17,7 +17,7 @@ from tasks.core.errors import InputError
 from tasks.core.tables.header import InputFile
 from tests.oracles.anonymous_loading import load, wide
 from tests.oracles.contracts import contract_of
-from tests.oracles.decoding import decode
+from tests.oracles.loading import decode
 
 CANARY = "Ottoline"
 

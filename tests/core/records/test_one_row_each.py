@@ -22,7 +22,7 @@ from tasks.core.records.kernels import join_values
 from tasks.core.statement.differential_privacy.draws import counting_unit_json, joining_sentence
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading
-from tests.oracles.decoding import decode
+from tests.oracles.loading import decode
 
 KEY = b"secret"
 VISITS = Schema((Column("admitted"), Column("discharged"), Column("ward")), "person")

@@ -9,7 +9,7 @@ from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.oracles import constraints as oracle
-from tests.oracles.decoding import decode
+from tests.oracles.loading import decode
 
 HEADER = "person,town,area,work,home,tongue"
 COLUMNS = {column.name: column for column in oracle.COLUMNS}

@@ -15,7 +15,7 @@ from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.column_names import output_spelling
 from tasks.core.tables.header import InputFile
-from tests.oracles.decoding import decode
+from tests.oracles.loading import decode
 
 MOMENT = datetime.datetime(2024, 2, 29, 13, 5, 6, 789)
 TYPED = {

@@ -23,7 +23,7 @@ from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
-from tests.oracles.decoding import decode
+from tests.oracles.loading import decode
 
 UTC = datetime.UTC
 DAY, NOON = datetime.date(2026, 3, 1), datetime.datetime(2026, 3, 1, 12)

@@ -13,8 +13,7 @@ from tasks.core.syndiffix.hashing import (
     uniform,
 )
 from tasks.core.syndiffix.noise_kernels import LARGEST_NORMAL
-from tests.oracles.syndiffix import SALT, keyed
-from tests.oracles.syndiffix_counters import normal
+from tests.oracles.syndiffix import SALT, keyed, normal
 
 SEEDS = st.integers(0, 2**64 - 1)
 

@@ -1,4 +1,4 @@
-"""Compiled noise and counts of entities agree bit for bit with `hashing` and the oracle of counters."""
+"""Compiled noise and counts of entities agree bit for bit with the oracle of counters, and with the port."""
 
 from math import floor
 
@@ -21,13 +21,10 @@ from tasks.core.syndiffix.noise_kernels import (
     secret_seed,
 )
 from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval, SuppressionParameters
-from tests.oracles import syndiffix_counters as counters
-from tests.oracles.syndiffix import SALT, flattened
-from tests.oracles.syndiffix import is_low as is_low_by_the_words
+from tests.oracles import syndiffix as words
+from tests.oracles.syndiffix import SALT
 from tests.oracles.syndiffix_counters import (
     bucket_seed,
-    contributions,
-    distinct_entities,
     flatten,
     is_low_count,
     layered_noise,
@@ -50,7 +47,7 @@ def filtering(threshold, sd, gap):
 
 
 def is_low_in_both(count, seed, threshold, parameters, key):
-    expected = counters.is_low_count(counters.Entities(count, seed), threshold, parameters)
+    expected = is_low_count(count, seed, threshold, parameters)
     assert is_low(key, count, seeded(seed), threshold) == expected
     return expected
 
@@ -71,7 +68,7 @@ def test_secret_seeds_follow_from_salts_of_any_length():
 
 def test_normal_numbers_are_equal_to_the_last_bit():
     for seed in [*EDGES, 1 << 61, 3 << 61, *(hash_int(i) for i in range(2000))]:
-        assert normal(seeded(seed)) == counters.normal(seed)
+        assert normal(seeded(seed)) == words.normal(seed)
 
 
 @COMPILED
@@ -196,8 +193,7 @@ def check_counts(table, places, parameters):
     hashes, outside, sets = table
     found = counts(entities_of(hashes, outside), sets, places[: len(sets)], parameters)
     for rows, place, count in zip(sets, places, found, strict=False):
-        columns = [contributions(hashes[rows, column]) for column in range(hashes.shape[1])]
-        assert count == noisy_row_count(columns, place, parameters)
+        assert count == noisy_row_count(hashes[rows].T, place, parameters)
 
 
 @COMPILED
@@ -218,9 +214,8 @@ def test_groups_of_any_size_are_flattened(outlier, top):
     for number in (1, 2, 3, 4, 9, 10, 11, 24, 25, 40, 59, 60, 61, 100):
         amounts = np.floor(random.pareto(0.7, number) + 1).clip(max=300).astype(int)
         hashes = hash_entities(np.repeat(np.arange(number), amounts).tolist())
-        column = contributions(hashes)
         for place in (0, 2**64 - 1, hash_int(number)):
-            expected = noisy_row_count([column], place, parameters)
+            expected = noisy_row_count([hashes], place, parameters)
             # A second, equal column keeps it from being one row for each entity, and changes nothing.
             assert count_of(np.stack([hashes, hashes], axis=1), place, parameters) == expected
 
@@ -260,8 +255,7 @@ def test_half_a_row_is_rounded_to_even():
     for amounts, expected in [([3, 2, 1], 4), ([3, 2, 1, 1], 6)]:
         hashes = contributing(amounts)
         assert count_of(hashes, 0, noiseless((1, 1), (2, 2))) == expected
-        columns = [contributions(hashes[:, 0])]
-        assert noisy_row_count(columns, 0, noiseless((1, 1), (2, 2))) == expected
+        assert noisy_row_count(hashes.T, 0, noiseless((1, 1), (2, 2))) == expected
 
 
 # A second, equal column keeps a node from being one row for each entity, and changes nothing.
@@ -273,34 +267,7 @@ def test_noisy_counts_of_a_trees_nodes_are_the_ports(vectors, rows_each, columns
         assert count_of(np.stack([hash_entities(ids)] * columns, axis=1), place, NOISY) == count
 
 
-# What the oracle of counters is itself held against: the words of the specification, and counts by hand.
-ROWS_OF_ENTITIES = st.lists(st.one_of(st.none(), st.integers(1, 12)), max_size=60)
-INTERVALS = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda t: (t[0], t[0] + t[1]))
-
-
-@given(
-    ROWS_OF_ENTITIES, st.integers(2, 10), st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.sampled_from([0.0, 2.0])
-)
-def test_the_low_count_test_is_what_the_words_say(rows, threshold, sd, gap):
-    hashes = hash_entities(rows)
-    expected = is_low_by_the_words([int(h) for h in hashes], threshold, sd, gap)
-    assert is_low_count(distinct_entities(hashes), threshold, filtering(3, sd, gap)) == expected
-
-
-@given(ROWS_OF_ENTITIES, INTERVALS, INTERVALS, SEEDS, st.sampled_from([0.0, 1.0, 2.5]))
-def test_the_flattened_count_is_what_the_words_say(rows, outlier, top, seed, sd):
-    hashes = hash_entities(rows)
-    groups = FlatteningInterval(*outlier), FlatteningInterval(*top)
-    flat = flatten(
-        contributions(hashes), seed, AnonymizationParameters(SALT, SuppressionParameters(), *groups, sd)
-    )
-    expected = flattened([int(h) for h in hashes], seed, outlier, top, sd)
-    assert (flat is None) == (expected is None)
-    if flat is not None:
-        found = (flat.count, flat.flattening, flat.noise_sd, flat.noise)
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
+# What the oracle of counters is itself held against: counts by hand.
 @pytest.mark.parametrize(
     ("one", "other", "unaccounted", "expected"),
     [
@@ -318,13 +285,13 @@ def test_the_flattened_count_is_what_the_words_say(rows, outlier, top, seed, sd)
     ],
 )
 def test_noiseless_counts_of_rows(one, other, unaccounted, expected):
-    columns = [contributions(contributing(one, unaccounted)[:, 0])]
-    columns += [] if other is None else [contributions(contributing(other)[:, 0])]
+    columns = [contributing(one, unaccounted)[:, 0]]
+    columns += [] if other is None else [contributing(other)[:, 0]]
     assert noisy_row_count(columns, 0, NOISELESS) == noisy_row_count(columns[::-1], 0, NOISELESS) == expected
 
 
 def test_the_count_is_of_the_most_flattened_column_and_the_noise_of_the_widest():
-    few_rows_each, many_rows_each = (contributions(contributing(n)[:, 0]) for n in ([9] + [1] * 11, [4] * 5))
+    few_rows_each, many_rows_each = (contributing(n)[:, 0] for n in ([9] + [1] * 11, [4] * 5))
     value, noise = flatten(few_rows_each, 3, NOISY), flatten(many_rows_each, 3, NOISY)
     assert value.flattening > noise.flattening and value.noise_sd < noise.noise_sd
     expected = max(round(value.count + noise.noise), 1)
@@ -333,7 +300,7 @@ def test_the_count_is_of_the_most_flattened_column_and_the_noise_of_the_widest()
 
 
 def test_of_noise_equally_wide_the_farther_from_zero_is_taken():
-    columns = [contributions(hash_entities(range(start, start + 20))) for start in range(30)]
+    columns = [hash_entities(range(start, start + 20)) for start in range(30)]
     noises = [flatten(column, 3, NOISY).noise for column in columns]
     farthest = max(noises, key=abs)
     assert farthest < 0 and round(20 + farthest) != round(20 + max(noises))

@@ -91,15 +91,6 @@ def test_draws_above_a_threshold_follow_the_conditional_law(scale, threshold):
     assert chi_square_p(draws, tail / tail.sum(), threshold) > ALPHA
 
 
-def test_draws_above_a_threshold_equal_the_survivors_of_ordinary_draws():
-    """The two ways of R15 to a surviving zero cell are one law; false alarms 1e-4."""
-    law, threshold = RoundedGaussian(10), 12
-    survivors = law.draw(SeededStream(11), 400_000)
-    survivors = survivors[survivors >= threshold]
-    direct = law.draw_at_least(threshold, SeededStream(12), 400_000)
-    assert chi_square_p(survivors, np.bincount(direct)[threshold:] / direct.size, threshold) > ALPHA
-
-
 def test_the_tail_is_not_drawn_from_below_one():
     with pytest.raises(InternalError):
         RoundedGaussian(3).draw_at_least(0, SeededStream(1), 1)

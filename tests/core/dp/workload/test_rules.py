@@ -14,7 +14,7 @@ from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold, root_above
 from tasks.core.dp.workload import draw as draw_module
-from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of, map_records
+from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of
 from tasks.core.dp.workload.choice import Choice, allowances, longer_candidates, most_sets, sixteenths
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.limits import check_draw, worst_case_bytes, worst_case_cells, worst_scales
@@ -33,12 +33,10 @@ from tasks.core.errors import InternalError, ParameterError
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain
-from tasks.core.records.cells import bin_codes
 from tasks.core.records.coded import CodedRecords
-from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.records.columns import Column, Schema
 from tests.oracles.partitions import as_table
 from tests.oracles.workloads import (
-    HOMES,
     SCHEMA,
     SEXES,
     bits,
@@ -88,35 +86,6 @@ def test_w01_only_a_column_with_a_value_for_what_is_outside_can_be_filled():
     for place in (0, 1, 2, 7):
         with pytest.raises(ParameterError):
             check_draw(parameters(filled=(place,)), SCHEMA)
-
-
-@given(st.floats(allow_nan=True, allow_infinity=True))
-def test_w02_bins_cover_the_whole_line(number):
-    edges = (0.0, 10.0, 20.0)
-    column = Column("age", domain=bin_labels(edges), bins=edges)
-    code = int(bin_codes(np.array([number]), edges)[0])
-    records = CodedRecords(Schema((column,)), _codes([code]), (0,), (column.domain,), 1)
-    cells = (ColumnCells(column.domain),)
-    expected = cells[0].absent if math.isnan(number) else code - 1
-    assert map_records(records, cells).tolist() == [[expected]]
-
-
-@given(seed=st.integers(0, 10_000), kept=st.sets(st.sampled_from(("arabic", "basque"))))
-@settings(max_examples=30, deadline=None)
-def test_w03_what_counts_of_a_record_follows_from_it_and_what_was_released(seed, kept):
-    """Never from other records: how frequent an item is decides nothing."""
-    records = people(30, seed)
-    cells = (
-        ColumnCells(SEXES),
-        ColumnCells(HOMES[:1], has_other=True),
-        ColumnCells(tuple(sorted(kept)), has_other=True, cap=2),
-    )
-    together = map_records(records, cells)
-    for row in (0, 17):
-        one = replace(
-            records, slots=tuple(slot[row : row + 1] for slot in records.slots), number_of_records=1
-        )
-        assert map_records(one, cells).tolist() == [together[row].tolist()]
 
 
 def test_w04_the_noisy_count_comes_first_and_the_sample_is_the_table():
@@ -271,28 +240,6 @@ def test_w07_scales_and_choices_are_functions_of_numbers_drawn():
     assert longer_candidates(first._domain, LongerSets(lengths=(3,))) == [(0, 1, 2)]
 
 
-class Counted(WorkloadDraw):
-    """A draw whose noisy count came out as a given number."""
-
-    forced = 0
-
-    def _draw_count(self):
-        super()._draw_count()
-        self._count = self.forced
-
-
-@pytest.mark.parametrize("forced", [-30, 0, 1])
-@pytest.mark.parametrize("number", [0, 1, 60])
-def test_w08_every_step_is_total(number, forced):
-    """The core of P3w: nothing released, one record, none, a count below 0."""
-    records = people(number, 2)
-    made = drawing(records, parameters(0.2, tables=None), number, Counted)
-    made.forced = forced
-    drawn = made.run()
-    fitted = fit(domain_of(drawn.cells), noisy_tables(drawn), 7, 1)
-    assert len(fitted.records) == 7
-
-
 def test_w08_tables_all_below_zero_are_fitted():
     cells = (ColumnCells(("a", "b")), ColumnCells((), has_other=True))
     values = [MeasuredTable((c,), 2, 5.0, np.full(size, -90)) for c, size in enumerate((3, 1))]
@@ -422,24 +369,6 @@ def test_w14_where_there_are_many_pairs_they_are_chosen_by_noisy_scores():
     assert max(t.scale for t in drawn.tables) < min(t.scale for t in every.tables)
     assert cost(drawn) <= F(drawn.mu_squared)
     assert [table.columns for table in drawn.expected] == [table.columns for table in drawn.tables]
-
-
-def test_w15_the_bound_of_the_scores_by_brute_force():
-    """2 x 2 x 2 cells, counts 0 to 2, six pairs of M and c: one record moves a score by 1 at most."""
-    generator, worst, worst_of_two = np.random.default_rng(15), 0, 0
-    counts = np.array(list(itertools.product(range(3), repeat=8)))
-    for _ in range(6):
-        expected16 = generator.integers(0, 40, 8)
-        allowed16 = allowances(expected16, F(int(generator.integers(1, 200)), 64))
-
-        def sums(table, expected16=expected16, allowed16=allowed16):
-            return np.maximum(np.abs(16 * table - expected16) - allowed16, 0).sum(axis=1)
-
-        for cell in range(8):
-            worst = max(worst, np.abs(sums(counts + np.eye(8, dtype=int)[cell]) - sums(counts)).max())
-        both = np.eye(8, dtype=int)[0] + np.eye(8, dtype=int)[5]
-        worst_of_two = max(worst_of_two, np.abs(sums(counts + both) - sums(counts)).max())
-    assert (worst, worst_of_two) == (16, 32)
 
 
 def test_w15_what_is_expected_is_never_below_zero_nor_made_of_the_counts():
@@ -600,17 +529,6 @@ def test_w19_equal_shares_are_equal_and_size_counts_cells():
         scales[allocation] = [table.scale / table.sensitivity**0.5 for table in drawn.tables]
     assert max(scales["equal"]) - min(scales["equal"]) < 0.05
     assert scales["size"][0] > scales["size"][2]  # sex and home has fewer cells than home and tongue
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 4.0])
-def test_w19_every_path_of_choices_stays_within_the_budget(epsilon):
-    """0 to k sets chosen, with and without a choice of pairs: the exact sum never exceeds mu^2 (A7w)."""
-    records = bits(400, 6)
-    for most_pairs, chosen in itertools.product((5, 15), range(5)):
-        longer = LongerSets(lengths=(3, 4), most=4)
-        asked = parameters(epsilon, tables=None, longer=longer, most_pairs=most_pairs)
-        drawn = placed(chosen, records, asked)
-        assert F(95, 100) * _budget(drawn) < cost(drawn) <= _budget(drawn) <= F(drawn.mu_squared)
 
 
 def test_w19_what_is_left_is_exact():
