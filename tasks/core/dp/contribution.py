@@ -1,20 +1,7 @@
 """How many tuples of one record are counted, and which: contribution bounding.
 
-Coins are keyed by the tag alone (R13): a tag is a keyed function of its own record (identical
-records are told apart by an occurrence number), so what a record keeps does not change when others come
-and go, and two neighbouring tables differ in one record's tuples whatever the key is. The guarantee
-therefore needs no more of the coins than that; a splitmix64 sequence that starts at the tag is enough,
-and its quality matters only for which tuples are lost.
-
-Under ``zcdp`` Delta_k is a percentile of the sizes, drawn by the exponential mechanism from a few public
-candidates with the budget eps_Q of pure differential privacy (G1, G2, C4, R18).
-
-Above the largest size in the table all candidates score the same, so a draw from all sizes would mostly end
-in that void. Two public things keep it out: a candidate is two fifths larger than the one before
-(`size_candidates`), and weighs less the more noise it brings, by a power of it (`STEEPNESS`). Neither costs
-anything. P(v) = w(v) e(v) / sum of w e with e(v) = exp(eps_Q u(v) / (2 D)), D the score's sensitivity. With a
-record more or less each e changes by a factor within exp(+-eps_Q / 2), and w by none, so numerator and sum
-each change within that factor, and P(v) within exp(+-eps_Q), for any public w > 0.
+Coins are keyed by the tag alone (R13, C5): a splitmix64 sequence that starts there. D7 says how Delta_k is
+set, D8 why the percentile of ``zcdp`` is private (G1, G2, C4, R18).
 """
 
 import math
@@ -51,10 +38,7 @@ STEEPNESS = Fraction(3, 2)
 
 
 def scores(sizes_histogram: Sequence[int], q: Fraction, candidates: Sequence[int]) -> list[Fraction]:
-    """u(v) = -|#{s <= v} - q n| for each candidate v.
-
-    One record more or less moves #{s <= v} by 0 or 1 and q n by q, hence u by at most max(q, 1 - q)
-    whatever the sizes are, those above all candidates included.
+    """u(v) = -|#{s <= v} - q n| for each candidate v; one record moves it by at most max(q, 1 - q) (D8).
 
     Of ten people two hold one item, five hold two, three hold three. Two items are nearest to the median:
 
@@ -194,11 +178,6 @@ def from_profile(
     stream: WordSource,
 ) -> int:
     """Delta_k as the percentile of a noisy histogram of candidates a record (D7).
-
-    Every bin gets noise, empty ones too; one record is in one bin, so the histogram's sensitivity is 1.
-    From the top down, the first bin above whose lower end lie clearly more than (100 - percentage) % of the
-    noisy total gives Delta_k, its upper edge. Clearly is by three standard deviations of the noise in both:
-    a large bound costs all counts, and noise in thirty empty bins would often make one.
 
         upper edges      2     4     8    16         noise of standard deviation 1
         noisy counts    900    80    15     3        of 998 records, 1 % are about 10

@@ -1,10 +1,6 @@
 """The guarantee for several rows at once.
 
-Without a subject id the unit is one row, and a person with m rows is protected less. Adding m rows moves a
-level by at most m sqrt(Delta_k), so the Gaussian part is m mu-GDP. Their values that nobody else holds
-have counts c_i of at most m with sum at most m Delta_open; the chance q(c) that such a count passes the
-threshold is convex below it, so all of them together pass with at most
-max(m Delta_open q(1), Delta_open q(m)). T4.
+Without a subject id the unit is one row, and a person with m rows is protected less (T4).
 """
 
 import math

@@ -1,8 +1,7 @@
 """From noisy counts as drawn to counts that agree with each other: SDS's post-processing.
 
-In: a measurement. Out: aggregates in wide form in which every sub-combination of a reported combination
-is reported too, with a count at least as large. Uses released numbers alone, so it costs no privacy
-(S3.3).
+Every sub-combination of a reported combination is then reported too, with a count at least as large. Released
+numbers alone are read, so it costs no privacy (D12, S3.3).
 """
 
 import numpy as np

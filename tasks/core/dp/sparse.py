@@ -1,10 +1,7 @@
 """One combination whose cube is too large to visit: the same law without touching its empty cells.
 
-The candidates that some record holds (the set A) are counted by sorted keys and get their noise
-one by one. Of the others only those that pass the threshold exist here: how many do is Binomial(|V - A|,
-Pr[noise >= threshold]), which of them is a uniform subset, and their noise is the conditional tail
-(R15; Cormode et al., "Differentially private summaries for sparse data", 2012). Nothing about the
-candidates that don't pass is kept.
+Candidates that some record holds get their noise one by one; of the others only those that pass the threshold
+exist here (D9, R15).
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,7 @@
 """What records imply of a set of columns by their pairs alone: no relation beyond the pairs.
 
-The table that keeps the records' counts of every pair in the set and is otherwise as even as they allow
-(iterative proportional fitting; Deming and Stephan 1940). Unlike the records' own counts of the set it has no
-noise from sampling.
+By iterative proportional fitting (E12; Deming and Stephan 1940). Unlike the records' own counts of the set it
+has no noise from sampling.
 """
 
 import itertools

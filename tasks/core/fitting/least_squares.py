@@ -1,10 +1,7 @@
 """Weighted least squares over all noisy tables at once, in closed form.
 
-A complete table splits into independent *residuals*, one for each subset of its columns: the subset's margin,
-centred along every axis. Noise that is equal in all cells stays so in the margins, so tables that share a
-subset estimate its residual independently, and their inverse-variance mean is the least squares estimate. A
-marginal is the sum of its subsets' residuals, each spread evenly over the axes that it does not have
-(E2).
+A table splits into independent *residuals*, one for each subset of its columns; a marginal is the sum of its
+subsets' residuals, each spread evenly over the axes that it does not have (E2).
 
     table (sex, town)  =  total + sex  + town + (sex with town)      total and town are estimated twice,
     table (town, age)  =  total + town + age  + (town with age)      all else once

@@ -1,8 +1,8 @@
 """A search whose records lie in shards: nobody holds all records at once.
 
-First every shard goes to its own part of the targets, blind to the others. Each rounds for itself what is not
-whole: of a count of 3 no shard of 8 sees a record. So the counts of all shards are added up, and shards take
-turns at what the sum still lacks. Those of one turn see it as theirs alone, each its part of it.
+First every shard goes to its own part of the targets, blind to the others (E13). Each rounds for itself what
+is not whole: of a count of 3 no shard of 8 sees a record. So shards then take turns at what the sum still
+lacks.
 
     targets ──▶ shard 0 ─┐
             ──▶ shard 1 ─┼─▶ targets - sum = lacking ──▶ shards 0, 8, 16 ... ──▶ lacking ──▶ 1, 9, 17 ... ──▶

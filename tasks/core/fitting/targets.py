@@ -4,15 +4,8 @@ Of each column they are its estimated counts, made possible; of each measured pa
 measured and what is expected without the pair's own noise: independence, or what a chain over a third column
 implies. Longer tables get theirs from records that were fitted to the pairs first; see `fit`.
 
-Shrinkage (empirical Bayes): the deviation of a cell is taken to be 0, or normal around 0 with a variance that
-grows with what the cell is expected to hold. How often which, the table's own noisy cells say (EM). A table
-that holds nothing but noise goes to its centre; one whose signal stands far above the noise stays as it is
-(E5). Neighbours that deviate alike are told from noise together: ages 41 and 42 deviate from independence in
-nearly the same way. Along an axis, cells are turned into *levels*: one that follows the margin, then
-differences between halves, quarters, and so on down to single values, each orthogonal to all others (Haar's
-wavelets, with the margin in place of equal masses). Noise that is equal and independent in all cells stays so
-in the levels. Whether an axis has an order that tells anything, the evidence says: each choice of axes is
-tried, and the posterior means are weighed by how well each choice explains the table.
+Shrinkage is empirical Bayes (E5). Neighbours that deviate alike are told from noise together: ages 41 and 42
+deviate from independence in nearly the same way, which levels show (E6).
 """
 
 import itertools

@@ -7,12 +7,9 @@ phi itself steps from cell to cell by a factor that itself steps by exp(-h^2), s
 z^2/2 last places. All of it is integer arithmetic to 2^-180 or better; a word is taken from it where that
 decides it with 2^-164 to spare.
 
-Also exact draws from any law on the integers whose cumulative distribution can be computed precisely: a law
-and a stream of words in, integers out that follow the law to better than 2^-280 (`claim_limits`). A word
-w is the first 64 bits of a uniform U in [0, 1); the draw is the least z with U < F(z). With
-t(z) = floor(2^64 F(z)), w < t(z) proves U < F(z) and w > t(z) proves U >= F(z); only w = t(z) leaves it open,
-and then U is extended by 256 bits and compared with F at 320 bits more than it has (D10, R19). There is one
-word a draw and no rejection.
+Also exact draws from any law on the integers whose cumulative distribution can be computed precisely (D10,
+R19): a word w is the first 64 bits of a uniform U, t(z) = floor(2^64 F(z)), and only w = t(z) takes more
+bits.
 
     words    0 ────── t(-1) ────── t(0) ────── t(1) ────── 2^64 - 1
     draw     ... , -1   │     0     │     1     │    2, ...

@@ -3,10 +3,9 @@
 Candidates follow from cells, lengths and public limits: none is left out for having no records (W14).
 What is expected in them follows from released numbers, before anything is counted (W15, W18).
 
-A score says by how many records a table differs from what the records of a first fit hold in it, beyond what
-noise and chance explain. It is computed in whole numbers, so that its sensitivity is exactly that of the
-table's counts (W15, W16): with floating-point numbers between the counts and the noise, the fraction of a
-score would give a record away.
+A score is computed in whole numbers, so that its sensitivity is exactly that of the table's counts (W15,
+W16): with floating-point numbers between the counts and the noise, the fraction of a score would give a
+record away.
 """
 
 import itertools

@@ -1,7 +1,6 @@
 """What a draw can come to at worst, by public facts alone, so that nothing has to stop it half-way (W5, W19).
 
-A draw that fails in the middle is lost and stays charged, and so does the next one. Therefore shares, sets of
-columns, noise scales and memory are judged before anything is reserved, by the largest that each can become.
+A draw that fails in the middle is lost and stays charged, and so does the next one.
 """
 
 import math
