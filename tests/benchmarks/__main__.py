@@ -12,11 +12,9 @@ import sys
 
 from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import Table, adult, generated
-from tests.benchmarks.evaluating import evaluation_adult_r3
 from tests.benchmarks.fitted_beside import fitted_beside
 from tests.benchmarks.header_on_real_tables import header_on_real_tables
 from tests.benchmarks.init_on_real_tables import init_on_real_tables
-from tests.benchmarks.init_visits import init_visits
 from tests.benchmarks.overhead import cached_run, compile_kernels, prefect_memory, prefect_ten_steps
 from tests.benchmarks.page_in_browser import page_in_browser
 from tests.benchmarks.running import (
@@ -111,7 +109,6 @@ FIGURES: Figures = {
     "dp_fit_adult_r3": lambda: dp_fit_adult(3, 100),
     "dp_fit_adult_r4": lambda: dp_fit_adult(4, 50),
     "synthesis_adult_r3": synthesis_adult_r3,
-    "evaluation_adult_r3": evaluation_adult_r3,
     "whole_adult_r3": whole_adult_r3,
     "fitted_adult13": lambda: fitted_beside("adult13"),
     "fitted_natdemo10": lambda: fitted_beside("natdemo10"),
@@ -120,7 +117,6 @@ FIGURES: Figures = {
     "prefect_memory": prefect_memory,
     "cached_run": cached_run,
     "header_on_real_tables": header_on_real_tables,
-    "init_visits": init_visits,
     "init_on_real_tables": init_on_real_tables,
     "page_in_browser": page_in_browser,
     **SYNDIFFIX_FIGURES,

@@ -19,21 +19,12 @@ Signatures are few because callers bring codes to one unsigned type and everythi
 import numpy as np
 
 from tasks.core.compiling.decorator import njit
+from tasks.core.random_kernels import mix_word
 
 CANDIDATE = np.uint32(1 << 31)
 COUNT = np.uint32((1 << 31) - 1)
-#: Steps of splitmix64 (Steele, Lea, Flood 2014).
+#: The step of splitmix64 (Steele, Lea, Flood 2014).
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-
-
-@njit(cache=True)
-def mix(state):
-    """One output of splitmix64: a bijection of 64-bit words that looks random."""
-    state = (state ^ (state >> np.uint64(30))) * _MIX_1
-    state = (state ^ (state >> np.uint64(27))) * _MIX_2
-    return state ^ (state >> np.uint64(31))
 
 
 @njit(cache=True)
@@ -88,7 +79,7 @@ def _drop(cells, keys, size, codes, coins):
         cell = cells[place]
         candidate = np.int64(cell >> np.uint32(31))
         state[row] += np.uint64(candidate) * GAMMA
-        word = np.int64(mix(state[row]) >> np.uint64(33))
+        word = np.int64(mix_word(state[row]) >> np.uint64(33))
         dropped = candidate & np.int64(word * left[row] < (to_drop[row] << 31))
         cells[place] = cell - np.uint32(dropped)
         left[row] -= candidate
@@ -250,7 +241,7 @@ def drop_at(places, counts, coins):
     for row in range(len(places)):
         if places[row] >= 0:
             state[row] += GAMMA
-            word = np.int64(mix(state[row]) >> np.uint64(33))
+            word = np.int64(mix_word(state[row]) >> np.uint64(33))
             if word * left[row] < (to_drop[row] << 31):
                 counts[places[row]] -= 1
                 to_drop[row] -= 1
