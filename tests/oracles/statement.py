@@ -74,6 +74,11 @@ def half_width(scale):
     return max(0, ceiling(mpf(scale) * quantile(mpf("0.025")) - mpf("0.5")))
 
 
+def first_threshold(scale, opened, delta):
+    z = quantile(-mp.expm1(mp.log1p(-delta) / opened))
+    return max(1, ceiling(mpf("1.5") + scale * z + mpf("1e-9")))
+
+
 class Statement:
     """One statement, and what its own formulas give."""
 
@@ -130,7 +135,7 @@ class Statement:
         for place in range(self.length):
             self.level(place)
         self.put("contribution.width", self.width)
-        self.totals()
+        self.totals(self.found["levels.0.scale"])
         self.account()
         self.uniques()
         self.rows()
@@ -154,15 +159,19 @@ class Statement:
         self.put(name + "delta_noise", nominal["rest"])
         self.put(name + "mu_squared", nominal["mu_squared"])
         self.put(name + "mu", mu)
-        alarm = mpf(self.body["guarantee"]["attack"]["false_alarm"])
-        power = threshold + 1 - upper(-quantile(alarm / (1 - threshold)) + mu)
-        self.put(name + "attack.power", min(mpf(1), power))
         if "rho" in nominal:
             self.put(name + "accountant.rho", nominal["rho"])
             self.put(name + "accountant.epsilon_count", nominal["count_epsilon"])
-        exact = self.body["guarantee"]["sampling_exactness"]
-        draws = 1 + sum(level["sensitivity"] + 2 for level in self.levels)
-        term = (1 + mp.exp(mpf(self.chosen["epsilon"]))) * draws * mpf(exact["distance"])
+        self.promise(mu, threshold, [level["sensitivity"] for level in self.levels])
+
+    def promise(self, mu, threshold, sensitivities):
+        """An attack's power, and what inexact sampling adds."""
+        name, given = "guarantee.", self.body["guarantee"]
+        distance = mpf(given["sampling_exactness"]["distance"])
+        power = threshold + 1 - upper(-quantile(mpf(given["attack"]["false_alarm"]) / (1 - threshold)) + mu)
+        self.put(name + "attack.power", min(mpf(1), power))
+        draws = 1 + sum(each + 2 for each in sensitivities)
+        term = (1 + mp.exp(mpf(self.chosen["epsilon"]))) * draws * distance
         self.put(name + "sampling_exactness.delta_sampling", term)
 
     def noisy_count(self):
@@ -239,9 +248,7 @@ class Statement:
         if place == 0:
             if not self.open_items or not sensitivity:
                 return None
-            opened, delta = min(sensitivity, self.open_items), self.applied["threshold"]
-            z = quantile(-mp.expm1(mp.log1p(-delta) / opened))
-            return max(1, ceiling(mpf("1.5") + scale * z + mpf("1e-9")))
+            return first_threshold(scale, min(sensitivity, self.open_items), self.applied["threshold"])
         candidates = self.levels[place]["candidates"]
         if not candidates:
             return None
@@ -293,8 +300,7 @@ class Statement:
         self.put(name + "open.sensitivity", min(level["sensitivity"], self.open_items))
         self.put(name + "survivors", cells + level["open"]["survivors"])
 
-    def totals(self):
-        scale = self.found["levels.0.scale"]
+    def totals(self, scale):
         for place, column in enumerate(self.body["columns"] if scale else []):
             name, total = f"columns.{place}.noisy_total.", column["noisy_total"]
             values = total["survivors"] if column["domain"] == "open" else column["domain_size"]

@@ -11,10 +11,9 @@ from mpmath import mp, mpf
 from tests.oracles.statement import (
     Statement,
     ceiling,
+    first_threshold,
     gaussian_mu,
     half_width,
-    quantile,
-    upper,
 )
 
 
@@ -80,7 +79,7 @@ class WorkloadStatement(Statement):
             self.choice(f"choices.{place}.", choice)
         self.put("mu_squared_realised", mp.fsum(self.charges()))
         self.put("contribution.width", sum(self.items.values()))
-        self.totals()
+        self.totals(self.found.get("values.scale"))
         self.account()
         self.uniques()
         self.rows()
@@ -97,16 +96,10 @@ class WorkloadStatement(Statement):
         self.put(name + "delta_noise", nominal["rest"])
         self.put(name + "mu_squared", self.mu_squared)
         self.put(name + "mu", mu)
-        alarm, missed = mpf(self.body["guarantee"]["attack"]["false_alarm"]), 1 - nominal["threshold"]
-        power = nominal["threshold"] + 1 - upper(-quantile(alarm / missed) + mu)
-        self.put(name + "attack.power", min(mpf(1), power))
-        exact = self.body["guarantee"]["sampling_exactness"]
         sensitivities = [sum(self.items.values())] if self.columns else []
         sensitivities += [self.sensitivity(table) for table in self.body["tables"]]
         sensitivities += [choice["candidates"] for choice in self.body["choices"]]
-        draws = 1 + sum(each + 2 for each in sensitivities)
-        term = (1 + mp.exp(mpf(self.chosen["epsilon"]))) * draws * mpf(exact["distance"])
-        self.put(name + "sampling_exactness.delta_sampling", term)
+        self.promise(mu, nominal["threshold"], sensitivities)
 
     def bars(self, name, scale):
         self.put(name + "sd", mp.sqrt(scale**2 + mpf(1) / 12))
@@ -135,8 +128,7 @@ class WorkloadStatement(Statement):
         self.put(name + "open.sensitivity", opened)
         threshold = None
         if opened:
-            z = quantile(-mp.expm1(mp.log1p(-self.nominal["threshold"]) / opened))
-            threshold = max(1, ceiling(mpf("1.5") + scale * z + mpf("1e-9")))
+            threshold = first_threshold(scale, opened, self.nominal["threshold"])
         self.put(name + "threshold", threshold)
 
     def sensitivity(self, table):
@@ -275,15 +267,6 @@ class WorkloadStatement(Statement):
         for part in ("tables", "choices"):
             for place in range(len(self.body[part])):
                 yield self.found[f"{part}.{place}.mu_squared"]
-
-    def totals(self):
-        scale = self.found.get("values.scale")
-        for place, column in enumerate(self.body["columns"]):
-            name, total = f"columns.{place}.noisy_total.", column["noisy_total"]
-            values = total["survivors"] if column["domain"] == "open" else column["domain_size"]
-            spread = mp.sqrt(values * (scale**2 + mpf(1) / 12))
-            self.put(name + "survivors", values)
-            self.put(name + "half_width_95", ceiling(quantile(mpf("0.025")) * spread))
 
     def rows(self):
         for key in ("threshold", "scale", "open.sensitivity"):
