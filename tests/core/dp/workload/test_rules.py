@@ -40,6 +40,7 @@ from tests.oracles.workloads import (
     SCHEMA,
     SEXES,
     bits,
+    coded_bits,
     cost,
     draw,
     drawing,
@@ -356,9 +357,7 @@ def test_w14_no_candidate_is_left_out_for_having_no_records(number):
 def test_w14_where_there_are_many_pairs_they_are_chosen_by_noisy_scores():
     """Twelve columns in pairs of copies: the six pairs are chosen, and measured better than 66 would be."""
     table = np.random.default_rng(3).integers(0, 2, (4_000, 6))
-    schema = Schema(tuple(Column(f"c{column}", domain=("no", "yes")) for column in range(12)))
-    slots = tuple(np.repeat(table, 2, axis=1).T.astype(np.uint8) + np.uint8(1))
-    records = CodedRecords(schema, slots, tuple(range(12)), (("no", "yes"),) * 12, 4_000)
+    records = coded_bits(np.repeat(table, 2, axis=1))
     asked = WorkloadParameters(4.0, 1e-6, Shares(F(1, 100), F(9, 100), F(9, 10)), most_pairs=10)
     drawn = draw(records, asked)
     assert len(drawn.pair_scores.candidates) == 66
