@@ -93,6 +93,11 @@ def attributes_of(record) -> list[tuple[int, str]]:
     return held
 
 
+def counted(number: int, length: int) -> Counter:
+    """How many of the records hold each combination of that length."""
+    return Counter(c for r in records(number) for c in itertools.combinations(attributes_of(r), length))
+
+
 def as_planned(measurement: Measurement) -> Measurement:
     """The measurement with the charge and the noise multipliers that its own parameters give."""
     parameters, levels = measurement.parameters, measurement.levels
@@ -112,19 +117,14 @@ def release(
     number: int = 4000, epsilon: float = 1.0, length: int = 3
 ) -> tuple[Measurement, Aggregates, SyntheticRecords]:
     """A measurement, the aggregates that go with it, and synthetic records (a fresh sample of the law)."""
-    table = records(number)
     draw = np.random.default_rng(11)
     parameters = DpParameters(epsilon, 1e-6, length, sigma_proportions=(1.0,) * length)
     planned = plan_release(parameters, all_declared=False, levels=length)
     width, sigma = SCHEMA.width, planned.sigmas[0]
-    counts = [
-        Counter(c for r in table for c in itertools.combinations(attributes_of(r), k))
-        for k in range(1, length + 1)
-    ]
     levels, kept = [], []
     alive: set = set()
-    for k, true in enumerate(counts, start=1):
-        delta = math.comb(width, k)
+    for k in range(1, length + 1):
+        true, delta = counted(number, k), math.comb(width, k)
         scale = math.ceil(64 * sigma * math.sqrt(delta)) / 64
         tau = math.ceil(1.5 + 5.6 * scale) if k == 1 else math.ceil(scale * 2.2 + 0.5)
         noisy = {c: n + round(draw.normal(0, scale)) for c, n in sorted(true.items())}
@@ -158,7 +158,7 @@ def release(
         values=values,
         levels=measured,
     )
-    return measurement, *_published(kept, number)
+    return measurement, *published(kept, number, number + 13)
 
 
 def _level(facts, survivors, values, k) -> Level:
@@ -188,7 +188,11 @@ def _attribute(column: int, value: str) -> Attribute:
     return Attribute(name, value, column)
 
 
-def _published(kept, number) -> tuple[Aggregates, SyntheticRecords]:
+def published(kept, number: int, reported: int) -> tuple[Aggregates, SyntheticRecords]:
+    """The counts that are kept, by length, as aggregates; and a fresh sample cut to their attributes.
+
+    Args: reported: the number of records that is told.
+    """
     attributes = tuple(sorted((_attribute(*c[0]) for c in kept[0]), key=lambda a: a.text))
     ids = {(a.column, a.item or a.value): i for i, a in enumerate(attributes)}
     headers = tuple(dict.fromkeys(a.header for a in sorted(attributes, key=lambda a: (a.column, a.header))))
@@ -200,7 +204,7 @@ def _published(kept, number) -> tuple[Aggregates, SyntheticRecords]:
         table = np.array(rows, dtype=np.int64).reshape(-1, k + 1)
         combinations.append(table[:, :k].astype(np.int32))
         counts.append(table[:, k])
-    aggregates = Aggregates(headers, attributes, number + 13, tuple(combinations), tuple(counts))
+    aggregates = Aggregates(headers, attributes, reported, tuple(combinations), tuple(counts))
     drawn = [sorted(ids[a] for a in attributes_of(r) if a in ids) for r in records(number, seed=8)]
     offsets = np.concatenate([[0], np.cumsum([len(r) for r in drawn])]).astype(np.int64)
     flat = np.array([i for r in drawn for i in r], dtype=np.int32)
