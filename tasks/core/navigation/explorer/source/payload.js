@@ -53,7 +53,6 @@
  * @property {string} prefix
  * @property {"fitted" | "lengths" | "k_anonymity" | "syndiffix"} protection
  * @property {{one: string, many: string}} unit
- * @property {Record<string, string>} [regime_words]
  * @property {number} records of the release
  * @property {number} [records_in_page] where the page holds a sample of them
  * @property {{value: number, low: number, high: number, sd?: number} | null} number

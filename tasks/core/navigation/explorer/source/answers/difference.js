@@ -6,7 +6,7 @@
  * nothing else: not which people happened to be in a table.
  *
  * @import { Words } from "./answer.js"
- * @import { Estimator } from "./fitted.js"
+ * @import { Range } from "./fitted.js"
  * @import { Payload, Selection } from "../payload.js"
  *
  * @typedef {{payload: Payload, selection: Selection}} Side
@@ -29,14 +29,7 @@ import { rangeByLengths, rangeOfSum, sumOf } from "./lengths.js";
 import { exceeded, WITHIN_95 } from "./noise.js";
 import { certainRange } from "./rounded.js";
 
-/**
- * @typedef {Object} Found
- * @property {number} low
- * @property {number} high
- * @property {number | null} estimate
- * @property {number | null} sd
- * @property {string} reason
- */
+/** @typedef {Range & {reason: string}} Found */
 
 /** The first selection's count less the second's. @param {Side} one @param {Side} other @returns {Difference} */
 export function difference(one, other) {
@@ -115,7 +108,7 @@ const around = (estimate, sd, share) => {
 
 /**
  * The range of one side's count.
- * @param {Side} side @param {number} tail @returns {{low: number, high: number, estimate: number | null, sd: number | null}}
+ * @param {Side} side @param {number} tail @returns {Range}
  */
 export function rangeOf({ payload, selection }, tail) {
   const asked = meant(payload, selection);

@@ -6,6 +6,7 @@
  * holds a part that did. Both only bound the sum. What was published just above the threshold is luckier than the
  * rest: the lower end allows for that.
  *
+ * @import { Range } from "./fitted.js"
  * @import { Payload, Selection } from "../payload.js"
  *
  * @typedef {Object} Level what is known of a length
@@ -20,8 +21,6 @@
  * @property {number} hidden drawn, and not published
  * @property {number} bound what those may hold together that were not drawn
  * @property {Level} level
- *
- * @typedef {{low: number, high: number, estimate: number | null, sd: number | null}} Range
  */
 import { subsets } from "./cells.js";
 import { combinationsOf, MOST_COMBINATIONS, rowOf, UNMEASURED } from "./counts.js";

@@ -11,26 +11,14 @@
  * and the difference goes from end to end: such a range is wider than it must be, and never claims too much.
  *
  * @import { Words } from "./answer.js"
- * @import { Side } from "./difference.js"
+ * @import { Difference, Side } from "./difference.js"
  * @import { Estimator } from "./fitted.js"
  * @import { Payload, Selection } from "../payload.js"
  *
  * @typedef {Side & {base: Selection}} Part a group, and the base that it is a part of
  *
- * @typedef {Object} Share
- * @property {number | null} value from 0 to 1
- * @property {number | null} low of the 95 % range, or of the certain one
- * @property {number | null} high
- * @property {boolean} certain
- *
- * @typedef {Object} SharesDifference
- * @property {number | null} value the first share less the second
- * @property {number | null} low
- * @property {number | null} high
- * @property {boolean | null} real whether the true shares differ, as far as the range tells; null: it can't be told
- * @property {boolean} certain
- * @property {Words} verdict
- * @property {Words} reason
+ * @typedef {Pick<Difference, "value" | "low" | "high" | "certain">} Share from 0 to 1
+ * @typedef {Omit<Difference, "sd">} SharesDifference the first share less the second, from -1 to 1
  */
 import { answer, meant } from "./answer.js";
 import { boxOf } from "./cells.js";
