@@ -123,20 +123,14 @@ def test_a_table_without_a_value_has_all_its_files(tmp_path):
     assert tables["linkable_attributes"][1:] == []
 
 
-@given(
-    table=raw_tables(most_rows=20),
-    length=st.integers(1, 4),
-    by_key=st.booleans(),
-    rows_a_read=st.sampled_from([3, 1 << 20]),
-)
+@given(table=raw_tables(most_rows=20), length=st.integers(1, 4), by_key=st.booleans())
 @settings(max_examples=30, deadline=None)
-def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, length, by_key, rows_a_read):
-    """By packed keys, and by a query where keys are beyond an integer; however many rows are read at once."""
+def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, length, by_key):
+    """By packed keys, and by a query where keys are beyond an integer."""
     folder = tmp_path_factory.mktemp("text")
     schema, rows = table
     marginals = counted(coded(schema, rows), folder, length)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sensitive_text, "ROWS_A_READ", rows_a_read)
         if not by_key:
             patch.setattr(TextOrder, "fits", lambda self, length, most: False)
         write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
@@ -205,6 +199,14 @@ def test_runs_are_merged_in_order_a_bounded_number_at_a_time(tmp_path_factory, p
     found = list(in_ascending_order(iter(pieces), tmp_path_factory.getbasetemp(), at_once))
     assert np.concatenate([np.empty(0, np.int64), *found]).tolist() == sorted(numbers.tolist())
     assert max(map(len, found), default=0) <= max(at_once + max(parts, default=0), 2 * at_once + len(parts))
+
+
+def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(sensitive_text, "ROWS_A_READ", 3)
+    _, marginals = from_file(T4_FILE, tmp_path)
+    write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
+    write_reportable_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
+    assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
 
 
 @given(table=raw_tables(most_rows=15), number=st.sampled_from([1, 2, 5]), resolution=st.integers(1, 4))

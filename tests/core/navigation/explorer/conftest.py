@@ -1,5 +1,8 @@
 """A browser for the page's tests, and small pages whose counts are known."""
 
+import fcntl
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +12,10 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.chromium import ExplorerPage, launched, program
-from tests.core.navigation.explorer.packages import installed
 from tests.oracles.explorer_pages import Record, page_of
+
+EXPLORER = Path(__file__).resolve().parents[4] / "tasks" / "core" / "navigation" / "explorer"
+INSTALLED = ".installed"
 
 NAMES = ("sex", "housing", "age", "services")
 #: As many records as a person can't count, and a test can.
@@ -44,8 +49,20 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def packages() -> Path:
-    """The folder of the packages that the program is built with."""
-    return installed()
+    """The folder of the packages that the program is built with, as its lock file names them.
+
+    It skips where Node is missing, and installs them once where they are.
+    """
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("needs Node and npm (Debian: apt-get install nodejs npm)")
+    folder = EXPLORER / "node_modules"
+    with (EXPLORER / "package-lock.json").open(encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / INSTALLED).is_file():
+            subprocess.run([npm, "ci", "--silent", "--no-audit", "--no-fund"], cwd=EXPLORER, check=True)
+            (folder / INSTALLED).touch()
+    return folder
 
 
 @pytest.fixture(scope="session")

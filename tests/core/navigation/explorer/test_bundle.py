@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tasks.core.charts import theme
-from tests.core.navigation.explorer.packages import EXPLORER
+from tests.core.navigation.explorer.conftest import EXPLORER
 
 SOURCE = EXPLORER / "source"
 PROGRAM = {

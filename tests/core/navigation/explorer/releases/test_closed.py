@@ -11,8 +11,7 @@ import pytest
 
 from tests.chromium import ExplorerPage
 from tests.core.navigation.explorer.releases.making import run
-from tests.core.navigation.explorer.releases.screen import charts
-from tests.core.navigation.explorer.releases.steps import on_kinds
+from tests.core.navigation.explorer.releases.steps import charts, on_kinds
 from tests.core.navigation.explorer.releases.test_interactions import download, table
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]

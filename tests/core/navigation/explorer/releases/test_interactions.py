@@ -9,9 +9,11 @@ import pytest
 
 from tests.chromium import ExplorerPage
 from tests.core.navigation.explorer.releases.conftest import files_of
-from tests.core.navigation.explorer.releases.screen import Bars, Row, charts
 from tests.core.navigation.explorer.releases.steps import (
+    Bars,
+    Row,
     agrees,
+    charts,
     choose,
     on_kinds,
     pages_of,

@@ -6,8 +6,7 @@ import pytest
 
 from tests.core.navigation.explorer.releases.conftest import files_of
 from tests.core.navigation.explorer.releases.making import QUICK
-from tests.core.navigation.explorer.releases.screen import charts
-from tests.core.navigation.explorer.releases.steps import agrees, choose, on_kinds, pages_of, show
+from tests.core.navigation.explorer.releases.steps import agrees, charts, choose, on_kinds, pages_of, show
 
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.server]
 
