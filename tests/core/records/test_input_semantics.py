@@ -48,6 +48,12 @@ def test_1_1_every_cell_is_text(table):
         assert [row[0] for row in wide(table("\n".join(["A", *held, ""])))[1]] == held
 
 
+def test_1_1_values_may_hold_tabs_lines_and_quotes(table):
+    text = 'A,B\n"x\ty","p\nq"\n"say ""so""","a,b"\n'
+    assert wide(table(text))[1] == [["x\ty", "p\nq"], ['say "so"', "a,b"]]
+    assert wide(table('A\tB\n"x\ty"\tz,w\n', delimiter="\t"))[1] == [["x\ty", "z,w"]]
+
+
 def test_1_1_blank_lines_are_skipped_and_an_empty_record_is_kept(table):
     assert wide(table("A,B\n\nx,y\n\n,\n\n"))[1] == [["x", "y"], ["", ""]]
 
@@ -71,6 +77,11 @@ def test_1_2_t10_columns_are_matched_trimmed_in_any_case_and_keep_file_order(tab
     assert wide(table("A,B,C\n1,2,3\n", use_columns=(" c ", "a"))) == (["A", "C"], [["1", "3"]])
 
 
+def test_1_2_the_id_is_no_attribute_where_every_column_is_used(table):
+    assert wide(table("id,A\n1,x\n2,y\n", subject_id=" ID "))[0] == ["A"]
+    assert wide(table("id,A\n1,x\n", subject_id="id", use_columns=("id", "A")))[0] == ["A"]
+
+
 def test_1_2_two_columns_of_one_name_are_an_error(table):
     [found] = refused(InputError, table, "A,B, a \nx,y,z\n")
     assert found.startswith("Columns 1 and 3 of the input have the same name")
@@ -83,6 +94,11 @@ def test_1_2_an_item_under_another_columns_header_is_an_error_that_does_not_show
 
 
 ITEMS = st.lists(st.sampled_from(["a", "b", "a_b", "b_c", "c"]), max_size=3).map(";".join)
+
+
+def test_1_2_columns_that_could_collide_and_do_not_are_right(table):
+    found = table("A,A_b\na;c,x\nc,\n", multi_value_columns={"A": ";"})
+    assert wide(found) == (["A_a", "A_c", "A_b"], [["1", "1", "x"], ["", "1", ""]])
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
@@ -139,6 +155,10 @@ def test_1_3_t10_only_the_empty_and_the_plain_zero_are_absent(table):
     assert kept[7:] == ["0", "0", "", ""]
 
 
+def test_1_3_a_record_with_nothing_present_still_counts(table):
+    assert table("A,B\n0,\n,\nx,y\n").number_of_records == 3
+
+
 def test_1_4_t10_a_cell_is_split_before_it_is_normalised(table):
     text = 'A,B:x;y\n"b;a ;;0; a","  v:1;w "\n,0\n0,0 \n'
     header, rows = wide(table(text, multi_value_columns={"a": ";"}))
@@ -160,6 +180,10 @@ def test_1_4_t10_items_are_joined_back_in_code_point_order(table):
 
 def test_1_5_t10_rows_of_a_subject_are_joined(table):
     assert wide(table('id,A,B\n1,x,\n1,"",p\n1,0,p\n', subject_id="id"))[1] == [["x", "p"]]
+
+
+def test_1_5_ids_that_differ_by_case_and_space_are_one_subject(table):
+    assert table("id,A\nx,1\n X ,1\n", subject_id="id").number_of_records == 1
 
 
 def test_1_5_t10_an_empty_id_is_an_error(table):

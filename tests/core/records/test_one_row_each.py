@@ -124,6 +124,18 @@ MIXED = Schema(
 )
 
 
+def test_other_people_change_nobodys_record(tmp_path: Path) -> None:
+    """Nor do their values, which change the codes of open columns."""
+    rows = visits(random.Random(4), 300)
+    alone = by_person(tmp_path / "t.csv", rows)
+    for seed in (5, 6):
+        others = [(f"other {person}", f"0{one}", f"x{two}", f"v{three}") for person, one, two, three in rows]
+        both = rows + others
+        random.Random(seed).shuffle(both)
+        found = by_person(tmp_path / "t.csv", both)
+        assert {person: found[person] for person in alone} == alone
+
+
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(st.sampled_from(["s", "t ", "S", "u", ""]), CELLS, ITEMS, CELLS, CELLS), max_size=14),
@@ -185,6 +197,13 @@ def test_each_of_a_persons_different_rows_stands_equally_often(
 
 
 TOWNS = Schema((Column("town"),), "person")
+
+
+def test_without_a_total_draw_the_same_row_stands(tmp_path: Path) -> None:
+    """As under k-anonymity."""
+    rows: Rows = [("s", "1", "", ""), ("s", "", "2", ""), ("s", "1", "5", "w"), ("t", "3", "4", "w")]
+    one, other = (held(encoded(tmp_path / "t.csv", VISITS, rows, total=total)) for total in (False, True))
+    assert one == other
 
 
 def test_the_statement_says_how_rows_become_a_record() -> None:

@@ -55,6 +55,11 @@ def test_declared_texts_are_trimmed_and_an_empty_one_is_a_text():
     assert read_as("s", " a b ", "", "  ") == ["a b", "", ""]
 
 
+def test_moments_are_trimmed_and_iso_alone():
+    texts = [" 2023-01-24T14:25:47 ", "2023-01-24", "", None, "2023-02-29", "1/24/2023"]
+    assert read_as("t", *texts) == [MOMENT, datetime(2023, 1, 24), None, None, None, None]
+
+
 @pytest.mark.parametrize(
     ("texts", "kind", "values"),
     [

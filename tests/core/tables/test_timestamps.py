@@ -71,6 +71,22 @@ def test_no_text_changes_how_another_is_read(texts: list[str], other: str, forma
     assert in_formats([*texts, other], *formats)[:-1] == in_formats(texts, *formats)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["03/11/2026", "2023/01/24", "24 Jan 2023", "Jan 24, 2023", "2023-1-24", "2023-01", "20230124", "14:25"],
+)
+def test_what_is_not_iso_is_no_moment_without_a_format(text: str) -> None:
+    assert in_formats([text, "2023-01-24"]) == [None, datetime(2023, 1, 24)]
+    assert parse_timestamps(pa.array([text])).to_pylist() == [None]
+
+
+def test_the_first_format_that_fits_is_taken() -> None:
+    assert in_formats(["3/11/2026", "13/11/2026"], "%m/%d/%Y", "%d/%m/%Y") == [
+        datetime(2026, 3, 11),
+        datetime(2026, 11, 13),
+    ]
+
+
 def test_a_declared_zone_leads_back_to_utc_and_is_not_looked_at_where_a_date_is_cut() -> None:
     for text in ("2023-01-24T14:25:47Z", "2023-01-24 16:25:47 +0200", "2023-01-24T09:25:47-05:00"):
         found = parse_timestamps(pa.array([text, "2023-01-24 14:25:47"]))
