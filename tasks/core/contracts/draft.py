@@ -67,10 +67,8 @@ class Answers:
 def safe_name(text: str) -> str:
     """A text as a dataset's name.
 
-    >>> safe_name("Besuche 2026/11 (neu)")
-    'Besuche_2026_11_neu'
-    >>> safe_name("enquête")
-    'enquete'
+    >>> safe_name("Besuche 2026/11 (neu)"), safe_name("enquête")
+    ('Besuche_2026_11_neu', 'enquete')
     """
     plain = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
     letters = "".join(sign for sign in plain if not unicodedata.combining(sign))
@@ -82,9 +80,7 @@ def draft_configuration(
 ) -> dict[str, Any]:
     """A flat configuration, see `tasks.configuration.flat_file`.
 
-    Args:
-        input_path: of the table, as a run is to find it; it may name the vintage.
-        contract_path: where the contract will be, as a run is to find it.
+    Args: input_path: of the table, as a run is to find it; it may name the vintage. contract_path: likewise.
     """
     used = table.used(answers.subject)
     configuration: dict[str, Any] = {"sensitive_microdata_path": input_path}
@@ -135,11 +131,7 @@ def _dialect(source: InputFile) -> dict[str, Any]:
 
 
 def _types(used: list[Recognised]) -> dict[str, Any]:
-    """What SynDiffix reads cells as. A word among numbers is then missing, and makes no column of texts.
-
-    It takes no part of a contract that cells could break, so marks of numbers and formats of dates are
-    declared here.
-    """
+    """What SynDiffix reads cells as: a word among numbers is then missing, and makes no column of texts."""
     dates = [column for column in used if is_whole_date(column)]
     numbers = [c for c in used if c.treatment.bins is not None and c not in dates]
     texts = [

@@ -1,9 +1,8 @@
 """A data contract in the Open Data Contract Standard 3.1: from a YAML file to a `Contract`.
 
 Scalars are read as the text that stands in the file (``yes``, ``007`` and ``12:30`` stay what they are), and
-typed by the model: a contract's values are compared with text cells. What the standard has and this project
-does not enforce is refused, so that nobody relies on it; purely descriptive sections are accepted and not
-read. A fault is noted at its place and the rest is still looked at, so that all are reported at once.
+typed by the model. What the standard has and this project does not enforce is refused, so that nobody relies
+on it; purely descriptive sections are accepted and not read. All faults are reported at once.
 """
 
 import hashlib

@@ -132,9 +132,7 @@ def usual_ends(values: Floats, held: Integers, few: int) -> tuple[float, float]:
 def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list[SeenColumn]:
     """Every column with a name, of the first `MOST_ROWS` rows. A list is written with bars between its items.
 
-    Raises:
-        InputError: the file can't be read as a table; the message carries no cell.
-        MarginaliaError: it needs more memory than there is.
+    Raises: InputError: the file can't be read as a table; the message carries no cell.
     """
     headers = source.headers
     positions = [position for position, name in enumerate(headers.names) if name]

@@ -80,9 +80,6 @@ def parse_value_names(text: str) -> tuple[str, dict[str, str]]:
 
     >>> parse_value_names("SEX:1=men,2=women")
     ('SEX', {'1': 'men', '2': 'women'})
-
-    Raises:
-        ParameterError: it is no such text.
     """
     head, sign, rest = text.partition("=")
     column, colon, code = head.rpartition(":")

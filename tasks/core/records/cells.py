@@ -382,9 +382,7 @@ class CodedRows:
 def run_with_cells(resources: QueryResources, work: Callable[[duckdb.DuckDBPyConnection], R]) -> R:
     """What some work with cells returns; what a library says of a failure is reduced to its kind.
 
-    Raises:
-        InputError: text that isn't UTF-8, or a type that has no text.
-        ResourceLimit: memory and scratch don't suffice.
+    Raises: InputError: text that isn't UTF-8, or a type that has no text. ResourceLimit: too little memory.
     """
     failure: InputError | ResourceLimit
     try:

@@ -66,8 +66,7 @@ def group_by_subject(
 ) -> Records:
     """Group rows by subject; ids are compared after trimming and lowercasing.
 
-    Raises:
-        InputError: a row has no id, unless total.
+    Raises: InputError: a row has no id, unless total.
     """
     texts = normalised_ids(ids.cells)
     encoded = texts.dictionary_encode()
@@ -192,10 +191,7 @@ def join_records(
 ) -> CodedRecords:
     """Join rows by subject; records are in the rows' order of first occurrence.
 
-    Open columns keep all values that a row holds (see `with_held_values`).
-
-    Raises:
-        InputError: a row without id, where joining is not total.
+    Open columns keep all values that a row holds (see `with_held_values`). Raises as `group_by_subject` does.
     """
     schema, choices = joining.schema, joining.choices
 

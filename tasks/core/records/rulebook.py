@@ -60,7 +60,6 @@ def ends_of_text(text: str, column: Column, scale: OrderedScale) -> Ends | None:
 
 
 def _ends_of_months(text: str) -> Ends | None:
-    """Of a year or a month of ISO 8601: all its moments, the first of the next one left out."""
     year, _, month = text.partition("-")
     first = int(year) * 12 + (int(month) - 1 if month else 0)
     after = first + (1 if month else 12)
@@ -123,7 +122,6 @@ class Coding:
         texts: for each column and code the texts that it may stand for; several where that is not settled
             yet. A code breaks a constraint only if all its texts do. The empty text is absence.
         absent: for each column the code of absence, also of an empty slot.
-        slots: for each column its slots in a record.
     """
 
     texts: tuple[tuple[tuple[str, ...], ...], ...]
@@ -172,19 +170,9 @@ class CodeRule:
 
 
 class Rulebook:
-    """All constraints of a schema but derivations, over one coding.
-
-    >>> from tasks.core.records.constraints import Condition, ImpossibleCombination
-    >>> values = (("female", "male"), ("no", "yes"))
-    >>> never = ImpossibleCombination((Condition(0, ("male",)), Condition(1, ("yes",))), repair="no")
-    >>> schema = Schema((Column("sex", values[0]), Column("pregnant", values[1])), constraints=(never,))
-    >>> book = Rulebook(schema, coding_of_values(values, (0, 1)))
-    >>> book.repaired(np.array([[1, 2], [2, 2]], np.int32)).tolist()  # he becomes "no"
-    [[1, 2], [2, 1]]
-    """
+    """All constraints of a schema but derivations, over one coding: of the schema's measured columns."""
 
     def __init__(self, schema: Schema, coding: Coding) -> None:
-        """Args: schema: with its constraints. coding: of its measured columns."""
         self._schema = schema
         self._coding = coding
         self._bases = {found.column: found for found in schema.derivations}
@@ -274,7 +262,6 @@ class Rulebook:
         return False
 
     def _public_choices(self, column: int) -> Iterator[tuple[int, ...]]:
-        """What a column may hold by public facts alone: of an open one that is absence."""
         return iter([()]) if self._schema.columns[column].is_open else self._all_choices(column)
 
     def _all_choices(self, column: int) -> Iterator[tuple[int, ...]]:

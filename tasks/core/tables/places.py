@@ -80,11 +80,7 @@ def refused_url(url: str) -> str:
 
 class Storage:
     def __init__(self, url: str) -> None:
-        """Args: url: of an object, or of what begins the URLs of several.
-
-        Raises:
-            ParameterError: nothing that is installed reads it.
-        """
+        """Raises: ParameterError: nothing that is installed reads it."""
         import fsspec
 
         self.url, protocol = url, url.partition("://")[0]

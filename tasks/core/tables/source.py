@@ -57,10 +57,7 @@ class FileState:
         return cls(found.st_size, found.st_mtime_ns)
 
     def require(self, path: Path) -> None:
-        """Raise InputError where the file is another now.
-
-        Whole seconds are compared, as another machine may know no parts of them of a shared folder.
-        """
+        """Raise InputError where the file is another now. Another machine may know whole seconds alone."""
         now = FileState.of(path)
         if (now.size, now.modified // _SECOND) != (self.size, self.modified // _SECOND):
             raise changed_meanwhile()
@@ -315,12 +312,7 @@ class RemoteFile(OpenedFile):
         raise changed_meanwhile()
 
     def fetch(self, folder: Path | None) -> None:
-        """Copy it into a file that has no name.
-
-        Raises:
-            InputError: it was replaced meanwhile.
-            ResourceLimit, StorageError: see `Storage.attempt`.
-        """
+        """Copy it into a file that has no name. Raises InputError: it was replaced meanwhile."""
         if self._descriptor >= 0:
             return
         with tempfile.TemporaryFile(dir=folder) as copy:

@@ -1,11 +1,9 @@
 """The input in blocks, about equally many rows each, so that many machines read it at once.
 
 A Parquet file on a disk is read in place, a range of rows a block. A text can't be read from its middle,
-since a line end may stand in quotes, and what is in storage may be replaced while it is read. Either is
-copied once, as Parquet, a batch of rows to each block in turn.
-
-Of a block the rows of each partition are written as codes of the block's own, beside the texts that they
-stand for; and the pieces of one partition are read under one dictionary.
+since a line end may stand in quotes, and what is in storage may be replaced while it is read: either is
+copied once, as Parquet. Of a block the rows of each partition are written as codes of the block's own, beside
+the texts that they stand for; and the pieces of one partition are read under one dictionary.
 
     block 0  Lyon, Nice, Lyon    values (Lyon, Nice)    rows 1 2 1  ┐  one dictionary (Lille, Lyon, Nice)
     block 1  Nice, Lille         values (Lille, Nice)   rows 2 1    ┘  rows 2 3 2 | 3 1
@@ -110,11 +108,7 @@ def copy_blocks(
     limit: int | None = None,
     progress: StageDone | None = None,
 ) -> list[TableBlock]:
-    """Copy the used columns of an input into blocks; a batch at a time is in memory.
-
-    Raises:
-        InputError: see `read_batches`.
-    """
+    """Copy the used columns of an input into blocks, a batch at a time. Raises as `read_batches` does."""
     keys = [f"{prefix}/{place}" for place in range(number)]
     with tempfile.TemporaryDirectory(dir=store.own_scratch) as scratch:
         _copy(read_batches(source, list(positions), 1, progress), number, limit, Path(scratch))

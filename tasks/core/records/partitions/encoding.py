@@ -47,10 +47,7 @@ from tasks.core.tables.header import InputFile
 
 @dataclass(frozen=True)
 class PartitionPlace:
-    """Where partitions go, and how many there are.
-
-    Their number, which is that of the blocks, too, is declared.
-    """
+    """Where partitions go, and how many there are: as declared, and as many as blocks."""
 
     number: int
     store: PartStore
@@ -158,11 +155,7 @@ class JoinedPartition:
 
 
 def join_partition(plan: PartitionPlan, dictionary: StoredPart, inputs: PartitionInputs) -> JoinedPartition:
-    """Join the rows of one partition, and hold its records to the constraints.
-
-    Raises:
-        InputError: as `join_records` does.
-    """
+    """Join the rows of one partition, and hold its records to the constraints."""
     return run_with_cells(QueryResources(threads=1), partial(_join_pieces, plan, dictionary, inputs))
 
 
