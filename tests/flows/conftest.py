@@ -19,7 +19,10 @@ def surroundings(request: pytest.FixtureRequest, own_ledger: Path) -> None:
 
 @pytest.fixture(scope="session")
 def whole_run(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], WholeRun]:
-    """A whole run of a kind of `whole_runs`, made when a test first asks for it; nobody may change it."""
+    """A whole run of a kind of `whole_runs`, made when a test first asks for it.
+
+    A test may run it again in its place (`run_again`); what it released is not to change.
+    """
     return functools.cache(lambda kind: make_whole_run(kind, tmp_path_factory.mktemp(kind)))
 
 

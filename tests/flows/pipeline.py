@@ -88,7 +88,14 @@ def prepared(folder: Path, table: Sequence[Sequence[str]] | None = None, **chang
     return from_flat(flat(folder, **changes))
 
 
-def contract(folder: Path, column: str, values: Sequence[str] = (), least_rows: int | None = None) -> str:
+def contract(
+    folder: Path,
+    column: str,
+    values: Sequence[str] = (),
+    least_rows: int | None = None,
+    others: Sequence[dict[str, Any]] = (),
+    subject_id: str = "",
+) -> str:
     """Write a data contract on one column; return its path.
 
     Args:
@@ -96,13 +103,16 @@ def contract(folder: Path, column: str, values: Sequence[str] = (), least_rows: 
         column: its name.
         values: the only ones that it may have, if there are any.
         least_rows: how many rows there must be.
+        others: further columns.
+        subject_id: whose the rows are, if it says so.
     """
     valid = {"metric": "invalidValues", "mustBe": 0, "arguments": {"validValues": list(values)}}
     rows = {"metric": "rowCount", "mustBeGreaterOrEqualTo": least_rows}
     table = {
         "name": "people",
         "quality": [rows] if least_rows is not None else [],
-        "properties": [{"name": column, "quality": [valid] if values else []}],
+        "properties": [{"name": column, "quality": [valid] if values else []}, *others],
+        "customProperties": [{"property": "subjectId", "value": subject_id}] if subject_id else [],
     }
     head = {"apiVersion": "v3.1.0", "kind": "DataContract", "id": "people", "version": "1.0.0"}
     path = folder / "contract.yaml"

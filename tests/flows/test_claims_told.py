@@ -10,15 +10,12 @@ from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
-from tasks.core.errors import ParameterError
-from tasks.core.ledger.ledger import open_ledger
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page
 from tasks.core.queries import QueryResources
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn
-from tasks.sensitive.protect import admit_release
-from tasks.storage import RunWorkspace, Workspace
+from tasks.storage import RunWorkspace
 from tests.flows import pipeline
 from tests.sensitive.test_protect import measured, reported, statement_of
 
@@ -44,19 +41,6 @@ def checked(folder: Path, body: dict[str, Any], capsys: pytest.CaptureFixture[st
     (folder / "people.json").write_text(json.dumps(body))
     assert command.main(["check", str(folder / "people.json")]) == 0
     return capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("key", "value"), [("noise_epsilon", 101), ("delta", 2e-3)])
-def test_check_and_run_refuse_a_claim_that_promises_nothing(key, value, tmp_path, capsys):
-    pipeline.write(tmp_path / "people.csv", pipeline.rows(60))
-    body = pipeline.flat(tmp_path) | {key: value}
-    (tmp_path / "people.json").write_text(json.dumps(body))
-    assert command.main(["check", str(tmp_path / "people.json")]) == 2
-    assert "must be" in capsys.readouterr().err
-    configuration = from_flat(body)
-    with pytest.raises(ParameterError, match="must be"):
-        admit_release.fn(Workspace.of(configuration), configuration, describe(configuration))
-    assert open_ledger().datasets() == ()
 
 
 @pytest.mark.parametrize(

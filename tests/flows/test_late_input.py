@@ -12,9 +12,6 @@ from flows.measure import measure
 from flows.syndiffix import syndiffix
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import LateInput
-from tasks.core.ledger.dataset_notes import STOPPED
-from tasks.core.ledger.ledger import open_ledger
-from tasks.core.ledger.tables import PublicTable
 from tests.flows import pipeline
 from tests.flows.processes import configured, phases, releases
 
@@ -70,18 +67,3 @@ def test_a_late_input_is_announced_in_public_words(flow, tmp_path, prefect_serve
         time.sleep(0.1)
     assert found == [{"dataset": dataset, "vintage": "2026-11", "file": "people-{vintage}.csv"}]
     assert phases(dataset) == []
-
-
-def test_a_stop_by_a_strict_contract_is_noted_of_the_files_of_all_vintages(tmp_path):
-    # So a budget that another vintage's file begins under another name tells of it, whatever its columns.
-    _arrives(tmp_path, "2026-11")
-    changes: dict[str, Any] = {"use_columns": ["sex"], "bins": {}, "domains": {}, "sensitive_zeros": []}
-    changes |= {"multi_value_columns": {}, "max_items": {}, "contract_mode": "strict"}
-    changes["contract"] = str(pipeline.contract(tmp_path, "sex", ["m", "f"], 301))
-    path = str(tmp_path / "people-{vintage}.csv")
-    asked = configured(tmp_path, sensitive_microdata_path=path, vintage="2026-11", **changes)
-    assert command.main(["run", "--agg", str(asked)]) == 4
-    (stop,) = [entry for entry in open_ledger().entries() if entry.phase == STOPPED]
-    files = (tmp_path / "people-2026-11.csv", tmp_path / "people-{vintage}.csv")
-    marks = [PublicTable(file, (), ()).marks(open_ledger().entries()).paths for file in files]
-    assert set(stop.body["paths"]) == set().union(*marks)

@@ -13,14 +13,6 @@ CONFIGURATIONS = pipeline.ROOT / "deployments" / "configurations"
 TEMPLATES = sorted(path.stem for path in (CONFIGURATIONS / "templates").glob("*.json"))
 
 
-def test_there_is_a_template_for_each_mode():
-    ours = ["fitted"]
-    assert (
-        sorted([*ours, "aggregate_seeded", "aggregate_seeded_dp", "row_seeded", "unseeded", "value_seeded"])
-        == TEMPLATES
-    )
-
-
 def prepared_template(name, folder):
     """A template with only its paths edited."""
     table = [
@@ -39,12 +31,6 @@ def prepared_template(name, folder):
 def test_each_template_can_be_run_with_only_its_paths_edited(name, tmp_path, capsys):
     assert command.main(["check", str(prepared_template(name, tmp_path))]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("The configuration can be run")
-
-
-def test_a_template_runs(tmp_path):
-    assert command.main(["run", str(prepared_template("row_seeded", tmp_path))]) == 0
-    release = (tmp_path / "out" / "release" / "example" / "latest").resolve()
-    assert (release / "example_data_showcase.html").is_file()
 
 
 def test_german_credit_runs_with_one_command_and_no_download(tmp_path, monkeypatch):

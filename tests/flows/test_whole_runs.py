@@ -2,11 +2,16 @@
 
 import functools
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
+import tempfile
 from base64 import b64decode
 from collections import Counter
 from itertools import combinations
+from pathlib import Path
 
 import mlcroissant
 import pyarrow as pa
@@ -25,6 +30,7 @@ from tests.flows.processes import assert_whole
 from tests.flows.server_objects import known, text_of_everything
 from tests.flows.whole_runs import (
     CANARIES,
+    CONTRACTS,
     KINDS,
     PRIVATE,
     ROUNDED,
@@ -33,6 +39,7 @@ from tests.flows.whole_runs import (
     VISIT_CANARIES,
     assert_no_trace,
     public_places,
+    run_again,
     table_of_people,
 )
 from tests.oracles.payloads import decoded
@@ -133,6 +140,62 @@ def test_p2_a_release_is_rebuilt_without_table_ledger_and_sensitive_folder_byte_
 OTHER = {"fitted": {"epsilon": 5.0}, "by_lengths": {"epsilon": 5.0}, "syndiffix": {"low_threshold": 4}}
 
 
+@pytest.mark.needs_root
+def test_p8_a_user_who_cannot_open_sensitive_can_publish(whole_run):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to drop to another user")
+    run = whole_run("fitted")
+    # Not below pytest's own folder, which every session closes to other users.
+    with tempfile.TemporaryDirectory() as name:
+        folder, home = Path(name), Path(name) / "home"
+        folder.chmod(0o755)
+        for place in ("real", "copy"):
+            shutil.copytree(run.folder / "out" / "measurement", folder / place / "measurement")
+            paths = {"output_dir": folder / place, "sensitive_microdata_path": folder / "gone.csv"}
+            body = pipeline.json_of(run.path) | {key: str(path) for key, path in paths.items()}
+            (folder / f"{place}.json").write_text(json.dumps(body))
+        shutil.copytree(run.folder / "out" / "sensitive", folder / "real" / "sensitive")
+        for made in (folder / "real" / "intermediate", folder / "real" / "release", home):
+            made.mkdir()
+            shutil.chown(made, user=65534)
+        given = [folder / "copy.json", folder / "real.json", folder / "real" / "sensitive"]
+        done = subprocess.run(
+            [sys.executable, "-c", AS_NOBODY, *map(str, given)],
+            env={**os.environ, "HOME": str(home), "PREFECT_HOME": str(home)},
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=pipeline.ROOT,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        published = folder / "real" / "release" / run.dataset / "latest"
+        assert pipeline.tree(published.resolve()) == pipeline.tree(run.release)
+
+
+#: The interpreter's own files may be closed to the other user, so everything is imported by a first
+#: publication, of a copy, before the process gives up its rights.
+AS_NOBODY = """
+import os, sys
+from flows.command.main import main
+copy, real, sensitive = sys.argv[1:]
+assert main(["publish", copy]) == 0
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try:
+    os.listdir(sensitive)
+    sys.exit(9)
+except PermissionError:
+    pass
+code = main(["publish", real])
+sys.stdout.flush()
+os._exit(code)
+"""
+
+
+@every_kind
+def test_the_table_is_opened_once(kind, whole_run):
+    assert whole_run(kind).times_opened == 1
+
+
 @every_kind
 def test_p5_released_json_holds_allowed_keys_only(kind, whole_run):
     run = whole_run(kind)
@@ -165,9 +228,13 @@ RELEASED = {
     "people_synthetic_microdata.tsv",
 }
 RECOUNTED = "people_synthetic_aggregates.tsv"
+#: What a run under a contract has beside it.
+JUDGED = ("contract.json", "expectations.json")
 ONLY = {
     "fitted": {"people_noisy_tables.parquet", "registry.yaml"},
     "by_lengths": {RECOUNTED, "registry.yaml"},
+    "value_seeded": {RECOUNTED, *JUDGED},
+    "aggregate_seeded": {RECOUNTED, *JUDGED},
     "row_seeded": {
         RECOUNTED,
         "people_synthetic_microdata_long.tsv",
@@ -229,7 +296,7 @@ def test_every_file_is_in_the_manifest_with_what_protects_it(kind, whole_run):
     said = {entry["protection"]: entry["file"] for entry in entries}
     # A strict contract's verdicts are exact whatever protects the rest.
     exact = said.pop("none: exact verdicts on the raw table (see privacy.json)", None)
-    assert exact == ("contract.json" if kind == "syndiffix" else None)
+    assert exact == ("contract.json" if kind in ("syndiffix", "aggregate_seeded") else None)
     meant = {"syndiffix": SYNDIFFIX_LABEL} | dict.fromkeys(PRIVATE, "differential privacy")
     for words in set(said) - {"none: public"}:
         assert meant.get(kind, "not differential privacy") in words
@@ -286,6 +353,100 @@ def test_a_release_of_syndiffix_says_everywhere_that_it_is_not_differentially_pr
     assert any(SYNDIFFIX_LABEL in str(artifact["data"]) for artifact in seen.artifacts)
 
 
+def test_a_release_under_a_contract_holds_its_verdicts_and_says_what_they_are_of(whole_run):
+    found = {}
+    for kind in CONTRACTS:
+        release = whole_run(kind).release
+        body = pipeline.json_of(release / "contract.json")
+        assert body["mode"] == CONTRACTS[kind][1]
+        entries = {entry["file"]: entry for entry in pipeline.json_of(release / "MANIFEST.json")["files"]}
+        assert entries["expectations.json"]["protection"] == "none: public"
+        assert "synthetic" not in " ".join(entries["expectations.json"]["parents"])
+        found[kind] = {entry["rule"]: entry["verdict"] for entry in body["rules"]}, entries["contract.json"]
+    strict, entry = found["aggregate_seeded"]
+    assert set(strict.values()) == {"passed"} and "none: exact" in entry["protection"]
+    repaired, entry = found["value_seeded"]
+    assert repaired == {
+        "every record has a subject id": "enforced",
+        "at least 50 records": "passed",
+        "sex: every value is one of those listed": "enforced",
+    }
+    assert "released numbers" in entry["made_from"]
+    release = whole_run("value_seeded").release
+    suite = pipeline.json_of(release / "expectations.json")
+    asked = [expectation["kwargs"] for expectation in suite["expectations"]]
+    assert {"column": "sex", "value_set": ["m", "f"]} in asked
+    assert "sex: every value is one of those listed" in (release / "people_data_showcase.html").read_text()
+    assert "blanked or replaced" in pipeline.json_of(release / "privacy.json")["contract"]["sentence"]
+
+
+def test_releases_and_evaluations_are_compared_each_where_it_may_be(whole_run, tmp_path):
+    runs = [whole_run(mode) for mode in ("row_seeded", "value_seeded")]
+    home = tmp_path / "side by side"
+    assert compare([run.release for run in runs], home) == 0
+    assert "row_seeded" in (home / "comparison.html").read_text()
+    header = (home / "comparison.tsv").read_text().splitlines()[0].split("\t")
+    assert all(run.release.name in label for run, label in zip(runs, header[-2:], strict=True))
+    evaluations = [next((run.folder / "out").glob("sensitive/*/*/evaluation")) for run in runs]
+    assert compare(evaluations, runs[0].folder / "out" / "release" / "comparison") == 2
+    assert compare(evaluations, tmp_path / "closed") == 0
+    assert (tmp_path / "closed").stat().st_mode & 0o077 == 0
+    copies = [shutil.copytree(each, tmp_path / f"copy {number}") for number, each in enumerate(evaluations)]
+    for zone in ("release", "measurement", "intermediate"):
+        assert compare(copies, runs[0].folder / "out" / zone / "comparison") == 2
+    (tmp_path / "open").mkdir(mode=0o755)
+    assert compare(copies, tmp_path / "open") == 0
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "open").iterdir())
+    assert command.main(["compare", str(runs[0].release)]) == 2
+
+
+def compare(folders, output):
+    """The exit code of a comparison."""
+    return command.main(["compare", *map(str, folders), "--output", str(output)])
+
+
+# ------------------------------------------------------------------ measured on request
+
+
+@pytest.mark.parametrize("kind", ["fitted", "row_seeded", "syndiffix"])
+def test_utility_is_measured_where_it_is_asked_for_and_no_byte_outside_of_sensitive_changes(
+    kind, whole_run, prefect_server
+):
+    run = whole_run(kind)
+    home = run.folder / "out" / "sensitive" / run.dataset
+    before = outside_of_sensitive(run)
+    target = "smoker" if kind == "syndiffix" else "work"
+    asked = {"target": target} | ({} if kind == "syndiffix" else {"group": "town"})
+    said = run_again(run, evaluate_utility=asked)
+    (place,) = home.glob("*/utility")
+    assert f"Must stay on this machine, from the utility stage: {place}" in said
+    body = pipeline.json_of(place / "utility.json")
+    assert body["prediction"]["target"] == target and body["k_marginal"]["group"] == asked.get("group")
+    assert 0 < body["discriminator"]["auc"] <= 1
+    assert (place / f"{run.configuration.prefix}_discriminator_roc.svg").is_file()
+    assert (place / f"{run.configuration.prefix}_total_variation_of_columns.tsv").is_file()
+    everything = text_of_everything(prefect_server, run.dataset)
+    tokens = VISIT_CANARIES if kind == "syndiffix" else CANARIES
+    assert_no_trace(tokens, public_places(run.folder, run.folder / "ledger"), said + everything)
+    assert f"{body['discriminator']['auc']:.4f}"[:6] not in everything
+    # Asked again it is not measured again.
+    run_again(run, evaluate_utility=asked)
+    assert list(home.glob("*/utility")) == [place] and outside_of_sensitive(run) == before
+
+
+def outside_of_sensitive(run):
+    """Every file of the workspace but those of ``sensitive/``, by its name without a run's label.
+
+    Each run states anew what protects, in a folder of ``intermediate/`` that bears its label.
+    """
+    files = pipeline.tree(run.folder / "out").items()
+    return {
+        re.sub(r"/\d{8}T\d{6}-\w+/", "/RUN/", name): content
+        for name, content in files
+        if not name.startswith("sensitive/")
+    }
+
+
 # ------------------------------------------------------------------ k-anonymity
 
 
@@ -337,17 +498,13 @@ def test_reported_counts_are_the_true_ones_rounded_down_and_nothing_else(kind, l
     }
 
 
-@pytest.mark.parametrize("kind", ["row_seeded", "aggregate_seeded"])
-def test_a_random_seed_gives_the_same_records_in_another_workspace_and_none_gives_others(
-    kind, whole_run, tmp_path
-):
-    run = whole_run(kind)
+def test_a_random_seed_gives_the_same_records_in_another_workspace_and_none_gives_others(whole_run, tmp_path):
+    run = whole_run("row_seeded")
+    made = pipeline.microdata(run.release)[1]
     for seed, is_same in ((SEED, True), (None, False)):
         body = pipeline.json_of(run.path) | {"random_seed": seed, "output_dir": str(tmp_path / str(seed))}
-        assert (
-            pipeline.microdata(pipeline.run(from_flat(body), "generate"))[1]
-            == (pipeline.microdata(run.release)[1])
-        ) is is_same
+        release = pipeline.run(from_flat(body), "generate")
+        assert (pipeline.microdata(release)[1] == made) is is_same
 
 
 # ------------------------------------------------------------------ for readers

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.model import RunConfiguration
@@ -62,19 +61,5 @@ def contract(
     folder: Path, column: str = "town", values: tuple[str, ...] = TOWNS, subject_id: str = ""
 ) -> str:
     """Write a data contract on a column's values, which may say whose the rows are; return its path."""
-    valid = {"metric": "invalidValues", "mustBe": 0, "arguments": {"validValues": list(values)}}
-    columns = [
-        {"name": name, "quality": [valid] if name == column else []} for name in HEADER if name != "person"
-    ]
-    subject = [{"property": "subjectId", "value": subject_id}] if subject_id else []
-    body = {
-        "apiVersion": "v3.1.0",
-        "kind": "DataContract",
-        "id": "visits",
-        "version": "1.0.0",
-        "status": "active",
-        "schema": [{"name": "visits", "properties": columns, "customProperties": subject}],
-    }
-    path = folder / "contract.yaml"
-    path.write_text(yaml.safe_dump(body), encoding="utf-8")
-    return str(path)
+    others = [{"name": name} for name in HEADER if name not in ("person", column)]
+    return pipeline.contract(folder, column, values, others=others, subject_id=subject_id)

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import secrets
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,12 +58,21 @@ PRIVATE, ROUNDED = tuple(_PRIVATE), tuple(_ROUNDED)
 KINDS = (*PRIVATE, *ROUNDED, "syndiffix")
 
 
+#: The least number of rows that a contract demands, by the kind of run that is under it, and its mode.
+CONTRACTS = {"aggregate_seeded": (100, "strict"), "value_seeded": (50, "repair")}
+
+#: Every file that this process opens, while somebody looks.
+OPENED: list[str] = []
+sys.addaudithook(lambda event, given: OPENED.append(str(given[0])) if event == "open" else None)
+
+
 class WholeRun(NamedTuple):
     """A run of all stages by the command.
 
     Attributes:
         folder: of the table, the configuration, the ledger and the workspace `out`.
         said: all that it printed.
+        times_opened: how often it opened the table.
     """
 
     folder: Path
@@ -70,6 +80,7 @@ class WholeRun(NamedTuple):
     configuration: RunConfiguration
     release: Path
     said: str
+    times_opened: int
 
     @property
     def dataset(self) -> str:
@@ -100,6 +111,20 @@ def make_whole_run(kind: str, folder: Path) -> WholeRun:
     body = _visits(folder) if kind == "syndiffix" else _people(kind, folder)
     body |= READERS | DRAFTED | {"dataset": fresh_name(kind.replace("_", "-"))}
     (folder / "configuration.json").write_text(json.dumps(body))
+    OPENED.clear()
+    said = _run(folder, "configuration.json")
+    times_opened = OPENED.count(body["sensitive_microdata_path"])
+    configuration = read_configuration(folder / "configuration.json")
+    return WholeRun(folder, kind, configuration, pipeline.latest(configuration), said, times_opened)
+
+
+def run_again(run: WholeRun, **changes: Any) -> str:
+    """Run it once more in its own folder, under its configuration with changes; return what it printed."""
+    (run.folder / "again.json").write_text(json.dumps(pipeline.json_of(run.path) | changes))
+    return _run(run.folder, "again.json")
+
+
+def _run(folder: Path, name: str) -> str:
     printed = io.StringIO()
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -107,15 +132,22 @@ def make_whole_run(kind: str, folder: Path) -> WholeRun:
         contextlib.redirect_stderr(printed),
     ):
         patch.setenv("MARGINALIA_LEDGER", str(folder / "ledger"))
-        assert command.main(["run", str(folder / "configuration.json")]) == 0, printed.getvalue()
-    configuration = read_configuration(folder / "configuration.json")
-    return WholeRun(folder, kind, configuration, pipeline.latest(configuration), printed.getvalue())
+        assert command.main(["run", str(folder / name)]) == 0, printed.getvalue()
+    return printed.getvalue()
 
 
 def _people(kind: str, folder: Path) -> dict[str, Any]:
     table = [[*row, "x"] for row in table_of_people()]
     pipeline.write(folder / "people.csv", table, [*pipeline.HEADER, "zqxheader77"])
-    used = {"use_columns": list(pipeline.HEADER[1:])}
+    used: dict[str, Any] = {"use_columns": list(pipeline.HEADER[1:])}
+    if kind in CONTRACTS:
+        least, mode = CONTRACTS[kind]
+        values = ("m", "f") if mode == "repair" else ()
+        others: list[dict[str, Any]] = [{"name": name} for name in ("person", "town", "age", "work")]
+        delimiter = {"property": "delimiter", "value": ";"}
+        items = {"name": "services", "logicalType": "array", "customProperties": [delimiter]}
+        used["contract"] = pipeline.contract(folder, "sex", values, least, [*others, items])
+        used |= {"contract_mode": mode, "domains": {}}
     if kind in _PRIVATE:
         return pipeline.flat(folder, **used, **_PRIVATE[kind])
     return pipeline.anonymous(folder, **{**used, **_ANONYMOUS, **_ROUNDED[kind]})
