@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import hash_int, salted_seed
 from tasks.core.syndiffix.settings import BucketizationParameters
-from tasks.core.syndiffix.tree_kernels import LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
+from tasks.core.syndiffix.tree_kernels import CORNER, LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
 from tests.oracles.syndiffix_buckets import Harvester
 from tests.oracles.syndiffix_counters import bucket_seed
 from tests.oracles.syndiffix_forest import build_forest
@@ -150,24 +150,23 @@ def compiled_tree(tree, number=None):
     """The same of a compiled node, of the root unless it is given."""
     number = tree.root if number is None else number
     nodes, grid, columns = tree.nodes, tree.grid, range(len(tree.grid.size))
-    depth, flags, hull = int(nodes.depth[number]), int(nodes.flags[number]), nodes.hull[number]
+    start, rows, depth, _, _, first, count, flags = nodes.table[number].tolist()
+    hull = nodes.hull[number]
     lower, size = nodes.lower[number].tolist(), np.ldexp(grid.size, -depth).tolist()
     bounds = [bounds_of(lower[d], size[d]) for d in columns]
-    start = nodes.start[number]
     facts = {
         "snapped": bounds,
         "hull": [tuple(grid.values[grid.first[d] + hull[d]].tolist()) for d in columns]
         if (hull[:, 0] <= hull[:, 1]).all()
         else None,
-        "rows": sorted(nodes.order[start : start + nodes.rows[number]].tolist()),
+        "rows": sorted(nodes.order[start : start + rows].tolist()),
         "noisy": int(tree.noisy[number]),
         "place": int(tree.places[number]),
         "depth": depth,
         "flags": tuple(bool(flags & bit) for bit in (STUB, LOW, LOW_AS_SUBNODE, SINGULARITY)),
     }
-    first = int(nodes.first_child[number])
-    children = range(first, first + int(nodes.children[number]))
-    corners = [int(nodes.corner[child]) for child in children]
+    children = range(first, first + count)
+    corners = nodes.table[first : first + count, CORNER].tolist()
     return facts, dict(zip(corners, (compiled_tree(tree, child) for child in children), strict=True))
 
 

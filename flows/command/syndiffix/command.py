@@ -235,16 +235,15 @@ def _nodes(tree: Tree) -> Iterator[dict[str, object]]:
     waiting = [tree.root]
     while waiting:
         node = waiting.pop()
-        size = np.ldexp(tree.grid.size, -int(nodes.depth[node]))
-        first, children = int(nodes.first_child[node]), int(nodes.children[node])
+        start, rows, depth, _, _, first, children, flags = nodes.table[node].tolist()
+        size = np.ldexp(tree.grid.size, -depth)
         below = list(range(first, first + children)) if first != NO_NODE else []
-        start, rows = int(nodes.start[node]), int(nodes.rows[node])
         held = {"children": below} if below else {"rows": nodes.order[start : start + rows].tolist()}
         yield {
             "id": node,
             "ranges": np.stack([nodes.lower[node], nodes.lower[node] + size], axis=1).tolist(),
             "single": single[node].tolist(),
-            "stub": bool(nodes.flags[node] & STUB),
+            "stub": bool(flags & STUB),
             "noisy_rows": int(tree.noisy[node]),
             **held,
         }

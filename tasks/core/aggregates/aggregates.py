@@ -4,8 +4,6 @@ Here an *attribute* is (header, value), and a multi-valued column ``A`` is one h
 single value ``1`` for each item ``x``, as in SDS's wide form (S1.4). A combination is a strictly
 ascending row of attribute ids; ids follow the code-point order of ``header:value`` (S2.1), so a
 row is already in the order in which its text is written.
-
-Where the true counts of reported combinations may lie, by the noise alone; a file a length.
 """
 
 import json
@@ -23,14 +21,7 @@ from tasks.core.stored_files import read_parquet
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute: a header of the wide form and its value, and where it comes from.
-
-    Attributes:
-        header: of the wide form; ``A_x`` for item x of a multi-valued column A.
-        value: the value; ``1`` for an item.
-        column: index of the source column in the public schema.
-        item: the item, for a multi-valued column; None otherwise.
-    """
+    """One attribute of the wide form; ``column`` is the index of its source in the public schema."""
 
     header: str
     value: str
@@ -54,10 +45,9 @@ class Aggregates:
         headers: all headers of the wide form in output order: file order, items of a multi-valued
             column in place, by code point (S1.2, S1.4).
         attributes: ascending by ``text``; a combination's id i stands for ``attributes[i]``.
-        number_of_records: the (protected) number of records.
+        number_of_records: the (protected) one.
         combinations: for each length 1..R an int32 array (N_k, k), rows ascending within and
-            lexicographic among each other.
-        counts: for each length 1..R an int64 array (N_k,), aligned with ``combinations``.
+            lexicographic among each other; of each the count is in ``counts``, int64 (N_k,).
     """
 
     headers: tuple[str, ...]
@@ -86,15 +76,8 @@ class Aggregates:
             b"number_of_records": str(self.number_of_records).encode(),
             b"reporting_length": str(self.reporting_length).encode(),
         }
-        attributes = pa.table(
-            {
-                "header": pa.array([a.header for a in self.attributes], pa.string()),
-                "value": pa.array([a.value for a in self.attributes], pa.string()),
-                "column_id": pa.array([a.column for a in self.attributes], pa.int32()),
-                "item": pa.array([a.item for a in self.attributes], pa.string()),
-            }
-        )
-        pq.write_table(attributes.replace_schema_metadata(about), folder / "attributes.parquet")
+        attributes = attribute_table(self.attributes).replace_schema_metadata(about)
+        pq.write_table(attributes, folder / "attributes.parquet")
         for length, (ids, counts) in enumerate(zip(self.combinations, self.counts, strict=True), start=1):
             columns = {f"attribute_{i + 1}": pa.array(ids[:, i]) for i in range(length)}
             pq.write_table(
@@ -102,6 +85,23 @@ class Aggregates:
                 folder / f"aggregates_{length}.parquet",
                 compression="zstd",
             )
+
+
+def attribute_table(attributes: Sequence[Attribute]) -> pa.Table:
+    return pa.table(
+        {
+            "header": pa.array([a.header for a in attributes], pa.string()),
+            "value": pa.array([a.value for a in attributes], pa.string()),
+            "column_id": pa.array([a.column for a in attributes], pa.int32()),
+            "item": pa.array([a.item for a in attributes], pa.string()),
+        }
+    )
+
+
+def attributes_of_table(table: pa.Table) -> tuple[Attribute, ...]:
+    return tuple(
+        Attribute(row["header"], row["value"], row["column_id"], row["item"]) for row in table.to_pylist()
+    )
 
 
 def read_number_of_records(folder: Path) -> int:
@@ -120,9 +120,7 @@ def read_aggregates(folder: Path) -> Aggregates:
         counts.append(stored["count"].to_numpy())
     return Aggregates(
         headers=tuple(json.loads(about[b"headers"])),
-        attributes=tuple(
-            Attribute(row["header"], row["value"], row["column_id"], row["item"]) for row in table.to_pylist()
-        ),
+        attributes=attributes_of_table(table),
         number_of_records=int(about[b"number_of_records"]),
         combinations=tuple(combinations),
         counts=tuple(counts),
@@ -135,7 +133,7 @@ NOT_MEASURED = np.iinfo(np.int64).min
 
 @dataclass(frozen=True)
 class Ranges:
-    """Of the combinations of one length, in the order of the aggregates.
+    """Where the true counts of the combinations of one length may lie, by the noise alone.
 
     Attributes:
         noisy: int64, the count as drawn (several draws: their mean by variance); see ``measured``.
@@ -151,12 +149,11 @@ class Ranges:
 
     @property
     def measured(self) -> Flags:
-        """Whether noise was drawn for this very combination."""
         measured: Flags = self.noisy != NOT_MEASURED
         return measured
 
     def write(self, path: Path) -> None:
-        """Parquet: noisy and least_squares (null where nothing was measured), at_least, at_most."""
+        """As Parquet; noisy and least_squares are null where nothing was measured."""
         table = {
             "noisy": measured_numbers(self.noisy),
             "least_squares": measured_numbers(self.least_squares),

@@ -1,8 +1,8 @@
-"""Counting in memory, one set of columns after the other: coded records in, aggregates or cells out.
+"""Counting in memory, one set of columns after the other, without a query or a file.
 
-For synthetic records, and wherever records are counted a set of columns at a time: no query and no file.
-Sets that begin alike share the numbers of what they have in common. Where few of the tuples of codes occur,
-those that do are numbered anew: a cube has room for what occurs and the last column's codes, no more.
+For synthetic records, and wherever records are counted a set of columns at a time. Sets that begin alike
+share the numbers of what they have in common. Where few of the tuples of codes occur, those that do are
+numbered anew: a cube has room for what occurs and the last column's codes, no more.
 
     sets in order     stack of prefixes         kept from the set before
     sex age town      () (sex) (sex age)        nothing
@@ -99,7 +99,7 @@ class RecordSide:
         )
 
     def _following(self, chosen: SlotNumbers, column: int) -> SlotNumbers:
-        """The slots of a column that may be chosen after others."""
+        # A column's slots are chosen in their order.
         own = self._places.get(column, ())
         if not chosen or self._slot_columns[chosen[-1]] != column:
             return own
@@ -119,7 +119,6 @@ class CombinationCounts:
         sets: of columns, each once.
         bounds: where the combinations of each set begin, and the last ones end, (sets + 1,).
         codes: by place in the set, of each combination, none of them 0, (length, N).
-        counts: of each combination, (N,).
     """
 
     sets: Sequence[ColumnNumbers]
@@ -129,7 +128,7 @@ class CombinationCounts:
 
 
 class ListedSide:
-    """Combinations that are counted already: a row each."""
+    """Combinations, by length, that are counted already: a row each."""
 
     def __init__(self, levels: Mapping[int, CombinationCounts]) -> None:
         self._levels = levels
@@ -214,8 +213,7 @@ class _Counts:
             self._cells = stored_combinations(marginals.path(length))
         self._head = next(self._cells, None)
         self._taken: list[FilledCells] = []
-        #: How many counts have been taken since the last side.
-        self.waiting = 0
+        self.waiting = 0  # counts that were taken since the last side
 
     def take(self, group: Sequence[ColumnNumbers]) -> None:
         """Read the counts of those sets of a group that have not been read."""
@@ -301,7 +299,7 @@ class CubeTable:
             0) among them; of a multi-valued column every choice of slots counts. The next table takes their
             room.
         totals: their sums, (sets, sides).
-        first: the first of them in which the last column is not absent.
+        first: the first of the last column's codes that is not absent.
         codes: of each set's prefixes, (sets * prefixes, length - 1).
         whole: by prefix, whether nothing in it is absent.
     """
@@ -534,9 +532,6 @@ def count_in_memory(records: CodedRecords, longest: int) -> Aggregates:
     ['sex:female', 'sex:male', 'town:Lille', 'town:Lyon']
     >>> found.combinations[1].tolist(), found.counts[1].tolist()
     ([[0, 3], [1, 2]], [1, 1])
-
-    Raises:
-        ParameterError: if the length is 0 or below -1.
     """
     facts, levels = counted_cells(records, longest)
     return aggregates_of_cells(facts, records.number_of_records, levels.values())
@@ -555,7 +550,6 @@ def counted_cells(
 
 
 def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
-    """Counts the records; ``absent``: see `Tabulator`."""
     sides = [RecordSide(records.slots, records.slot_columns)]
     return Tabulator(sides, [len(values) + 1 for values in records.values], absent=absent)
 

@@ -1,4 +1,4 @@
-"""Queries over the records of one table, and adding up: coded records in, cubes and cells of fewer slots out.
+"""Queries over the records of one table, and adding up cubes.
 
 A *cube* holds the filled cells of a set of slots, absent values (code 0) among them, so that every subset of
 its slots can be added up from it. Which sets are grouped over the records, and which are rolled up from a
@@ -55,8 +55,7 @@ class Shape:
 
     Attributes:
         sizes: for each slot the number of its values, the absent one included.
-        means: for each slot the mean of -ln p(value) over the records: its entropy.
-        variances: for each slot the variance of the same.
+        means: for each slot the mean of -ln p(value) over the records, its entropy; and its ``variances``.
     """
 
     records: int
@@ -90,19 +89,14 @@ class Shape:
 def plan_roll_ups(
     targets: Iterable[SlotNumbers], shape: Shape, most_cells: int
 ) -> dict[SlotNumbers, SlotNumbers | None]:
-    """From what each set is rolled up; None: grouped over the records.
+    """From what each set is rolled up; None: grouped over the records. Proper supersets may be added.
 
     >>> shape = Shape(records=1000, sizes=(3, 100, 30), means=(0.7, 4.0, 3.0), variances=(0.0, 0.3, 0.2))
     >>> plan_roll_ups([(0,), (0, 1), (0, 2)], shape, most_cells=10**6)
     {(0,): (0, 2), (0, 1): (0, 1, 2), (0, 2): (0, 1, 2), (0, 1, 2): None}
 
-    Args:
-        targets: the sets to count, each of at most ``most_cells`` cells (see `Shape.bound`) and at most
-            `LARGEST_KEY` cells in all.
-        most_cells: no cube has more.
-
-    Returns:
-        A forest: for each target and each cube that was added, a proper superset in it, or None.
+    ``targets``: the sets to count, each of at most ``most_cells`` cells (see `Shape.bound`) and at most
+    `LARGEST_KEY` cells in all; no cube has more.
     """
     wanted = set(targets)
     longest = max(map(len, wanted), default=0)
@@ -207,7 +201,7 @@ def _blocks(fits: "_Fits", number: float) -> list[int]:
 
 @dataclass(frozen=True)
 class _Fits:
-    """Whether a set of slots may be a cube."""
+    """A rule for sets of slots that may be a cube."""
 
     shape: Shape
     limit: float
@@ -258,8 +252,6 @@ def _limits(records: int, most_cells: int) -> list[float]:
 _DENSE_CELLS_A_ROW = 6
 _DENSE_CELLS = 1 << 14
 _LARGEST_SHORT = 1 << 32
-
-
 #: Cells in memory: at most so many, or what fits in a quarter of the memory limit.
 _MOST_CELLS = 1 << 24
 _BYTES_A_CODE = 48

@@ -1,4 +1,4 @@
-"""SDS's interchange formats: aggregates in, ``selections`` and counts as TSV, Parquet or SDS's JSON out.
+"""SDS's interchange formats: aggregates as ``selections`` and counts, in TSV, Parquet or SDS's JSON.
 
 Of a fitted release SDS's two columns come first, then how good each count is:
 
@@ -53,10 +53,7 @@ def first_lines(number_of_records: int, count_name: str) -> list[bytes]:
 
 
 def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
-    """The same lines in the same order: length, selections, protected_count.
-
-    The number of records is the row of length 0, named ``record_count``.
-    """
+    """The same lines in the same order, each with its length."""
     schema = pa.schema([("length", pa.int32()), ("selections", pa.string()), ("protected_count", pa.int64())])
     pieces = pieces_of(aggregates.attributes)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
@@ -72,7 +69,6 @@ def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
 
 
 def _ordered(aggregates: Aggregates) -> Iterator[tuple[Ids, Integers]]:
-    """Combinations and counts of each length in the order of the file."""
     order = TextOrder(aggregates.attributes)
     for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
         yield order.by_count(ids, counts)
@@ -103,7 +99,7 @@ def write_estimates_tsv(aggregates: Aggregates, ranges: Sequence[Ranges], path: 
 
 
 def write_estimates_parquet(aggregates: Aggregates, ranges: Sequence[Ranges], path: Path) -> None:
-    """The same lines in the same order, with their length."""
+    """The same, each line with its length."""
     with pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
         for batch in _batches(aggregates, ranges):
             writer.write_batch(batch)

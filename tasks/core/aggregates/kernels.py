@@ -35,7 +35,6 @@ def add_at(cells: HalfWords, counts: AnyIntegers, totals: AnyIntegers) -> None:
 
 @njit(cache=True, nogil=True)
 def mark_cells(cells: HalfWords, marks: Ids) -> None:
-    """Mark with 1 what occurs."""
     for row in range(len(cells)):
         marks[cells[row]] = 1
 
@@ -60,14 +59,7 @@ def renumber(cells: HalfWords, numbers: Ids) -> None:
 
 @njit(cache=True, nogil=True)
 def spell_out(cells: Integers, size: int, before: HalfWords, codes: HalfWords, whole: Flags) -> None:
-    """The codes of cells, and whether none of them is 0.
-
-    Args:
-        cells: their numbers, (N,).
-        before: the codes of each prefix, (prefixes, length - 1).
-        codes: (N, length), filled.
-        whole: (N,), filled.
-    """
+    """Fill in the codes of cells, (N, length), by those of each prefix; and whether none is 0, (N,)."""
     length = codes.shape[1]
     for row in range(len(cells)):
         prefix = cells[row] // size
@@ -103,11 +95,9 @@ def list_present(
     """The codes and numbers of the cells that are filled and have no code 0, in order; how many there are.
 
     Args:
-        cube: counts by cell, (prefixes * size,).
         prefixes: their codes, (prefixes, columns - 1), and whether none of them is 0.
         first: the first code of the last column that is not absent: 1; or 0 where prefixes are all there is.
-        codes: (N, columns), filled; N at least as many as are found.
-        cells: (N,), filled.
+        codes: (N, columns), filled, as is ``cells``, (N,); N at least as many as are found.
     """
     before, whole = prefixes
     number, size = 0, len(cube) // max(len(whole), 1)
@@ -145,13 +135,10 @@ def group_rows(
 
 @njit(cache=True, nogil=True)
 def mark_rare(cube: Cube, whole: Flags, first: int, resolution: int, marks: Bytes) -> None:
-    """The mark of each cell.
+    """The mark of each cell; 0 for what is not rare or has an absent value.
 
-    Args:
-        cube: counts by cell, (prefixes * size,).
-        whole: by prefix, whether nothing in it is absent.
-        first: the first code of the last column that is not absent.
-        marks: by cell, filled; 0 for what is not rare or has an absent value.
+    ``whole``: by prefix, whether nothing in it is absent.
+    ``first``: the first code of the last column that is not absent.
     """
     # Without a branch, many cells at once; what is absent is taken back. Empty cells are marked as rare: no
     # record is in one, so nobody looks.
@@ -167,10 +154,8 @@ def mark_rare(cube: Cube, whole: Flags, first: int, resolution: int, marks: Byte
 def look_up_marks(records: Integers, cells: tuple[HalfWords, Codes, int], marks: Bytes, found: Bytes) -> None:
     """The mark of each record's cell, block by block.
 
-    Args:
-        records: which are looked at, (N,).
-        cells: by row prefix and last code, and the number of last codes; rows are blocks of all records.
-        found: (blocks, N), filled.
+    ``cells``: by row prefix and last code, and the number of last codes; rows are blocks of all records.
+    ``found``: (blocks, N), filled.
     """
     prefix, last, size = cells
     for block in range(len(found)):

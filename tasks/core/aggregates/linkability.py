@@ -1,7 +1,6 @@
 """Rare and unique combinations: how many there are, and which records they single out (S2.3, S5.1).
 
-Coded records and their marginals go in; shortest lengths, shares and rankings come out, as sensitive as
-what went in.
+What comes out is as sensitive as the records that go in.
 
 It takes one pass over the lengths. A record with a rare combination of fewer attributes than are counted
 has, with any other attribute of its own, a rare combination again. So which attributes a rare combination
@@ -41,11 +40,7 @@ def percentage(part: int, whole: int) -> float:
 
 @dataclass(frozen=True)
 class RareByLength:
-    """Distinct combinations of one length, and those that few hold.
-
-    Attributes:
-        unique: those with a count of 1; None where it was not asked.
-    """
+    """Distinct combinations of one length, and those that few hold; ``unique``: one, None where not asked."""
 
     length: int
     combinations: int
@@ -179,11 +174,7 @@ class LinkedAttributes:
 
 @dataclass(frozen=True)
 class _Counter:
-    """Counts sets of columns; of its tables the first side are the records that are looked at.
-
-    Attributes:
-        tables: of sets of columns of one length, ascending.
-    """
+    """Counts sets of columns, ascending; the first side of its tables are the records looked at."""
 
     tables: Callable[[Sequence[ColumnNumbers]], Iterator[CubeTable]]
     whole: int
@@ -195,22 +186,13 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
     Args:
         records: what the marginals were counted from, all of it; they are counted again, which is less work
             than reading what was counted, in some four times their memory.
-        marginals: all combinations of each length from 1 on.
-
-    Raises:
-        ParameterError: the marginals hold chosen sets of columns.
+        marginals: all combinations of each length from 1 on, else ParameterError.
     """
     return _single_out(records, marginals, resolution, _Counter(tabulator(records).tables, 0))
 
 
 def single_out_of_whole(records: CodedRecords, marginals: Marginals, resolution: int) -> SingledOut:
-    """The same of one partition of a table.
-
-    ``marginals`` are those of the whole table; a few are read at a time.
-
-    Raises:
-        ParameterError: the marginals hold chosen sets of columns.
-    """
+    """The same of one partition of a table; of the whole table's ``marginals`` a few are read at a time."""
     counter = _Counter(partial(_beside_the_whole, records, marginals), 1)
     return _single_out(records, marginals, resolution, counter)
 
@@ -255,7 +237,7 @@ class FirstLengths:
     """At which length a record is rare first, and unique: told of tables by any thread, in any order."""
 
     def __init__(self, number_of_records: int, resolution: int) -> None:
-        """Args: resolution: a count below it is rare."""
+        """``resolution``: a count below it is rare."""
         self._records, self._resolution = number_of_records, resolution
         self._marks: dict[int, tuple[Integers, Bytes]] = {}
         self._lock = threading.Lock()
@@ -345,7 +327,7 @@ def _found(
 
 @dataclass(frozen=True)
 class LinkableAttribute:
-    """An attribute, and how many of its records it helps to single out."""
+    """An attribute, and how many of its records it helps to single out; percentages are 0..100."""
 
     attribute: Attribute
     records: int
@@ -354,22 +336,16 @@ class LinkableAttribute:
 
     @property
     def rare_pct(self) -> float:
-        """0..100."""
         return percentage(self.rare, self.records)
 
     @property
     def unique_pct(self) -> float:
-        """0..100."""
         return percentage(self.unique, self.records)
 
 
 @dataclass(frozen=True)
 class LinkableColumn:
-    """A column of the table (its items together), and the plain means over its attributes, 0..100.
-
-    Attributes:
-        attributes: that somebody holds; where there is none, the means are 0.
-    """
+    """A column (its items together): how many attributes somebody holds, and their plain means, 0..100."""
 
     name: str
     attributes: int
@@ -386,10 +362,7 @@ class Linkability:
 
 
 def linkability_of(found: LinkedAttributes, facts: CodedFacts) -> Linkability:
-    """How linkable a table is, from what singles its records out, and what they are about.
-
-    Equally linkable ones stand by the other percentage, then in the order of texts or of columns.
-    """
+    """How linkable a table is; equally linkable ones stand by the other percentage, then in order."""
     of_columns = [_attributes_of(found, facts, column) for column in range(len(facts.values))]
     columns = [
         LinkableColumn(

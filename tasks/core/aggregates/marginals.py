@@ -63,7 +63,7 @@ from tasks.core.records.table import RecordTable
 
 _ROWS_AN_APPEND = 1 << 17
 
-#: Counts a combination by itself: id, columns, and what takes its rows.
+#: Counts a combination of which no cells are added: id, columns, and what takes its rows.
 CountAlone = Callable[[int, tuple[int, ...], Append], None]
 
 
@@ -71,7 +71,7 @@ class SpillBuffer:
     """Cells that wait: in memory up to a number of bytes, then in a file."""
 
     def __init__(self, path: Path | None, memory: int) -> None:
-        """Args: path: a file to make, None: memory alone. memory: bytes."""
+        """``path``: a file to make; None: memory alone."""
         self._path, self._memory = path, memory
         self._file: BinaryIO | None = None
 
@@ -125,7 +125,7 @@ class RowBuffer:
         self._rows = 0
 
     def append(self, combination_id: int, cells: FilledCells) -> None:
-        """Append the cells of one combination, ascending, no value absent."""
+        # Ascending, no value absent.
         self._cells.append((combination_id, cells))
         self._rows += len(cells.counts)
         if self._rows >= _ROWS_AN_APPEND:
@@ -168,7 +168,6 @@ class LengthGatherer:
         count_alone: CountAlone,
         count_written: Callable[[], None],
     ) -> None:
-        """Args: count_alone: counts a combination of which no cells are added, when it is its turn."""
         self._facts, self._buffer, self._spool = facts, buffer, spool
         self._count_alone, self._count_written = count_alone, count_written
         self._combinations = facts.counted(length)
@@ -235,13 +234,9 @@ def count_marginals(
 ) -> Marginals:
     """Count how many records hold each tuple of values (S2.1); the same bytes whatever the resources.
 
-    Args:
-        destination: an existing empty folder.
-        workload: all combinations up to this length (-1: all lengths), or sets of column indexes.
-        report: called with the fraction done.
-
-    Raises:
-        ParameterError: if the workload can't be formed of the columns.
+    ``destination``: an existing empty folder.
+    ``workload``: all combinations up to this length (-1: all lengths), or sets of column indexes; a
+    ParameterError if it can't be formed of the columns.
     """
     about = read_coded_facts(folder)
     records = about.number_of_records
@@ -348,11 +343,7 @@ def _rolled_up(
 def merge_partials(
     partials: Sequence[Marginals], destination: Path, resources: QueryResources = QueryResources()
 ) -> Marginals:
-    """Add up the marginals of the partitions of one table, into an existing empty folder.
-
-    Raises:
-        InternalError: if the partials are not of one table and workload.
-    """
+    """Add up the marginals of the partitions of one table and workload, into an existing empty folder."""
     facts = [partial.facts for partial in partials]
     if any(replace(other, number_of_records=facts[0].number_of_records) != facts[0] for other in facts):
         raise InternalError("Partitions of one table must share schema, slots, dictionary and workload.")
@@ -420,12 +411,7 @@ def count_table(
 ) -> Marginals:
     """Count how many records of a table hold each tuple of values (see `count_marginals`).
 
-    Returns:
-        The stored marginals: the same bytes as of the whole table, however it is parted.
-
-    Raises:
-        ParameterError: if the workload can't be formed of the columns.
-        InternalError: if the parts are not of one table.
+    The stored marginals are the same bytes as of the whole table, however it is parted.
     """
     if table.folder is not None:
         return count_marginals(table.folder, destination, workload, resources, report)

@@ -2,7 +2,7 @@
 
 This is the crossing from ``sensitive/`` under k-anonymity. Every number that comes out is rounded down to a
 multiple of the resolution (S2.2, floor_res), and nothing that fewer records hold leaves a trace, neither
-a value nor a header. `AnonymityParameters` names such a release.
+a value nor a header.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,14 +32,8 @@ def protect_counts(
     """Round every count down to a multiple of the resolution and keep what is not 0 (S2.2).
 
     The number of records is rounded down too. Attributes and headers of items are those of reported
-    combinations alone; single-valued columns keep their headers, which are public.
-
-    Args:
-        marginals: true counts, all combinations of each length from 1 on.
-        resolution: at least 1; 1 leaves the counts as they are.
-
-    Returns:
-        The reportable counts; with fewer records than the resolution, all lengths without a combination.
+    combinations alone; single-valued columns keep their headers, which are public. With fewer records than
+    the resolution, all lengths are without a combination.
 
     Raises:
         ParameterError: the resolution is below 1, or the marginals hold chosen sets of columns.
@@ -61,10 +55,8 @@ def extend_to_length(aggregates: Aggregates, reporting_length: int) -> Aggregate
 
     Marginals end where the fullest record does; a release goes on, without a combination.
 
-    Args:
-        aggregates: of `protect_counts`.
-        reporting_length: R as it is public; -1 where only the records tell it: then one length more than the
-            longest combination reported, so that what is made from the counts stays within them.
+    ``reporting_length``: R as it is public; -1 where only the records tell it: then one length more than the
+    longest combination reported, so that what is made from the counts stays within them.
     """
     if reporting_length != -1:
         return aggregates.up_to(reporting_length)
@@ -83,14 +75,13 @@ def _reported(
 
 @dataclass(frozen=True)
 class AnonymityParameters:
-    """Everything public that touches what is reported.
+    """Everything public that touches what is reported, and names such a release.
 
     Attributes:
         resolution: k, at least 1: counts are rounded down to its multiples.
         reporting_length: R; -1 for as long as the records are.
         record_limit: only the first so many rows were read; None: all.
-        synthesis: mode and settings where synthesis reads the raw records, without the seed; None where it
-            reads the reported counts alone.
+        synthesis: mode and settings where synthesis reads the raw records, without the seed; else None.
     """
 
     resolution: int

@@ -1,4 +1,4 @@
-"""True counts as SDS's files: exact marginals in, ``selections`` and counts and SDS's JSON out, however many.
+"""True counts as SDS's files, however many.
 
 Neither the lines nor what they are sorted by are ever in memory all together: integers are sorted in runs
 that fit, and the runs are merged.
@@ -30,18 +30,14 @@ _APART = 1 << 12
 def in_ascending_order(
     parts: Iterable[Integers], scratch: Path, at_once: int = AT_ONCE
 ) -> Iterator[Integers]:
-    """Sort integers, in memory where they are few, otherwise by sorted runs in a file.
+    """Sort integers, in memory where they are few, otherwise by sorted runs in a file; parts are ascending.
 
     >>> parts = [np.array([4, 15, 1, 8]), np.array([10, 2, 9, 3])]
     >>> with tempfile.TemporaryDirectory() as scratch:
     ...     [part.tolist() for part in in_ascending_order(parts, Path(scratch), at_once=4)]
     [[1, 2, 3, 4], [8, 9, 10, 15]]
 
-    Args:
-        at_once: how many integers are sorted at once; about twice as many are in memory.
-
-    Yields:
-        Ascending arrays, each above the one before.
+    ``at_once``: how many integers are sorted at once; about twice as many are in memory.
     """
     with tempfile.TemporaryFile(dir=scratch) as file:
         sizes, last = [], np.empty(0, np.int64)
@@ -61,7 +57,6 @@ def in_ascending_order(
 
 
 def _runs(parts: Iterable[Integers], at_once: int) -> Iterator[Integers]:
-    """Sorted arrays of at least ``at_once`` integers, but the last one."""
     pending: list[Integers] = []
     waiting = 0
     for part in parts:
@@ -113,10 +108,7 @@ def write_true_counts(
     longest: int | None = None,
     progress: ShareDone = lambda fraction: None,
 ) -> None:
-    """Write true counts as TSV (see `write_counts_tsv`).
-
-    ``longest``: combinations of no more attributes are written.
-    """
+    """Write true counts as TSV (see `write_counts_tsv`), of no more than ``longest`` attributes each."""
     numbering = number_everything(marginals)
     lengths = [length for length in marginals.lengths if longest is None or length <= longest]
     reading = _Reading(marginals, lengths, progress)

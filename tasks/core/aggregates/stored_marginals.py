@@ -38,7 +38,6 @@ class MarginalFacts:
     """What marginals are about; two partials add up if they agree in all but the number of records.
 
     Attributes:
-        schema: the public schema.
         slot_columns: for each slot of the coded records the index of its column, ascending.
         values: for each column the text of codes 1, 2, ...
         number_of_records: n, empty records included.
@@ -67,12 +66,8 @@ class MarginalFacts:
     def with_workload(self, asked: int | Sequence[tuple[int, ...]]) -> "MarginalFacts":
         """The same facts with another workload.
 
-        Args:
-            asked: all combinations up to this length (-1: all lengths; clamped to the slots), or a
-                list of sets of column indexes, a multi-valued column once per item.
-
-        Raises:
-            ParameterError: if the length is 0 or below -1, or a set can't be formed.
+        ``asked``: all combinations up to this length (-1: all lengths; clamped to the slots), or a list of
+        sets of column indexes, a multi-valued column once per item; if it can't be formed a ParameterError.
         """
         if isinstance(asked, int):
             if asked == 0 or asked < -1:
@@ -94,11 +89,7 @@ class MarginalFacts:
         return replace(self, workload=workload)
 
     def _require_countable(self, longest: int) -> None:
-        """Refuse so many sets of columns that they could not even be listed; no count goes into the message.
-
-        Raises:
-            ResourceLimit: there are more than `MOST_COMBINATIONS`.
-        """
+        # No count goes into the message.
         # The choices of 0..m items of each column, multiplied as polynomials, by length. Of sex and up to two
         # languages, (1 + x)(1 + x + x^2) = 1 + 2x + 2x^2 + x^3: two sets of length 1, two of 2, one of 3.
         choices = [1]
@@ -140,7 +131,6 @@ class Marginals:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """The lengths that were counted, ascending."""
         return tuple(sorted(self.facts.workload))
 
     def path(self, length: int) -> Path:
@@ -185,7 +175,6 @@ def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> I
 
 @functools.lru_cache(maxsize=8)
 def slots_by_column(slot_columns: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
-    """The slots of each column, ascending."""
     found: dict[int, list[int]] = {}
     for slot, column in enumerate(slot_columns):
         found.setdefault(column, []).append(slot)
@@ -193,13 +182,11 @@ def slots_by_column(slot_columns: tuple[int, ...]) -> dict[int, tuple[int, ...]]
 
 
 def table_schema(length: int) -> pa.Schema:
-    """Columns of ``marginals_<length>.parquet``."""
     codes = [(name, pa.uint32()) for name in code_names(length)]
     return pa.schema([("combination_id", pa.uint32()), *codes, ("count", pa.int64())])
 
 
 def code_names(length: int) -> list[str]:
-    """The names of the columns of codes, in order."""
     return [f"code_{place}" for place in range(1, length + 1)]
 
 

@@ -52,7 +52,6 @@ def number_cells(sets: HalfWords, codes: HalfWords, before: Integers, numbers: I
         sets: of each cell the set of columns, (N,).
         codes: of its values, (length, N), at least 1.
         before: (sets, length): where in ``numbers`` code 0 of each column would stand.
-        numbers: of each value of each column.
         rows: (N, length), filled here.
     """
     for cell in range(len(sets)):
@@ -67,18 +66,13 @@ def number_cells(sets: HalfWords, codes: HalfWords, before: Integers, numbers: I
 
 @njit(cache=True, nogil=True)
 def pack_rows(rows: Ids, counts: Integers, ranks: Ids, bits: int, most: int, keys: Integers) -> None:
-    """Each row as one integer: what its count lacks of ``most``, then a rank for each of its numbers.
+    """Fill in each row as one integer: what its count lacks of ``most``, then a rank for each of its numbers.
 
         high bits  | most - count | rank of 1st number | ... | rank of last one |  low bits
                      large counts     then by text, as ranks are the order of texts
                      come first
 
-    Args:
-        rows: (N, length) numbers.
-        counts: (N,).
-        ranks: (2, numbers): the rank of a number that is not its row's last one, and of one that is.
-        most: no count is larger.
-        keys: (N,), filled here.
+    ``ranks``: (2, numbers): the rank of a number that is not its row's last one, and of one that is.
     """
     last = rows.shape[1] - 1
     for row in range(len(rows)):
@@ -117,7 +111,6 @@ def write_text_rows(
 
     Args:
         rows: (N, length) places of pieces.
-        counts: (N,).
         pieces: texts, each with one more character at its end, which is left out behind the row's last
             one; and whether a row with the piece stands between quotation marks (empty: none does).
         around: three texts: what is written before, between and after the pieces and the count.

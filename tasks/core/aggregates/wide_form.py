@@ -59,12 +59,9 @@ def stored_cells(marginals: Marginals, length: int) -> Iterator[CountedCells]:
 def aggregates_of_cells(
     facts: MarginalFacts, number_of_records: int, levels: Iterable[Iterable[CountedCells]]
 ) -> Aggregates:
-    """Aggregates of counted cells, over the attributes that stand in one of length 1.
+    """Aggregates of counted cells of lengths 1, 2, ..., over the attributes that stand in one of length 1.
 
-    Args:
-        facts: what the cells are of; of its values and its number of records nothing gets through but
-            what the cells name.
-        levels: the cells of lengths 1, 2, ...; an attribute in a longer one is in one of length 1.
+    Of the facts' values and number of records nothing gets through but what the cells name.
     """
     combinations, counts = [], []
     numbering = AttributeNumbering(facts, np.empty(0, np.int64))
@@ -90,7 +87,7 @@ class AttributeNumbering:
     """The attributes of some marginals, by the code-point order of their texts (S2.1)."""
 
     def __init__(self, facts: MarginalFacts, used: Integers) -> None:
-        """Args: facts: what the marginals are of. used: ascending places of the attributes to number."""
+        """``used``: ascending places of the attributes to number."""
         self._facts = facts
         self._before: dict[int, Integers] = {}
         first = first_places(facts.values)
@@ -130,7 +127,6 @@ def attribute_cells(
 
 
 def _places_used(facts: MarginalFacts, cells: Iterable[CountedCells]) -> Integers:
-    """Places of the attributes in cells of length 1, ascending."""
     columns = np.array(facts.combinations(1), np.int64).ravel()
     first = first_places(facts.values)[columns]
     places = (first[part.combination_ids] + part.codes[:, 0] - 1 for part in cells)

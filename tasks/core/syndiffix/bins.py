@@ -1,8 +1,6 @@
-"""A typed column as labelled bins, so that two tables can be held against each other and be drawn.
+"""A typed column as labelled bins, so that two tables can be compared and drawn.
 
-In: a column that may be shown, such as a synthetic one, and perhaps public edges. Out: `Bins`, and codes of
-any column of the same type in them. The edges are round numbers about what the column shows, so they tell
-nothing that it does not.
+What goes in may be shown, such as a synthetic column: the edges tell nothing that it does not.
 """
 
 from collections.abc import Sequence
@@ -59,7 +57,6 @@ class Bins:
 
 
 def kind_of(kind: pa.DataType) -> str:
-    """What a column of an Arrow type is, in a word."""
     kind = plain_type(kind)
     if pa.types.is_boolean(kind):
         return "boolean"
@@ -77,11 +74,9 @@ def public_edges(schema: Schema, names: Sequence[str]) -> dict[str, tuple[float,
 
 
 def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = None) -> Bins:
-    """Bins for a column.
+    """Bins for n cells that may be shown.
 
-    Args:
-        column: n cells that may be shown.
-        edges: public ones of a numeric column, increasing; None: round ones are found.
+    ``edges``: public ones of a numeric column, increasing; None: round ones are found.
     """
     kind = kind_of(column.type)
     if kind == "boolean":

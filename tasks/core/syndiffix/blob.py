@@ -1,10 +1,8 @@
 """The blob: one file with a table of every few columns, which answers later questions without the data.
 
-In: a synthesizer; later the file and names of columns. Out: ``<name>.sdxblob.zip``, whole or not at all; then
-the stored table of just these columns, or one that is put together from several. `write_blob` alone decides
-what of trees and table is in it; answers read the blob and nothing else, neither the table nor the salt.
-Their random numbers are public, as all that they act on is: the same question has the same answer, to
-everybody.
+`write_blob` alone decides what of trees and table is in it; answers read the blob and nothing else, neither
+the table nor the salt. Their random numbers are public, as all that they act on is: the same question has the
+same answer, to everybody.
 
     people.sdxblob.zip
       blob.json                 columns, public parameters, dependences and entropies, rounded
@@ -12,16 +10,15 @@ everybody.
       tables/0.parquet          the table of column 0 alone
       tables/0-2-5.parquet      the table of columns 0, 2 and 5 together
 
-What protects the tables is what protects any table of SynDiffix; each is what asking for these columns alone
-would give. Nothing else is stored that does not follow from noisy counts:
+Each table is what asking for these columns alone would give, so what protects any table of SynDiffix protects
+it. Nothing else is stored that does not follow from noisy counts:
 
 * Dependences and entropies are those of the noisy counts of all rows, rounded, never of a sample, which is
   counted without noise. The true number of rows is in none of them.
-* Numbers by which tables are stitched (ranks of texts, what stands for null, intervals) are not stored: they
-  are found at reading, from the published cells.
+* Numbers by which tables are stitched (ranks of texts, what stands for null, intervals) and the columns that
+  predict a target are found at reading, from the published tables.
 * A rank in ``prefix*rank`` is no longer one among the table's own texts, which would tell how many there are.
   It is a place among the rows of the column's own published table.
-* Which columns predict a target is found at reading, from the published tables.
 """
 
 import io
@@ -124,11 +121,7 @@ def _member_name(combination: ColumnNumbers) -> str:
 
 class BlobFile:
     def __init__(self, path: Path) -> None:
-        """Open a file.
-
-        Raises:
-            InputError: there is none, or it is no blob, broken or of another version.
-        """
+        """Open a file; InputError if there is none, or it is no blob, broken or of another version."""
         self._path = path
         try:
             self._file = zipfile.ZipFile(path)
@@ -153,11 +146,7 @@ class BlobFile:
         self._file.close()
 
     def read(self, combination: ColumnNumbers) -> pa.Table:
-        """A stored table, dictionaries as plain cells; see `restore_types`.
-
-        Raises:
-            InputError: it is broken.
-        """
+        """A stored table, dictionaries as plain cells; InputError if it is broken. See `restore_types`."""
         with _refuse_if_broken(self._path):
             table = pq.read_table(io.BytesIO(self._file.read(_member_name(combination))))
             kinds = [plain_type(self.header.columns.types[column]) for column in combination]
@@ -209,7 +198,6 @@ def _stored_combinations(members: set[str], columns: int) -> Iterator[ColumnNumb
 
 @contextmanager
 def _refuse_if_broken(path: Path) -> Iterator[None]:
-    """Whatever a file that is not as it was written leads to, in words."""
     try:
         yield
     except _BROKEN:
@@ -241,7 +229,6 @@ def write_blob(
 
     ``synthesizer``: its strategy says which larger tables there are.
     ``largest``: columns of the largest table, at least 2; 2 where triples would be too many.
-    ``progress``: is told which step is at work, how much of it is done, of how much.
 
     Raises:
         ParameterError: another name; too many tables; clusters for a target; a folder that is not there.
@@ -301,7 +288,6 @@ def public_texts(source: CellSource, cells: DrawnCells, generator: np.random.Gen
 def _public_places(
     source: CellSource, ranks: np.ndarray, generator: np.random.Generator
 ) -> tuple[np.ndarray, int]:
-    """The public place of each rank, and the digits of the last one."""
     weights, texts = source.weights, source.column.bounds[1] + 1
     ends = np.concatenate([[0.0], np.cumsum(weights.counts)])
     bucket = np.searchsorted(weights.lower, ranks, side="right")  # 0: before all of them
@@ -366,8 +352,8 @@ def _public_table(synthesizer: Synthesizer, combination: ColumnNumbers, basis: S
 
 
 def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:
-    """What people may know of how it was made: never the salt."""
     parameters = synthesizer.parameters
+    # Without the salt, which nobody may know.
     anonymization = asdict(replace(parameters.anonymization, salt=bytes(8)))
     del anonymization["salt"]
     return {
@@ -383,13 +369,11 @@ def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:
 def read_blob(path: Path, columns: Sequence[str], target: str | None = None) -> pa.Table:
     """The synthetic table of some columns, in the order asked for.
 
-    ``columns``: headers, each once.
     ``target``: which of them is to be predicted from the others: it is then with its features.
 
     Raises:
         InputError: no file, or none that is a whole blob of this version.
-        ParameterError: a column that the blob does not have, or that is named twice; a target that is not
-            asked for.
+        ParameterError: a column that is unknown or named twice; a target that is not asked for.
     """
     with closing(BlobFile(path)) as blob:
         ids = _column_ids(columns, blob.header.columns.names)

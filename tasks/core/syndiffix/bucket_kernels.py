@@ -1,7 +1,6 @@
 """Compiled harvest of a tree: what of it may be published, from the leaves up (X3.1, X3.2).
 
-In: a grown tree, and the harvests of the trees of one column less. Out: a `Harvest`. Bounds of arrays are the
-caller's promise.
+Bounds of arrays are the caller's promise.
 
     a branch   has its children's entries, scaled to its own count; where they lack over half of its rows,
                they stay as they are, and the rows that they lack are missing
@@ -54,11 +53,7 @@ class Grown(NamedTuple):
     """What a harvest needs of a tree.
 
     Attributes:
-        grid: where its columns' values lie.
-        noisy: count of each node.
-        places: seed of each node's place.
         ranks: of the rows' values, (n, k).
-        entities: whose the rows are.
         value_safe: whether nothing of a one-column tree is suppressed.
     """
 
@@ -73,7 +68,6 @@ class Grown(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def own_interval(grown: Grown, node: int, column: int, interval: Floats) -> None:
-    """The one value of a node's holders, or its snapped interval."""
     nodes, grid = grown.nodes, grown.grid
     if nodes.hull[node, column, 0] == nodes.hull[node, column, 1]:
         interval[:] = grid.values[grid.first[column] + nodes.hull[node, column, 0]]
@@ -84,7 +78,6 @@ def own_interval(grown: Grown, node: int, column: int, interval: Floats) -> None
 
 @njit(cache=True, nogil=True)
 def own_values(hull: Ids, grid: TreeGrid, values: Floats) -> None:
-    """The least value of a node's holders in each column."""
     for column in range(len(values)):
         values[column] = grid.values[grid.first[column] + max(hull[column, 0], 0)]
 
@@ -165,9 +158,8 @@ class Pools(NamedTuple):
 
     Attributes:
         bucket_total: rows up to and including each, within its list.
-        bucket_start: (k + 1,).
+        bucket_start: (k + 1,), as is ``interval_start``.
         interval_total: rows up to and including each, within its column.
-        interval_start: (k + 1,).
     """
 
     buckets: Ids
@@ -180,11 +172,9 @@ class Pools(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def find_pools(lists: Lists, limits: Floats) -> tuple[bool, Pools]:
-    """What rows of a node can be drawn from; False where a pool is empty.
+    """What rows of a node can be drawn from; False where a pool is empty. No list is empty.
 
-    Args:
-        lists: none is empty.
-        limits: the node's compacted intervals, (k, 2).
+    ``limits``: the node's compacted intervals, (k, 2).
     """
     total, columns = lists.lower.shape
     smallest = np.empty((columns, 2), np.float64)
@@ -278,9 +268,9 @@ def _fill_intervals(start: Integers, weight: Ids, within: Flags, pools: Pools) -
 
 @njit(cache=True, nogil=True)
 def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats) -> None:
-    """Draw one row's intervals, (k, 2): a bucket of one list and an interval of the column it lacks.
+    """Fill in one row's intervals, (k, 2): a bucket of one list and an interval of the column it lacks.
 
-    ``turn`` is the row's number, as lists take turns; ``drawn`` is filled.
+    ``turn`` is the row's number, as lists take turns.
     """
     columns = len(drawn)
     entry = turn % columns
@@ -294,7 +284,6 @@ def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats)
 
 @njit(cache=True, nogil=True)
 def new_state(key: Secret, place: np.uint64) -> Words:
-    """A generator that follows from the salt and a node's place."""
     return np.full(1, secret_seed(key, place ^ _DRAWS), np.uint64)
 
 
@@ -347,7 +336,7 @@ class Yield(NamedTuple):
     Attributes:
         entries: source and count of each entry, (room, 2).
         intervals: lower and upper bounds of the sources, (room, k, 2).
-        used: how many entries and sources there are, (2,).
+        used: how many entries and sources there are.
     """
 
     entries: Ids
@@ -359,8 +348,7 @@ class Yield(NamedTuple):
 def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
     """The buckets of each node: those of its children; of a leaf its own, refined by the trees below.
 
-    Args:
-        below: the harvests of its subtrees, side by side, as their subnodes are numbered; empty for k = 1.
+    ``below``: the harvests of its subtrees, side by side, as their subnodes are numbered; empty for k = 1.
     """
     nodes = grown.nodes
     number, columns = nodes.lower.shape
@@ -394,7 +382,6 @@ def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
 
 @njit(cache=True, nogil=True)
 def _published(grown: Grown, node: int) -> int:
-    """How many rows of a leaf may be shown."""
     if grown.nodes.table[node, FLAGS] & LOW and not grown.value_safe:
         return 0
     return int(grown.noisy[node])

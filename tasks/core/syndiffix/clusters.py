@@ -1,8 +1,7 @@
-"""Which columns are synthesized together, and by which columns each cluster is stitched on.
+"""Which columns are synthesized together, and by which columns each cluster is stitched on (X1.2, X3.5).
 
 In: the value of ``clustering`` (a configuration's key, a call's argument, an option), or the JSON of
-``--clusters``. Out: clusters of column ids that can be carried out, in order (X1.2, X3.5). A
-column's id is its position among the selected columns.
+``--clusters``. A column's id is its position among the selected columns.
 
     "default"                              found out by how the columns depend on each other
     "one"                                  all of them together
@@ -37,8 +36,7 @@ class DerivedCluster:
     """Columns that are added to a table by synthesizing them with columns that the table has.
 
     Attributes:
-        owner: whose values of the stitch columns are kept: the table's (left), this cluster's (right), or
-            alternately both's.
+        owner: whose values of the stitch columns are kept: the table's (left), this cluster's, or both's.
         stitch: ids of columns that both have; none: rows are paired at random.
     """
 
@@ -48,7 +46,7 @@ class DerivedCluster:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """All columns that are synthesized for it, ascending."""
+        """Ascending, as those of all `Clusters`."""
         return tuple(sorted(self.stitch + self.derived))
 
 
@@ -74,21 +72,16 @@ class Clusters:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """All columns of the table that comes out, ascending."""
         added = (column for cluster in self.derived for column in cluster.derived)
         return tuple(sorted((*self.initial, *added)))
 
     @property
     def combinations(self) -> list[tuple[int, ...]]:
-        """The columns of each cluster, ascending: of the initial one, then of the derived ones."""
+        """The columns of each cluster, ascending: the initial one's, then the derived ones'."""
         return [tuple(sorted(self.initial)), *(each.columns for each in self.derived)]
 
     def require_all(self, count: int) -> "Clusters":
-        """Itself, when its columns are all of the ``count`` selected ones.
-
-        Raises:
-            ParameterError: columns are missing, or there are none of such a number.
-        """
+        """Itself, if its columns are all of the ``count`` selected ones; else a ParameterError."""
         problems = []
         if unknown := sorted(set(self.columns) - set(range(count))):
             problems.append(
@@ -241,8 +234,6 @@ def _listed(columns: Iterable[int]) -> str:
 Word = Literal["default", "one", "none"]
 #: How columns are divided: by a word, for a target, or by lists.
 Way = Literal["default", "one", "none", "target", "lists"]
-
-
 #: A list of columns; a further one may say whose values of the shared columns are kept.
 Listed = tuple[str, ...] | dict[str, Any]
 Clustering = Word | dict[str, str] | tuple[Listed, ...]
@@ -299,7 +290,6 @@ def target_of(value: Clustering) -> str | None:
 
 
 def clustering_text(value: Clustering) -> str:
-    """A value as it is typed: a word as it is, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -321,7 +311,6 @@ def read_clustering(text: str) -> Clustering:
 
 
 def named_columns(value: Clustering) -> Iterator[str]:
-    """Every column that is named, as often as it is."""
     if isinstance(value, Mapping):
         yield value["target"]
     elif not isinstance(value, str):
@@ -344,7 +333,7 @@ def respell_columns(value: Clustering, spelled: Callable[[str], str]) -> Cluster
 
 
 def lists_of(clusters: Clusters, columns: Sequence[str]) -> Clustering:
-    """Clusters of ids as lists of names. Args: columns: the selected ones.
+    """Clusters of ids as lists of names; ``columns`` are the selected ones.
 
     >>> lists_of(Clusters((0, 1), (DerivedCluster("shared", (1,), (2,)),)), ["age", "town", "income"])
     (('age', 'town'), ('town', 'income'))
@@ -364,18 +353,16 @@ def lists_of(clusters: Clusters, columns: Sequence[str]) -> Clustering:
 
 @dataclass(frozen=True)
 class ListedClusters:
-    """Clusters by names. Attributes: lists: of columns, the first as the table begins."""
-
     lists: tuple[Listed, ...]
 
     def of(self, columns: Sequence[str]) -> Clusters:
         """Clusters of the ids of the selected columns.
 
-        Raises:
-            ParameterError: a list names another column, or one twice, or adds none; or one is in no list.
-
         >>> ListedClusters((("age", "town"), ("town", "income"))).of(["age", "town", "income"])
         Clusters(initial=(0, 1), derived=(DerivedCluster(owner='shared', stitch=(1,), derived=(2,)),))
+
+        Raises:
+            ParameterError: a list names another column, or one twice, or adds none; or one is in no list.
         """
         if problems := [*self._problems(columns)]:
             raise ParameterError(problems)

@@ -1,8 +1,7 @@
 """A typed column as numbers that a tree divides, and numbers as cells of that type again.
 
-In: an Arrow column. Out: an `EncodedColumn`, its values in the column's own units (X2.1, without
-the scaling by minimum and maximum, which shows both). Nothing in here protects anything: an encoded column is
-as sensitive as the table.
+Values are in the column's own units (X2.1, without the scaling by minimum and maximum, which shows both).
+Nothing in here protects anything: an encoded column is as sensitive as the table.
 
 * Booleans are 0 and 1, texts their rank among the distinct ones in code-point order.
 * Dates, times and durations are seconds: timestamps (of any unit, with or without a time zone) and dates
@@ -49,10 +48,7 @@ def is_moment(kind: pa.DataType) -> bool:
 
 
 def seconds_of(array: pa.Array) -> tuple[Integers, Integers] | None:
-    """Whole seconds, int64 (n,), and microseconds from 0 to 10^6; None if a value is no date of any use.
-
-    Where the array is null, both are 0.
-    """
+    """Whole seconds, int64 (n,), and microseconds, both 0 where null; None if a date is of no use."""
     whole, micros = _split_ticks(array)
     if len(whole) and max(-int(whole.min()), int(whole.max())) > _MOST_SECONDS:
         return None
@@ -84,7 +80,6 @@ def floats_of_seconds(whole: Integers, micros: Integers) -> Floats:
 
 
 def lies_on(unit: Unit, whole: Integers, micros: Integers) -> Flags:
-    """Which of the moments are multiples of a unit of `UNITS`."""
     multiple, parts = unit
     on_unit: Flags = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
     return on_unit
@@ -150,7 +145,7 @@ class WideIntegers:
         return ends[0], ends[1]
 
     def plus(self, number: int) -> "WideIntegers":
-        """Each integer plus the same one, modulo 2^128."""
+        """Modulo 2^128."""
         low, high = np.uint64(number % _WORD), np.int64(number // _WORD)
         total = self.low + low
         return WideIntegers(total, self.high + high + (total < low))
@@ -171,8 +166,7 @@ def is_supported_decimal(kind: pa.DataType) -> bool:
 def wide_integers(array: pa.Array) -> WideIntegers:
     """The integers of an array, or the unscaled ones of decimals; anything where it is null.
 
-    Raises:
-        pa.ArrowInvalid: a decimal has more than 38 digits.
+    A decimal of more than 38 digits is a pa.ArrowInvalid.
     """
     if pa.types.is_decimal(array.type):
         wide = array.cast(pa.decimal128(_LONGEST_DECIMAL, array.type.scale))
@@ -259,7 +253,7 @@ class EncodedColumn:
         grids: what cells drawn from a range lie on, the coarsest first, the next where an interval holds
             nothing of it; none: on any number. All moments lie on the last.
         bounds: the least and the largest number that the output type holds.
-        vocabulary: the distinct texts (V,), sorted; None unless the kind is string.
+        vocabulary: the distinct texts (V,), sorted; None of other kinds.
         exact: the distinct values (V,) where floats don't tell them, and in tree units, sorted; else None.
     """
 
@@ -275,7 +269,6 @@ class EncodedColumn:
 
     @property
     def cell_type(self) -> pa.DataType:
-        """The output type; of a dictionary, that of its entries."""
         return plain_type(self.output_type)
 
     def decode(self, numbers: Floats, missing: Flags) -> pa.Array:
@@ -314,9 +307,7 @@ class EncodedColumn:
 
 
 def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColumn:
-    """A typed column in tree units.
-
-    NaN in a column of reals is null. Entries of a dictionary that no row holds are left out.
+    """A typed column in tree units; NaN is null, and entries of a dictionary that no row holds are left out.
 
     >>> town = encode_column("town", pa.array(["Lyon", None, "Lille"]))
     >>> town.kind, town.values.tolist(), town.vocabulary.to_pylist()
@@ -376,7 +367,6 @@ def _is_null(array: pa.Array) -> Flags:
 
 
 def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:
-    """Integers, and decimals: those with a scale as reals."""
     kind = array.type
     try:
         words = wide_integers(array)

@@ -1,7 +1,4 @@
-"""How much each column tells, and how much of each other: from noisy counts alone (X3.4).
-
-In: a forest. Out: entropies in bits, and a matrix of dependences from 0 to 1.
-"""
+"""How much each column tells, and how much of each other: from noisy counts alone (X3.4)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,21 +7,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tasks.core.arrays import Floats
+from tasks.core.arrays import ColumnNumbers, Floats
 from tasks.core.syndiffix.forest import Forest
-from tasks.core.syndiffix.tree_kernels import NO_NODE, walk
+from tasks.core.syndiffix.tree_kernels import FIRST_CHILD, NO_NODE, PARENT, walk
 
 KnownPairs = Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
 class ColumnRelations:
-    """What is known of d columns' relations.
-
-    Attributes:
-        dependence: (d, d), symmetric, 1 on the diagonal.
-        entropies: in bits, (d,).
-    """
+    """The dependence of d columns, (d, d) from 0 to 1, 1 on the diagonal; their entropies in bits, (d,)."""
 
     dependence: Floats
     entropies: Floats
@@ -38,7 +30,6 @@ def relate_columns(
     """Measure all pairs of a forest's columns.
 
     ``known``: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
-    ``progress``: is told how many pairs are done, of how many.
     """
     columns, few = len(forest.columns), _least_expected_rows(forest)
     matrix = np.eye(columns)
@@ -53,15 +44,15 @@ def relate_columns(
 
 
 def entropies(forest: Forest) -> Floats:
-    """The entropy of each column: of the noisy shares of its tree's leaves."""
+    """The entropy of each column in bits, (d,): of the noisy shares of its tree's leaves."""
     found = []
     for column in range(len(forest.columns)):
         tree = forest.tree((column,))
         below_root = np.zeros(len(tree.noisy), np.bool_)  # other nodes were left by push-down
         below_root[tree.root] = True
         for node in range(tree.root + 1, len(below_root)):
-            below_root[node] = below_root[tree.nodes.parent[node]]
-        leaves = below_root & (tree.nodes.first_child == NO_NODE)
+            below_root[node] = below_root[tree.nodes.table[node, PARENT]]
+        leaves = below_root & (tree.nodes.table[:, FIRST_CHILD] == NO_NODE)
         shares = tree.noisy[leaves] / tree.noisy[tree.root]
         found.append(float(-(shares * np.log2(shares)).sum()))
     return np.array(found)
@@ -78,7 +69,7 @@ def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
     return min(1.0, float(found))  # rounding may end a hair above
 
 
-def dependences(forest: Forest, pairs: Iterable[tuple[int, int]]) -> list[float]:
+def dependences(forest: Forest, pairs: Iterable[ColumnNumbers]) -> list[float]:
     """Of pairs of columns, by what `relate_columns` measures them by."""
     few = _least_expected_rows(forest)
     return [dependence(forest, one, other, few) for one, other in pairs]
@@ -95,6 +86,5 @@ def _least_expected_rows(forest: Forest) -> float:
 
 
 def is_sample_worthwhile(rows: int, columns: int, sample: int) -> bool:
-    """Whether so many rows of a table are enough to measure by: where that saves at least half."""
     pairs = columns * columns
     return sample < rows and pairs * rows > 2 * (pairs * sample + 3 * rows * columns // 2)

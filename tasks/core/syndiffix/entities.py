@@ -1,8 +1,4 @@
-"""Whose the rows are: hashes of entities from id columns, or from the rows themselves where there are none.
-
-In: id columns, or whole rows as they are in the file. Out: hashes, uint64 (n, id columns), 0 where an id is
-missing.
-"""
+"""Whose the rows are: hashes of entities, from id columns, or from whole rows where there are none."""
 
 from collections.abc import Iterable, Sequence
 
@@ -45,9 +41,8 @@ def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows
     what is written plainly is understood so, as declarations have no say: a copy that writes ``1.5`` for
     ``1,5``, or a boolean for ``yes``, is another table, with noise of its own.
 
-    Args:
-        columns: of the file, in any order, all of them, also those that are not asked for: header and
-            cells. Columns of types such as lists, which can't be synthesized, tell no rows apart.
+    ``columns``: header and cells of all of the file, in any order, also those that are not asked for. Types
+    such as lists, which can't be synthesized, tell no rows apart.
     """
     contents = np.zeros((rows, 2), np.uint64)
     for name, column in columns:
@@ -165,7 +160,6 @@ def _mix_bits(numbers: Words) -> Words:
 
 
 def unit_sentence(ids: Sequence[str]) -> str:
-    """Whose presence is hidden, in a sentence."""
     if not ids:
         return _TEXT.say("what.no_id")
     if len(ids) == 1:

@@ -1,9 +1,6 @@
 """The forest: one tree for each combination of columns that is asked for, and what may be published of each.
 
-In: a table's columns as floats, whose the rows are, the parameters. Out: `Tree`s, by the numbers of their
-columns, all of whose counts that may be published are noisy (X2.5, X2.6); their `Buckets`:
-intervals with noisy counts (3.1, 3.2); and the columns as the trees of several columns see them, after
-push-down.
+All counts that may be published are noisy (X2.5, X2.6).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -21,9 +18,14 @@ from tasks.core.syndiffix.intervals import Interval, map_nulls
 from tasks.core.syndiffix.noise_kernels import Entities, new_tally, noisy_counts, secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.tree_kernels import (
+    CHILDREN,
+    DEPTH,
     FIRST_CHILD,
+    FLAGS,
     LOW,
     NO_NODE,
+    ROWS,
+    START,
     Nodes,
     SplitRule,
     Subtrees,
@@ -39,14 +41,12 @@ class RankedColumn:
     """A column as the trees need it.
 
     Attributes:
-        name: its header; a part of every seed.
         distinct: sorted distinct values, nulls mapped to ``null_value``.
         ranks: of each row's value among them, int32 (n,).
         interval: of the root; after push-down, of the root that is left.
         outside: (n,), rows that were pushed down.
     """
 
-    name: str
     distinct: Floats
     ranks: Ids
     null_value: float
@@ -56,21 +56,17 @@ class RankedColumn:
 
 def middles(nodes: Nodes, grid: TreeGrid) -> Floats:
     """The middle of each node's bucket intervals, (N, k): of a single value, the value itself."""
-    depth = nodes.depth[:, None]
-    halved = nodes.lower + np.ldexp(grid.size, -depth - 1)
-    # Where no float lies between, as in `node_kernels.middle_of`.
+    halved = nodes.lower + np.ldexp(grid.size, -nodes.table[:, DEPTH, None] - 1)
+    # Where no float lies between, as in `tree_kernels.middle_of`.
     halved = np.where(halved > nodes.lower, halved, np.nextafter(nodes.lower, np.inf))
-    return np.where(single_valued(nodes), _least_values(nodes, grid), halved)
+    last = np.diff(grid.first) - 1
+    least = grid.values[grid.first[:-1] + np.clip(nodes.hull[:, :, 0], 0, last)]
+    return np.where(single_valued(nodes), least, halved)
 
 
 def single_valued(nodes: Nodes) -> Flags:
     """Where all holders of a node have one value, (N, k)."""
     return np.asarray(nodes.hull[:, :, 0] == nodes.hull[:, :, 1])
-
-
-def _least_values(nodes: Nodes, grid: TreeGrid) -> Floats:
-    last = np.diff(grid.first) - 1
-    return np.asarray(grid.values[grid.first[:-1] + np.clip(nodes.hull[:, :, 0], 0, last)])
 
 
 def _grid(columns: Sequence[RankedColumn]) -> TreeGrid:
@@ -94,12 +90,13 @@ def _join_trees(trees: Sequence[Tree]) -> Subtrees:
 
 def _lowest_root(nodes: Nodes, root: int) -> int:
     """Where the root is moved to: down to a child as long as the other has too few holders."""
-    while nodes.children[root]:
-        first = int(nodes.first_child[root])
+    table = nodes.table
+    while children := int(table[root, CHILDREN]):
+        first = int(table[root, FIRST_CHILD])
         kept = [
             child
-            for child in range(first, first + int(nodes.children[root]))
-            if nodes.children[child] or not nodes.flags[child] & LOW
+            for child in range(first, first + children)
+            if table[child, CHILDREN] or not table[child, FLAGS] & LOW
         ]
         if len(kept) != 1:
             break
@@ -109,8 +106,8 @@ def _lowest_root(nodes: Nodes, root: int) -> int:
 
 def _outermost_path(nodes: Nodes, root: int, side: int) -> list[int]:
     path = [root]
-    while children := int(nodes.children[path[-1]]):
-        path.append(int(nodes.first_child[path[-1]]) + side % children)
+    while children := int(nodes.table[path[-1], CHILDREN]):
+        path.append(int(nodes.table[path[-1], FIRST_CHILD]) + side % children)
     return path
 
 
@@ -151,12 +148,7 @@ def _join_harvests(harvests: Sequence[Harvest]) -> Harvest:
 
 @dataclass(frozen=True)
 class ForestColumn:
-    """A column of numbers.
-
-    Attributes:
-        values: (n,), in the column's own units; NaN for null.
-        value_safe: whether its values are public, so that none is suppressed for being rare.
-    """
+    """A column of numbers (n,), in its own units, NaN for null; ``value_safe``: rare values are shown."""
 
     name: str
     values: Floats
@@ -164,11 +156,7 @@ class ForestColumn:
 
 
 class KnownTrees(Protocol):
-    """Trees of the same table, salt and settings that were grown before.
-
-    By columns in their order: by header, and by whether values are public, as a tree of public values is not
-    suppressed.
-    """
+    """Trees of the same table, salt and settings that were grown before, by their columns."""
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
         """A tree, and which rows were pushed down, (n,)."""
@@ -191,7 +179,6 @@ class Forest:
         """Prepare to grow.
 
         Args:
-            columns: of n rows each.
             entity_hashes: of each row's entity by id column, (n, id columns); 0 where it is missing.
             known: trees that need not be grown.
         """
@@ -251,11 +238,7 @@ class Forest:
         )
 
     def forget(self, combination: ColumnNumbers) -> None:
-        """Give back the memory of a tree and its buckets; asked for again, it is grown again, the same.
-
-        Args:
-            combination: of more than one column; trees of more columns keep what they took of it.
-        """
+        """Give back the memory of a tree of several columns; asked for again, it is grown again, the same."""
         self._trees.pop(combination, None)
         self._harvests.pop(combination, None)
 
@@ -289,9 +272,10 @@ class Forest:
         entities, grid = self._with_passengers(columns), _grid(columns)
         subtrees = _join_trees([self.tree(fewer) for fewer in _subsets(combination)])
         nodes = grow(self._key, _rank_rows(columns), entities, grid, rule, subtrees)
-        base = reduce(xor, (hash_string(column.name) for column in columns), 0)
+        base = reduce(xor, (hash_string(self.columns[column].name) for column in combination), 0)
         places = self._hashes.of(middles(nodes, grid)) ^ np.uint64(base)
-        noisy = noisy_counts(self._key, nodes.order, nodes.start.copy(), nodes.rows.copy(), places, entities)
+        starts, lengths = nodes.table[:, START].copy(), nodes.table[:, ROWS].copy()
+        noisy = noisy_counts(self._key, nodes.order, starts, lengths, places, entities)
         return Tree(grid, nodes, 0, noisy, places)
 
     def _push_down(self, tree: Tree, rule: SplitRule) -> tuple[Tree, Flags]:
@@ -310,27 +294,27 @@ class Forest:
         root = _lowest_root(nodes, tree.root)
         if root == tree.root:
             return tree, outside
-        start, end = int(nodes.start[root]), int(nodes.start[root] + nodes.rows[root])
+        start, end = int(nodes.table[root, START]), int(nodes.table[root, [START, ROWS]].sum())
         # The rows are in the order of the halves: those before the root's are below it.
         outside[nodes.order[:start]] = outside[nodes.order[end:]] = True
         first, last = _outermost_path(nodes, root, 0), _outermost_path(nodes, root, -1)
         moved = nodes._replace(table=nodes.table.copy())
-        moved.start[first] = 0
-        moved.rows[first] += start
-        moved.rows[last] += len(nodes.order) - end
+        moved.table[first, START] = 0
+        moved.table[first, ROWS] += start
+        moved.table[last, ROWS] += len(nodes.order) - end
         entities = self._entities._replace(outside=outside)
         noisy = tree.noisy.copy()
         changed = np.array(sorted({*first, *last}))
         tally = new_tally(entities)
         for node in changed:
             find_flags(self._key, moved, node, entities, rule, tally)
-        noisy[changed] = noisy_counts(
-            self._key, moved.order, moved.start[changed], moved.rows[changed], tree.places[changed], entities
-        )
+        starts, lengths = moved.table[changed, START], moved.table[changed, ROWS]
+        places = tree.places[changed]
+        noisy[changed] = noisy_counts(self._key, moved.order, starts, lengths, places, entities)
         return tree._replace(nodes=moved, root=root, noisy=noisy), outside
 
     def _with_passengers(self, columns: Sequence[RankedColumn]) -> Entities:
-        """Whose the rows are, those that are outside in any of the columns being passengers."""
+        # Who is outside in any of the columns.
         return self._entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
 
     def _harvest(self, combination: ColumnNumbers) -> Harvest:
@@ -340,7 +324,6 @@ class Forest:
         return self._harvests[combination]
 
     def harvest_tree(self, combination: ColumnNumbers) -> Harvest:
-        """The buckets of each node of a tree."""
         tree, columns = self.tree(combination), [self.ranked(column) for column in combination]
         grown = Grown(
             tree.nodes,
@@ -357,12 +340,10 @@ class Forest:
 
 
 def _rank_rows(columns: Sequence[RankedColumn]) -> Ids:
-    """The rows' ranks in each column, C-contiguous (n, k)."""
     return np.ascontiguousarray(np.stack([column.ranks for column in columns], axis=1))
 
 
 def column_numbers(columns: Collection[int]) -> ColumnNumbers:
-    """The combination of some columns: ascending."""
     return tuple(sorted(columns))
 
 
@@ -380,7 +361,7 @@ def _rank_column(column: ForestColumn) -> RankedColumn:
     values, null_value, interval = map_nulls(column.values)
     distinct, ranks = np.unique(values, return_inverse=True)
     outside = np.zeros(len(values), np.bool_)
-    return RankedColumn(column.name, distinct, ranks.astype(np.int32), null_value, interval, outside)
+    return RankedColumn(distinct, ranks.astype(np.int32), null_value, interval, outside)
 
 
 def _number_entities(hashes: Words) -> Entities:

@@ -1,7 +1,7 @@
-"""Trees that workers grow, and trees on disk: a forest goes in, and what will be asked of it.
+"""Trees that workers grow, and trees on disk.
 
 A worker gets the values of the columns of its part, and whose the rows are: a tree follows from its own
-columns alone. Whoever grows a tree grows the same. The forest then finds the trees as files:
+columns alone, so whoever grows it grows the same. The forest then finds the trees as files:
 
 <folder>/<name>.tree.npz      the arrays of a tree; of a one-column tree also which rows were pushed down
 <folder>/<name>.harvest.npz   the arrays of its harvest
@@ -45,7 +45,6 @@ class TreeFiles:
         self._folder, self._key = folder, key
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
-        """The tree of columns in the forest's order, and which rows were pushed down."""
         found = self._read(self._path(columns, "tree"))
         if found is None:
             return None
@@ -133,12 +132,7 @@ _Ask = Callable[[Forest, Sequence[ColumnNumbers]], list[float]]
 
 @dataclass(frozen=True)
 class GrowingPlace:
-    """Who grows trees, and where these lie.
-
-    Attributes:
-        store: what goes to workers lies here, and what comes back; nothing is needed afterwards.
-        files: the forest's known trees; they get what was grown.
-    """
+    """Who grows trees, where what goes to workers and comes back lies, and the files of known trees."""
 
     workers: Workers
     store: PartStore
@@ -169,11 +163,7 @@ def grow_sets(
 def measure_pairs(
     forest: Forest, known: KnownPairs, place: GrowingPlace, report: ShareDone = lambda share: None
 ) -> KnownPairs:
-    """Have the dependence of all pairs of a forest's columns measured, and their trees grown.
-
-    Returns:
-        What is known (see `relate_columns`), and the rest.
-    """
+    """The dependence of all pairs of a forest's columns, ``known`` ones among them; their trees are grown."""
     names = [column.name for column in forest.columns]
     parts = [
         tuple(pair for pair in square if (names[pair[0]], names[pair[1]]) not in known)
@@ -181,7 +171,7 @@ def measure_pairs(
     ]
     found = dict(known)
     for done, (pairs, values) in enumerate(
-        zip(parts, _grow_parts(forest, _measure_sets, parts, place), strict=False), start=1
+        zip(parts, _grow_parts(forest, dependences, parts, place), strict=False), start=1
     ):
         found |= {
             (names[one], names[other]): value for (one, other), value in zip(pairs, values, strict=True)
@@ -235,7 +225,7 @@ class _Seeds:
         )
 
     def plant(self, numbers: Sequence[int]) -> Forest:
-        """The forest of some of them, in their order; it takes the trees that this machine sees."""
+        """The forest of some of them; it takes the trees that this machine sees."""
         columns = []
         for name, value_safe, values in (self.columns[number] for number in numbers):
             columns.append(ForestColumn(name, _load(values), value_safe))
@@ -287,7 +277,3 @@ def _harvest_sets(forest: Forest, sets: Sequence[ColumnNumbers]) -> list[float]:
     for each in sets:
         forest.buckets(each)
     return []
-
-
-def _measure_sets(forest: Forest, pairs: Sequence[ColumnNumbers]) -> list[float]:
-    return dependences(forest, [(one, other) for one, other in pairs])

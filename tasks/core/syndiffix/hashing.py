@@ -1,10 +1,8 @@
-"""Hashes and seeds, from which all sticky noise follows: the same question of the same data gets the same.
+"""Hashes and seeds, from which all sticky noise follows: the same question has the same answer (X2.3).
 
-In: texts, integers, the salt. Out: 64-bit seeds (X2.3), and random integers that follow from
-one, which nobody can compute without the salt. A seed is an int in [0, 2^64).
-
-The seed of a node's place comes from the hashes of the texts of its intervals' middles. A place is the same
-in every tree, so each text is hashed once for a whole forest.
+A seed is an int in [0, 2^64), which nobody can compute without the salt. That of a node's place comes from
+the hashes of the texts of its intervals' middles. A place is the same in every tree, so each text is hashed
+once for a whole forest.
 """
 
 from collections.abc import Iterable
@@ -20,7 +18,7 @@ _SEED_BYTES = 8
 
 
 def hash_string(text: str) -> int:
-    """Hash a text: the first 8 bytes, little-endian, of its BLAKE2b."""
+    """The first 8 bytes, little-endian, of a text's BLAKE2b."""
     # Text that was read with a wrong encoding may hold lone surrogates, which are hashed as they are.
     return _hash_bytes(text.encode("utf-8", "surrogatepass"))
 
@@ -108,8 +106,6 @@ def generator_of(salt: bytes, *purpose: str) -> np.random.Generator:
 
 
 class PlaceHashes:
-    """Hashes of numbers' texts, kept."""
-
     def __init__(self) -> None:
         self._numbers = np.array([np.inf])  # above every middle, so that a search always ends at a place
         self._hashes = np.zeros(1, np.uint64)

@@ -1,8 +1,4 @@
-"""Intervals of a column: half-open, on a grid of powers of two, with a place for nulls.
-
-In: a column's values as floats, NaN for null. Out: its interval and its values with nulls mapped
-(X2.1, X2.2).
-"""
+"""Intervals of a column: half-open, on a grid of powers of two, with a place for nulls (X2.1, X2.2)."""
 
 from dataclasses import dataclass
 from math import floor, frexp, inf, ldexp, nextafter, ulp
@@ -36,8 +32,7 @@ def snap(lower: float, upper: float) -> Interval:
     >>> snap(18.0, 93.0), snap(34.0, 34.0)
     (Interval(lower=0.0, upper=128.0), Interval(lower=34.0, upper=35.0))
 
-    Raises:
-        InputError: beyond +-2^1021 or not finite.
+    A bound beyond +-2^1021 or not finite is an InputError.
     """
     if not (-_LARGEST <= lower <= upper <= _LARGEST):
         raise InputError(
@@ -65,16 +60,12 @@ def null_mapping(lower: float, upper: float) -> float:
 def map_nulls(values: Floats) -> tuple[Floats, float, Interval]:
     """A column (n,) with NaN for null, made ready for a tree; one without a value counts as all 0.
 
-    Returns:
-        The values with nulls replaced, what replaces them, and the snapped interval of all of them, which
-        holds what stands for null whether there are nulls or not.
+    Returns the values with nulls replaced, what replaces them, and the snapped interval of all of them, which
+    holds what stands for null whether there are nulls or not. A value beyond +-2^1020 is an InputError.
 
     >>> values, _, interval = map_nulls(np.array([18.0, 93.0, np.nan]))
     >>> values.tolist(), interval
     ([18.0, 93.0, 186.0], Interval(lower=0.0, upper=256.0))
-
-    Raises:
-        InputError: a value is infinite or beyond +-2^1020.
     """
     missing = np.isnan(values)
     present = values[~missing]

@@ -1,7 +1,4 @@
-"""Cells drawn from the intervals of buckets: one column of the synthetic table.
-
-In: an encoded column, its own published one-column buckets, and the interval of each row's cell. Out: the
-cells, and the numbers that stitching sorts and splits by (X3.3, X6.2).
+"""Cells drawn from the intervals of buckets: one column of the synthetic table (X3.3, X6.2).
 
 An interval of a single value gives that value. A wider one is narrowed first: to one of the column's own
 buckets within or over it, in proportion to the rows of them that narrower cells have not taken (of a bucket
@@ -33,11 +30,7 @@ _LEAST_SHARED = 2  # texts whose common prefix may be shown
 
 @dataclass(frozen=True)
 class CellSource:
-    """A column of which cells are drawn.
-
-    Attributes:
-        value_safe: whether its values are public: then only they are drawn.
-    """
+    """A column of which cells are drawn; if its values are public (``value_safe``), only they are."""
 
     column: EncodedColumn
     null_value: float
@@ -65,12 +58,7 @@ class CellSource:
 
 @dataclass(frozen=True)
 class DrawnCells:
-    """Cells of one column.
-
-    Attributes:
-        numbers: (m,), in tree units: the rank of a text, ``null_value`` for null.
-        values: (m,), of the column's cell type.
-    """
+    """Cells of one column (m,), and their numbers in tree units: a text's rank, ``null_value`` for null."""
 
     numbers: Floats
     values: pa.Array
@@ -82,8 +70,7 @@ def draw_cells(
     """A cell for each row.
 
     Args:
-        lower: (m,), in tree units.
-        upper: (m,), the intervals' ends, which do not belong to them; a single value where lower = upper.
+        lower: (m,), in tree units; ``upper`` is not in the interval, unless both are a single value.
         generator: seeded by the salt: who knows its numbers can solve for bounds of intervals.
     """
     if np.isnan(source.column.values).all():
@@ -112,11 +99,7 @@ def draw_cells(
 
 
 def nearest_values(numbers: Floats, values: Floats) -> Floats:
-    """For each number the nearest of the values, which are sorted; the lower of two that are as near.
-
-    Raises:
-        InternalError: there are no values.
-    """
+    """For each number the nearest of the values, which are sorted; the lower of two that are as near."""
     if not len(values):
         raise InternalError("The nearest value of a column must be one of its values, but it has none.")
     above = np.searchsorted(values, numbers).clip(1, max(len(values) - 1, 1))
@@ -127,12 +110,7 @@ def nearest_values(numbers: Floats, values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Weights:
-    """The buckets of one column, by how many rows lie in each.
-
-    Attributes:
-        lower, upper: (M,) of disjoint intervals, sorted.
-        counts: (M,) rows.
-    """
+    """The buckets of one column, disjoint and sorted, (M,), and how many rows lie in each."""
 
     lower: Floats
     upper: Floats
@@ -267,7 +245,6 @@ def _shorten_texts(
 
 
 def _common_prefix(vocabulary: pa.Array, start: int, stop: int, published: frozenset[float]) -> str:
-    """What the texts of ranks start..stop - 1 begin with."""
     if stop - start < _LEAST_SHARED:
         return ""
     least, most = vocabulary[start].as_py(), vocabulary[stop - 1].as_py()

@@ -1,7 +1,6 @@
 """Compiled sticky noise: SHA-256 of salt and seed, the low-count filter, noisy counts of rows and entities.
 
-In: row numbers, whose each row is, and seeds (uint64). Out: a `Tally`, or counts. The obvious forms, to which
-these agree bit for bit, are in tests/oracles/syndiffix_counters.py.
+The obvious forms, to which these agree bit for bit, are in tests/oracles/syndiffix_counters.py.
 """
 
 from math import log, pi, sin, sqrt
@@ -271,13 +270,10 @@ def is_any_low(key: Secret, tally: Tally, threshold: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def noisy_counts(key: Secret, order: Ids, start: Ids, length: Ids, places: Words, entities: Entities) -> Ids:
-    """The noisy number of rows of each node, at least 1.
+    """The noisy number of rows of each node, (N,), at least 1.
 
-    Args:
-        start: of each node's rows, (N,).
-        length: how many, passengers among them, (N,).
-        places: the seed of each node's place, (N,).
-        entities: whose the rows are.
+    ``start``, ``length``: of each node's rows in ``order``, passengers among them, (N,).
+    ``places``: the seed of each node's place, (N,).
     """
     counts = np.empty(len(start), np.int32)
     tally = new_tally(entities)

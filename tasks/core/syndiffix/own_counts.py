@@ -1,7 +1,4 @@
-"""Rows fitted to what is published of each column alone (X7.3).
-
-In: the rows of a table, what their columns' cells are drawn from, and what is published of pairs of columns.
-Out: as many rows, some of them others' copies, some cells drawn anew.
+"""Rows fitted to what is published of each column alone: some are copied, some cells drawn anew (X7.3).
 
 A tree of several columns suppresses more than one of a single column, most of all where few rows lie: it
 gives their places to what lies beside them, and a tail is lost. What a column's own tree published says how
@@ -47,7 +44,6 @@ def choose_rows(
     Args:
         places: of each column, (n,): which bucket, -1 for none.
         wanted: of each column rows of each bucket, in proportion.
-        generator: of the order of equal rows and of where taking them begins.
 
     >>> town, rows = np.repeat([0, 1], [60, 40]), np.random.default_rng(1)
     >>> np.bincount(town[choose_rows([town], [np.array([50.0, 50.0])], 4.0, rows)]).tolist()
@@ -117,7 +113,6 @@ class HeldPairs:
 
     @classmethod
     def of(cls, sources: Sequence[CellSource], columns: tuple[int, int], buckets: Buckets) -> "HeldPairs":
-        """The pairs of what is published of two columns."""
         first, single = [], np.ones(len(buckets.counts), np.bool_)
         for place, column in enumerate(columns):
             weights, top = sources[column].weights, sources[column].top
@@ -137,7 +132,7 @@ class HeldPairs:
         return cls(columns, sizes[1], keys, counts, (known[0], known[1]))
 
     def holds(self, first: Integers, second: Integers) -> Flags:
-        """Whether these buckets of both columns are pairs of it."""
+        """Of pairs of buckets (n,)."""
         keys = first * self.width + second
         at = np.searchsorted(self.keys, keys).clip(0, len(self.keys) - 1)
         found: Flags = (self.keys[at] == keys) & (first >= 0) & (second >= 0)
@@ -153,11 +148,7 @@ class HeldPairs:
 def resolve_contradictions(
     held: Sequence[HeldPairs], places: Mapping[int, Integers], generator: np.random.Generator
 ) -> dict[int, Integers]:
-    """Each column's buckets, (n,), -1 for none, in which rows agree with the pairs, as far as can be.
-
-    Args:
-        places: of each column by number, the same.
-    """
+    """Each column's buckets, (n,), -1 for none, changed so that rows agree with the pairs, where they can."""
     changed = {column: place.copy() for column, place in places.items()}
     tables = {pairs.columns: pairs for pairs in held if pairs.known[0].any() or pairs.known[1].any()}
     for _ in range(_ROUNDS):

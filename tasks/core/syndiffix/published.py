@@ -1,8 +1,7 @@
 """Published tables put together by what they say: no raw table, no tree and no salt is needed.
 
-In: synthetic tables, or parts of a blob. Out: their columns as numbers of one scale, what rows are joined by,
-and one table of two. All random numbers are public, as all that they act on is published: what comes out
-tells nothing that is not in what went in, and protects nothing that is.
+All random numbers are public, as all that they act on is published: what comes out tells nothing that is not
+in what went in, and protects nothing that is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,13 +26,7 @@ def public_basis(names: Sequence[str], entropies: Floats, intervals: Mapping[int
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """A column of several tables, as numbers of one scale.
-
-    Attributes:
-        parts: the cells of each table.
-        interval: where all their numbers lie.
-        is_text: whether numbers are ranks of texts.
-    """
+    """The cells of each of several tables, and the interval of all of them, as numbers of one scale."""
 
     parts: list[DrawnCells]
     interval: Interval
@@ -42,18 +35,13 @@ class PublishedColumn:
 
     @property
     def entropy(self) -> float:
-        """Of the cells of all tables, in bits."""
         counts = np.unique(np.concatenate([part.numbers for part in self.parts]), return_counts=True)[1]
         shares = counts / counts.sum()
         return float(-(shares * np.log2(shares)).sum())
 
 
 def on_one_scale(name: str, parts: Sequence[pa.ChunkedArray]) -> PublishedColumn:
-    """The cells of one column in several tables. Args: parts: of one plain type.
-
-    Raises:
-        InputError: a type that has no numbers, or an infinite one.
-    """
+    """The cells of one column, of one plain type, in several tables; InputError if it has no numbers."""
     encoded = encode_column(name, pa.chunked_array([chunk for part in parts for chunk in part.chunks]))
     numbers, null_value, interval = map_nulls(encoded.values)
     found, first = [], 0

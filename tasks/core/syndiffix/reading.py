@@ -1,8 +1,5 @@
 """A table in a file as typed columns and the ids of its entities.
 
-In: a path (CSV with any usual delimiter, TSV, or Parquet) and the columns to use, with or without a type.
-Out: Arrow columns, ids as text, and which columns hold cells that could not be read as their type.
-
 A declared type is read as the reference reads it (X1.2): cells are trimmed, what can't be read is
 null, and an empty cell of text is a text. Without one, the type is that of all cells that aren't empty, and
 only the empty cell is null.
@@ -69,7 +66,7 @@ class TypedTable:
         ids: text, n rows, in declared order; null where missing; no column if none was asked for.
         complaints: sentences on columns with cells that could not be read as their type, or may be misread.
         dropped: how many those are: sensitive.
-        contents: of the rows as they are in the file, uint64 (n, 2), see `entities.row_contents`.
+        contents: see `entities.row_contents`.
     """
 
     columns: pa.Table
@@ -80,11 +77,7 @@ class TypedTable:
 
 
 def parse_column(item: str) -> ChosenColumn:
-    """A column as the command is given it: ``name:letter``, or ``name`` for a type that is inferred.
-
-    Raises:
-        ParameterError: what follows the last colon is no type letter, or there is no name.
-    """
+    """A column as the command is given it: ``name:letter``, or ``name`` for a type that is inferred."""
     name, colon, letter = item.rpartition(":")
     if not colon:
         return ChosenColumn(item) if item else _refuse_column(item)
@@ -244,11 +237,7 @@ def _without_unused(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(places[indices].astype(np.int32)), texts)
 
 
-#: What helps where commas were not read as the person meant them.
 _IF_DECIMAL = "If a comma stands before the decimals, declare decimal as ',' (in the command: --decimal ,)."
-
-
-#: What helps where dates were not read.
 _IF_DATE = (
     "Dates that are not written as 2026-12-31 need date_formats (in the command: --date-format "
     "COLUMN=%d/%m/%Y)."
@@ -386,14 +375,8 @@ def _id_texts(cells: pa.Array) -> pa.Array:
 
 
 def _as_texts(name: str, cells: pa.Array) -> pa.Array:
-    """Cells of any type that has a text.
-
-    Raises:
-        InputError: it has none.
-    """
-    kind = cells.type
     try:
         return cells.cast(pa.string())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        problem = f"Column {name!r} must hold values that can be written as text, but is of type {kind}."
-    raise InputError(f"{problem} Convert it or leave it out.")
+        problem = f"must hold values that can be written as text, but is of type {cells.type}"
+    raise InputError(f"Column {name!r} {problem}. Convert it or leave it out.")

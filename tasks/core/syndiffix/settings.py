@@ -1,9 +1,8 @@
-"""SynDiffix's settings, each declared once: its name, type, default, range, option and meaning stand here.
+"""SynDiffix's settings, each declared once: name, type, default, range, option and meaning (X1.1, X1.2).
 
-In: what a configuration's section or the command's options say, flat and by name (X1.1, X1.2).
-Out: frozen parameters that are known to be usable. From the same fields follow the keys of the flat file
-(`tasks.configuration.protections.syndiffix`), the options (`flows.command.syndiffix.arguments`), the checks
-of both and what each says of itself. All is public but the salt, which is in no text of these parameters.
+From the same fields follow the keys of the flat file (`tasks.configuration.protections.syndiffix`), the
+options (`flows.command.syndiffix.arguments`), the checks of both and what each says of itself. All is public
+but the salt, which is in no text of these parameters.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,11 +32,7 @@ def count_sd(layer_noise_sd: float) -> float:
 
 @dataclass(frozen=True)
 class FlatteningInterval:
-    """From how many entities a group of the flattening is drawn: lower..upper, both inclusive.
-
-    Raises:
-        ParameterError: unless 0 <= lower <= upper.
-    """
+    """From how many entities a group of the flattening is drawn: 0 <= lower <= upper, both inclusive."""
 
     lower: int = 2
     upper: int = 5
@@ -137,11 +132,7 @@ def by_name(*parameters: Any) -> dict[str, Any]:
 
 
 class Checked:
-    """Parameters some of whose fields are settings.
-
-    Raises:
-        ParameterError: naming all that is out of range.
-    """
+    """Parameters some of whose fields are settings; ParameterError names all that is out of range."""
 
     def __post_init__(self) -> None:
         problems = [
@@ -179,7 +170,6 @@ class SuppressionParameters(Checked):
 
     @property
     def mean(self) -> float:
-        """The mean threshold, in entities."""
         return self.low_threshold + self.low_mean_gap * self.layer_sd
 
 
@@ -343,8 +333,6 @@ ClusteringStrategy = SolvableStrategy | ListedClusters
 
 @dataclass(frozen=True)
 class SynDiffixParameters:
-    """How a table is synthesized."""
-
     anonymization: AnonymizationParameters
     bucketization: BucketizationParameters = BucketizationParameters()
     clustering: ClusteringStrategy = DefaultClustering()
@@ -358,11 +346,11 @@ class SynDiffixParameters:
     def of(cls, settings: Mapping[str, Any], salt: bytes = _NO_SALT) -> "SynDiffixParameters":
         """Settings by name, as in a configuration's section; what is left out has its default.
 
-        Raises:
-            ParameterError: naming what is out of range or lacks.
-
         >>> SynDiffixParameters.of({"low_threshold": 4}).anonymization.low_count_params.mean
         6.0
+
+        Raises:
+            ParameterError: naming what is out of range or lacks.
         """
         return cls(
             _build(
@@ -401,16 +389,12 @@ CLUSTERING_KEYS: dict[Way, frozenset[str]] = {
 
 
 def unread_keys(way: Way) -> frozenset[str]:
-    """What other ways of clustering read, and this one does not."""
+    """What only other ways of clustering read."""
     return frozenset().union(*CLUSTERING_KEYS.values()) - CLUSTERING_KEYS[way]
 
 
 def clustering_of(settings: Mapping[str, Any]) -> ClusteringStrategy:
-    """How columns are divided into clusters: as ``clustering`` says, by what that way reads.
-
-    Raises:
-        ParameterError: naming what is out of range.
-    """
+    """How columns are divided into clusters: as ``clustering`` says, by what that way reads."""
     asked: Clustering = settings.get("clustering", "default")
     way = way_of(asked)
     if way == "target":
@@ -432,11 +416,7 @@ def _build(kind: type[T], settings: Mapping[str, Any], **further: object) -> T:
 
 
 def with_ids(strategy: ClusteringStrategy, columns: Sequence[str]) -> SolvableStrategy:
-    """The same strategy with ids for all columns that it names, for a table of such columns.
-
-    Raises:
-        ParameterError: it names a column that is not selected, or misses one.
-    """
+    """The same strategy with ids for all columns that it names, each one of these; else ParameterError."""
     match strategy:
         case DefaultClustering(main_column=main) if main is not None:
             return replace(strategy, main_column=_column_id("main_column", main, columns))

@@ -1,14 +1,13 @@
-"""Which clusters a strategy makes: by simulated annealing, or for the prediction of one column.
+"""Which clusters a strategy makes: by simulated annealing, or for the prediction of one column (X3.5, X3.7).
 
-In: the columns' dependence and entropy. Out: clusters whose trees stay small, of the order of columns that
-leaves the least dependence out (X3.5; oracle: tests/oracles/syndiffix_solver.py).
+Clusters have trees that stay small, and are of the order of columns that leaves the least dependence out
+(oracle: tests/oracles/syndiffix_solver.py). For a target they keep its features with it.
 
-For a target: a table as numbers goes in; its features come out, and clusters that keep them with it (3.7).
-
-Like the reference, but the same for any order of the rows and without random numbers: texts are their rank,
-rows are sorted before they are divided into folds, and estimators are seeded. Of sets that predict equally
-well the smallest is taken: each column more makes the counts of the target's cluster less accurate. Features
-come by importance, as the reference's own documentation says, so that the best ones share that cluster.
+Features are selected like the reference's, but the same for any order of the rows and without random
+numbers: texts are their rank, rows are sorted before they are divided into folds, and estimators are seeded.
+Of sets that predict equally well the smallest is taken: each column more makes the counts of the target's
+cluster less accurate. Features come by importance, as the reference's own documentation says, so that the
+best ones share that cluster.
 
 Scores are computed from raw data: what a cluster consists of is not protected.
 """
@@ -65,11 +64,9 @@ class Solution(NamedTuple):
         stitch: (d, d), whether [cluster, column] is a stitch column.
         sizes: (d,), columns of each cluster without its stitch columns; 0 behind the last.
         loads: (d,), their weight.
-        sums: (d, d), sum of the dependence of a cluster's columns on each column.
-        maxima: (d, d), the greatest of these.
+        sums: (d, d), sum of the dependence of a cluster's columns on each column; ``maxima`` the greatest.
         ordered: (d,), columns by their cluster.
-        candidates: (d,), columns on which the cluster at hand can be stitched.
-        keys: (d,), how much each is preferred.
+        candidates: (d,), columns on which the cluster at hand can be stitched; ``keys``: their preference.
     """
 
     cluster_of: Integers
@@ -85,7 +82,6 @@ class Solution(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def new_solution(count: int) -> Solution:
-    """Room for the clusters of ``count`` columns."""
     return Solution(
         np.empty(count, np.int64),
         np.zeros((count, count), np.bool_),
@@ -200,11 +196,7 @@ def _add(dependence: Floats, sums: Floats, maxima: Floats, is_first: bool) -> No
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _choose_stitch_columns(problem: Problem, solution: Solution, cluster: int, found: int) -> float:
-    """Choose a derived cluster's among the columns of all before it, and return the dependence they cover.
-
-    Args:
-        cluster: from 1.
-    """
+    """Choose a derived cluster's among the columns of all before it, and return the dependence they cover."""
     dependence, weights, columns = problem.dependence, problem.weights, solution.candidates
     keys, sums, maxima = solution.keys, solution.sums[cluster], solution.maxima[cluster]
     best = _rank_candidates(problem, solution, cluster, found)
@@ -295,7 +287,7 @@ def solve(
 
 
 def as_problem(dependence: Floats, entropies: Floats, parameters: DefaultClustering) -> Problem:
-    """What the kernels need to know of d columns; arguments as of `solve`."""
+    """What the kernels need to know; arguments as of `solve`."""
     # Sums are rounded once, whatever the order: columns of equal dependence stay equal.
     totals = np.array([fsum(row) for row in dependence])
     ranks = np.empty(len(totals), np.int64)
@@ -338,10 +330,10 @@ _LARGEST = 1e30  # estimators take single precision
 
 
 def select_features(values: Floats, is_text: Sequence[bool], parameters: MlClustering) -> tuple[int, ...]:
-    """The columns by which the target is predicted best, the most important first.
+    """The columns by which the target is predicted best, the most important first; given ones as they are.
 
-    These are the given ones where there are. Otherwise columns without a value can be none, and rows that
-    lack any other value are left out; when too few rows are left, there are no features.
+    Columns without a value can be none, and rows that lack any other value are left out; when too few rows
+    are left, there are no features.
 
     Args:
         values: (n, d), NaN for null; texts as their rank.
@@ -372,10 +364,8 @@ def select_features(values: Floats, is_text: Sequence[bool], parameters: MlClust
 def solve_with_features(features: Sequence[int], entropies: Floats, parameters: MlClustering) -> Clusters:
     """Clusters of the target with as many features as fit, in their order, and of each other column with it.
 
-    Args:
-        features: ids, the most important first.
-        entropies: (d,), in bits, of all columns.
-        parameters: the target is an id; non-features are added by their dependence on it, or left out.
+    ``features``: ids, the most important first.
+    ``entropies``: (d,), in bits, of all columns.
     """
     target = _target(parameters)
     weights = column_weights(entropies)

@@ -1,15 +1,8 @@
 """From clusters to one table: each cluster's rows are drawn, then stitched to the rest (X3.6).
 
-In: a forest, clusters, what cells are drawn from. Out: `Microdata` of a cluster, of all, and a table.
-
-Tables put side by side: rows with like values of the stitch columns become one row.
-
-In: the stitch columns of two synthetic tables. Out: which row of one goes with which of the other, and
-whose stitch columns are taken (X3.6).
-
-Both tables are halved, column by column, as long as they have about as many rows in both halves. In a cell
-that can't be halved further, rows are sorted by the stitch columns and paired by rank. All is in one unit,
-that of the trees.
+Rows with like values of the stitch columns become one row. Both tables are halved, column by column, as long
+as they have about as many rows in both halves. In a cell that can't be halved further, rows are sorted by the
+stitch columns and paired by rank. All is in one unit, that of the trees.
 
 Like the reference, but for four choices:
 
@@ -23,8 +16,7 @@ Like the reference, but for four choices:
 * Shared stitch columns are taken in turn along the whole table, not anew from the left in every cell: cells
   of one row would all be left's.
 
-Compiled pairing of two sorted tables' rows goes cell by cell of the columns that both have (oracle:
-tests/oracles/syndiffix_stitching.py):
+The kernels go cell by cell (oracle: tests/oracles/syndiffix_stitching.py):
 
     cell: left 10 rows, right 9     halve the next column's interval
                                     lower 4 and 4, upper 6 and 5: alike, so two cells, the lower one first
@@ -252,28 +244,13 @@ def _are_alike(left: int, right: int) -> bool:
 _OWNERS = {"left": LEFT, "right": RIGHT, "shared": SHARED}
 
 
-@dataclass(frozen=True)
-class StitchedRows:
-    """The t rows of a table that is put together.
-
-    Attributes:
-        left: int64 (t,), each one's row of the left table.
-        right: int64 (t,), of the right one.
-        from_left: boolean (t,), whether its stitch columns are those of the left row.
-    """
-
-    left: Integers
-    right: Integers
-    from_left: Flags
-
-
 def stitch(
     left: Floats,
     right: Floats,
     intervals: Sequence[Interval],
     owner: StitchOwner,
     generator: np.random.Generator,
-) -> StitchedRows:
+) -> tuple[Integers, Integers, Flags]:
     """Pair the rows of two tables by s >= 1 stitch columns, those of least entropy first.
 
     Args:
@@ -285,11 +262,12 @@ def stitch(
         generator: of the order of equal rows and of the sampling.
 
     Returns:
-        The rows, sorted by cell; none where a table has none.
+        Of t rows, sorted by cell, the row of the left table and of the right one, and whether the stitch
+        columns are those of the left row; none where a table has none.
 
     >>> ages, others = np.array([[20.0], [60.0]]), np.array([[61.0], [21.0]])
-    >>> rows = stitch(ages, others, [Interval(0.0, 128.0)], "shared", np.random.default_rng(1))
-    >>> list(zip(rows.left.tolist(), rows.right.tolist(), strict=True))
+    >>> left, right, _ = stitch(ages, others, [Interval(0.0, 128.0)], "shared", np.random.default_rng(1))
+    >>> list(zip(left.tolist(), right.tolist(), strict=True))
     [(0, 1), (1, 0)]
     """
     bounds = np.array([(interval.lower, interval.upper) for interval in intervals], np.float64)
@@ -299,14 +277,13 @@ def stitch(
     )
     is_even = np.arange(len(pairs)) % 2 == 0
     from_left = is_even if owner == "shared" else np.full(len(pairs), owner == "left")
-    return StitchedRows(pairs[:, 0].copy(), pairs[:, 1].copy(), from_left)
+    return pairs[:, 0].copy(), pairs[:, 1].copy(), from_left
 
 
 def patch(left_rows: int, right_rows: int, generator: np.random.Generator) -> Integers:
-    """A random row of the right table for each row of the left, int64 (left_rows,).
+    """A random row of the right table for each row of the left, (left_rows,); none where a table has none.
 
     Rows of the right table are left out or repeated evenly along its order, which is that of its buckets.
-    None where a table has none.
     """
     if right_rows == 0:
         return np.empty(0, np.int64)
@@ -322,11 +299,7 @@ def _sort_side(values: Floats, generator: np.random.Generator) -> StitchSide:
 
 @dataclass(frozen=True)
 class Microdata:
-    """Rows over some columns.
-
-    Attributes:
-        cells: of each column, by its number.
-    """
+    """Rows over some columns, whose cells are by the column's number."""
 
     rows: int
     cells: Mapping[int, DrawnCells]
@@ -352,7 +325,6 @@ class JoiningBasis:
     stream: tuple[str, ...]
 
     def ordered(self, columns: Sequence[int]) -> list[int]:
-        """Columns by entropy, then number."""
         return sorted(columns, key=lambda column: (self.entropies[column], column))
 
     def generator(self, purpose: str, columns: Sequence[int]) -> np.random.Generator:
@@ -361,11 +333,7 @@ class JoiningBasis:
 
 @dataclass(frozen=True)
 class StitchingBasis(JoiningBasis):
-    """What rows are drawn and joined by.
-
-    Attributes:
-        sources: of each column's cells.
-    """
+    """What rows are drawn and joined by."""
 
     sources: Sequence[CellSource]
     difference_sd: float
@@ -408,17 +376,18 @@ def join_tables(left: Microdata, right: Microdata, cluster: DerivedCluster, basi
         kept = left if len(rows) == left.rows else left.take(rows)
         return Microdata(len(rows), {**kept.cells, **{c: _take(cells, rows) for c, cells in derived.items()}})
     columns = basis.ordered(cluster.stitch)
-    found = stitch(
+    of_left, of_right, from_left = stitch(
         _numbers(left, columns),
         _numbers(right, columns),
         [basis.intervals[column] for column in columns],
         cluster.owner,
         generator,
     )
-    shared = {column: _alternate_cells(left.cells[column], right.cells[column], found) for column in columns}
-    kept = left.take(found.left)
-    added = {column: _take(cells, found.right) for column, cells in derived.items()}
-    return Microdata(len(found.left), {**kept.cells, **added, **shared})
+    chosen = np.where(from_left, of_left, of_right + left.rows)
+    shared = {column: _choose_cells(left.cells[column], right.cells[column], chosen) for column in columns}
+    kept = left.take(of_left)
+    added = {column: _take(cells, of_right) for column, cells in derived.items()}
+    return Microdata(len(of_left), {**kept.cells, **added, **shared})
 
 
 def _numbers(table: Microdata, columns: Sequence[int]) -> Floats:
@@ -429,8 +398,8 @@ def _take(cells: DrawnCells, rows: Integers) -> DrawnCells:
     return DrawnCells(cells.numbers[rows], cells.values.take(pa.array(rows)))
 
 
-def _alternate_cells(left: DrawnCells, right: DrawnCells, found: StitchedRows) -> DrawnCells:
+def _choose_cells(left: DrawnCells, right: DrawnCells, chosen: Integers) -> DrawnCells:
     both = DrawnCells(
         np.concatenate([left.numbers, right.numbers]), pa.concat_arrays([left.values, right.values])
     )
-    return _take(both, np.where(found.from_left, found.left, found.right + len(left.numbers)))
+    return _take(both, chosen)

@@ -77,10 +77,8 @@ class Synthesizer:
             table: with the columns that are named below; others only tell rows apart.
             columns: headers of what is synthesized, in the order of the output; None: all but the ids.
             ids: headers of the id columns; none: each row is an entity of its own.
-            progress: is told of long work: which step, how much is done, of how much.
             known: trees of this table that need not be grown.
-            contents: of the rows as they are in the file (see `row_contents`), which its types have no part
-                in; None: of the table's cells.
+            contents: see `row_contents`; None: of the table's cells.
 
         Raises:
             InputError: a column is missing, or of a type that has no cells to draw.

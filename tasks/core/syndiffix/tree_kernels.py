@@ -1,7 +1,7 @@
 """Compiled growth of a tree, one level of halves at a time, and the walk through the trees of two columns.
 
-In: the rows' ranks among each column's sorted values, and whose they are. Out: `Nodes`, parents before
-children, siblings side by side in the order of their index. Bounds are the caller's promise.
+Out come `Nodes`, parents before children, siblings side by side in the order of their index. Bounds are the
+caller's promise.
 
 A node's *corner* is where it lies in its parent: one bit for each column, the first column's the most
 significant, set in the upper half.
@@ -51,8 +51,7 @@ class TreeGrid(NamedTuple):
     Attributes:
         values: the columns' sorted distinct values, one after the other.
         first: where each column's begin, int64 (k + 1,).
-        lower: of the root, (k,).
-        size: of the root, (k,).
+        lower: of the root, (k,), as is ``size``.
     """
 
     values: Floats
@@ -94,42 +93,9 @@ class Nodes(NamedTuple):
     hull: Ids
     lower: Floats
 
-    @property
-    def start(self) -> Ids:
-        return self.table[:, START]
-
-    @property
-    def rows(self) -> Ids:
-        return self.table[:, ROWS]
-
-    @property
-    def depth(self) -> Ids:
-        return self.table[:, DEPTH]
-
-    @property
-    def parent(self) -> Ids:
-        return self.table[:, PARENT]
-
-    @property
-    def corner(self) -> Ids:
-        return self.table[:, CORNER]
-
-    @property
-    def first_child(self) -> Ids:
-        return self.table[:, FIRST_CHILD]
-
-    @property
-    def children(self) -> Ids:
-        return self.table[:, CHILDREN]
-
-    @property
-    def flags(self) -> Ids:
-        return self.table[:, FLAGS]
-
 
 @njit(cache=True, nogil=True)
 def new_nodes(rows: int, columns: int) -> Nodes:
-    """Room for nodes; all rows, in their order."""
     room = 64
     return Nodes(
         np.arange(rows).astype(np.int32),
@@ -213,7 +179,7 @@ def divide(
     grid: TreeGrid,
     subtrees: Subtrees,
 ) -> int:
-    """Make the children of a node whose rows are sorted; how many nodes there are then."""
+    """Make the children of a node whose rows are sorted; returns how many nodes there are then."""
     start, end = nodes.table[node, START], nodes.table[node, START] + nodes.table[node, ROWS]
     nodes.table[node, FIRST_CHILD] = count
     while start < end:
@@ -268,7 +234,6 @@ def _find_subnodes(nodes: Nodes, node: int, child: int, subtrees: Subtrees) -> N
 
 @njit(cache=True, nogil=True)
 def with_room(nodes: Nodes, room: int, count: int) -> Nodes:
-    """The first ``count`` nodes, with room for so many."""
     columns = nodes.lower.shape[1]
     table, subnodes = np.empty((room, _FIELDS), np.int32), np.full((room, columns), NO_NODE, np.int32)
     window, hull = np.empty((room, columns, 2), np.int32), np.empty((room, columns, 2), np.int32)
@@ -305,12 +270,6 @@ class SplitRule(NamedTuple):
 def grow(
     key: Secret, ranks: Ids, entities: Entities, grid: TreeGrid, rule: SplitRule, subtrees: Subtrees
 ) -> Nodes:
-    """Grow a tree.
-
-    Args:
-        ranks: of each row's values, C-contiguous (n, k).
-        subtrees: must have been grown before.
-    """
     rows, columns = ranks.shape
     nodes = new_nodes(rows, columns)
     tally = new_tally(entities)
@@ -421,7 +380,6 @@ class Tree(NamedTuple):
     """A grown tree over k columns.
 
     Attributes:
-        grid: where its columns' values lie.
         nodes: as grown; those that are not below ``root`` are of no concern.
         root: node number; 0 unless it was pushed down.
         noisy: rows of each node, with noise, at least 1, int32 (N,).
@@ -436,8 +394,7 @@ class Tree(NamedTuple):
 
     @property
     def root_interval(self) -> Interval:
-        """The snapped interval of a one-column tree's root."""
-        size = float(np.ldexp(self.grid.size[0], -int(self.nodes.depth[self.root])))
+        size = float(np.ldexp(self.grid.size[0], -int(self.nodes.table[self.root, DEPTH])))
         lower = float(self.nodes.lower[self.root, 0])
         return Interval(lower, lower + size)
 

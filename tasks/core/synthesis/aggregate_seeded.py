@@ -5,9 +5,8 @@ holds a combination up to the reporting length that the aggregates don't have. O
 are asked, too, so that none holds a longer one that fewer of them do than the resolution.
 
 Records are drawn in shards, each from its own part of what is available. Their number is a matter of the
-configuration alone, so the records are the same on every machine. Where records are held to the raw ones, all
-rows of the table are asked; where what was synthesised is taken off every count, all records are. No shard on
-another machine can do that alone.
+configuration alone, so the records are the same on every machine. Where records are held to the raw ones, or
+what was synthesised is taken off every count, no shard on another machine can do that alone.
 """
 
 import math
@@ -79,7 +78,7 @@ class AggregateSeededParameters:
             candidate makes beyond the reporting length, the percentile that is its weight.
         use_synthetic_counts: whether what was already synthesised is taken off every count.
         aggregate_counts_scale_factor: every count becomes ceil(count * factor) first; > 0.
-        target_number_of_records: exactly how many records; None: until no attribute is available.
+        target_number_of_records: None: until no attribute is available.
     """
 
     weight_selection_percentile: int = 95
@@ -89,12 +88,8 @@ class AggregateSeededParameters:
 
 
 def number_of_shards(parameters: AggregateSeededParameters, threads: int) -> int:
-    """How many shards ``parallel_jobs`` means: a matter of the configuration alone.
-
-    Synthetic counts are shared by all records, so a synthesis that uses them is one shard.
-    """
     if parameters.use_synthetic_counts:
-        return 1
+        return 1  # they are shared by all records
     return threads or SHARDS_FOR_ALL_CORES
 
 
@@ -107,17 +102,13 @@ def draw_aggregate_seeded(
     progress: ShareDone | None = None,
     held: FrequentRows | None = None,
 ) -> SyntheticRecords:
-    """Draw synthetic records by S4.4, in the published order (S4.0).
+    """Draw synthetic records by S4.4, in the published order (S4.0); the same on any machine.
 
-    The same arguments give the same records on any machine. With one shard the law is the sequential
-    one exactly; with more each shard has its part of what is available.
+    With one shard the law is the sequential one exactly; with more each has its part of what is available.
 
     Args:
-        aggregates: what may appear, and how often. Combinations without one of their parts are ignored.
-        parameters: see `AggregateSeededParameters`.
-        seed: any integer; names the random stream.
+        aggregates: combinations without one of their parts are ignored.
         threads: SDS's ``parallel_jobs``: 1 is one shard, t is t shards, 0 is 8 shards on all cores.
-        progress: told the share that is done, 0 to 1, a few times a second; the last time 1.
         held: the raw records, which at least ``held.resolution`` times must hold all that a synthetic record
             holds; None: only what the aggregates tell is kept.
 
@@ -142,7 +133,6 @@ def draw_aggregate_seeded(
 
 
 def check_totals(index: CombinationIndex, aggregates: Aggregates) -> None:
-    """Refuse counts whose weights could add up to more than a signed 64-bit integer holds."""
     largest = index.counts[: len(aggregates.attributes)].copy()
     start = len(largest)
     for ids in aggregates.combinations[1:]:
@@ -157,7 +147,6 @@ def check_totals(index: CombinationIndex, aggregates: Aggregates) -> None:
 
 
 def shards_with_something(index: CombinationIndex, number: int) -> int:
-    """How many of so many shards have something to draw from: no more than the largest count."""
     available = index.counts[: len(index.header_of)]
     return max(1, min(number, int(available.max(initial=0))))
 
@@ -190,11 +179,7 @@ def _deal_out(amounts: Integers, shard: int, number: int) -> Integers:
 
 
 def index_held_rows(rows: FrequentRows | None, aggregates: Aggregates) -> tuple[BlockIndex, int]:
-    """The index of the raw records that records are held to, and the resolution; 0 where there are none.
-
-    Raises:
-        InternalError: the rows' attributes are not those of the aggregates.
-    """
+    """The index of the raw records that records are held to, and the resolution; 0 where there are none."""
     if rows is None:
         return _NO_ROWS, 0
     if rows.attributes != aggregates.attributes:
@@ -339,7 +324,6 @@ class Shard:
         self._work = workspace_of(self.index, self._law)
 
     def draw(self) -> tuple[Job, ...]:
-        """Draw one slice of records; as a job that is to be done again while there is more to do."""
         return (self.draw,) if self.advance() else ()
 
     def advance(self) -> bool:
@@ -405,9 +389,6 @@ def write_aggregate_seeded(
 
     Without a target, records are taken to be as many as reported. With synthetic counts all are made in one
     place, however many: what was synthesised is taken off every count.
-
-    Raises:
-        ParameterError: see `draw_aggregate_seeded`.
     """
     target = parameters.target_number_of_records
     expected = aggregates.number_of_records if target is None else target
@@ -433,13 +414,7 @@ def draw_aggregate_seeded_shards(
     workers: Workers,
     progress: ShareDone | None = None,
 ) -> list[StoredPart]:
-    """Draw up to so many shards: they hold what `draw_aggregate_seeded` draws with as many threads.
-
-    There are fewer where nothing is left for one.
-
-    Raises:
-        ParameterError: counts are too large to be summed in 63 bits.
-    """
+    """Draw up to so many shards: they hold what `draw_aggregate_seeded` draws with as many threads."""
     report = progress or (lambda share: None)
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
     check_totals(index, aggregates)
@@ -459,14 +434,14 @@ def _draw_shard(
     store: PartStore,
     known: StoredPart,
     parameters: AggregateSeededParameters,
-    of: tuple[int, int],
+    seed_and_number: tuple[int, int],
     place: int,
 ) -> StoredPart:
-    """Draw one shard; ``of``: the seed, and how many shards there are."""
     with known.folder() as folder:
         aggregates = read_aggregates(folder)
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
-    shard = shard_of(index, parameters, of[0], place, of[1])
+    seed, number = seed_and_number
+    shard = shard_of(index, parameters, seed, place, number)
     run_jobs([shard.draw], 1, lambda: None)
     drawn = join_drawn(shard.slices)
     records = order_records(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)

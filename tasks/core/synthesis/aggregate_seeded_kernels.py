@@ -1,10 +1,9 @@
-"""Whole records: a law and what is available in, synthetic records out (S4.4).
+"""Whole records, one attribute after the other (S4.4).
 
-`tests/oracles/aggregate_seeded.py` says the law slowly and plainly. Two things make it fast.
-What may still join a record is the AND of the bitsets of its combinations. And of the counts of
-all combinations that a candidate makes with the record, only the ``depth`` largest (or smallest) that the
-percentile can need are kept, sorted, and each accepted attribute only adds the counts of the combinations
-that it is part of.
+`tests/oracles/aggregate_seeded.py` says the law slowly and plainly. Two things make it fast. What may still
+join a record is the AND of the bitsets of its combinations. And of the counts of all combinations that a
+candidate makes with the record, only the ``depth`` largest (or smallest) that the percentile can need are
+kept, sorted, and each accepted attribute only adds the counts of the combinations that it is part of.
 
 While a record grows nothing that a weight depends on changes, since every weight is of combinations
 that hold an attribute the record has not got. So availability and synthetic counts are settled when the
@@ -45,8 +44,7 @@ class Law(NamedTuple):
         header_of: int32 (A,), for each attribute the place of its header.
         longest: the largest size that a record can have.
         synthetic_counts: whether what was synthesised is taken off every count.
-        sign: 1 if the largest counts are kept, -1 if the smallest are.
-        depth: how many counts are kept of each candidate.
+        sign: 1 if the largest counts are kept, -1 if the smallest are; ``depth``: how many of each candidate.
         lower, upper, share: by record size m, places among the kept counts and 300ths between them:
             the percentile of what a candidate makes with m attributes.
     """
@@ -68,8 +66,7 @@ class Supply(NamedTuple):
 
     Attributes:
         available: int64 (A,), how often each attribute may still be used.
-        remaining: int64, by combination number: its count, less what was synthesised of it where the
-            law says so.
+        remaining: int64, by combination number: its count, less what was synthesised where the law says so.
         beside: int64: counts in the order of ``rows.joined``, where the law has no synthetic counts: those
             that are needed together then lie together in memory. Empty otherwise.
         tree: int64 (A + 1,), Fenwick tree of the weights of first attributes.
@@ -149,7 +146,6 @@ def start_candidates(law: Law, supply: Supply, work: RecordWorkspace, attribute:
 
 @njit(cache=True, nogil=True)
 def narrow_candidates(law: Law, supply: Supply, work: RecordWorkspace, combination: int) -> None:
-    """Keep only the candidates that may join a combination."""
     word, bits, candidate_word, candidate_bits = law.rows.word, law.rows.bits, work.word, work.bits
     place, end = law.rows.start[combination], law.rows.start[combination + 1]
     words = 0
@@ -308,7 +304,6 @@ def find_holders(held: Holders, record: Ids) -> None:
 
 @njit(cache=True, nogil=True)
 def enough_hold(held: Holders, attribute: int) -> bool:
-    """Whether at least ``resolution`` of the rows also hold an attribute; looks no further than it must."""
     return count_with(held.rows, attribute, held.resolution) >= held.resolution
 
 
@@ -484,8 +479,7 @@ def draw_records(
     ``sizes`` and ``attribute_ids`` (one record after the other) are filled from their beginning; before
     each record there must be room in them for the longest possible one.
 
-    Returns:
-        How it ended, the number of records, the number of attribute ids.
+    Returns how it ended, the number of records, the number of attribute ids.
     """
     records, used = 0, 0
     state = np.empty(4, np.uint64)

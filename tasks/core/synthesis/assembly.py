@@ -1,7 +1,4 @@
-"""Published order and files of synthetic records: records as drawn in, files out and back (S4.0, S1.4).
-
-Wide (a column a header), long (a line a value) and condensed (items joined back), a bounded piece at a time.
-"""
+"""Published order and files of synthetic records, a bounded piece at a time (S4.0, S1.4)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -186,14 +183,13 @@ def _join_items(parts: list[pa.Array], delimiter: str, size: int) -> pa.Array:
 
 
 def _quote_cells(cells: pa.Array, *, alone: bool) -> pa.Array:
-    """Cells as they are written; see `quoted`."""
     coded = cells.dictionary_encode()
     texts = pa.array([quoted(text, alone=alone) for text in coded.dictionary.to_pylist()], pa.string())
     return texts.take(coded.indices)
 
 
 def read_released_records(path: Path, schema: Schema) -> SyntheticRecords:
-    r"""The records in a released file.
+    r"""The records in a released file; StoredTableMismatch if it has another column, or is no such file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -202,9 +198,6 @@ def read_released_records(path: Path, schema: Schema) -> SyntheticRecords:
     ...     found = read_released_records(file, Schema((Column("sex"), Column("town"))))
     >>> [found.attributes[place].text for place in found.attribute_ids], found.offsets.tolist()
     (['sex:female', 'town:Lyon', 'sex:male'], [0, 2, 3])
-
-    Raises:
-        StoredTableMismatch: it has another column, or is no such file.
     """
     table = _read_texts(path)
     attributes: list[Attribute] = []

@@ -1,4 +1,4 @@
-"""Sorting keys of records: their attributes' ranks in, packed words out."""
+"""Sorting records, and what they are sorted by."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Counts that a fitted release reports: records and noisy tables in, counts and ranges out.
+"""Counts that a fitted release reports, and their ranges.
 
 Every combination is counted in the fitted records, so that all counts agree with each other. Beside each
 stand what was drawn for that very combination, if it was, and what all noisy tables together say: the least
@@ -37,11 +37,8 @@ from tasks.core.fitting.least_squares import Residuals
 
 #: How often a true count may lie below its range, and how often above.
 _TAIL = 0.025
-
 #: Places among the columns of a combination, ascending.
 Places = tuple[int, ...]
-
-
 #: Of some combinations of the same columns the estimates, None where they are only bounded; and both ends.
 Range = tuple[Floats | None, Floats, Floats]
 
@@ -90,16 +87,11 @@ class ReleaseCounts:
         self._share = float(measurement.sampled_share)
 
     def of_columns(self, columns: ColumnNumbers, codes: Integers) -> Range:
-        """Where the true counts of some combinations lie.
-
-        Columns are ascending; one that stands twice is held with two items.
-        """
+        """Where the true counts of combinations lie; a column that stands twice is held with two items."""
         return _Combinations(self, columns, codes).find_range()
 
 
 class _Combinations:
-    """Combinations of the same columns."""
-
     def __init__(self, tables: ReleaseCounts, columns: ColumnNumbers, codes: Integers) -> None:
         self._residuals, self._drawn = tables._residuals, tables._drawn
         self._sizes, self._several = tables._domain.sizes, tables._domain.multi_valued
@@ -214,8 +206,6 @@ def ranges(measurement: WorkloadMeasurement, aggregates: Aggregates) -> list[Ran
 
 
 class _Ranges:
-    """The ranges of combinations, whose columns and codes are looked up once."""
-
     def __init__(self, measurement: WorkloadMeasurement, aggregates: Aggregates) -> None:
         self._tables = ReleaseCounts(measurement)
         self._drawn = {table.columns: table.counts for table in noisy_tables(measurement)}

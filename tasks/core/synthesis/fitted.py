@@ -1,8 +1,8 @@
 """Fitted synthesis: a fitted measurement in, synthetic records out whose counts come close to its tables.
 
-Records are fitted as cells of columns (see `tasks.core.fitting`). Then cells become attributes: values are
-written, `absent` and what is left of `other` are not, and columns that others decide follow from these. Every
-constraint holds. All of it reads the measurement alone.
+Records are fitted as cells of columns (see `tasks.core.fitting`). Then cells become attributes: `absent` and
+what is left of `other` are not written, and columns that others decide follow from these. Every constraint
+holds. All of it reads the measurement alone.
 
 `other` stands for values that were too rare to be released. Where they are so few that the noise of the
 released values hides them, records hold released values in their place, and the search picks those that fell
@@ -53,10 +53,7 @@ _STANDARD_ERRORS = 2.0
 
 @dataclass(frozen=True)
 class Unreleased:
-    """What an open column holds beyond its released values.
-
-    Their share of the records is an estimate from noisy counts; cells that are not replaced stay empty.
-    """
+    """What an open column holds beyond its released values; their share is an estimate from noisy counts."""
 
     column: int
     share: float
@@ -173,12 +170,10 @@ def _coding_without_other(measurement: WorkloadMeasurement) -> Coding:
 
 @dataclass(frozen=True)
 class FittedRecords:
-    """What fitted synthesis made.
+    """Records in published form and order, and as cells of measured columns.
 
     Attributes:
-        records: in published form and order.
-        cells: int32 (n, slots), the same records as cells of measured columns, in the order of the fit,
-            `other` included where it is written as nothing.
+        cells: int32 (n, slots), in the order of the fit, `other` included where it is written as nothing.
     """
 
     records: SyntheticRecords
@@ -199,11 +194,7 @@ def draw_fitted(
 ) -> FittedRecords:
     """Records fitted to a measurement; the same arguments give the same records on any machine.
 
-    Args:
-        seed: any integer; public.
-        number: how many records; None: the noisy count, or 0 where that is negative.
-        threads: 0 for all cores.
-        progress: told the share that is done, 0 to 1.
+    ``number``: how many records; None: the noisy count, or 0 where that is negative.
     """
     wanted = wanted_number(measurement, number)
     tables, domain = noisy_tables(measurement), domain_to_fit(measurement)
@@ -212,7 +203,6 @@ def draw_fitted(
 
 
 def wanted_number(measurement: WorkloadMeasurement, number: int | None) -> int:
-    """How many records are made: as many as asked for, or the noisy count; none where that is negative."""
     return max(0, measurement.number_of_records if number is None else number)
 
 

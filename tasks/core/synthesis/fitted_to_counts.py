@@ -1,4 +1,4 @@
-"""Fitted synthesis from reported counts: aggregates in which rare combinations are missing in, records out.
+"""Fitted synthesis from reported counts, in which rare combinations are missing.
 
 Counts are rounded down to multiples of the resolution k, so what was left out is no zero, but from 0 to
 k - 1. A missing cell is filled with what the rest implies for it, but never with more than may be missing.
@@ -78,7 +78,6 @@ class _Column:
 
     @property
     def unreported(self) -> tuple[str, ...]:
-        """Declared values that no count reports."""
         return self.texts[self.absent + 1 :]
 
 
@@ -91,7 +90,7 @@ class ConstrainedHeaders:
     def __init__(
         self, held: HeldConstraints, aggregates: Aggregates, values: Sequence[Sequence[int]]
     ) -> None:
-        """Args: held: what holds. aggregates: reported. values: of each header its attributes, in order."""
+        """``values``: of each header its attributes, in order."""
         self._held, self._aggregates = held, aggregates
         self._values = values
         self._columns = [self._column(place) for place in range(len(held.schema.columns))]
@@ -168,12 +167,10 @@ class ConstrainedHeaders:
     ) -> tuple[tuple[Attribute, ...], Ids]:
         """Records that hold every constraint.
 
-        Behind the aggregates' attributes are those that only constraints bring in: ``unreported``, or what
-        the records need.
+        ``unreported``: attributes that only constraints bring in; None: what the records need.
 
-        Returns:
-            The aggregates' attributes and, behind them, those that only constraints brought in; and of each
-            record the attribute under each header, int32 (n, headers), -1 for none.
+        Returns the aggregates' attributes and these behind them; and of each record the attribute under each
+        header, int32 (n, headers), -1 for none.
         """
         own = self._repaired(records)
         more = self._unreported_in(own) if unreported is None else unreported
@@ -238,7 +235,6 @@ class ConstrainedHeaders:
 
 
 def _impossible_cells(headers: Sequence[int], mask: npt.NDArray[np.bool_]) -> ImpossibleCells:
-    """Impossible cells of headers in any order."""
     order = np.argsort(headers)
     return ImpossibleCells(tuple(sorted(headers)), np.ascontiguousarray(np.transpose(mask, order)))
 
@@ -274,11 +270,8 @@ def draw_fitted_to_counts(
 
     Args:
         aggregates: reported, rounded down to the resolution; length 1 at least.
-        seed: any integer; public.
         held: the constraints that every record holds; None: there are none.
         number: how many records; None: the reported number, or 0 where that is below 0.
-        threads: 0 for all cores.
-        progress: told the share that is done, 0 to 1.
     """
     report = progress or (lambda share: None)
     wanted = number_to_draw(aggregates, number)
@@ -290,7 +283,6 @@ def draw_fitted_to_counts(
 
 
 def number_to_draw(aggregates: Aggregates, number: int | None) -> int:
-    """How many records are made: as many as asked for, or as reported, or 0 where that is below 0."""
     return max(0, aggregates.number_of_records if number is None else number)
 
 
@@ -465,11 +457,7 @@ def write_fitted_to_counts(
     threads: int = 1,
     progress: ShareDone | None = None,
 ) -> None:
-    """Write records fitted to reported counts; the same whoever works, in whatever order.
-
-    Raises:
-        ParameterError: the constraints leave no record.
-    """
+    """Write records fitted to reported counts; the same whoever works, in whatever order."""
     shards = record_shards(number_to_draw(aggregates, number), place.most, seed)
     if len(shards) == 1:
         draw_fitted_to_counts(
@@ -502,8 +490,7 @@ def draw_fitted_to_counts_shards(
 ) -> list[StoredPart]:
     """Fit shards of records together; records and what is counted in them stay in their shards.
 
-    Args:
-        reported: the tables, wherever it is called; can be sent.
+    ``reported``: the tables, wherever it is called; can be sent.
     """
     report = progress or (lambda share: None)
     tables, fit = reported(), store.below("fit")

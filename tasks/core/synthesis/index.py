@@ -1,7 +1,7 @@
-"""The aggregates as the sampler looks them up: `Aggregates` in, a `CombinationIndex` of numbered counts out.
+"""The aggregates as the sampler looks them up: numbered combinations and their counts.
 
-Combination numbers: the attributes are 0 .. A - 1 by their ids, then the combinations of length 2, 3, ...
-in the order of the aggregates.
+The attributes are 0 .. A - 1 by their ids, then come the combinations of length 2, 3, ... in the order of the
+aggregates.
 """
 
 import math
@@ -40,8 +40,7 @@ class CombinationIndex:
 
     @cached_property
     def counts_beside(self) -> Integers:
-        """Counts in the order of ``rows.joined``."""
-        return self.counts[self.rows.joined]
+        return self.counts[self.rows.joined]  # in their order
 
 
 def scale_up(counts: Integers, factor: float | None) -> Integers:
@@ -68,10 +67,8 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Co
     """Number and index all combinations of which every part is in the aggregates too.
 
     Protected aggregates are closed in that sense; of others the combinations that lack a part are
-    left out, since a record that held one would hold the missing part as well.
-
-    Raises:
-        ParameterError: a count is above 2^53, or there are 2^31 combinations or more.
+    left out, since a record that held one would hold the missing part as well. A count above 2^53, and 2^31
+    combinations or more, are a ParameterError.
     """
     _require_small_numbers(aggregates)
     size = len(aggregates.attributes)

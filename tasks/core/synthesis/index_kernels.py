@@ -1,4 +1,4 @@
-"""Look-up of a combination from a shorter one: combinations of one length in, compressed rows out.
+"""Look-up of a combination from a shorter one.
 
 Every combination up to length R has a number. The *row* of a combination S of length k - 1 says for
 each attribute x that may join it the number of S + x: a bitset over the attributes, of which only the
@@ -138,8 +138,7 @@ def entries_of(
     Combinations are lexicographic, so of one row those with an earlier joining place have the lower
     attribute, and taking place after place leaves every row ascending without a sort.
 
-    The rows are of the combinations numbered from ``base`` on; ``first_number`` is the number of
-    ``combinations[0]``.
+    ``base``: the first number of the rows; ``first_number``: that of ``combinations[0]``.
     """
     number, length = combinations.shape
     start = np.zeros(rows + 1, np.int64)

@@ -1,4 +1,4 @@
-"""Records under oversampling control: rows, what is available and reported in, records out (S4.3).
+"""Records under oversampling control (S4.3).
 
 As `record_kernels.draw_in_turn`, but an attribute joins only where every reported combination that it makes
 with the record's may be synthesised once more. Up to the reporting length a combination is held by enough

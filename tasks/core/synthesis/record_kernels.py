@@ -1,4 +1,4 @@
-"""Many records one after the other: what each may hold in, records out (S4.1, S4.3).
+"""Many records one after the other (S4.1, S4.3).
 
 In the row pass a record may hold what its seed, a row of the table, holds. Records without a seed may hold
 what is available.
@@ -125,7 +125,7 @@ def met(drawing: Drawing, states: RecordStates, place: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _weigh_list(rows: RowSet, work: Work) -> int:
-    """Count what is wanted in the listed rows; returns how many different attributes were met."""
+    """As `_weigh_candidates`, of listed rows; returns how many different attributes were met."""
     cells, number = rows.block.cells, 0
     for row in list_of(rows):
         for slot in range(cells.shape[1]):
@@ -170,7 +170,6 @@ def weighed(drawing: Drawing, states: RecordStates, place: int) -> int:
 
 @njit(cache=True, nogil=True)
 def drop(work: Work, attribute: int) -> None:
-    """Want an attribute no longer, for this record."""
     work.wanted[attribute] = False
     work.dropped[work.now[DROPPED]] = attribute
     work.now[DROPPED] += 1
@@ -220,8 +219,8 @@ class Drafts(NamedTuple):
     """Records while they are drawn.
 
     Attributes:
-        records: (records, slots), of the type of the table's cells: what was chosen, in the order in
-            which it was. sizes: int32 (records,): how many of them count.
+        records: (records, slots), of the type of the table's cells: what was chosen, in its order.
+        sizes: int32 (records,): how many of them count.
         states: uint64 (records,), of each record's random stream.
     """
 
@@ -251,10 +250,7 @@ def _want_row(drawing: Drawing, row: Codes) -> None:
 
 @njit(cache=True, nogil=True)
 def finish_seeded(drawing: Drawing, seeds: Codes, drafts: Drafts, numbers: Ids) -> None:
-    """Finish the numbered records, each from what the row of the table with its number holds.
-
-    Nothing is wanted before or after.
-    """
+    """Finish the numbered records, each from what its row holds; nothing is wanted before or after."""
     drawing, states = borrowed(drawing), borrowed(drafts.states)
     work = drawing.work
     for record in numbers:
@@ -288,8 +284,8 @@ def finish_unseeded(drawing: Drawing, drafts: Drafts, numbers: Ids) -> None:
 def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
     """Draw records from the candidates, each using up what it holds; returns how many.
 
-    Fewer than there is room for only when nothing is available any more. What is used up stops being a
-    candidate. All candidates are wanted, before and after.
+    Fewer than there is room for only when nothing is available any more. All candidates are wanted, before
+    and after, but for those that are used up.
     """
     drawing, states = borrowed(drawing), borrowed(drafts.states)
     work = drawing.work
@@ -361,7 +357,6 @@ def begin_streams(drafts: Drafts, base: np.uint64, first: int) -> None:
 
 @njit(cache=True, nogil=True)
 def shuffled(number: int, base: np.uint64) -> Ids:
-    """0 .. number - 1 in a random order."""
     order = np.arange(number).astype(np.int32)
     states = np.empty(1, np.uint64)
     begin_states(states, base, 0)
@@ -391,7 +386,6 @@ def choose_spare_rows(cells: Codes, holders: tuple[Integers, Ids], beyond: Integ
     rows only come to lack more, and one pass over them for each number of lacking attributes finds all.
 
     Args:
-        cells: (rows, slots).
         holders: where the list of each attribute's rows begins, and the lists; see `BlockIndex`.
         beyond: (attributes + 1,), how many rows with each may be chosen before it is lacking; above 0 for the
             empty cell. Counted down.
@@ -482,11 +476,9 @@ def grouped(numbers: Ids, joined: Ids, starts: Integers) -> Ids:
 
 @njit(cache=True, nogil=True)
 def split(cells: Codes, first_slot: int, end_slot: int, place_of: Integers, into: Codes) -> None:
-    """Copy each row to every block that one of its slots says.
+    """Copy each row to every block that one of its slots, from ``first_slot`` to ``end_slot``, says.
 
-    Args:
-        first_slot: the first slot to look at.
-        place_of: int64 (attributes + 1,): where in ``into`` the attribute's next row goes; -1: nowhere.
+    ``place_of``: int64 (attributes + 1,): where in ``into`` the attribute's next row goes; -1: nowhere.
     """
     for row in range(cells.shape[0]):
         for slot in range(first_slot, end_slot):

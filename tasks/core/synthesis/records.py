@@ -7,9 +7,8 @@ are those of the aggregates that the records were drawn from. On disk: a folder 
     attributes    0 sex:female   1 sex:male   2 town:Lyon
     records       a woman in Lyon, a man       attribute_ids = [0, 2, 1], offsets = [0, 2, 3]
 
-All shards have the headers and attributes of the whole. In a shard records are in the published order (see
-`order_records`); shard stands after shard. So the order of all records is a function of the records and of
-their number alone.
+All shards have the headers and attributes of the whole, and each its records in the published order; shard
+stands after shard. So the order of all records is a function of the records and of their number alone.
 """
 
 import json
@@ -24,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.aggregates.aggregates import Attribute, attribute_table, attributes_of_table
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Ids, Integers
 from tasks.core.parts.store import PartStore, StoredPart
@@ -45,8 +44,7 @@ class SyntheticRecords:
     """n records over the wide form's headers.
 
     Attributes:
-        headers: of the wide form, in output order (as `Aggregates.headers`).
-        attributes: what the ids stand for (as `Aggregates.attributes`).
+        headers, attributes: as of `Aggregates`.
         offsets: int64 (n + 1,), from 0 to ``len(attribute_ids)``.
         attribute_ids: int32, at most one per header within a record.
     """
@@ -75,27 +73,16 @@ class SyntheticRecords:
 
     def write(self, folder: Path) -> None:
         """Write the two files into an existing empty folder; equal records give equal bytes."""
-        attributes = pa.table(
-            {
-                "header": pa.array([a.header for a in self.attributes], pa.string()),
-                "value": pa.array([a.value for a in self.attributes], pa.string()),
-                "column_id": pa.array([a.column for a in self.attributes], pa.int32()),
-                "item": pa.array([a.item for a in self.attributes], pa.string()),
-            }
-        ).replace_schema_metadata({b"headers": json.dumps(self.headers).encode()})
-        pq.write_table(attributes, folder / ATTRIBUTES, compression="zstd")
+        table = attribute_table(self.attributes)
+        table = table.replace_schema_metadata({b"headers": json.dumps(self.headers).encode()})
+        pq.write_table(table, folder / ATTRIBUTES, compression="zstd")
         lists = pa.LargeListArray.from_arrays(pa.array(self.offsets), pa.array(self.attribute_ids))
         pq.write_table(pa.table({"attribute_ids": lists}), folder / RECORDS, compression="zstd")
 
 
 @dataclass(frozen=True)
 class StoredRecords:
-    """Records that lie in a folder, of which no more than a part is in memory at a time.
-
-    Attributes:
-        folder: that `SyntheticRecords.write` wrote.
-        headers, attributes: see `SyntheticRecords`.
-    """
+    """Records in a folder that `SyntheticRecords.write` wrote; at most a part is in memory at a time."""
 
     folder: Path
     headers: tuple[str, ...]
@@ -152,9 +139,7 @@ def open_synthetic_records(folder: Path) -> StoredRecords:
     return StoredRecords(
         folder,
         headers=tuple(json.loads(table.schema.metadata[b"headers"])),
-        attributes=tuple(
-            Attribute(row["header"], row["value"], row["column_id"], row["item"]) for row in table.to_pylist()
-        ),
+        attributes=attributes_of_table(table),
         number_of_records=number,
     )
 
@@ -193,12 +178,8 @@ def number_attributes(
 ) -> tuple[tuple[Attribute, ...], list[Ids]]:
     """Attributes ascending by text, and for each column which of them a code stands for.
 
-    Args:
-        values: of each column, by code.
-        sizes: of each column, how many codes there are.
-
-    Returns:
-        The attributes, and of each column int32 (size,): a place among them, or -1 for a code without one.
+    ``values`` are by code, ``sizes`` how many codes there are; of each column comes int32 (size,): a place
+    among the attributes, or -1 for a code without one.
 
     >>> town = Column("town")
     >>> attributes, ids = number_attributes([town], [{1: "Lyon", 2: "Lille"}], [3])
@@ -227,8 +208,7 @@ def publish_shards(
 ) -> list[StoredPart]:
     """Published shards in the place of fitted ones, each published by itself.
 
-    Args:
-        publish: a fitted shard to what writes its records into an empty folder; can be sent.
+    ``publish``: a fitted shard to what writes its records into an empty folder; can be sent.
     """
     work = partial(_publish_shard, publish, store)
     published = list(workers.each("publish records", work, list(enumerate(fitted))))

@@ -37,10 +37,7 @@ from tasks.core.synthesis.tree import (
 def remove_excess_uses(drawn: DrawnRecords, excess: Integers, seed: int) -> DrawnRecords:
     """Remove the first ``excess`` occurrences of each attribute in one random order of all records.
 
-    What became empty, or was, is gone.
-
-    Returns:
-        What is left of the records, in their order; those that became empty, or were, are gone.
+    What is left stays in its order; records that became empty, or were, are gone.
     """
     sizes, ids = drawn
     if excess.any():
@@ -61,14 +58,9 @@ _LOOKED_AT = 1 << 16
 def draw_row_seeded(
     rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
-    """Draw synthetic records by S4.1, in the published order (S4.0).
-
-    The same rows and seed give the same records on any machine and any number of threads.
+    """Draw synthetic records by S4.1, in the published order (S4.0), none empty; on any machine the same.
 
     The seed is as sensitive as the rows.
-
-    Returns:
-        Records of at least one attribute each; none where no attribute is common enough.
     """
     report = progress or (lambda share: None)
     table = table_of(rows)

@@ -139,7 +139,6 @@ def begin_with_all(rows: RowSet) -> None:
 
 @njit(cache=True, nogil=True)
 def rows_with(index: BlockIndex, attribute: int) -> Ids:
-    """The list of an attribute that has no bitset."""
     return index.listed[index.first[attribute] : index.first[attribute + 1]]
 
 
@@ -228,10 +227,7 @@ def _to_list(rows: RowSet, used: int, own: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def to_bits(rows: RowSet, used: int) -> bool:
-    """Make the bitset that is not in use, with so many rows, the present rows, if those are enough.
-
-    Where they are few, they become a list.
-    """
+    """Make the bitset that is not in use the present rows, or a list of few; False where they are too few."""
     now, own = rows.now, 1 - rows.now[OWN]
     if used < rows.least:
         return False

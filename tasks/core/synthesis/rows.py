@@ -1,8 +1,7 @@
-"""The raw records as the modes that read them see them: coded records in, rows of attribute ids out.
+"""The raw records as the modes that read them see them: rows of attribute ids, as sensitive as the records.
 
 An attribute that fewer records hold than the resolution can't be in any synthetic record, so it is left out
-here, and with it the header of an item that must not be shown. Rows are as sensitive as the records. They
-are indexed in blocks.
+here, and with it the header of an item that must not be shown.
 """
 
 from dataclasses import dataclass
@@ -38,8 +37,6 @@ class FrequentRows:
         column_of: int32 (attributes,): attributes of one number exclude each other in a record: the
             values of a single-valued column share it, each item has one of its own.
         counts: int64 (attributes,): how many records hold each; at least ``resolution``.
-        number_of_records: n, the exact one, empty records included.
-        resolution: at least 1.
     """
 
     headers: tuple[str, ...]
@@ -52,15 +49,12 @@ class FrequentRows:
 
     @property
     def number_of_records(self) -> int:
+        """The exact one, empty records included."""
         return len(self.ids)
 
 
 def common_rows(records: CodedRecords, resolution: int) -> FrequentRows:
-    """The rows of records, without the attributes that fewer than ``resolution`` of them hold.
-
-    Raises:
-        ParameterError: the resolution is below 1.
-    """
+    """The rows of records, without the attributes that fewer than ``resolution`` >= 1 of them hold."""
     if resolution < 1:
         raise ParameterError(f"A reporting resolution is at least 1, not {resolution}.")
     held = [np.zeros(len(values) + 1, np.int64) for values in records.values]
@@ -94,7 +88,6 @@ def common_rows(records: CodedRecords, resolution: int) -> FrequentRows:
 
 
 def _exclusion_numbers(attributes: tuple[Attribute, ...], number_of_columns: int) -> Ids:
-    """The column of a value; for each item a number beyond those of the columns."""
     return np.array(
         [
             each.column if each.item is None else number_of_columns + place
@@ -124,10 +117,7 @@ def count_held(cells: Codes, absent: int) -> Integers:
 def build_block_index(
     cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT
 ) -> BlockIndex:
-    """The index of a block.
-
-    What fewer rows hold than the resolution has neither a bitset nor a list.
-    """
+    """The index of a block; what fewer rows hold than the resolution has neither a bitset nor a list."""
     common = held >= resolution
     in_bits = common & (held * rows_a_bit >= len(cells))
     number = int(np.count_nonzero(in_bits))
@@ -143,7 +133,6 @@ def build_block_index(
 
 
 def row_set(index: BlockIndex, *, least: int, short: int = 48, rows_a_list: int = 128) -> RowSet:
-    """Room for a set of a block's rows; see `RowSet`."""
     rows = len(index.cells)
     longest = max(int(np.diff(index.first).max(initial=0)), short, 2 * (rows // rows_a_list)) + 64
     return RowSet(

@@ -1,7 +1,7 @@
-"""Growth: many records that may all use the same attributes in, all of them drawn out (S4.1, S4.3).
+"""Growth: many records that may all use the same attributes, drawn together (S4.1, S4.3).
 
-Records are independent of each other, given their own random streams, so they are drawn together: those
-that have chosen the same so far share a node of a tree, the rows that hold what was chosen.
+Records are independent of each other, given their own random streams. Those that have chosen the same so far
+share a node of a tree, the rows that hold what was chosen.
 
     root: all rows ──x──▶ rows with x ──y──▶ rows with x and y      where records that have chosen x and y
           │                    └───z──▶ ...                         go on, or are finished one by one
@@ -67,7 +67,6 @@ def drawn_of(drafts: Drafts, number: int | None = None) -> DrawnRecords:
 
 
 def join_drawn(parts: list[DrawnRecords]) -> DrawnRecords:
-    """Records of several parts, in order."""
     nothing = np.empty(0, np.int32)
     return DrawnRecords(
         np.concatenate([nothing, *(part.sizes for part in parts)]),
@@ -78,10 +77,8 @@ def join_drawn(parts: list[DrawnRecords]) -> DrawnRecords:
 def drawing_over(index: BlockIndex, effort: Effort, available: Integers | None = None) -> Drawing:
     """Room for one record over an index.
 
-    Args:
-        effort: see `Effort`.
-        available: (attributes,), how often each may still be used: what can be is a candidate. None where
-            candidates are those of a seed.
+    ``available``: (attributes,), how often each may still be used: what can be is a candidate. None where
+    candidates are those of a seed.
     """
     attributes = len(index.held)
     wanted = np.zeros(attributes, np.bool_)

@@ -53,12 +53,10 @@ _ORDERS_AT_ONCE = 1 << 25
 def draw_unseeded(
     rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
-    """Draw synthetic records by the law above, in the published order (S4.0).
+    """Draw synthetic records by the law above, in the published order (S4.0); the same on any machine.
 
-    Every combination of any length in a synthetic record is in at least ``rows.resolution`` rows. The same
-    rows and seed give the same records on any number of threads.
-
-    The seed is as sensitive as the rows.
+    Every combination of any length in a synthetic record is in at least ``rows.resolution`` rows. The seed
+    is as sensitive as the rows.
     """
     report = progress or (lambda share: None)
     number = rows.number_of_records // rows.resolution * rows.resolution
@@ -126,14 +124,11 @@ def _room(block: Block) -> RecordRoom:
 
 @dataclass
 class RecordBatch:
-    """Records while they are drawn, those together that were narrowed to the same rows.
-
-    What is finished is told by job: one sum would lose what two threads add at once.
-    """
+    """Records while they are drawn, those together that were narrowed to the same rows."""
 
     block: Block
     drafts: UnseededDrafts
-    finished: list[int] = field(default_factory=list)
+    finished: list[int] = field(default_factory=list)  # by job: one sum would lose what two threads add
 
     def run(self, threads: int, report: ShareDone) -> None:
         """Draw all records, on so many threads (0: on all cores)."""

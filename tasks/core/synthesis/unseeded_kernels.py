@@ -1,4 +1,4 @@
-"""Records column by column: a block of rows and records' random orders in, their values out (S4.2).
+"""Records column by column, in random orders (S4.2).
 
 Drawing a value of a column by how many of the present rows hold it is reading that cell of a random one of
 them; and given the value, that row is a random one of those that hold it. So each record follows one row

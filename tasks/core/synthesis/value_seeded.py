@@ -38,8 +38,7 @@ class Oversampling:
     """How far synthetic counts may exceed the reported ones.
 
     Attributes:
-        ratio: a combination that is reported with count a is synthesised at most a (1 + ratio) times; at
-            least 0.
+        ratio: a combination of reported count a is synthesised at most a (1 + ratio) times; at least 0.
         tries: how often in a row an attribute may be drawn in vain before the record ends; at least 1.
     """
 
@@ -56,25 +55,12 @@ def draw_value_seeded(
     threads: int = 1,
     progress: ShareDone | None = None,
 ) -> SyntheticRecords:
-    """Draw synthetic records by S4.3, in the published order (S4.0).
-
-    The same arguments give the same records on any machine and any number of threads.
+    """Draw synthetic records by S4.3, in the published order (S4.0), none empty; on any machine the same.
 
     Args:
-        rows: the sensitive records' common attributes, with the resolution.
         seed: any integer; as sensitive as the rows.
-        oversampling: how far synthetic counts may exceed the reported ones; None: as far as it comes.
-        reported: the reportable aggregates that synthetic counts are compared with; read only with
-            ``oversampling``.
-        threads: 0 for all cores. Under oversampling control records depend on each other, and
-            one is used.
-        progress: told the share that is done, 0 to 1; the last time 1.
-
-    Returns:
-        Records of at least one attribute each; none where no attribute is common enough.
-
-    Raises:
-        InternalError: oversampling without reported aggregates.
+        oversampling: how far synthetic counts may exceed the ``reported`` ones; None: as far as it comes.
+        threads: 0 for all cores. Under oversampling control records depend on each other, and one is used.
     """
     report = progress or (lambda share: None)
     if oversampling is None:
@@ -108,18 +94,9 @@ def draw_oversampled(
     refusal uses up a try and another attribute is drawn by the same weights; tries are restored with each
     acceptance. A record ends when no try is left or nothing has a weight.
 
-    What is available is the rounded count, not SDS's 2 floor_res(c) - c (S4.3).
-
-    Args:
-        oversampling: see `Oversampling`.
-        progress: told the share of the uses that are made.
-
-    Returns:
-        Records, none of them empty, in the order in which they were drawn. Every combination of any length is
-        in at least as many rows as the resolution; every attribute in exactly as many records as reported.
-
-    Raises:
-        InternalError: the aggregates are not those of the rows.
+    What is available is the rounded count, not SDS's 2 floor_res(c) - c (S4.3). No record is empty. Every
+    combination of any length is in at least as many rows as the resolution; every attribute in exactly as
+    many records as reported.
     """
     available = rows.counts // rows.resolution * rows.resolution
     _check(rows, reported, available)
@@ -173,7 +150,6 @@ def allowed(counts: Integers, ratio: float) -> Integers:
 
 
 def _room(rows: FrequentRows, reported: CombinationIndex) -> Combinations:
-    """Room for the combinations of the longest record, which are all different ones of those reported."""
     slots = rows.ids.shape[1]
     shorter = sum(math.comb(slots, length) for length in range(1, min(reported.reporting_length, slots + 1)))
     most = min(shorter, len(reported.counts))

@@ -24,6 +24,7 @@ from tasks.core.syndiffix.settings import (
     SynDiffixParameters,
 )
 from tasks.core.syndiffix.synthesizer import Synthesizer, tables_per_question
+from tasks.core.syndiffix.tree_kernels import DEPTH
 from tests.oracles.syndiffix_counters import is_low, noisy_row_count
 from tests.oracles.syndiffix_port import (
     is_low_in_port,
@@ -349,7 +350,8 @@ def counts_of_nodes(made, combination):
     """Noisy count by a node's depth and bounds, of several columns sorted by header."""
     tree = made.forest.tree(combination)
     order = np.argsort([made.columns[column].name for column in combination])
-    keys = zip(tree.nodes.depth.tolist(), map(tuple, tree.nodes.lower[:, order].tolist()), strict=True)
+    depth = tree.nodes.table[:, DEPTH].tolist()
+    keys = zip(depth, map(tuple, tree.nodes.lower[:, order].tolist()), strict=True)
     return dict(zip(keys, tree.noisy.tolist(), strict=True))
 
 
