@@ -1,5 +1,7 @@
 """Dependences and entropies of the compiled forest are the slow oracles'."""
 
+import csv
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,8 @@ from tests.oracles.syndiffix_compiled import (
     table_of,
     tables,
 )
-from tests.oracles.syndiffix_settings import GAPLESS
+from tests.oracles.syndiffix_forest import build_forest
+from tests.oracles.syndiffix_settings import GAPLESS, NOISELESS
 
 
 @settings(max_examples=20, deadline=None)
@@ -46,6 +49,27 @@ def test_columns_of_many_values_do_not_depend_on_each_other_for_being_fine():
     leaning = (coarse // 2 + generator.integers(0, 4, 2000)).tolist()
     measured = relate_columns(compiled_forest(table_of([*fine, coarse.astype(float).tolist(), leaning])))
     assert measured.dependence[2, 3] > 1.5 * measured.dependence[0, 1]
+
+
+TAXI = ["pickup_longitude", "pickup_latitude", "fare_amount", "rate_code", "passenger_count"]
+
+
+@pytest.mark.slow
+@pytest.mark.needs_shared
+def test_the_oracles_dependences_and_entropies_of_the_taxi_table_are_the_ports(shared_data):
+    with (shared_data / "taxi-1000.csv").open() as file:
+        records = list(csv.DictReader(file))
+    columns = []
+    for name in TAXI:  # in the port's unit: 0 to 0.9999
+        values = [float(record[name]) for record in records]
+        scale = 0.9999 / (max(values) - min(values))
+        columns.append([value * scale - min(values) * scale for value in values])
+    forest = build_forest(columns, TAXI, NOISELESS, semantics="port", largest=2)
+    entropies = [slow.entropy(forest.trees[(column,)]) for column in range(5)]
+    assert entropies == pytest.approx([9.214, 9.207, 5.160, 0.118, 1.350], abs=0.0005)
+    found = [slow.dependence(forest, x, y) for x in range(5) for y in range(x + 1, 5)]
+    expected = [0.20, 0.15, 0.02, 0.05, 0.18, 0.02, 0.06, 0.04, 0.07, 0.01]
+    assert found == pytest.approx(expected, abs=0.00501)
 
 
 def test_each_pair_is_told_as_it_is_done():

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import hash_entities
 from tasks.core.syndiffix.settings import BucketizationParameters
+from tests.oracles.syndiffix_buckets import harvest
 from tests.oracles.syndiffix_compiled import (
     BUCKETIZATION,
     NEIGHBOURS,
@@ -29,6 +31,7 @@ from tests.oracles.syndiffix_compiled import (
     table_of,
     tables,
 )
+from tests.oracles.syndiffix_forest import build_forest
 from tests.oracles.syndiffix_settings import LIMITS, NAN, NOISELESS, NOISY
 
 CASES = json.loads((Path(__file__).parent / "trees.json").read_text())
@@ -54,6 +57,20 @@ def forest_of_case(case):
     hashes = hash_entities(case["ids"])[:, None] if "ids" in case else by_position(rows)
     parameters = NOISELESS if case["noiseless"] else NOISY
     return Forest(columns, hashes, parameters, BucketizationParameters())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_buckets_of_the_oracle_with_the_ports_draws_are_the_ports(name):
+    case, random = CASES[name], Random(0)
+    columns = [[NAN if value is None else value for value in column] for column in case["columns"].values()]
+    hashes = [hash_entities(case["ids"]).tolist()] if "ids" in case else None
+    parameters = NOISELESS if case["noiseless"] else NOISY
+    roots = build_forest(columns, list(case["columns"]), parameters, semantics="port", hashes=hashes).trees
+    for combination, root in roots.items():
+        random.seed(0)
+        found = harvest(root, lambda total: random.randint(0, total - 1))
+        bounds = [[[[i.lower, i.upper] for i in intervals], count] for intervals, count in found]
+        assert bounds == case["buckets"]["_".join(map(str, combination))]
 
 
 def numbers(name):

@@ -64,14 +64,6 @@ def test_rows_are_paired_as_by_the_oracle(sides, owner, seed):
     assert from_left.tolist() == turns
 
 
-@pytest.mark.parametrize("root", [Interval(0.0, 2.0**20), Interval(2.0 - 2.0**20, 2.0)])
-def test_values_that_are_all_in_one_half_are_divided_there(root):
-    """The reference's port took the upper half for the occupied one where it was the lower."""
-    left, right = column(*[0, 1] * 50), column(*[0] * 45, *[1] * 55)
-    of_left, of_right, _ = stitch(left, right, [root], "left", np.random.default_rng(0))
-    assert (left[of_left] == right[of_right]).all()
-
-
 @pytest.mark.parametrize("owner", OWNERS)
 def test_a_long_tail_survives_with_its_share(owner):
     """1 row in 50 is far out, on a side with twice the other's rows: neither is cut or repeated by chance."""

@@ -70,23 +70,6 @@ def test_order_and_text_are_what_an_obvious_sort_and_csv_say(tmp_path_factory, t
     assert _read(path) == [tuple(headers), *_published(rows)]
 
 
-def test_the_published_order_of_the_first_example():
-    rows = [("a1", "b1", "c1"), ("a1", "b2", "c1"), ("a2", "", "c2"), ("a2", "b2", "c1"), ("a1", "b2", "")]
-    rows += [("", "", ""), ("", "b1", ""), ("a1", "", "c1")]
-    expected = [
-        ("a1", "b1", "c1"),
-        ("a1", "b2", "c1"),
-        ("a2", "b2", "c1"),
-        ("a1", "", "c1"),
-        ("a1", "b2", ""),
-        ("a2", "", "c2"),
-        ("", "b1", ""),
-        ("", "", ""),
-    ]
-    assert _published(rows) == expected
-    assert _rows(_ordered(["A", "B", "C"], rows)) == expected
-
-
 def _rows(records):
     found = []
     for start, end in zip(records.offsets, records.offsets[1:], strict=False):

@@ -8,21 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import aggregate_seeded
-from tasks.core.synthesis.aggregate_seeded import (
-    AggregateSeededParameters,
-    draw_aggregate_seeded,
-    hold_to_rows,
-)
-from tasks.core.synthesis.aggregate_seeded_kernels import are_few, enough_hold, find_holders, keep_held
-from tasks.core.synthesis.row_set_kernels import narrow
-from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index
+from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
+from tasks.core.synthesis.rows import FrequentRows
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
-from tests.oracles.random_tables import HEADERS, tables
+from tests.oracles.law import check_law
+from tests.oracles.random_tables import tables
 from tests.oracles.raw_tables import records_of
 
 SEEDS = 1500
@@ -102,12 +96,8 @@ def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: in
         tuple(sorted(records_of(draw_aggregate_seeded(aggregates, parameters, seed, held=rows))))
         for seed in range(SEEDS)
     )
-    assert set(seen) <= set(expected)
     assert all(frozenset(range(3)) - set(record) for lists in seen for record in lists)
-    observed = np.array([seen[key] for key in expected])
-    wanted = np.array([float(chance) * SEEDS for chance in expected.values()])
-    statistic = ((observed - wanted) ** 2 / wanted).sum()
-    assert chi2.sf(statistic, len(expected) - 1) > 1e-6
+    check_law(seen, expected)
 
 
 @settings(max_examples=60, deadline=None)
@@ -142,37 +132,6 @@ def test_sparse_attributes_are_held_too() -> None:
         len(record) == 3
         for record in records_of(draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1))
     )
-
-
-@pytest.mark.parametrize("few", [0, 20, 1000])
-@pytest.mark.parametrize("rows_a_bit", [1, 4, 1000])
-@pytest.mark.parametrize("seed", range(8))
-def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, seed: int) -> None:
-    """Attributes chosen at once and one by one, with or without a bitset, rows few and many."""
-    random = np.random.default_rng(seed)
-    cells = np.array(["x", "y", "z", ""])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
-    _, rows, _ = held_tables((HEADERS, cells.tolist()), 1, 2)
-    held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
-    index = build_block_index(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
-    held = hold_to_rows(index, 2)
-    held = held._replace(
-        rows=held.rows._replace(short=few, lists=np.empty((2, len(rows.ids) + 64), np.int32))
-    )
-    order = random.permutation(len(rows.attributes))
-    first = int(random.integers(1, 3))
-    find_holders(held, order[:first].astype(np.int32))
-    present = set.intersection(*(held_by[i] for i in order[:first]))
-    for attribute in [None, *order[first:]]:
-        if attribute is not None:
-            narrow(held.rows, attribute)
-            present &= held_by[attribute]
-        enough = [i for i in range(len(order)) if len(held_by[i] & present) >= 2]
-        assert [i for i in range(len(order)) if enough_hold(held, i)] == enough
-        if are_few(held):
-            drawn, cumulative = np.arange(len(order), dtype=np.int32), np.arange(1, len(order) + 1) * 3
-            kept = keep_held(held, drawn, cumulative, len(order))
-            assert drawn[:kept].tolist() == enough
-            assert cumulative[:kept].tolist() == [3 * (i + 1) for i in range(kept)]
 
 
 def test_rows_of_other_aggregates_are_refused() -> None:

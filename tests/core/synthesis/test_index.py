@@ -11,7 +11,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.index import build_index, scale_up
 from tasks.core.synthesis.index_kernels import MISSING, longer_combination
-from tests.oracles.aggregate_seeded import aggregates_of, closed, dictionary
+from tests.oracles.aggregate_seeded import closed, dictionary
 from tests.oracles.random_tables import noisy_aggregates
 
 
@@ -33,35 +33,6 @@ def test_any_order_of_joining_finds_the_count_of_what_has_all_its_parts(aggregat
     for length in range(1, aggregates.reporting_length + 1):
         for attributes in itertools.permutations(range(len(aggregates.attributes)), length):
             assert _found(index, attributes) == expected.get(frozenset(attributes))
-
-
-def _wide(columns, values):
-    """All pairs of many columns, counts telling them apart."""
-    texts = sorted(f"c{c:03d}:v{v:03d}" for c in range(columns) for v in range(values))
-    headers = [f"c{c:03d}" for c in range(columns)]
-    pairs = [p for p in itertools.combinations(range(len(texts)), 2) if p[0] // values != p[1] // values]
-    return aggregates_of(
-        texts,
-        headers,
-        [{(i,): i + 1 for i in range(len(texts))}, {p: 1 + p[0] * 1000 + p[1] for p in pairs}],
-        9,
-    )
-
-
-def test_rows_reach_over_many_words():
-    index = build_index(_wide(40, 8))
-    for a, b in [(0, 319), (319, 0), (63, 64), (64, 130), (8, 300)]:
-        assert _found(index, (a, b)) == 1 + min(a, b) * 1000 + max(a, b)
-    assert _found(index, (0, 7)) is None
-
-
-def test_rows_leave_out_words_that_are_empty():
-    texts = [f"c{c}:v{v:04d}" for c in range(2) for v in range(5000)]
-    pairs = {(v, 5000 + v): v + 1 for v in range(5000)}
-    singles = {(i,): 1 for i in range(10000)}
-    index = build_index(aggregates_of(texts, ["c0", "c1"], [singles, pairs], 9))
-    assert len(index.rows.word) == 10000
-    assert _found(index, (5000 + 77, 77)) == 78
 
 
 @pytest.mark.parametrize(

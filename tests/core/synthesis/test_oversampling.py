@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, ttest_ind
+from scipy.stats import ttest_ind
 
 from tasks.core.errors import InternalError
 from tasks.core.random_kernels import stream
@@ -18,6 +18,7 @@ from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.rows import block_cells, build_block_index
 from tasks.core.synthesis.tree import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, draw_value_seeded
+from tests.oracles.law import check_law
 from tests.oracles.oversampling import Oversampled
 from tests.oracles.raw_tables import (
     check_columns,
@@ -87,7 +88,7 @@ def test_lists_of_records_follow_the_exact_law(table, resolution, reporting_leng
         tuple(sorted(_split(draw_oversampled(rows, aggregates, oversampling, seed, _silent))))
         for seed in range(seeds)
     )
-    _check_law(seen, law)
+    check_law(seen, law)
 
 
 @pytest.mark.parametrize("tries", [1, 2, 3])
@@ -114,23 +115,11 @@ def test_tries_are_used_up_by_refusals_and_restored_by_acceptance(tries):
     used = {frozenset(pair): oracle.counts[frozenset(pair)] for pair in _SPENT}
     law = oracle.next_record((plenty,) * len(rows.attributes), used)
     assert number == records
-    _check_law(Counter(_split(drawn_of(drafts))), law)
+    check_law(Counter(_split(drawn_of(drafts))), law)
 
 
 #: a with b, and c with d.
 _SPENT = [[0, 1], [2, 3]]
-
-
-def _check_law(seen, law):
-    """Chi-square; outcomes that are expected fewer than five times are taken together."""
-    assert set(seen) <= set(law)
-    cells = [(seen[outcome], float(chance) * seen.total()) for outcome, chance in law.items()]
-    whole = [cell for cell in cells if cell[1] >= 5]
-    rare = [cell for cell in cells if cell[1] < 5]
-    if sum(cell[1] for cell in rare) > 5:
-        whole.append((sum(cell[0] for cell in rare), sum(cell[1] for cell in rare)))
-    statistic = sum((got - expected) ** 2 / expected for got, expected in whole)
-    assert len(whole) == 1 or chi2.sf(statistic, len(whole) - 1) > 1e-6
 
 
 def _larger():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, chi2_contingency
+from scipy.stats import chi2_contingency
 
 from tasks.core.arrays import Integers
 from tasks.core.synthesis.record_kernels import choose_spare_rows
@@ -17,6 +17,7 @@ from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
 from tasks.core.synthesis.tree import DrawnRecords
 from tests.benchmarks.data import generated_codes
+from tests.oracles.law import FALSE_ALARM, check_law
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (
     check_columns,
@@ -28,9 +29,6 @@ from tests.oracles.raw_tables import (
     single_valued,
     true_counts,
 )
-
-#: Chance that a right law fails one of these tests.
-FALSE_ALARM = 1e-6
 
 T4 = single_valued(
     "a1,b1,c1,.,.,d1 a2,b2,c2,.,.,d2 a2,b2,c2,.,.,d2 a1,b1,c1,.,.,d1 a1,b2,c3,.,.,d2 "
@@ -266,9 +264,7 @@ def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_emp
         left_over = remove_excess_uses(DrawnRecords(sizes, ids), excess, seed)
         parts = np.split(left_over.attribute_ids, np.cumsum(left_over.sizes)[:-1])
         found[tuple(tuple(part.tolist()) for part in parts)] += 1
-    assert set(found) == set(expected)
-    distance = sum((found[each] - 100 * mean) ** 2 / (100 * mean) for each, mean in expected.items())
-    assert distance < chi2.isf(FALSE_ALARM, len(expected) - 1)
+    check_law(found, {each: number / 24 for each, number in expected.items()})
 
 
 @pytest.mark.parametrize("filled", [(610, 610, 14), (61, 61, 5), (70, 50, 9), (614, 615, 0), (4, 5, 2)])

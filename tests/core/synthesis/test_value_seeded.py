@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tasks.core.synthesis.tree import Consolidation, table_of
 from tasks.core.synthesis.value_seeded import draw_value_seeded
 from tests.core.synthesis.test_row_seeded import (
-    FALSE_ALARM,
     ITEMS,
     T1,
     T4,
@@ -21,6 +20,7 @@ from tests.core.synthesis.test_row_seeded import (
     same_law,
     statistic,
 )
+from tests.oracles.law import FALSE_ALARM
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import raw_tables, records_of, rows_of, schema_of
 
