@@ -325,9 +325,9 @@ class CubeTable:
         number = kernels.list_present(cube, (self.codes, self.whole), self.first, codes, cells)
         return codes[:number], cells[:number]
 
-    def filled_cells(self, side: int = 0) -> tuple[HalfWords, Integers]:
-        """As `cells`, those with an absent value among them, whose code is 0."""
-        cells = np.flatnonzero(self.cubes[side])
+    def filled_cells(self) -> tuple[HalfWords, Integers]:
+        """As `cells`, of the first side, those with an absent value among them, whose code is 0."""
+        cells = np.flatnonzero(self.cubes[0])
         prefixes = cells // max(self.size, 1)
         last = cells - prefixes * self.size
         codes = self.codes[prefixes]

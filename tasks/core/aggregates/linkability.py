@@ -172,14 +172,6 @@ class LinkedAttributes:
         )
 
 
-@dataclass(frozen=True)
-class _Counter:
-    """Counts sets of columns, ascending; the first side of its tables are the records looked at."""
-
-    tables: Callable[[Sequence[ColumnNumbers]], Iterator[CubeTable]]
-    whole: int
-
-
 def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> SingledOut:
     """Find which records and which of their attributes rare and unique combinations single out.
 
@@ -188,13 +180,13 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
             than reading what was counted, in some four times their memory.
         marginals: all combinations of each length from 1 on, else ParameterError.
     """
-    return _single_out(records, marginals, resolution, _Counter(tabulator(records).tables, 0))
+    return _single_out(records, marginals, resolution, tabulator(records).tables, whole=0)
 
 
 def single_out_of_whole(records: CodedRecords, marginals: Marginals, resolution: int) -> SingledOut:
     """The same of one partition of a table; of the whole table's ``marginals`` a few are read at a time."""
-    counter = _Counter(partial(_beside_the_whole, records, marginals), 1)
-    return _single_out(records, marginals, resolution, counter)
+    tables = partial(_beside_the_whole, records, marginals)
+    return _single_out(records, marginals, resolution, tables, whole=1)
 
 
 def _beside_the_whole(
@@ -205,9 +197,14 @@ def _beside_the_whole(
         yield from Tabulator([own, whole], sizes).tables(group)
 
 
+#: Counts sets of columns of one length, ascending; the first side of its tables are the records looked at.
+_CountTables = Callable[[Sequence[ColumnNumbers]], Iterator[CubeTable]]
+
+
 def _single_out(
-    records: CodedRecords, marginals: Marginals, resolution: int, counter: _Counter
+    records: CodedRecords, marginals: Marginals, resolution: int, tables: _CountTables, whole: int
 ) -> SingledOut:
+    """``whole`` is the side of the tables that is the whole table."""
     check_every_combination(marginals)
     facts = marginals.facts
     size, longest = records.number_of_records, max(marginals.lengths, default=0)
@@ -218,8 +215,10 @@ def _single_out(
         if length == longest:
             rare.add(np.flatnonzero(rare_at > 0))
             unique.add(np.flatnonzero(unique_at > 0))
-        sets = facts.combinations(length)
-        marks = _marks(records, counter, sets, still, (resolution, length == longest))
+        # By slot where it matters which attributes they are.
+        marks = np.zeros((len(records.slots) if length == longest else 1, len(still)), np.uint8)
+        for table in tables(facts.combinations(length)) if len(still) else ():
+            _leave_marks(_found(table, still, resolution, whole), marks, by_slot=length == longest)
         if length == longest:
             fresh = rare_at[still] == 0
             rare.add(still[fresh], (marks[:, fresh] & _RARE) > 0)
@@ -289,28 +288,14 @@ class _Linked:
             self.counts[column][:] += held
 
 
-def _marks(
-    records: CodedRecords,
-    counter: _Counter,
-    sets: Sequence[ColumnNumbers],
-    rows: Integers,
-    of: tuple[int, bool],
-) -> Bytes:
-    """What rare combinations of some sets of columns leave: marks (1, rows), or (slots, rows) by slot.
-
-    ``rows`` are the records that are looked at; ``of`` is the resolution, and whether marks are by slot.
-    """
-    resolution, by_slot = of
-    marks = np.zeros((len(records.slots) if by_slot else 1, len(rows)), np.uint8)
-    for table in counter.tables(sets) if len(rows) else ():
-        for slots, found in _found(table, rows, resolution, counter.whole):
-            if not by_slot:
-                marks[0] |= np.bitwise_or.reduce(found, axis=0)
-                continue
-            for targets, own in zip(slots.tolist(), found, strict=True):
-                for target in targets:
-                    marks[target] |= own
-    return marks
+def _leave_marks(found: Iterator[tuple[Integers, Bytes]], marks: Bytes, *, by_slot: bool) -> None:
+    for slots, of_slots in found:
+        if not by_slot:
+            marks[0] |= np.bitwise_or.reduce(of_slots, axis=0)
+            continue
+        for targets, own in zip(slots.tolist(), of_slots, strict=True):
+            for target in targets:
+                marks[target] |= own
 
 
 def _found(

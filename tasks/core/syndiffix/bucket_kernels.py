@@ -77,12 +77,6 @@ def own_interval(grown: Grown, node: int, column: int, interval: Floats) -> None
 
 
 @njit(cache=True, nogil=True)
-def own_values(hull: Ids, grid: TreeGrid, values: Floats) -> None:
-    for column in range(len(values)):
-        values[column] = grid.values[grid.first[column] + max(hull[column, 0], 0)]
-
-
-@njit(cache=True, nogil=True)
 def is_single(hull: Ids, entry: int) -> bool:
     """Whether a node with this hull, (k, 2), has one value in each column of a subnode entry."""
     columns = len(hull)
@@ -283,11 +277,6 @@ def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats)
 
 
 @njit(cache=True, nogil=True)
-def new_state(key: Secret, place: np.uint64) -> Words:
-    return np.full(1, secret_seed(key, place ^ _DRAWS), np.uint64)
-
-
-@njit(cache=True, nogil=True)
 def _draw(total: Integers, start: Integers, pool: int, state: Words) -> int:
     low, high = start[pool], start[pool + 1] - 1
     wanted = np.int64(_next(state) % np.uint64(total[high]))
@@ -362,7 +351,9 @@ def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
         if nodes.table[node, FIRST_CHILD] != NO_NODE:
             gathered, missing = _gather_children(grown, node, first, length, gathered)
         else:
-            missing = _published(grown, node)
+            # Of a leaf that too few hold nothing may be shown.
+            is_hidden = nodes.table[node, FLAGS] & LOW and not grown.value_safe
+            missing = 0 if is_hidden else int(grown.noisy[node])
         if missing and (columns == 1 or nodes.table[node, FLAGS] & SINGULARITY):
             gathered.used[0] = first[node]  # the node's own interval takes the place of all
             gathered = _add_own(grown, node, grown.noisy[node], gathered)
@@ -378,13 +369,6 @@ def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
         intervals[:, :, 0].copy(),
         intervals[:, :, 1].copy(),
     )
-
-
-@njit(cache=True, nogil=True)
-def _published(grown: Grown, node: int) -> int:
-    if grown.nodes.table[node, FLAGS] & LOW and not grown.value_safe:
-        return 0
-    return int(grown.noisy[node])
 
 
 @njit(cache=True, nogil=True)
@@ -437,7 +421,8 @@ def _refine(
     if not found:
         return _add_own(grown, node, rows, gathered)
     gathered = _with_room(gathered, rows, rows)
-    state = new_state(key, grown.places[node])
+    # A generator that follows from the salt and the node's place.
+    state = np.full(1, secret_seed(key, grown.places[node] ^ _DRAWS), np.uint64)
     for turn in range(rows):
         entry, source = gathered.used
         draw_row(lists, pools, turn, state, gathered.intervals[source])
@@ -467,9 +452,9 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
             part = slice(start[entry], start[entry + 1])
             if is_single(nodes.hull[node], entry):
                 weight[start[entry]] = grown.noisy[node]
-                own_values(nodes.hull[node], grown.grid, lower[start[entry]])
                 for column in range(columns):
-                    upper[start[entry], column] = lower[start[entry], column]
+                    least = grown.grid.first[column] + max(nodes.hull[node, column, 0], 0)
+                    lower[start[entry], column] = upper[start[entry], column] = grown.grid.values[least]
             else:
                 first = below.first[nodes.subnodes[node, entry]]
                 _copy_list(below, first, entry, weight[part], lower[part], upper[part])

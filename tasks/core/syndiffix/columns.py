@@ -75,10 +75,6 @@ def _split_ticks(array: pa.Array) -> tuple[Integers, Integers]:
     return whole, rest * (_FINEST // parts)
 
 
-def floats_of_seconds(whole: Integers, micros: Integers) -> Floats:
-    return whole.astype(np.float64) + micros / float(_FINEST)
-
-
 def lies_on(unit: Unit, whole: Integers, micros: Integers) -> Flags:
     multiple, parts = unit
     on_unit: Flags = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
@@ -462,7 +458,7 @@ def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> Enc
     allowed = int(present.sum()) // _OFF_GRID
     coarsest = next(place for place, cells in enumerate(off) if cells <= allowed)
     exact = off.index(0) if present.any() else coarsest
-    values = _with_nan(floats_of_seconds(whole, micros), array)
+    values = _with_nan(whole.astype(np.float64) + micros / float(_FINEST), array)
     return EncodedColumn(
         name, "timestamp", values, output_type, UNITS[coarsest : exact + 1], seconds_bounds(kind)
     )

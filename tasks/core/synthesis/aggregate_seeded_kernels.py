@@ -303,16 +303,6 @@ def find_holders(held: Holders, record: Ids) -> None:
 
 
 @njit(cache=True, nogil=True)
-def enough_hold(held: Holders, attribute: int) -> bool:
-    return count_with(held.rows, attribute, held.resolution) >= held.resolution
-
-
-@njit(cache=True, nogil=True)
-def are_few(held: Holders) -> bool:
-    return bool(held.rows.now[HELD] <= held.rows.short)
-
-
-@njit(cache=True, nogil=True)
 def keep_held(held: Holders, drawn: Ids, cumulative: Integers, allowed: int) -> int:
     """Keep those of the weighed candidates that enough rows hold; returns how many they are."""
     cells, tally, rows = held.rows.block.cells, held.tally, present_rows(held.rows)
@@ -420,12 +410,12 @@ def next_attribute(supply: Supply, work: RecordWorkspace, held: Holders, allowed
     """
     drawn, cumulative = work.drawn, work.cumulative
     asked = beyond and held.resolution > 0
-    if asked and allowed > 0 and are_few(held):
+    if asked and allowed > 0 and held.rows.now[HELD] <= held.rows.short:
         allowed, asked = keep_held(held, drawn, cumulative, allowed), False
     while allowed > 0:
         place = drawn_place(supply, work, allowed)
         chosen = int(drawn[place])
-        if not asked or enough_hold(held, chosen):
+        if not asked or count_with(held.rows, chosen, held.resolution) >= held.resolution:
             return chosen
         weight = cumulative[place] - (cumulative[place - 1] if place else 0)
         allowed -= 1

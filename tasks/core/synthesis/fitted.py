@@ -42,6 +42,7 @@ from tasks.core.synthesis.records import (
     SyntheticRecords,
     join_shards,
     number_attributes,
+    number_to_draw,
     publish_shards,
 )
 
@@ -196,14 +197,10 @@ def draw_fitted(
 
     ``number``: how many records; None: the noisy count, or 0 where that is negative.
     """
-    wanted = wanted_number(measurement, number)
+    wanted = number_to_draw(measurement.number_of_records, number)
     tables, domain = noisy_tables(measurement), domain_to_fit(measurement)
     fitted = fit(domain, tables, wanted, seed, threads=threads, progress=progress)
     return publish_fitted(measurement, fitted)
-
-
-def wanted_number(measurement: WorkloadMeasurement, number: int | None) -> int:
-    return max(0, measurement.number_of_records if number is None else number)
 
 
 def domain_to_fit(measurement: WorkloadMeasurement, residuals: Residuals | None = None) -> Domain:
@@ -256,7 +253,7 @@ def write_fitted(
     progress: ShareDone | None = None,
 ) -> None:
     """Write records fitted to a measurement, and their cells; the same whoever works, in whatever order."""
-    shards = record_shards(wanted_number(measurement, number), place.most, seed)
+    shards = record_shards(number_to_draw(measurement.number_of_records, number), place.most, seed)
     if len(shards) == 1:
         draw_fitted(measurement, seed, number=number, threads=threads, progress=progress).write(folder)
         return

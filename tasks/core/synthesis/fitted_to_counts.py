@@ -36,7 +36,13 @@ from tasks.core.records.columns import Schema
 from tasks.core.records.constraints import Derivation
 from tasks.core.records.rulebook import MOST_CELLS_OF_A_MASK, Coding, Rulebook
 from tasks.core.synthesis.assembly import order_records
-from tasks.core.synthesis.records import SyntheticRecords, header_places, join_shards, publish_shards
+from tasks.core.synthesis.records import (
+    SyntheticRecords,
+    header_places,
+    join_shards,
+    number_to_draw,
+    publish_shards,
+)
 
 
 @dataclass(frozen=True)
@@ -274,16 +280,12 @@ def draw_fitted_to_counts(
         number: how many records; None: the reported number, or 0 where that is below 0.
     """
     report = progress or (lambda share: None)
-    wanted = number_to_draw(aggregates, number)
+    wanted = number_to_draw(aggregates.number_of_records, number)
     tables = ReportedTables(aggregates, resolution, held)
     search = HeldRecords(tables.domain, tables.margins, wanted, seed, tables.variance, threads)
     tables.approach(search, wanted, report)
     report(1.0)
     return tables.published(search.records)
-
-
-def number_to_draw(aggregates: Aggregates, number: int | None) -> int:
-    return max(0, aggregates.number_of_records if number is None else number)
 
 
 class ReportedTables:
@@ -458,7 +460,7 @@ def write_fitted_to_counts(
     progress: ShareDone | None = None,
 ) -> None:
     """Write records fitted to reported counts; the same whoever works, in whatever order."""
-    shards = record_shards(number_to_draw(aggregates, number), place.most, seed)
+    shards = record_shards(number_to_draw(aggregates.number_of_records, number), place.most, seed)
     if len(shards) == 1:
         draw_fitted_to_counts(
             aggregates, resolution, seed, held=held, number=number, threads=threads, progress=progress

@@ -167,6 +167,11 @@ def _as_if_read(ids: Ids) -> Ids:
     return ids
 
 
+def number_to_draw(reported: int, asked: int | None) -> int:
+    """As many records as asked for, or as reported; none where that is below 0."""
+    return max(0, reported if asked is None else asked)
+
+
 def header_places(headers: Sequence[str], attributes: Sequence[Attribute]) -> Ids:
     """For each attribute the place of its header in the output, int32."""
     places = {header: place for place, header in enumerate(headers)}

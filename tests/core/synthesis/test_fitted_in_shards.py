@@ -16,10 +16,9 @@ from tasks.core.synthesis.fitted import (
     domain_to_fit,
     draw_fitted,
     draw_fitted_shards,
-    wanted_number,
     write_fitted,
 )
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import number_to_draw, read_synthetic_records
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constraints import THREE, written
 from tests.core.synthesis.test_constraints import drawn as constrained
@@ -48,7 +47,7 @@ def drawn(number=3000, epsilon=4.0, seed=1):
 
 
 def in_shards(measurement, folder, most=700, workers=InProcess(), number=None, **options):
-    shards = record_shards(wanted_number(measurement, number), most, 7)
+    shards = record_shards(number_to_draw(measurement.number_of_records, number), most, 7)
     return draw_fitted_shards(measurement, shards, store=PartStore(str(folder)), workers=workers, **options)
 
 

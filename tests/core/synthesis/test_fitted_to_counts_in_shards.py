@@ -19,11 +19,10 @@ from tasks.core.synthesis.fitted_to_counts import (
     HeldConstraints,
     draw_fitted_to_counts,
     draw_fitted_to_counts_shards,
-    number_to_draw,
     read_reported,
     write_fitted_to_counts,
 )
-from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.records import number_to_draw, read_synthetic_records
 from tests.core.parts.other_workers import Backwards, Sent
 from tests.core.synthesis.test_constrained_headers import rounded
 from tests.core.synthesis.test_constraints import THREE, raw_records, written
@@ -37,7 +36,7 @@ RESOLUTION = 10
 
 def in_shards(counts, folder, most=700, workers=InProcess(), held=None, number=None):
     known = PartStore(str(folder.parent)).put(f"{folder.name}-counts", counts.write)
-    shards = record_shards(number_to_draw(counts, number), most, 7)
+    shards = record_shards(number_to_draw(counts.number_of_records, number), most, 7)
     reported = partial(read_reported, known, RESOLUTION, held)
     return draw_fitted_to_counts_shards(reported, shards, store=PartStore(str(folder)), workers=workers)
 
