@@ -105,7 +105,6 @@ def attributes_of_table(table: pa.Table) -> tuple[Attribute, ...]:
 
 
 def read_number_of_records(folder: Path) -> int:
-    """The (protected) number of records of the aggregates that are stored there, and nothing else of them."""
     return int(pq.read_schema(folder / "attributes.parquet").metadata[b"number_of_records"])
 
 

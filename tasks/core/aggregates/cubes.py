@@ -216,7 +216,6 @@ class _Counts:
         self.waiting = 0  # counts that were taken since the last side
 
     def take(self, group: Sequence[ColumnNumbers]) -> None:
-        """Read the counts of those sets of a group that have not been read."""
         for columns in group[len(self._taken) :]:
             number = self._ids.get(columns)
             found = FilledCells((np.empty(0, np.uint32),) * self._length, np.empty(0, np.int64))

@@ -295,7 +295,6 @@ class FilledCells:
             yield _added(keys, self.counts, own)
 
     def present(self) -> "FilledCells":
-        """The cells in which no value is absent."""
         if not self.codes:
             return self
         filled = self.codes[0] > 0
@@ -418,7 +417,6 @@ class RecordsQueries:
         return Shape(facts.number_of_records, sizes, tuple(mean for _, mean, _ in rows), variances)
 
     def cube(self, slots: SlotNumbers) -> FilledCells:
-        """The filled cells of a set of slots, in any order."""
         text = filled_query("aggregates/count_cube", slots=identifiers(_slots(slots)))
         *codes, counts = (column.to_numpy() for column in self._connection.sql(text).to_arrow_table().columns)
         short = self._facts.number_of_records < 1 << 32

@@ -106,7 +106,6 @@ def write_estimates_parquet(aggregates: Aggregates, ranges: Sequence[Ranges], pa
 
 
 def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.RecordBatch]:
-    """The number of records, a combination of length 0 so to speak; then all combinations, some at a time."""
     first = [[0], [RECORD_COUNT], [aggregates.number_of_records], ["measured"], *[[None]] * 4]
     yield pa.RecordBatch.from_arrays(
         [pa.array(v, t) for v, t in zip(first, _SCHEMA.types, strict=True)], schema=_SCHEMA
@@ -173,7 +172,6 @@ def write_true_counts_json(
 
 
 def _items(schema: Schema, attributes: Sequence[Attribute]) -> Json:
-    """By header of an item what it is an item of."""
     return {
         attribute.header: {
             "src_header_name": schema.columns[attribute.column].name,

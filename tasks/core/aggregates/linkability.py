@@ -49,7 +49,6 @@ class RareByLength:
 
     @property
     def proportion(self) -> float:
-        """Rare of all, 0 where there is none."""
         return self.rare / self.combinations if self.combinations else 0.0
 
 
@@ -236,7 +235,6 @@ class FirstLengths:
     """At which length a record is rare first, and unique: told of tables by any thread, in any order."""
 
     def __init__(self, number_of_records: int, resolution: int) -> None:
-        """``resolution``: a count below it is rare."""
         self._records, self._resolution = number_of_records, resolution
         self._marks: dict[int, tuple[Integers, Bytes]] = {}
         self._lock = threading.Lock()
@@ -272,8 +270,6 @@ class FirstLengths:
 
 
 class _Linked:
-    """Counts by column and code of the records whose attribute is linked."""
-
     def __init__(self, records: CodedRecords) -> None:
         self._records = records
         self.counts = tuple(np.zeros(len(values) + 1, np.int64) for values in records.values)

@@ -105,8 +105,6 @@ class SpillBuffer:
 
 @dataclass(frozen=True)
 class SpilledCells:
-    """Cells in memory, or where they are in the file."""
-
     cells: FilledCells | None
     offset: int
     kinds: tuple[tuple["np.dtype[np.generic]", int], ...]
@@ -192,7 +190,6 @@ class LengthGatherer:
         self._flush()
 
     def finish(self) -> None:
-        """Write what is left; all that was expected has been added."""
         self._flush()
         assert self._next is None
         self._buffer.flush()
@@ -261,7 +258,6 @@ def write_counted(
     *,
     absent: bool = False,
 ) -> None:
-    """Write what is counted in memory, beside the facts."""
     for done, length in enumerate(facts.workload, start=1):
         names = table_schema(length).names
         with length_writer(destination / f"marginals_{length}.parquet", length) as writer:

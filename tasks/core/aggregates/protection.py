@@ -67,7 +67,6 @@ def extend_to_length(aggregates: Aggregates, reporting_length: int) -> Aggregate
 def _reported(
     connection: duckdb.DuckDBPyConnection, marginals: Marginals, length: int, resolution: int
 ) -> Iterator[CountedCells]:
-    """The cells of one length that are reported, in the order of the file."""
     text = filled_query("aggregates/round_down_counts", codes=identifiers(code_names(length)))
     values = {"marginals": str(marginals.path(length)), "resolution": resolution}
     yield from map(CountedCells.of, connection.sql(text, params=values).to_arrow_reader(ROWS_A_READ))

@@ -144,8 +144,6 @@ def write_rarest(marginals: Marginals, path: Path) -> None:
 
 
 class _Reading:
-    """Reports how much of some lengths has been read."""
-
     def __init__(self, marginals: Marginals, lengths: Sequence[int], progress: ShareDone) -> None:
         self._all = sum(pq.read_metadata(marginals.path(length)).num_rows for length in lengths)
         self._progress, self._read = progress, 0

@@ -124,8 +124,6 @@ def _combinations(slot_columns: tuple[int, ...], length: int) -> tuple[tuple[int
 
 @dataclass(frozen=True)
 class Marginals:
-    """Stored marginals: a folder and its facts."""
-
     folder: Path
     facts: MarginalFacts
 

@@ -102,7 +102,6 @@ class AttributeNumbering:
         self._ids[used[order]] = np.arange(len(used), dtype=np.int32)
 
     def ids(self, cells: CountedCells) -> Ids:
-        """Each cell as a row of attribute ids, ascending within the row."""
         length = cells.codes.shape[1]
         if length not in self._before:
             columns = np.array(self._facts.combinations(length), np.int64).reshape(-1, length)

@@ -89,7 +89,7 @@ def _join_trees(trees: Sequence[Tree]) -> Subtrees:
 
 
 def _lowest_root(nodes: Nodes, root: int) -> int:
-    """Where the root is moved to: down to a child as long as the other has too few holders."""
+    # Down to a child as long as the other has too few holders.
     table = nodes.table
     while children := int(table[root, CHILDREN]):
         first = int(table[root, FIRST_CHILD])
@@ -165,7 +165,7 @@ class KnownTrees(Protocol):
 
 
 class Forest:
-    """Trees over the columns of one table."""
+    """Trees over the columns of one table, and what of them may be published."""
 
     def __init__(
         self,
@@ -229,7 +229,6 @@ class Forest:
         return self._trees[combination]
 
     def buckets(self, combination: ColumnNumbers) -> Buckets:
-        """What of a tree may be published."""
         root, harvested = self.tree(combination).root, self._harvest(combination)
         entries = slice(int(harvested.first[root]), int(harvested.first[root] + harvested.length[root]))
         sources = harvested.source[entries]

@@ -41,7 +41,7 @@ class TreeFiles:
     """The trees of all columns of one table, all of one salt and of the same settings."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
-        """Args: folder: made when something is store_grown. key: secret; names and seals follow from it."""
+        """``folder`` is made when something is kept; names and seals follow from the ``key``, which is secret."""
         self._folder, self._key = folder, key
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
@@ -61,7 +61,7 @@ class TreeFiles:
         return all(self._path(columns, what).exists() for what in ("tree", "harvest"))
 
     def keep(self, forest: Forest, into: Path | None = None) -> None:
-        """Write what the forest holds and no file has. Args: into: another folder, for `take`."""
+        """Write what the forest holds and no file has; ``into`` another folder, for `take`."""
         into = into or self._folder
         into.mkdir(parents=True, exist_ok=True)
         for combination, tree in forest.grown.items():
@@ -78,7 +78,7 @@ class TreeFiles:
             self._write(self._path(forest.columns_of(combination), "harvest"), harvest._asdict(), into)
 
     def take(self, folder: Path) -> None:
-        """Have the files, too, that somebody with the same key store_grown in another folder."""
+        """Have the files, too, that somebody with the same key kept in another folder."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for path in folder.glob("*.npz"):
             self._write_whole(self._folder / path.name, partial(shutil.copyfile, path))
@@ -199,7 +199,7 @@ def _squares_of_pairs(columns: int) -> list[tuple[tuple[int, int], ...]]:
 
 @dataclass(frozen=True)
 class _Seeds:
-    """What a forest of some of a table's columns is plant from, on any machine."""
+    """What a forest of some of a table's columns is grown from, on any machine."""
 
     place: PartStore
     files: TreeFiles = field(repr=False)
@@ -264,7 +264,6 @@ def _grow_parts(
 def _grow_on_worker(
     seeds: _Seeds, ask: _Ask, sets: Sequence[ColumnNumbers]
 ) -> tuple[StoredPart | None, list[float]]:
-    """On a worker: what is asked of sets of columns, and the trees that were grown for it."""
     if not sets:
         return None, []
     numbers = sorted({column for each in sets for column in each})

@@ -63,12 +63,11 @@ def salted_seed(salt: bytes, seed: int) -> int:
 
 
 def step_seed(salt: bytes, step: str, seed: int) -> int:
-    """The secret seed of one step of the algorithm, such as ``suppress``."""
     return hash_string(step) ^ salted_seed(salt, seed)
 
 
 def uniform(seed: int, lower: int, upper: int) -> int:
-    """An integer in lower..upper, both inclusive, that follows from a seed."""
+    """Both bounds are inclusive."""
     return lower + seed % (upper - lower + 1)
 
 

@@ -39,7 +39,6 @@ class CellSource:
 
     @cached_property
     def values(self) -> Floats:
-        """The distinct values without null, sorted."""
         values = self.column.values
         return np.unique(values[~np.isnan(values)])
 

@@ -219,8 +219,6 @@ class AnonymizationParameters(Checked):
 
 @dataclass(frozen=True)
 class BucketizationParameters(Checked):
-    """How finely the trees divide the data."""
-
     singularity_low_threshold: int = _setting(
         5,
         "--singularity-low-threshold -sing",

@@ -150,8 +150,6 @@ class Node:
 
 @dataclass(frozen=True)
 class TableTree:
-    """The whole table as a tree, and how records are drawn from it."""
-
     root: Node
     slots_of: Ids
     effort: Effort
@@ -238,15 +236,12 @@ def table_of(rows: FrequentRows, effort: Effort | None = None, cost: Cost = Cost
 
 
 class GrowingBatch:
-    """A batch of records while it grows."""
-
     def __init__(self, table: TableTree, drafts: Drafts, available: Integers | None = None) -> None:
-        """Args: available: (attributes,), what records without seeds may use; else row i for record i."""
+        """``available``: (attributes,), what records without seeds may use; None: row i for record i."""
         self._table, self._drafts, self._available = table, drafts, available
         self._finished: list[int] = []  # one sum would lose what two threads add at once
 
     def run(self, numbers: Ids, threads: int, report: ShareDone) -> None:
-        """Finish the numbered records, on so many threads (0: on all cores)."""
         if len(numbers) == 0:
             return
         self._table.index_of(self._table.root)
@@ -335,7 +330,7 @@ class Consolidation:
     """
 
     def __init__(self, table: TableTree, available: Integers, seed: int) -> None:
-        """Args: available: int64 (attributes,), above 0 only where as many rows as the resolution hold it."""
+        """``available``: (attributes,), above 0 only where as many rows as the resolution hold one."""
         self._table = table
         self._base = stream("consolidation", seed)[0]
         self._left, self._total = available.astype(np.int64), int(available.sum())

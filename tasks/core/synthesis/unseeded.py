@@ -131,7 +131,6 @@ class RecordBatch:
     finished: list[int] = field(default_factory=list)  # by job: one sum would lose what two threads add
 
     def run(self, threads: int, report: ShareDone) -> None:
-        """Draw all records, on so many threads (0: on all cores)."""
         numbers = np.arange(len(self.drafts.steps), dtype=np.int32)
         jobs = list(self._jobs(self.block, numbers))
         run_jobs(jobs, threads, lambda: report(sum(self.finished) / len(numbers)))

@@ -126,7 +126,6 @@ def fill_rests(block: Block) -> None:
 
 @njit(cache=True, nogil=True)
 def begin_drafts(drafts: UnseededDrafts, rows: int) -> None:
-    """Draw every record's order of columns and the first row it follows."""
     columns = drafts.orders.shape[1]
     for record in range(len(drafts.steps)):
         order = drafts.orders[record]
