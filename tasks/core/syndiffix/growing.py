@@ -41,7 +41,7 @@ class TreeFiles:
     """The trees of all columns of one table, all of one salt and of the same settings."""
 
     def __init__(self, folder: Path, key: bytes) -> None:
-        """``folder`` is made when something is kept; names and seals follow from the ``key``, which is secret."""
+        """``folder`` is made when something is kept; names and seals follow from ``key``, a secret."""
         self._folder, self._key = folder, key
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
