@@ -82,32 +82,19 @@ def test_blocks_that_do_not_fit_together_are_no_cube() -> None:
     assert not any(0 in slots for slots in cubes)
 
 
-@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
+@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]), by_blocks=st.booleans())
 @SETTINGS
-def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, limit) -> None:
+def test_no_cube_exceeds_its_cells_and_none_of_blocks_holds_one_set_alone(problem, limit, by_blocks) -> None:
     shape, most, targets = problem
     sets = sorted(set(targets))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "_MANY_SETS", 0)
+        patch.setattr(grouping, "_MANY_SETS", 0 if by_blocks else 1 << 20)
         cubes = cover(sets, shape, limit, most)
     for slots, cube in cubes.items():
         assert set(slots) < set(cube)
-        assert shape.bound(cube) <= most
-        assert shape.product(cube) <= LARGEST_KEY
+        assert shape.bound(cube) <= most and shape.product(cube) <= LARGEST_KEY
         assert shape.expected(cube) <= limit
-        assert sum(set(other) <= set(cube) for other in sets) > 1
-
-
-@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
-@SETTINGS
-def test_no_cube_exceeds_its_cells(problem, limit) -> None:
-    shape, most, targets = problem
-    sets = sorted(set(targets))
-    cubes = cover(sets, shape, limit, most)
-    for slots, cube in cubes.items():
-        assert set(slots) < set(cube)
-        assert shape.bound(cube) <= most
-        assert shape.expected(cube) <= limit
+        assert not by_blocks or sum(set(other) <= set(cube) for other in sets) > 1
 
 
 def test_a_cube_of_few_expected_cells_is_held_to_what_it_may_have_at_worst() -> None:

@@ -1,14 +1,12 @@
 """The compiled forest: equal to what the reference's port grew, and to the slow oracles of any table."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import hash_entities
@@ -205,25 +203,3 @@ def test_single_values_are_held_by_enough_entities(table, parameters, limits):
             single = buckets.lower[:, place] == buckets.upper[:, place]
             for value in set(buckets.lower[single, place].tolist()):
                 assert holders_of(table, cells, value) >= least
-
-
-@settings(max_examples=30, deadline=None)
-@given(TABLES, PARAMETERS, BUCKETIZATION, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(table, parameters, limits, random):
-    order = random.sample(range(table.rows), table.rows)
-    columns = [[column[row] for row in order] for column in table.columns]
-    shuffled = replace(table, columns=columns, hashes=table.hashes[order])
-    one, other = compiled_forest(table, parameters, limits), compiled_forest(shuffled, parameters, limits)
-    for combination in all_combinations(len(table.columns)):
-        assert (one.tree(combination).noisy == other.tree(combination).noisy).all()
-        assert compiled_buckets(one.buckets(combination)) == compiled_buckets(other.buckets(combination))
-
-
-@settings(max_examples=30, deadline=None)
-@given(TABLES, PARAMETERS, st.randoms(use_true_random=False))
-def test_what_was_grown_before_changes_nothing(table, parameters, random):
-    every = all_combinations(len(table.columns))
-    forest = compiled_forest(table, parameters)
-    for combination in random.sample(every, len(every)):
-        alone = compiled_forest(table, parameters).buckets(combination)
-        assert compiled_buckets(forest.buckets(combination)) == compiled_buckets(alone)

@@ -79,6 +79,11 @@ def test_several_shards_are_joined_and_go(tmp_path):
     parts = in_shards(measurement, tmp_path / "parts", number=2003)
     found, shards = read_synthetic_records(tmp_path / "found"), list(map(shard_records, parts))
     assert found.attribute_ids.tolist() == [each for own in shards for each in own.attribute_ids.tolist()]
+    assert [records.number_of_records for records in shards] == [668, 668, 667]
+    assert len({(records.headers, records.attributes) for records in shards}) == 1
+    assert len({records.attribute_ids.tobytes() for records in shards}) == 3
+    left = {path.parent.parent.name for path in (tmp_path / "parts").rglob("*") if path.is_file()}
+    assert left == {"shards"}
     assert np.load(tmp_path / "found" / "cells.npy").shape[0] == found.number_of_records == 2003
     assert not (tmp_path / "shards").exists()
 
@@ -90,15 +95,6 @@ def test_shards_are_the_same_whoever_works_in_whatever_order(tmp_path, workers):
     found = in_shards(measurement, tmp_path / "other", workers=workers, threads=2)
     assert len(found) > 3
     assert list(map(files, found)) == list(map(files, expected))
-
-
-def test_shards_have_all_records_in_one_form_and_nothing_else_is_left(tmp_path):
-    measurement = drawn()
-    shards = list(map(shard_records, in_shards(measurement, tmp_path, number=2003)))
-    assert [records.number_of_records for records in shards] == [668, 668, 667]
-    assert len({(records.headers, records.attributes) for records in shards}) == 1
-    assert len({records.attribute_ids.tobytes() for records in shards}) == 3
-    assert {path.parent.parent.name for path in tmp_path.rglob("*") if path.is_file()} == {"shards"}
 
 
 def test_more_shards_than_turns(tmp_path):

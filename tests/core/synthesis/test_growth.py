@@ -111,10 +111,3 @@ def test_a_record_without_a_seed_grows_out_of_what_is_available_by_the_law(oracl
 def test_records_do_not_depend_on_the_number_of_threads(copies, way):
     drafts = [_grown(copies, way, copies.number_of_records, threads=threads) for threads in (1, 2, 0)]
     assert _records(drafts[0]) == _records(drafts[1]) == _records(drafts[2])
-
-
-def test_records_of_one_stream_are_the_same_whatever_others_are_drawn(copies):
-    """With all counts taken, a record's draws are its own: the first records of more are those of fewer."""
-    available = np.ones(len(copies.attributes), np.int64)
-    few, many = (_grown(copies, "by all counts", number, available) for number in (500, 1500))
-    assert _records(many)[:500] == _records(few)

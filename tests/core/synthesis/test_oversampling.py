@@ -11,12 +11,6 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
 from tasks.core.errors import InternalError
-from tasks.core.random_kernels import stream
-from tasks.core.synthesis.index import build_index
-from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
-from tasks.core.synthesis.record_kernels import Effort
-from tasks.core.synthesis.rows import block_cells, build_block_index
-from tasks.core.synthesis.tree import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, draw_value_seeded
 from tests.oracles.law import check_law
 from tests.oracles.oversampling import Oversampled
@@ -89,37 +83,6 @@ def test_lists_of_records_follow_the_exact_law(table, resolution, reporting_leng
         for seed in range(seeds)
     )
     check_law(seen, law)
-
-
-@pytest.mark.parametrize("tries", [1, 2, 3])
-def test_tries_are_used_up_by_refusals_and_restored_by_acceptance(tries):
-    """Nothing left of two pairs, plenty of all else: many records of one law; false alarm as above."""
-    table = single_valued("a,b,c,d,e,f a,b,c,d,e,f a,b,c,d,e,. a,b,c,.,.,f")
-    rows, plenty, records = rows_of(table, 1), 10**6, 20_000
-    oracle = _oracle(table, rows, 2, Oversampling(0.0, tries))
-    aggregates = reported(rows, oracle.counts, 2)
-    index = build_index(aggregates)
-    spent = [place for place, pair in enumerate(aggregates.combinations[1].tolist()) if pair in _SPENT]
-    left = np.full(len(index.counts), plenty)
-    left[[len(rows.attributes) + place for place in spent]] = 0
-    available = np.full(len(rows.attributes), plenty)
-    block = build_block_index(block_cells(rows), np.append(rows.counts, 0), 1)
-    drafts = drafts_of(block.cells, records, stream("test", 1)[0], 0)
-    room = Combinations(
-        *(np.empty(64, np.int32) for _ in range(4)),
-        np.zeros(len(rows.attributes), np.int64),
-        np.zeros(3, np.int64),
-    )
-    limits = Limits(index.rows, left, index.counts, 2, tries)
-    number = draw_limited(drawing_over(block, Effort(1), available), drafts, available, limits, room)
-    used = {frozenset(pair): oracle.counts[frozenset(pair)] for pair in _SPENT}
-    law = oracle.next_record((plenty,) * len(rows.attributes), used)
-    assert number == records
-    check_law(Counter(_split(drawn_of(drafts))), law)
-
-
-#: a with b, and c with d.
-_SPENT = [[0, 1], [2, 3]]
 
 
 def _larger():

@@ -1,6 +1,5 @@
 """Row-seeded synthesis: SDS's vectors, the invariants, the law of whole outputs, reproducibility."""
 
-import itertools
 from collections import Counter
 from random import Random
 
@@ -10,14 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
-from tasks.core.arrays import Integers
 from tasks.core.synthesis.record_kernels import choose_spare_rows
-from tasks.core.synthesis.row_seeded import _choose_left_out_rows, draw_row_seeded, remove_excess_uses
+from tasks.core.synthesis.row_seeded import _choose_left_out_rows, draw_row_seeded
 from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
-from tasks.core.synthesis.tree import DrawnRecords
 from tests.benchmarks.data import generated_codes
-from tests.oracles.law import FALSE_ALARM, check_law
+from tests.oracles.law import FALSE_ALARM
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (
     check_columns,
@@ -201,24 +198,6 @@ def test_a_table_without_a_common_attribute_gives_no_record(table, resolution):
     assert synthetic.number_of_records == 0
 
 
-def test_a_column_alone_gives_its_rounded_counts():
-    rows = rows_of(single_valued("x " * 7 + "y " * 5 + "z"), 3)
-    assert records_of(draw_row_seeded(rows, 1)) == [(0,)] * 6 + [(1,)] * 3
-
-
-def test_equal_records_come_back_whole():
-    """However many they are: what all rows hold takes no time."""
-    rows = rows_of(single_valued("a,b,c,d,e " * 10), 10)
-    many = FrequentRows(
-        rows.headers, rows.attributes, np.repeat(rows.ids, 30_000, axis=0), rows.slots_of, rows.column_of,
-        np.full(5, 300_000), 7,
-    )  # fmt: skip
-    synthetic = draw_row_seeded(many, 1)
-    full = np.count_nonzero(np.diff(synthetic.offsets) == 5)
-    assert full >= 300_000 - 5 * (300_000 % 7)
-    assert np.bincount(synthetic.attribute_ids).tolist() == [300_000 // 7 * 7] * 5
-
-
 def test_more_attributes_than_two_bytes_hold():
     number = 66_000
     rows = _one_column(number)
@@ -241,30 +220,6 @@ def test_progress_ends_with_everything_and_never_goes_back():
     draw_row_seeded(big_rows(2_000, 4, 5), 1, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
-
-
-def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_empty_records():
-    records = [(0, 1), (0,), (0,), (1, 2)]
-    sizes, ids = (
-        np.array([len(r) for r in records], np.int32),
-        np.array([a for r in records for a in r], np.int32),
-    )
-    excess: Integers = np.array([1, 1, 0])
-    expected: Counter[tuple] = Counter()
-    for order in itertools.permutations(range(4)):
-        left, kept = excess.copy(), [list(record) for record in records]
-        for record in order:
-            for attribute in records[record]:
-                if left[attribute] > 0:
-                    left[attribute] -= 1
-                    kept[record].remove(attribute)
-        expected[tuple(tuple(record) for record in kept if record)] += 1
-    found: Counter[tuple] = Counter()
-    for seed in range(2400):
-        left_over = remove_excess_uses(DrawnRecords(sizes, ids), excess, seed)
-        parts = np.split(left_over.attribute_ids, np.cumsum(left_over.sizes)[:-1])
-        found[tuple(tuple(part.tolist()) for part in parts)] += 1
-    check_law(found, {each: number / 24 for each, number in expected.items()})
 
 
 @pytest.mark.parametrize("filled", [(610, 610, 14), (61, 61, 5), (70, 50, 9), (614, 615, 0), (4, 5, 2)])

@@ -114,32 +114,6 @@ def test_which_blocks_are_opened_has_no_say(monkeypatch, table):
     assert outcomes == [outcomes[0]] * 3
 
 
-def test_the_exact_number_of_records_is_not_told():
-    """SDS draws exactly n."""
-    rows = rows_of(single_valued(" ".join(["a"] * 17)), 5)
-    assert draw_unseeded(rows, 1).number_of_records == 15
-
-
-def test_records_that_end_up_empty_are_left_out():
-    """SDS keeps them."""
-    rows = rows_of(single_valued(" ".join(["a"] * 8 + ["."] * 8)), 2)
-    synthetic = draw_unseeded(rows, 1)
-    assert 0 < synthetic.number_of_records < 16
-    assert set(records_of(synthetic)) == {(0,)}
-
-
-def test_folded_values_do_not_leave_what_follows_empty():
-    """In SDS the rows after them are those with an empty cell, here none: all later columns would be blank.
-
-    Beside b1 or b2 each value of A is rare, and c is in every row.
-    """
-    rows = rows_of(single_valued("a1,b1,c a1,b2,c a2,b1,c a2,b2,c a3,b1,c a3,b2,c"), 2)
-    c = next(i for i, attribute in enumerate(rows.attributes) if attribute.value == "c")
-    records = records_of(draw_unseeded(rows, 1))
-    assert len(records) == 6
-    assert all(c in record and len(record) == 2 for record in records)
-
-
 @pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
 def test_nothing_common_gives_no_record(table):
     """No columns, fewer records than the resolution, no records."""

@@ -79,12 +79,5 @@ def test_the_same_seed_gives_the_same_records_on_any_number_of_threads():
     assert np.array_equal(ones, rows.counts // 10 * 10)
 
 
-def test_records_behind_one_that_uses_up_an_attribute_go_on_without_it():
-    """Large enough for many cuts: every attribute is used as often as it was available, never more."""
-    rows = big_rows(4_000, 4, 10)
-    ones = np.bincount(np.concatenate([np.array(r) for r in _drawn(rows, 3, 10**6)]))
-    assert np.array_equal(ones, rows.counts // 10 * 10)
-
-
 def test_a_table_without_a_common_attribute_gives_no_record():
     assert draw_value_seeded(rows_of((schema_of(False), [[{"x"}]] * 2), 3), 1).number_of_records == 0
