@@ -1,4 +1,4 @@
-"""SDS's aggregates file: its own example, canonical order and quoting."""
+"""SDS's aggregates file: canonical order and quoting."""
 
 import csv
 import itertools
@@ -11,23 +11,6 @@ from hypothesis import strategies as st
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
 from tests.oracles.aggregate_seeded import aggregates_of
-
-T2 = aggregates_of(
-    ["A:a1", "A:a2", "B:b2", "C:c1"],
-    ["A", "B", "C"],
-    [{(i,): 2 for i in range(4)}, {(0, 2): 2, (0, 3): 2, (2, 3): 2}],
-    4,
-)
-
-
-def test_t2_the_file_of_the_first_example(tmp_path):
-    """S10.2, resolution 2."""
-    write_reportable_tsv(T2, tmp_path / "aggregates.tsv")
-    assert (tmp_path / "aggregates.tsv").read_bytes() == (
-        b"selections\tprotected_count\nrecord_count\t4\n"
-        b"A:a1\t2\nA:a2\t2\nB:b2\t2\nC:c1\t2\nA:a1;B:b2\t2\nA:a1;C:c1\t2\nB:b2;C:c1\t2\n"
-    )
-
 
 TEXT = st.text(st.sampled_from("aZ!~é\U0001f600 \t\"\n\r'"), min_size=1, max_size=3)
 

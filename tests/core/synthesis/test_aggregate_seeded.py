@@ -89,7 +89,6 @@ def _far_beyond(reporting_length):
 
 
 def _observed(aggregates, parameters, seeds):
-    """How often each sorted list of records came out."""
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
     seen = Counter()
     for seed in range(seeds):
@@ -135,7 +134,6 @@ def _scaled(aggregates, factor):
 @pytest.mark.parametrize("reporting_length", [1, 2, 3, 4])
 @pytest.mark.parametrize("table", [_skewed, _far_beyond])
 def test_lists_of_records_follow_the_exact_law(table, reporting_length, parameters):
-    """Chi-square against the enumerated probabilities; false alarm: one in a million a case."""
     aggregates, seeds = table(reporting_length), 1000
     seen = _observed(aggregates, parameters, seeds)
     whole = _scaled(aggregates, parameters.aggregate_counts_scale_factor)

@@ -82,7 +82,6 @@ TABLE = (
 @pytest.mark.parametrize("few", [0, 1000], ids=["asked one by one", "counted at once"])
 @pytest.mark.parametrize("reporting_length", [1, 2])
 def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: int, few: int) -> None:
-    """Chi-square over seeds; a right law fails once in a million."""
     monkeypatch.setattr(aggregate_seeded, "_FEW", few)
     aggregates, rows, true = held_tables(TABLE, reporting_length, 2)
     base = oracle_of(aggregates)

@@ -72,7 +72,6 @@ ITEMS = (
     ],
 )
 def test_lists_of_records_follow_the_exact_law(table, resolution, reporting_length, oversampling):
-    """Chi-square against the enumerated probabilities; false alarm: one in a million a case."""
     seeds, rows = 1000, rows_of(table, resolution)
     oracle = _oracle(table, rows, reporting_length, oversampling)
     law = oracle.distribution()
@@ -180,7 +179,6 @@ def test_attributes_are_available_as_often_as_their_rounded_count():
 
 @pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
 def test_nothing_common_gives_no_record(table):
-    """No columns, fewer records than the resolution, no records."""
     rows = rows_of(table, 3)
     aggregates = reported(rows, {}, 2)
     synthetic = draw_value_seeded(rows, 1, oversampling=Oversampling(0.0), reported=aggregates)

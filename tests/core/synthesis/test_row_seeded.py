@@ -57,7 +57,6 @@ def check_invariants(table, rows: FrequentRows, records) -> None:
 
 
 def published(rows: FrequentRows, records) -> list[tuple[str, ...]]:
-    """The records as lines of cells in header order."""
     lines = []
     for record in records:
         cells = {rows.attributes[a].header: rows.attributes[a].value for a in record}
@@ -159,7 +158,6 @@ def test_as_many_rows_as_asked_are_left_out_at_a_large_resolution():
 
 
 def _one_value(number: int, resolution: int) -> FrequentRows:
-    """So many rows of one value in one column."""
     like = rows_of(single_valued("x"), 1)
     ids, counts = np.zeros((number, 1), np.int32), np.array([number])
     return FrequentRows(like.headers, like.attributes, ids, like.slots_of, like.column_of, counts, resolution)

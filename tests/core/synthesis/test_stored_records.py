@@ -26,7 +26,6 @@ def of_lists(lists: list[list[int]]) -> SyntheticRecords:
 
 
 def as_lists(records: SyntheticRecords) -> list[list[int]]:
-    """Each record's attributes."""
     return [each.tolist() for each in np.split(records.attribute_ids, records.offsets[1:-1])][
         : records.number_of_records
     ]

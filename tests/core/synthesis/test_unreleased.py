@@ -48,7 +48,6 @@ def _measured(rare_towns, seed=1, epsilon=2.0):
 
 
 def _towns(made):
-    """The share of records that hold a town."""
     attributes = made.records.attributes
     return sum(attributes[place].column == 0 for place in made.records.attribute_ids) / len(made.cells)
 

@@ -1,4 +1,4 @@
-"""Unseeded synthesis: the exact law of a record, the invariants, threads, SDS's two faults."""
+"""Unseeded synthesis: the exact law of a record, the invariants, threads."""
 
 from collections import Counter
 

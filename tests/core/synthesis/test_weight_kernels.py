@@ -73,7 +73,6 @@ def _state(oracle, index, draw):
 
 
 def _numbers(index, oracle):
-    """Combination numbers."""
     found = {}
     for combination in oracle.counts:
         attributes = sorted(combination)
