@@ -466,7 +466,7 @@ def each_beside(
     They are in the store while the work is done, which can be sent.
     """
     key = f"{table.prefix}/marginals"
-    counts = table.store.put(key, partial(_copy, marginals.folder))
+    counts = table.store.put(key, partial(shutil.copytree, marginals.folder, dirs_exist_ok=True))
     try:
         yield from table.workers.each(name, partial(_beside, counts=counts, work=work), table.parts)
     finally:
@@ -476,10 +476,6 @@ def each_beside(
 def _beside(partition: StoredPart, counts: StoredPart, work: Callable[[CodedRecords, Marginals], R]) -> R:
     with partition.folder() as folder, counts.folder() as counted:
         return work(read_coded_records(folder), read_marginals(counted))
-
-
-def _copy(folder: Path, into: Path) -> None:
-    shutil.copytree(folder, into, dirs_exist_ok=True)
 
 
 def _groups(parts: Sequence[StoredPart]) -> list[Sequence[StoredPart]]:

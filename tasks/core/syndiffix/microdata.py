@@ -88,7 +88,8 @@ def draw_cells(
         own = ~missing & (single | source.value_safe)
         decoded = source.column.decode(numbers, missing)
         return DrawnCells(numbers, source.column.with_own_values(decoded, numbers, own))
-    published = frozenset(source.weights.singular.tolist())
+    weights = source.weights
+    published = frozenset(weights.lower[weights.lower == weights.upper].tolist())
     texts = _shorten_texts(vocabulary, published, (low, high), numbers[ranges])
     places = np.where(missing, 0.0, numbers).astype(np.int64)
     places[ranges] = len(vocabulary) + np.arange(len(ranges))
@@ -114,11 +115,6 @@ class _Weights:
     lower: Floats
     upper: Floats
     counts: Floats
-
-    @property
-    def singular(self) -> Floats:
-        values: Floats = self.lower[self.lower == self.upper]
-        return values
 
     def buckets_over(self, low: Floats, high: Floats, top: float) -> tuple[Integers, Integers]:
         """The first bucket in or over each interval, and the first one after it; an empty one is a value."""

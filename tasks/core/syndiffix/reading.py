@@ -79,12 +79,17 @@ class TypedTable:
 def parse_column(item: str) -> ChosenColumn:
     """A column as the command is given it: ``name:letter``, or ``name`` for a type that is inferred."""
     name, colon, letter = item.rpartition(":")
-    if not colon:
-        return ChosenColumn(item) if item else _refuse_column(item)
+    if item and not colon:
+        return ChosenColumn(item)
     for known in LETTERS:
         if letter == known and name:
             return ChosenColumn(name, known)
-    return _refuse_column(item)
+    wrong = f"{letter!r} is no such letter" if name else "there is no name"
+    raise ParameterError(
+        "A column must be given as name:letter, the letter being b, i, r, t or s for boolean, integer, real, "
+        f"timestamp or string, and in {item!r} {wrong}: correct it. A name that has a colon itself needs a "
+        "letter behind it."
+    )
 
 
 def read_table(
@@ -124,7 +129,11 @@ def read_table(
         pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
         tuple(itertools.chain.from_iterable(map(_complaints, columns, typed, places))),
         tuple(
-            DroppedCells(column.name, _reason_unread(column), cells.unread)
+            DroppedCells(
+                column.name,
+                REASONS[NOT_A_DATE] if column.reading.holds_dates else NOT_OF_TYPE[column.letter or "r"],
+                cells.unread,
+            )
             for column, cells in zip(columns, typed, strict=True)
             if cells.unread
         ),
@@ -170,20 +179,6 @@ def _percent(part: int, whole: int) -> str:
     ('0.166 %', '99.8 %')
     """
     return f"{100 * part / whole:.3g} %"
-
-
-def _reason_unread(column: ChosenColumn) -> str:
-    return REASONS[NOT_A_DATE] if column.reading.holds_dates else NOT_OF_TYPE[column.letter or "r"]
-
-
-def _refuse_column(item: str) -> ChosenColumn:
-    name, _, letter = item.rpartition(":")
-    wrong = f"{letter!r} is no such letter" if name else "there is no name"
-    raise ParameterError(
-        "A column must be given as name:letter, the letter being b, i, r, t or s for boolean, integer, real, "
-        f"timestamp or string, and in {item!r} {wrong}: correct it. A name that has a colon itself needs a "
-        "letter behind it."
-    )
 
 
 def _require_once(wanted: list[str], id_columns: Sequence[str]) -> None:

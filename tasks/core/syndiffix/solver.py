@@ -342,7 +342,7 @@ def select_features(values: Floats, is_text: Sequence[bool], parameters: MlClust
     """
     if parameters.main_features is not None:
         return tuple(feature for feature in parameters.main_features if isinstance(feature, int))
-    target = _target(parameters)
+    target = int(parameters.target)
     used = [column for column in range(values.shape[1]) if not np.isnan(values[:, column]).all()]
     complete = values[~np.isnan(values[:, used]).any(axis=1)]
     if target not in used or len(complete) < 2 * _LEAST_TESTED:
@@ -367,7 +367,7 @@ def solve_with_features(features: Sequence[int], entropies: Floats, parameters: 
     ``features``: ids, the most important first.
     ``entropies``: (d,), in bits, of all columns.
     """
-    target = _target(parameters)
+    target = int(parameters.target)
     weights = column_weights(entropies)
     chunks: list[list[int]] = [[]]
     load = weights[target]
@@ -382,10 +382,6 @@ def solve_with_features(features: Sequence[int], entropies: Floats, parameters: 
         others = sorted(set(range(len(entropies))) - {target, *features})
         derived += [DerivedCluster("left", (target,), (column,)) for column in others]
     return Clusters(tuple(sorted((target, *chunks[0]))), tuple(derived))
-
-
-def _target(parameters: MlClustering) -> int:
-    return int(parameters.target)
 
 
 def _encode_feature(column: Floats, is_text: bool) -> Floats:

@@ -81,19 +81,15 @@ def common_rows(records: CodedRecords, resolution: int) -> FrequentRows:
         attributes=attributes,
         ids=ids,
         slots_of=slots_of.astype(np.int32),
-        column_of=_exclusion_numbers(attributes, len(records.values)),
+        column_of=np.array(
+            [
+                each.column if each.item is None else len(records.values) + place
+                for place, each in enumerate(attributes)
+            ],
+            np.int32,
+        ),
         counts=attribute_counts,
         resolution=resolution,
-    )
-
-
-def _exclusion_numbers(attributes: tuple[Attribute, ...], number_of_columns: int) -> Ids:
-    return np.array(
-        [
-            each.column if each.item is None else number_of_columns + place
-            for place, each in enumerate(attributes)
-        ],
-        np.int32,
     )
 
 

@@ -155,10 +155,6 @@ class TableTree:
     effort: Effort
     cost: Cost
 
-    @property
-    def index(self) -> BlockIndex:
-        return self.index_of(self.root)
-
     def index_of(self, node: Node) -> BlockIndex:
         if node.index is None:
             node.index = build_block_index(
@@ -365,7 +361,8 @@ class Consolidation:
     def _in_turn(self) -> DrawnRecords:
         size = _RECORDS_IN_TURN
         drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
-        drawing = drawing_over(self._table.index, self._table.effort, self._left)
+        index = self._table.index_of(self._table.root)
+        drawing = drawing_over(index, self._table.effort, self._left)
         return drawn_of(drafts, draw_in_turn(drawing, drafts, self._left))
 
     def _next(self, size: int) -> int:
