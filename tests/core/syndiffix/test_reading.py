@@ -86,6 +86,14 @@ def test_ids_are_trimmed_text_missing_where_empty_of_any_spelling_and_perhaps_co
     assert read_table(path, None, ["P"]).columns.column_names == ["a", "q"]
 
 
+def test_more_rows_than_one_block_are_read(write):
+    rows = 400_000
+    content = "a,b\n" + "".join(f"{k},text number {k % 1000} of some length {k % 7}\n" for k in range(rows))
+    table = read_table(write(content)).columns
+    assert table["a"].to_pylist() == list(range(rows))
+    assert table["b"][-1].as_py() == f"text number {(rows - 1) % 1000} of some length {(rows - 1) % 7}"
+
+
 def test_missing_rows_and_columns_are_told(write):
     with pytest.raises(InputError, match="must hold rows"):
         read_table(write("a,b\n"))
