@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.synthesis.assembly import order_records, write_wide_tsv
-from tasks.core.synthesis.records import read_synthetic_records
 
 CELLS = [
     "",
@@ -115,20 +114,3 @@ def test_text_is_written_in_parts_that_join(tmp_path):
     write_wide_tsv(records, tmp_path / "records.tsv")
     lines = (tmp_path / "records.tsv").read_text().split("\n")
     assert lines == ["A\tB", *("\t".join(row) for row in _published(rows)), ""]
-
-
-@given(_tables())
-@settings(max_examples=30, deadline=None)
-def test_stored_records_are_read_back(tmp_path_factory, table):
-    records = _ordered(*table)
-    folders = [tmp_path_factory.mktemp("stored") for _ in range(2)]
-    for folder in folders:
-        records.write(folder)
-    again = read_synthetic_records(folders[0])
-    assert (again.headers, again.attributes) == (records.headers, records.attributes)
-    assert again.offsets.tolist() == records.offsets.tolist()
-    assert again.attribute_ids.tolist() == records.attribute_ids.tolist()
-    assert again.offsets.dtype == np.int64
-    assert again.attribute_ids.dtype == np.int32
-    for name in ("attributes.parquet", "records.parquet"):
-        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()

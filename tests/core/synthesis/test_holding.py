@@ -113,14 +113,6 @@ def test_every_combination_of_any_length_is_held_by_enough_records(
             assert true[frozenset(record)] >= resolution
 
 
-@settings(max_examples=30, deadline=None)
-@given(tables(), st.integers(0, 9))
-def test_at_resolution_one_only_whole_rows_bound_what_is_drawn(table, seed: int) -> None:
-    aggregates, rows, true = held_tables(table, 1, 1)
-    for record in records_of(draw_aggregate_seeded(aggregates, AggregateSeededParameters(), seed, held=rows)):
-        assert true[frozenset(record)] >= 1
-
-
 def test_sparse_attributes_are_held_too() -> None:
     """An attribute that few of many rows hold has a list instead of bits."""
     table = [("1", "1", "1")] * 2 + [("1", "1", "")] * 150 + [("1", "", "1")] * 3 + [("", "1", "1")] * 3

@@ -158,25 +158,6 @@ def test_no_limit_and_no_invariant_is_broken(table, resolution, reporting_length
     assert records_of(again) == records
 
 
-def test_without_slack_nothing_reported_is_oversampled_and_the_run_ends():
-    """Ratio 0, one try: every record ends at its first refusal, and none is empty."""
-    table = _larger()
-    rows = rows_of(table, 7)
-    true = true_counts(table, rows)
-    drawn = draw_oversampled(rows, reported(rows, true, 4), Oversampling(0.0, 1), 3, _silent)
-    assert drawn.sizes.min() > 0
-    assert all(count <= true[each] for each, count in combinations_in(_split(drawn)).items())
-
-
-def test_attributes_are_available_as_often_as_their_rounded_count():
-    """Not 2 floor_res(c) - c: of 15, 19 and 10 records at resolution 10 come 10 each (S4.3)."""
-    table = single_valued(" ".join(["a,."] * 15 + ["b,."] * 19 + [".,c"] * 10))
-    rows = rows_of(table, 10)
-    aggregates = reported(rows, true_counts(table, rows), 2)
-    drawn = draw_oversampled(rows, aggregates, Oversampling(0.0), 1, _silent)
-    assert Counter(_split(drawn)) == {(0,): 10, (1,): 10, (2,): 10}
-
-
 @pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
 def test_nothing_common_gives_no_record(table):
     rows = rows_of(table, 3)

@@ -14,7 +14,7 @@ from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, w
 from tasks.core.synthesis.records import SyntheticRecords, open_synthetic_records
 from tests.oracles.synthetic import synthetic
 
-ATTRIBUTES = tuple(Attribute("town", f"v{place}", 0, None) for place in range(5))
+ATTRIBUTES = tuple(Attribute("town", f"v{place}", 0, "é" if place else None) for place in range(5))
 LISTS = st.lists(st.lists(st.sampled_from(range(5)), max_size=4, unique=True).map(sorted), max_size=12)
 
 
@@ -40,16 +40,22 @@ def test_parts_hold_the_records_in_their_order(
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    folder: Path = tmp_path_factory.mktemp("records")
+    folder, again = (tmp_path_factory.mktemp("records") for _ in range(2))
     of_lists(lists).write(folder)
+    of_lists(lists).write(again)
+    for path in folder.iterdir():
+        assert path.read_bytes() == (again / path.name).read_bytes()
     monkeypatch.setattr(module, "_MOST_AT_ONCE", most)
     stored = open_synthetic_records(folder)
+    assert (stored.headers, stored.attributes) == (("town",), ATTRIBUTES)
     assert stored.number_of_records == len(lists)
     parts = list(stored.parts())
     assert parts, "of no record there is an empty part"
     assert max(part.number_of_records for part in parts) <= most
     assert [each for part in parts for each in as_lists(part)] == lists
-    assert as_lists(stored.whole()) == lists
+    whole = stored.whole()
+    assert as_lists(whole) == lists
+    assert (whole.offsets.dtype, whole.attribute_ids.dtype) == (np.int64, np.int32)
     chosen = sorted(data.draw(st.sets(st.sampled_from(range(len(lists)))))) if lists else []
     places = np.array(chosen, np.int64)
     expected = [lists[place] for place in chosen]
