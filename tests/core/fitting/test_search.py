@@ -211,6 +211,13 @@ def test_a_stride_visits_every_record_once(number):
     assert len(set((np.arange(number) * coprime(number)) % number)) == number
 
 
+def test_independent_records_hold_the_estimated_counts():
+    margins = [np.array([1.4, 2.6, 6.0]), np.array([5.0, 5.0])]
+    records = independent_records(Domain((3, 2)), margins, 10, 3)
+    assert np.bincount(records[:, 0]).tolist() == [1, 3, 6]
+    assert np.bincount(records[:, 1]).tolist() == [5, 5]
+
+
 def test_columns_of_independent_records_say_nothing_of_each_other():
     """Each is shuffled by itself: of 2,000, 4.5 standard errors alarm falsely once in 1e5."""
     margins = [np.array([1.0, 1.0]), np.array([1.0, 1.0])]
