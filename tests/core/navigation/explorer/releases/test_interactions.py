@@ -43,12 +43,15 @@ def several_values_of_a_column_are_joined_by_or(
     explorer: ExplorerPage, files: ReleasedFiles, draw: random.Random
 ) -> None:
     columns = [name for name in charts(explorer) if name in files.columns and len(charts(explorer)[name]) > 3]
-    chosen = {}
+    chosen: dict[str, list[str]] = {}
     for column in draw.sample(columns, 2):
-        chosen[column] = []
-        for _ in range(2):
+        chosen[column] = [choose(explorer, draw, column)]
+        # Of those chosen before, all may hold the same value of the second column.
+        others = charts(explorer)[column].keys() - set(chosen[column])
+        if any(charts(explorer)[column][label].estimated for label in others):
             chosen[column].append(choose(explorer, draw, column, chosen[column]))
         agrees(explorer, files, chosen)
+    assert any(len(labels) > 1 for labels in chosen.values())
 
 
 def records_behind_a_selection_are_those_of_the_file(
