@@ -63,9 +63,9 @@ def test_the_file_keeps_its_contract_and_a_strange_code_breaks_it(
     text = source.path.read_text().replace("A410", "A411")
     (tmp_path / "german.data").write_text(text)
     strange = InputFile(tmp_path / "german.data", delimiter=" ", header=configuration.input.header)
-    with connect(threads=1) as connection:
+    with connect() as connection:
         assert judge_table(connection, source, schema, contract).broken == []
-    with connect(threads=1) as connection:
+    with connect() as connection:
         broken = [rule.violation for rule in judge_table(connection, strange, schema, contract).broken]
     assert broken == [
         "Column 'purpose' has values outside its declared list. Correct them, add them to the "

@@ -112,11 +112,13 @@ def steps_done(url: str, dataset: str, before: Known, last: str) -> set[str]:
 
 
 def logged(url: str, dataset: str, last: str) -> Known:
-    """What the server knows of a run once it has its last line: lines come a little later than states."""
+    """What the server knows of a run once it has its last line and all its steps, which come later than states."""
     deadline = time.monotonic() + 60
     while True:
         found = known(url, dataset)
-        if any(line["message"].startswith(last) and line["task_run_id"] is None for line in found.logs):
+        steps = sum(line["message"].startswith("Step ") for line in found.logs)
+        ended = any(line["message"].startswith(last) and line["task_run_id"] is None for line in found.logs)
+        if ended and len(found.task_runs) >= steps:
             return found
         assert time.monotonic() < deadline, found.logs
         time.sleep(0.3)

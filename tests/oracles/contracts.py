@@ -78,7 +78,7 @@ def judged(source: InputFile, contract: Contract, declarations: Declarations | N
     """The verdicts on a file."""
     headers = source.headers
     schema = build_schema(headers.names, declarations or Declarations(), contract, cap_required=False)
-    with connect(threads=1) as connection:
+    with connect() as connection:
         return judge_table(connection, source, schema, contract)
 
 
