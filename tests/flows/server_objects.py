@@ -112,7 +112,7 @@ def steps_done(url: str, dataset: str, before: Known, last: str) -> set[str]:
 
 
 def logged(url: str, dataset: str, last: str) -> Known:
-    """What the server knows of a run once it has its last line and all its steps, which come later than states."""
+    """What the server knows of a run once it has its last line and all its steps: they come after states."""
     deadline = time.monotonic() + 60
     while True:
         found = known(url, dataset)

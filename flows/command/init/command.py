@@ -185,9 +185,13 @@ def _ask_relations(
     constraints: dict[str, list[object]] = defaultdict(list)
     for relation in found:
         if not relation.column or relation in chosen:
-            key, entry = relation.declared
-            constraints[key].append(entry)
-    left = {relation.column: relation.source for relation in stated if relation not in chosen}
+            for key, entry in relation.declared:
+                constraints[key].append(entry)
+    left = {
+        relation.column: relation.source
+        for relation in stated
+        if relation.is_dependency and relation not in chosen
+    }
     return replace(answers, constraints=dict(constraints), seems_to_follow=left)
 
 
@@ -216,6 +220,7 @@ def _ask_which(asker: Asker, stated: list[Relation], declared: list[str] | None)
 
 
 def _relations_of(stated: list[Relation], named: Iterable[str]) -> list[Relation]:
+    """Those of the named columns; of a column that follows from another one nothing else is needed."""
     names = list(filter(None, map(str.strip, named)))
     known = {relation.column for relation in stated}
     if strange := [name for name in names if name not in known and name != _ALL]:
@@ -225,7 +230,13 @@ def _relations_of(stated: list[Relation], named: Iterable[str]) -> list[Relation
             f"none: give {listed}."
         )
     wanted = known if names == [_ALL] and _ALL not in known else {*names}
-    return [relation for relation in stated if relation.column in wanted]
+    follow = {relation.column for relation in stated if relation.is_dependency and relation.column in wanted}
+    return [
+        relation
+        for relation in stated
+        if relation.column in wanted
+        and (relation.is_dependency or not {relation.column, relation.source} & follow)
+    ]
 
 
 def init(options: argparse.Namespace) -> int:

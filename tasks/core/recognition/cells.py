@@ -70,9 +70,11 @@ class SeenColumn:
 
     @cached_property
     def usual(self) -> int:
+        """How many different texts the column has without the rarest, which few rows hold in all."""
         return usual_number(self.held, FEW)
 
     def matching(self, pattern: str) -> Flags:
+        """Which texts match an expression as a whole (RE2)."""
         found = pc.match_substring_regex(self.array, f"^(?:{pattern})$")
         return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
 
@@ -132,7 +134,9 @@ def usual_ends(values: Floats, held: Integers, few: int) -> tuple[float, float]:
 def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list[SeenColumn]:
     """Every column with a name, of the first `MOST_ROWS` rows. A list is written with bars between its items.
 
-    Raises: InputError: the file can't be read as a table; the message carries no cell.
+    Raises:
+        InputError: the file can't be read as a table; the message carries no cell.
+        MarginaliaError: it needs more memory than there is.
     """
     headers = source.headers
     positions = [position for position, name in enumerate(headers.names) if name]

@@ -16,7 +16,7 @@ import numpy as np
 
 from tasks.core.arrays import Flags
 from tasks.core.recognition.cells import FEW, SeenColumn, flags, usual_ends, usual_number
-from tasks.core.recognition.dates import DateColumn, date_column, proposed_cut
+from tasks.core.recognition.dates import DateColumn, counted_moments, date_column, proposed_cut
 from tasks.core.recognition.edges import (
     AGE_BANDS,
     CHILD_BANDS,
@@ -33,12 +33,14 @@ from tasks.core.recognition.words import (
     NONE,
     OF_SOMETHING,
     SOMEBODY,
+    header_words,
     is_missing_word,
     meanings,
     names_a_person,
     read_words,
     split_words,
     subject_likeness,
+    word_set,
 )
 from tasks.core.records.cell_reading import WHOLE, CellReading, has_empty_fraction, without_fraction
 
@@ -64,6 +66,8 @@ _PROGRAMMED = (
     r"[0-9A-Fa-f]{12,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}|[A-Z]{2}[0-9]{2} ?(?:[0-9A-Z]{4} ?){2,7}[0-9A-Z]{0,4}"
     r"|[0-9A-Za-z_+/=-]{20,}"
 )
+#: Amounts below zero with a sign of a currency within, which nothing takes off: ($120.00), -$120.00.
+_UNREAD_MINUS = r"\((?:[€$£¥] ?[0-9][0-9.,' ]*|[0-9][0-9.,' ]*[€$£¥])\)|- ?[€$£¥] ?[0-9][0-9.,' ]*"
 
 #: What parts items; the share of cells that hold several, and of items that recur, each so often; the most
 #: different items, and words in one.
@@ -271,6 +275,17 @@ def treat_dates(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -> 
     return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
+def _recognise_unread_amounts(cells: SeenColumn, context: Context) -> Recognised | None:
+    unread = cells.matching(_UNREAD_MINUS)
+    if cells.is_few(unread):
+        return None
+    rest = cells.where(~unread)
+    if rest.filled and number_column(context.connection, rest, comma=context.comma) is None:
+        return None
+    reason = f"amounts whose minus can't be read, such as {_example(cells.where(unread))}: write them as -1.5"
+    return _leave_out(cells, "money", reason)
+
+
 def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     found = number_column(context.connection, cells, comma=context.comma)
     said = meanings(cells.name)
@@ -287,7 +302,7 @@ def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None
     kind, edges, reason = _kind_of_numbers(cells, found, real)
     if any(found.limits):
         edges = with_limits(edges, found.limits, found.numbers[real], cells.held[real], cells.margin)
-    if kind == "number" and found.whole and "code" in said:
+    if kind == "number" and _are_codes(cells, found, real):
         return None
     missing = tuple(cells.chosen(is_code))
     reading = CellReading(strip=found.strip, missing=missing)
@@ -301,10 +316,16 @@ def _recognise_numbers(cells: SeenColumn, context: Context) -> Recognised | None
     if not cells.is_few(is_word):
         treatment = replace(treatment, other=NOT_A_NUMBER)
         reason += f"; beside them words such as {_quote_some(cells, is_word)}"
-    return Recognised(cells.name, kind, reason, treatment, found.doubt)
+    doubt = found.doubt
+    if found.whole and "money" not in said:
+        is_named = "date" in said or bool(word_set("header", "event") & {*header_words(cells.name)})
+        if counted := counted_moments(edges[0], edges[-1], is_named_date=is_named):
+            doubt = f"these look like {counted}: export them as dates"
+    return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
 def _count_usual_numbers(cells: SeenColumn, numbers: np.ndarray, real: Flags) -> int:
+    """How many different numbers the column has, without the rarest: 1 and 1.0 are the same."""
     _, place = np.unique(numbers[real], return_inverse=True)
     return usual_number(np.bincount(place, weights=cells.held[real]).astype(np.int64), FEW)
 
@@ -340,6 +361,14 @@ def _is_serial(cells: SeenColumn, found: NumberColumn) -> bool:
     finite = np.isfinite(found.numbers)
     low, high = usual_ends(found.numbers[finite], cells.held[finite], cells.margin)
     return high - low < 3 * cells.rows
+
+
+def _are_codes(cells: SeenColumn, found: NumberColumn, real: Flags) -> bool:
+    """Whether whole numbers are codes: the name says so, and many have the same number of digits."""
+    counted = np.bincount(_text_lengths(cells)[real], weights=cells.held[real]).astype(np.int64)
+    are_two = usual_number(counted, cells.margin) <= 2 and counted[:2].sum() < cells.margin
+    is_named = "code" in meanings(cells.name)
+    return found.whole and is_named and are_two and cells.is_few(real & (found.numbers < 0))
 
 
 def _recognise_made_id(cells: SeenColumn, context: Context) -> Recognised | None:
@@ -386,11 +415,14 @@ def _recognise_items_at(
         return None
     recurring = sum(held for held in counted.values() if held >= _RECURS) / total
     words = sum(len(item.split()) * held for item, held in counted.items()) / total
-    are_numbers = sum(item.replace(".", "").isdigit() for item in counted) > 0.5 * len(counted)
-    is_number = are_numbers and delimiter in ",/" and not strip  # 1,5 and 3/4 are numbers, or codes
-    if recurring < _LEAST_RECURRING or words > _MOST_WORDS or is_number:
+    if recurring < _LEAST_RECURRING or words > _MOST_WORDS:
         return None
-    _, usual = usual_ends(np.array(sizes, np.float64), cells.held, cells.margin)
+    are_numbers = sum(item.replace(".", "").isdigit() for item in counted) > 0.5 * len(counted)
+    if are_numbers and delimiter in ",/" and not strip:  # 1,5 and 3/4 are numbers, or codes
+        return None
+    order = np.argsort(sizes)
+    ranked = np.cumsum(cells.held[order])
+    usual = np.asarray(sizes)[order][np.searchsorted(ranked, max(ranked[-1] - cells.margin, 1))]
     cap = next((cap for cap in _CAPS if cap >= usual), _CAPS[-1])
     reason = f"{_percent(share)} of the cells hold several, and nearly all of the {len(counted)} items recur"
     treatment = Treatment(reading=CellReading(strip=strip), delimiter=delimiter, cap=cap)
@@ -477,6 +509,7 @@ _KINDS: tuple[Callable[[SeenColumn, Context], Recognised | None], ...] = (
     _recognise_public_list,
     _recognise_id_by_name,
     _recognise_dates,
+    _recognise_unread_amounts,
     _recognise_numbers,
     _recognise_made_id,
     _recognise_items,

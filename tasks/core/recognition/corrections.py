@@ -35,7 +35,11 @@ _KINDS = {
 
 
 def correct_column(found: Recognised, said: Correction, cells: SeenColumn, context: Context) -> Recognised:
-    """Raises: ParameterError: it can't be so."""
+    """The column as the person says.
+
+    Raises:
+        ParameterError: it can't be so.
+    """
     treatment = found.treatment
     kept = Treatment(reading=CellReading(missing=treatment.reading.missing))
     word, detail = said.word, said.detail
@@ -68,17 +72,26 @@ def correct_column(found: Recognised, said: Correction, cells: SeenColumn, conte
     return Recognised(found.name, _KINDS[word], "you say so", treatment, is_said=True)
 
 
+def without_missing(
+    found: Recognised, words: tuple[str, ...], cells: SeenColumn, context: Context
+) -> Recognised:
+    """The column looked at again without words for a missing value; what a person said before stands."""
+    known = tuple(dict.fromkeys((*found.treatment.reading.missing, *words)))
+    if not found.is_said:
+        found = recognise_column(cells.read(context.connection, CellReading(missing=known)), context)
+        known = tuple(dict.fromkeys((*known, *found.treatment.reading.missing)))
+    return replace(found, treatment=found.treatment.with_missing(known))
+
+
 def _correct_missing(
     found: Recognised, words: tuple[str, ...], cells: SeenColumn, context: Context
 ) -> Recognised:
-    """The column looked at again without the words; what a person said of it before stands."""
-    known = tuple(dict.fromkeys((*found.treatment.reading.missing, *words))) if words else ()
-    if words and not found.is_said:
-        found = recognise_column(cells.read(context.connection, CellReading(missing=known)), context)
-        known = tuple(dict.fromkeys((*known, *found.treatment.reading.missing)))
+    if words:
+        found = without_missing(found, words, cells, context)
+    treatment = found.treatment if words else found.treatment.with_missing(())
     shown = ", ".join(map(repr, words)) or "no word"
     reason = f"{found.reason}; you say that {shown} stands for a missing value"
-    return replace(found, reason=reason, treatment=replace(found.treatment.with_missing(known), is_used=True))
+    return replace(found, reason=reason, treatment=replace(treatment, is_used=True))
 
 
 def _split_list(detail: str) -> tuple[str, ...]:

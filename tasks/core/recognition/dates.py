@@ -25,6 +25,8 @@ _TIME_BEHIND = re.compile(r"[ T]\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[AaPp][Mm])?$")
 #: The share of filled cells that must be dates, and how many different texts beside half of them are words.
 _MOST_ARE, _FEW_WORDS, _AT_LEAST = 0.95, 5, 0.5
 _MOST_FORMATS, _SAMPLE = 4, 3000
+#: How Excel counts days: from 1950 to 2090. How programs count seconds: from 2000 to 2040.
+_SERIAL_DAYS, _EPOCH = (18_264, 69_400), (946_684_800, 2_208_988_800)
 _FIRST_YEAR, _LAST_YEAR = np.datetime64("1850"), np.datetime64("2150")
 _MONTHS_SPAN_YEARS, _BIRTH_SPAN_YEARS, _DAYS_FOR_HOURS = 3, 40, 3
 
@@ -167,3 +169,13 @@ def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[st
     if column.has_time and column.days <= _DAYS_FOR_HOURS:
         return "hour", "moments within a few days"
     return "month" if last - first <= _MONTHS_SPAN_YEARS else "year", f"days from {first} to {last}"
+
+
+def counted_moments(low: float, high: float, *, is_named_date: bool) -> str:
+    """What whole numbers seem to count that are moments in truth, in words; empty: nothing."""
+    if is_named_date and _SERIAL_DAYS[0] < low and high < _SERIAL_DAYS[1]:
+        return "the numbers that Excel counts days by"
+    for unit, a_second in (("seconds", 1), ("milliseconds", 1000)):
+        if _EPOCH[0] * a_second <= low and high <= _EPOCH[1] * a_second:
+            return f"{unit} since 1970"
+    return ""

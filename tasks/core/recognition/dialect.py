@@ -1,8 +1,18 @@
 """How a text file is written: encoding, quote, delimiter, lines above the table, and whether it has a header.
 
 A path goes in; an `InputFile` with its dialect comes out, and for each part of it the reason. What somebody
-says of a part stands. A record that is taken for names is published with every release, so a person is asked
-in doubt.
+says of a part stands.
+
+Whether the first line names the columns, or is somebody's record, hangs on each cell's column: what could
+hardly stand below it speaks for names (a word above numbers, a long one above codes of two letters), what
+stands there as well speaks for a record. A record that is taken for names is published with every release, so
+a person is asked where they don't tell.
+
+>>> rows = [["Ana", "34"], ["Ben", "9"], ["Eve", "71"]]
+>>> read_first_line([["name", "age"], *rows]).is_header
+True
+>>> read_first_line([["Marta", "n/a"], *rows]).is_header
+False
 """
 
 import codecs
@@ -15,6 +25,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from tasks.core.errors import InputError
@@ -42,22 +53,33 @@ _NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
 #: Also 34 years, 12+, -5% and 5e-3.
 _BEGINS_AS_NUMBER = re.compile(r"[-+<>≤≥(€$£~]*\s*[.,]?\d")
+_YEAR = re.compile(r"(?:18|19|20)\d\d")
 #: Such as tip_amount; such as lotsize, log.NIF, x1, Hunt(R).
 _JOINED = re.compile(r"[^\W_]+(?:_[^\W_]+)+")
+#: Such as 401k_active.
+_CODED = re.compile(r"\d+[^\W\d_]*(?:_[^\W\d_]+)+")
 _NAME = re.compile(r"[^\W\d]\w*(?:[.\-/:;$%()\[\]#?]\w*)*")
 
 #: About the logarithm of how much likelier a cell is as a name than in a record. So much a line needs, and so
 #: much one cell gives at most: a word above fifty numbers.
 _ENOUGH, _MOST = 3.0, 4.0
 _KNOWN_WORD, _NO_NAME, _LIKE_A_RECORD = 1.5, -1.5, -3.0
-#: A text that is unlike those below it in form or length, and one that isn't; so many records tell that.
-_UNLIKE, _ALIKE, _FEW = 0.5, -0.5, 10
-#: A text that a list of values lacks, which has so many cells a value: three of them are not enough.
-_NOT_LISTED, _OF_A_LIST = 0.4, 5
-#: For each cell that is like a record's so many must be unlike it; of those above texts so many are names.
-_UNLIKE_EACH, _LEAST_NAMES = 6, 0.75
-#: No cell of a record that is told without a question speaks so much for names, and it needs so many others.
-_OF_NO_RECORD, _LEAST_RECORDS = 1.0, 3
+#: A text that is unlike those below it in form or length, and one that isn't.
+_UNLIKE, _ALIKE = 0.5, -0.5
+#: A text that a list of values lacks. Three of them are not enough: somebody may be unlike all others.
+_NOT_LISTED = 0.4
+#: Fewer records tell nothing of forms, lengths and lists; so many cells a value make a list.
+_FEW, _OF_A_LIST = 10, 5
+#: No cell of a record that is told without a question speaks so much for names.
+_OF_NO_RECORD = 1.0
+#: A record that is told without a question needs so many others; so many years count up.
+_LEAST_RECORDS, _LEAST_YEARS = 3, 3
+#: At least this share of cells above texts has the shape of names.
+_LEAST_NAMES = 0.75
+#: For each cell that is like a record's so many must be unlike it; fewer for a list that is named like one of
+#: its values, as hispanic may be.
+_UNLIKE_EACH, _UNLIKE_A_VALUE = 6, 3
+_STANDS_BELOW = "stands below itself"
 
 
 @dataclass(frozen=True)
@@ -77,7 +99,11 @@ class Dialect:
 
 
 def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
-    """Raises: InputError: there is no such file, it can't be opened, or is empty."""
+    """The file with its dialect.
+
+    Raises:
+        InputError: there is no such file, it can't be opened, or is empty.
+    """
     said = said or FileAnswers()
     plain = InputFile(path)
     if plain.is_parquet:
@@ -131,11 +157,19 @@ def recognise_dialect(path: Path, said: FileAnswers | None = None) -> Dialect:
 
 
 def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
-    """The file with its delimiter, and nothing else found out: of what somebody reads without `init`.
+    r"""The file with its delimiter, and nothing else found out: of what somebody reads without `init`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     people = Path(folder, "people.csv")
+    ...     _ = people.write_text("name;town\nAna;Lyon, 3rd\nBen;Lille\n")
+    ...     find_dialect(people).delimiter
+    ';'
 
     Whether it can be read is found out by reading its header. A run never asks: its dialect is declared.
 
-    Raises: InputError: there is no such file, or it can't be opened.
+    Raises:
+        InputError: there is no such file, or it can't be opened.
     """
     source = InputFile(path, encoding=encoding)
     if source.is_parquet or source.delimiter == "\t":
@@ -306,24 +340,26 @@ def read_first_line(records: Sequence[Sequence[str]]) -> FirstLine:
         _Column([record[place].strip() for record in rest if place < len(record)])
         for place in range(len(first))
     ]
-    found = [
-        (_LIKE_A_RECORD, "recurs in the line")  # names may differ in case alone
-        if cell and cell in first[:place]
-        else _weigh_cell(cell, column, is_first=place == 0)
-        for place, (cell, column) in enumerate(zip(first, columns, strict=True))
-    ]
-    alike = sum(bool(what) for _, what in found)
+    found = _weigh_cells(first, columns)
+    against = [what for _, what in found if what]
     if _is_record(found, columns, len(rest)):
         return FirstLine(False, "its cells are like those below it")
+    above_texts = [cell for cell, column in zip(first, columns, strict=True) if cell and not column.are_data]
+    named = sum(map(_has_shape_of_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
     unlike = sum(weight > 0 for weight, _ in found)
     is_told = unlike > 1 or any(map(is_header, first))  # an odd word alone may be a record's
-    above_texts = [cell for cell, column in zip(first, columns, strict=True) if cell and not column.are_data]
-    are_names = sum(map(_may_be_name, above_texts)) >= _LEAST_NAMES * len(above_texts)
-    is_enough = sum(weight for weight, _ in found) >= _ENOUGH and unlike >= _UNLIKE_EACH * alike
-    if is_enough and is_told and are_names and not any(what == _EMPTY for _, what in found):
+    wanted = sum(_UNLIKE_A_VALUE if what == _STANDS_BELOW else _UNLIKE_EACH for what in against)
+    nameless = any(column.held and not cell for cell, column in zip(first[1:], columns[1:], strict=True))
+    if (
+        sum(weight for weight, _ in found) >= _ENOUGH
+        and is_told
+        and named
+        and not nameless
+        and unlike >= wanted
+    ):
         return FirstLine(True, "its cells are unlike those below it, and have the shape of names")
     doubt = _describe_doubt(found)
-    return FirstLine(not alike, f"it may be somebody's record: {doubt}", doubt)
+    return FirstLine(not against, f"it may be somebody's record: {doubt}", doubt)
 
 
 class _Column:
@@ -331,53 +367,83 @@ class _Column:
         self.rows = len(cells)
         self.held = Counter(filter(None, cells))
         self.values = {cell.casefold() for cell in self.held}
-        known = {cell: held for cell, held in self.held.items() if not _says_nothing(cell)}
-        self.words = sum(held for cell, held in known.items() if not _BEGINS_AS_NUMBER.match(cell))
-        self.are_data = bool(known) and self.words <= 0.1 * sum(known.values())
-        self.are_booleans = bool(self.values) and self.values <= word_set("record", "yes_no")
 
     @cached_property
-    def forms(self) -> Counter[str]:
-        found: Counter[str] = Counter()
-        for cell, held in self.held.items():
-            found[_letter_form(cell)] += held
-        return found
+    def words(self) -> int:
+        return sum(held for cell, held in self._known if not _BEGINS_AS_NUMBER.match(cell))
+
+    @cached_property
+    def _known(self) -> list[tuple[str, int]]:
+        return [
+            (cell, held) for cell, held in self.held.items() if not is_missing_word(cell, in_records=True)
+        ]
+
+    @cached_property
+    def are_data(self) -> bool:
+        known = sum(held for _, held in self._known)
+        return known > 0 and self.words <= 0.1 * known
+
+    @property
+    def are_booleans(self) -> bool:
+        return bool(self.values) and self.values <= word_set("record", "yes_no")
+
+    @property
+    def is_list(self) -> bool:
+        return len(self.values) * _OF_A_LIST <= max(self.rows, _OF_A_LIST)
+
+    def is_unlike(self, cell: str) -> bool:
+        lengths = [len(other) for other in self.held]
+        return not min(lengths) <= len(cell) <= max(lengths) or _letter_form(cell) not in map(
+            _letter_form, self.held
+        )
+
+    def is_coded_as(self, cell: str) -> bool:
+        """Whether most texts below it have its form, such as P0017."""
+        form = _letter_form(cell)
+        alike = sum(held for other, held in self.held.items() if _letter_form(other) == form)
+        return "0" in form and 2 * alike > self.rows
 
 
-_EMPTY = "is empty"
 #: By how much a cell speaks for names, and what of it is like a record's; empty: nothing.
 _CellWeight = tuple[float, str]
 
 
-def _weigh_cell(cell: str, column: _Column, *, is_first: bool) -> _CellWeight:
-    if not cell:  # the first may number rows
-        return 0.0, "" if is_first or not column.held else _EMPTY
+def _weigh_cells(first: Sequence[str], columns: Sequence[_Column]) -> list[_CellWeight]:
+    years = _years_that_count_up(first, columns)
+    found: list[_CellWeight] = []
+    for place, (cell, column) in enumerate(zip(first, columns, strict=True)):
+        if cell and cell in first[:place]:  # names may differ in case alone
+            found.append((_LIKE_A_RECORD, "recurs in the line"))
+        elif place in years:
+            found.append((_KNOWN_WORD, ""))
+        elif not cell:  # the first may number rows
+            found.append((0.0, "is empty" if place and column.held else ""))
+        else:
+            found.append(_weigh_cell(cell, column))
+    return found
+
+
+def _weigh_cell(cell: str, column: _Column) -> _CellWeight:
     is_known = is_header(cell)
+    shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
     if "@" in cell:
         return _LIKE_A_RECORD, "is an address"
-    if _BEGINS_AS_NUMBER.match(cell):
+    if _BEGINS_AS_NUMBER.match(cell) and not _CODED.fullmatch(cell):
         return _LIKE_A_RECORD, "begins as a number or date does"
-    if _says_nothing(cell) and not is_known:
+    if is_missing_word(cell, in_records=True) and not is_known:
         return _LIKE_A_RECORD, "is a word for a missing value"
     if cell.casefold() in column.values:
-        return _LIKE_A_RECORD, "stands below itself"
-    shape = _KNOWN_WORD if is_known else 0.0 if _NAME.fullmatch(cell) else _NO_NAME
+        return _LIKE_A_RECORD, _STANDS_BELOW
     if not column.held:
         return shape, ""
     if column.are_data or column.are_booleans:
         words = column.words if column.are_data else 0
         return min(_MOST, math.log((column.rows + 2) / (4 * words + 1))) + shape, ""
-    form, lengths = _letter_form(cell), [len(other) for other in column.held]
-    if "0" in form and 2 * column.forms[form] > column.rows:
+    if column.is_coded_as(cell):
         return _LIKE_A_RECORD, "has the form of those below it"
-    is_unlike = not min(lengths) <= len(cell) <= max(lengths) or form not in column.forms
-    weight = _UNLIKE if is_unlike else _ALIKE
-    listed = _NOT_LISTED if len(column.values) * _OF_A_LIST <= column.rows else 0.0
-    return shape + (weight + listed if column.rows >= _FEW else min(weight, 0.0)), ""
-
-
-def _says_nothing(cell: str) -> bool:
-    return is_missing_word(cell, in_records=True)
+    unlike = _UNLIKE if column.is_unlike(cell) else _ALIKE
+    listed = _NOT_LISTED if column.is_list else 0.0
+    return (unlike + listed if column.rows >= _FEW else min(unlike, 0.0)) + shape, ""
 
 
 def _is_record(found: Sequence[_CellWeight], columns: Sequence[_Column], rows: int) -> bool:
@@ -405,6 +471,15 @@ def _describe_doubt(found: Sequence[_CellWeight]) -> str:
     )
 
 
+def _years_that_count_up(first: Sequence[str], columns: Sequence[_Column]) -> set[int]:
+    """Places of years at even distances above numbers that are no years, as tables by year have them."""
+    places = [place for place, cell in enumerate(first) if _YEAR.fullmatch(cell)]
+    steps = {int(first[after]) - int(first[before]) for before, after in pairwise(places)}
+    below = (cell for place in places for cell in columns[place].held)
+    is_even = len(places) >= _LEAST_YEARS and len(steps) == 1 and min(steps) > 0
+    return set(places) if is_even and not any(map(_YEAR.fullmatch, below)) else set()
+
+
 @cache
 def _letter_form(cell: str) -> str:
     """The form of a cell: each run of digits as 0, of letters as a, A or Aa."""
@@ -427,9 +502,9 @@ def is_header(text: str) -> bool:
     return is_known or _JOINED.fullmatch(text.strip()) is not None
 
 
-def _may_be_name(cell: str) -> bool:
-    has_known = is_header(cell) or any(map(is_known_in_headers, header_words(cell)))
-    return has_known or _NAME.fullmatch(cell) is not None
+def _has_shape_of_name(cell: str) -> bool:
+    is_word = _NAME.fullmatch(cell) is not None
+    return is_word or is_header(cell) or any(map(is_known_in_headers, header_words(cell)))
 
 
 def _is_data_cell(cell: str) -> bool:

@@ -51,22 +51,37 @@ def linear_edges(low: float, high: float) -> Edges:
 
 
 def growing_edges(low: float, high: float) -> Edges:
-    """From 0 over edges that grow as 1, 2, 5, 10, ... do, or as 1, 10, 100 do, from about `low` to `high`.
+    """Edges that grow as 1, 2, 5, 10, ... do, or as 1, 10, 100 do, from 0 (and below it) to a range's end.
 
     >>> growing_edges(3, 900)
     (0, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+    >>> growing_edges(-80, 4000)
+    (-100, -10, 0, 0.1, 1, 10, 100, 1000, 10000)
     """
+    if low >= 0:
+        return _growing_from_zero(max(low, high * 1e-9), high)
+    reach = max(abs(low), abs(high))
+    below, above = _decades(reach / 100, abs(low)), _decades(reach / 5000, max(high, reach / 5000))
+    return _tidy_edges([*(-edge for edge in reversed(below)), 0, *above])
+
+
+def _growing_from_zero(low: float, high: float) -> Edges:
+    """From 0 over round numbers from about `low` on to what reaches `high`."""
     if high <= 0:
         return (0, 1)
-    low = max(low, high * 1e-9)
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    first = math.floor(math.log10(low)) if low > 0 else math.floor(math.log10(high)) - 3
+    powers = [10.0**power for power in range(first, math.ceil(math.log10(high)) + 1)]
     for factors in ((1, 2, 5), (1, 3), (1,)):
-        grown = [factor * 10.0**power for power in range(first, last + 1) for factor in factors]
-        kept = [edge for edge in grown if edge > low * 0.45]
+        kept = [factor * power for power in powers for factor in factors if factor * power > low * 0.45]
         end = next((place for place, edge in enumerate(kept) if edge >= high), len(kept) - 1)
         if end + 2 <= _MOST_EDGES:
-            break
+            return _tidy_edges([0, *kept[: end + 1]])
     return _tidy_edges([0, *kept[max(0, end + 2 - _MOST_EDGES) : end + 1]])
+
+
+def _decades(low: float, high: float) -> Edges:
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(max(high, low)))
+    return tuple(10.0**power for power in range(first, max(last, first) + 1))
 
 
 def choose_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) -> Edges:
@@ -85,13 +100,20 @@ def choose_edges(numbers: Floats, held: Integers, *, whole: bool, few: int = 1) 
 def _edges_of_nonzero(numbers: Floats, held: Integers, *, whole: bool, few: int) -> Edges:
     """The first that parts the numbers well: an even grid, one that grows, an even one of the middle."""
     low, high = _round_range(*usual_ends(numbers, held, few))
-    tail = max(few, _tail_size(held))
-    choice = [linear_edges(low, high), (), linear_edges(*_round_range(*usual_ends(numbers, held, tail)))]
     positive = numbers > 0
-    if low >= 0 and positive.any():
-        least, _ = usual_ends(numbers[positive], held[positive], _tail_size(held[positive]))
-        grown = growing_edges(least, high)
-        choice[1] = tuple(dict.fromkeys(edge for edge in grown if edge == int(edge))) if whole else grown
+    least = (
+        usual_ends(numbers[positive], held[positive], _tail_size(held[positive]))[0]
+        if positive.any()
+        else 0.0
+    )
+    grown = growing_edges(least if low >= 0 else low, high)
+    if whole:
+        grown = tuple(dict.fromkeys(edge for edge in grown if edge == int(edge)))
+    choice = [
+        linear_edges(low, high),
+        grown,
+        linear_edges(*_round_range(*usual_ends(numbers, held, max(few, _tail_size(held))))),
+    ]
     possible = [edges for edges in choice if len(edges) > 2 and not bin_problems(edges)] or choice[:1]
     if abs(high) > _FAR:
         return possible[0]

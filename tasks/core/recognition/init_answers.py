@@ -58,7 +58,8 @@ class Correction:
 def parse_correction(text: str) -> Correction:
     """``COLUMN=WORD`` or ``COLUMN=WORD:DETAIL``; the last equals sign before a known word parts them.
 
-    Raises: ParameterError: it is neither.
+    Raises:
+        ParameterError: it is neither.
     """
     column, sign, rest = text.partition("=")
     while sign and rest.partition(":")[0] not in WORDS and "=" in rest:
@@ -80,6 +81,9 @@ def parse_value_names(text: str) -> tuple[str, dict[str, str]]:
 
     >>> parse_value_names("SEX:1=men,2=women")
     ('SEX', {'1': 'men', '2': 'women'})
+
+    Raises:
+        ParameterError: it is no such text.
     """
     head, sign, rest = text.partition("=")
     column, colon, code = head.rpartition(":")

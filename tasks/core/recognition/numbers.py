@@ -15,7 +15,7 @@ import pyarrow as pa
 from tasks.core.arrays import Flags, Floats
 from tasks.core.recognition.cells import SeenColumn, flags, usual_ends, usual_number
 from tasks.core.recognition.edges import Limits
-from tasks.core.recognition.words import meanings, word_list
+from tasks.core.recognition.words import LETTER_FLAGS, meanings, word_list
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.tables.number_format import (
     BOOKKEEPING,
@@ -49,11 +49,13 @@ _SIGNS = word_list("number", "signs")
 _MONEY = "|".join(
     map(re.escape, (*word_list("number", "currency_signs"), *word_list("number", "currencies")))
 )
+#: Signs of notes.
+_NOTES = "†‡*§"
 _UNIT = r"[°µμ]?[^\W\d_]{1,12}"
 _AROUND = re.compile(
     rf"(?P<before>{_MONEY})?\s*"
     rf"(?P<number>\({_DIGITS}\)|(?:(?:[<>]=?|[≤≥])\s?)?[-+]?{_DIGITS}?(?:[eE][-+]?\d+)?-?(?:\s?\+)?)\s*"
-    rf"(?P<behind>{_MONEY}|[{''.join(_SIGNS)}]|{_UNIT}(?:[/ ]{_UNIT})?)?"
+    rf"(?P<behind>{_MONEY}|[{''.join(_SIGNS)}]|[{_NOTES}]|\([{LETTER_FLAGS}]\)|{_UNIT}(?:[/ ]{_UNIT})?)?"
 )
 #: Numbers that surveys use as codes: 99, 998, 9999, 88, 777, -1, -9, -999, also as 999.0.
 _CODE_NUMBER = re.compile(r"(?:9{2,}|9+[6-8]|8{2,}|7{2,}|-(?:[1-9]|9+[6-9]|8{2,}|7{2,}))(?:[.,]0+)?")
@@ -119,8 +121,8 @@ def number_column(
 def part_number(text: str) -> _PartedNumber:
     """A number without what stands around it, and that; any other text as it is.
 
-    >>> part_number("€ 12.50"), part_number("12.3 degrees"), part_number("12 or 13")
-    (('12.50', ('€',)), ('12.3', ('degrees',)), ('12 or 13', ()))
+    >>> part_number("€ 12.50"), part_number("9.7†"), part_number("12.3 degrees"), part_number("12 or 13")
+    (('12.50', ('€',)), ('9.7', ('†',)), ('12.3', ('degrees',)), ('12 or 13', ()))
     """
     match = _AROUND.fullmatch(text)
     if match is None:
@@ -129,26 +131,44 @@ def part_number(text: str) -> _PartedNumber:
 
 
 def _find_marks_around(cells: SeenColumn, parted: Sequence[_PartedNumber]) -> tuple[str, bool]:
-    """The characters of currencies, signs and the one unit of many numbers; and whether it is money."""
     rows: Counter[str] = Counter()
     for (_, marks), held in zip(parted, cells.held.tolist(), strict=True):
-        rows.update(dict.fromkeys(marks, held))
+        for mark in marks:
+            rows[mark] += held
     usual = [mark for mark, held in rows.items() if held >= cells.margin]
     money = [mark for mark in usual if re.fullmatch(_MONEY, mark)]
     signs = [mark for mark in usual if mark in _SIGNS]
-    units = [mark for mark in usual if mark not in money + signs]
-    if len(units) == 1:
-        has_unit = np.array([units[0] in around for _, around in parted], np.bool_)
-        is_of_many = usual_number(cells.held[has_unit], 1) > _FEW_MEASURED
-        units = [units[0].replace(" ", "")] if is_of_many else []
-    found = "".join([*money, *signs, *(units if len(units) == 1 else [])])
+    words = [mark for mark in usual if mark not in money + signs]
+    found = "".join([*money, *signs, _flags_or_unit(cells, parted, words)])
     return "".join(dict.fromkeys(found)), bool(money)
+
+
+def _flags_or_unit(cells: SeenColumn, parted: Sequence[_PartedNumber], words: list[str]) -> str:
+    """The characters of flags, all of a kind where one is seen, or of the one unit; of several units none.
+
+    Flags stand behind some numbers and not behind others: a letter behind each is part of a code.
+    """
+    is_bare = np.array([not around and number[-1:].isdigit() for number, around in parted], np.bool_)
+    letters = [word for word in words if re.fullmatch(rf"[{LETTER_FLAGS}]|\([{LETTER_FLAGS}]\)", word)]
+    notes = [word for word in words if word in _NOTES]
+    if len(letters) + len(notes) == len(words) and not cells.is_few(is_bare):
+        has_brackets = any(word.startswith("(") for word in letters)
+        if not (has_brackets and _has_bookkeeping(cells, cells.texts)):
+            return LETTER_FLAGS * bool(letters) + _NOTES * bool(notes) + "()" * has_brackets
+    if len(words) != 1 or words[0].startswith("("):
+        return ""
+    has_unit = np.array([words[0] in around for _, around in parted], np.bool_)
+    return words[0].replace(" ", "") if usual_number(cells.held[has_unit], 1) > _FEW_MEASURED else ""
+
+
+def _has_bookkeeping(cells: SeenColumn, texts: Sequence[str]) -> bool:
+    return not cells.is_few(flags(texts, _BELOW_ZERO.fullmatch))
 
 
 def _choose_format(cells: SeenColumn, texts: Sequence[str], *, comma: bool) -> tuple[NumberFormat, float]:
     """The first format that reads more than a few cells more than those before it, and the share it reads."""
     chosen, most = PLAIN, -1.0
-    negative = "" if cells.is_few(flags(texts, _BELOW_ZERO.fullmatch)) else BOOKKEEPING
+    negative = BOOKKEEPING if _has_bookkeeping(cells, texts) else ""
     for each in dict.fromkeys([*_likely_formats(cells, texts, comma=comma), *_FORMATS]):
         number_format = replace(each, negative=negative)
         share = cells.share(flags(texts, re.compile(number_format.pattern).fullmatch))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import Flags
+from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.recognition.cells import FEW, SeenColumn
 from tasks.core.recognition.words import (
     NONE,
@@ -35,6 +35,8 @@ _MADE, _SOME_LETTERS = r"[0-9A-Fa-f]{8,}|[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{20,}", 0.2
 #: Whole numbers, also as pandas and Excel write those of a column with gaps, and the same behind letters.
 _WHOLE = r"[0-9]+(?:[.,]0+)?"
 _NUMBERED = rf"{_WHOLE}|[A-Za-z]{{1,6}}[-_ ]?[0-9]{{2,}}"
+#: Ids of few digits run evenly over their range; of numbers that count something the small ones are common.
+_UNEVEN, _MOST_GAPS = 0.25, 4
 #: Of numbers that begin anew in each family so few are commoner than the one before.
 _SELDOM_RISES = 0.1
 #: Columns that measure or describe are told by their names.
@@ -55,6 +57,8 @@ _MOST_LOOKED_AT = 50_000
 
 @dataclass(frozen=True)
 class Candidate:
+    """A column that may say whose row it is, and whether somebody then has several rows."""
+
     name: str
     likely: float
     reason: str
@@ -66,6 +70,7 @@ class Candidate:
 
 
 def candidates(columns: Sequence[SeenColumn]) -> list[Candidate]:
+    """All columns that may be the person's id, the likeliest first; a household behind who lives in it."""
     found = [each for cells in columns if (each := _judge_candidate(cells, columns)) is not None]
     return sorted(found, key=lambda each: (not each.is_proposed, names_household(each.name), -each.likely))
 
@@ -101,24 +106,44 @@ def _may_be_ids(cells: SeenColumn, named: int) -> bool:
     numbers = cells.matching(r"[-+]?[0-9]*[.,]?[0-9]+(?:[eE][-+]?[0-9]+)?")
     if cells.share(numbers & ~whole) > 1 - _FILLED:
         return False
-    return named != WHOSE or cells.share(whole) < _FILLED or not _restarts_in_groups(cells, whole)
+    if named == WHOSE and cells.share(whole) > _FILLED:
+        return not _restarts_in_groups(cells, whole)
+    if named >= SOMEBODY or cells.share(whole) < _FILLED:
+        return True
+    # Given out one after the other, and not counted or measured.
+    return _has_one_length(cells, whole) or _is_even(cells, whole)
 
 
 def _restarts_in_groups(cells: SeenColumn, whole: Flags) -> bool:
     """Whether few numbers count from one in each family, so that each is rarer than the one before."""
     if cells.distinct > _FEWEST_UNNAMED:
         return False
-    places = np.flatnonzero(whole)
-    numbers = np.array([float(cells.texts[place].replace(",", ".")) for place in places])
-    held = cells.held[places][np.argsort(numbers)]
+    numbers, held = _sort_numbers(cells, whole)
     falls = float((np.diff(held) <= 0).mean())
-    return bool(numbers.min() <= 1 and held[0] > 1.5 * held[-1] and falls > 1 - _SELDOM_RISES)
+    return bool(numbers[0] <= 1 and held[0] > 1.5 * held[-1] and falls > 1 - _SELDOM_RISES)
+
+
+def _sort_numbers(cells: SeenColumn, whole: Flags) -> tuple[Floats, Integers]:
+    places = np.flatnonzero(whole)
+    numbers: Floats = np.array([float(cells.texts[place].replace(",", ".")) for place in places])
+    order = np.argsort(numbers)
+    return numbers[order], cells.held[places][order]
 
 
 def _has_one_length(cells: SeenColumn, whole: Flags) -> bool:
     lengths = np.array([len(text) for text in cells.texts])
     counted = np.bincount(lengths[whole], weights=cells.held[whole])
     return int(counted.argmax()) >= 3 and counted.max() > _FILLED * counted.sum()
+
+
+def _is_even(cells: SeenColumn, whole: Flags) -> bool:
+    """Whether numbers run evenly from the lowest to the highest with few gaps, as a register's do."""
+    numbers, held = _sort_numbers(cells, whole)
+    span = max(numbers[-1] - numbers[0], 1.0)
+    if span > _MOST_GAPS * cells.distinct or held.max() > _MOST_GAPS * 2 * held.mean():
+        return False
+    risen, even = np.cumsum(held) / held.sum(), (numbers - numbers[0]) / span
+    return bool(np.abs(risen - even).max() < _UNEVEN + held.max() / held.sum())
 
 
 def _is_likely_enough(cells: SeenColumn, named: int, *, is_made: bool, fixed: int) -> bool:
@@ -128,7 +153,7 @@ def _is_likely_enough(cells: SeenColumn, named: int, *, is_made: bool, fixed: in
     if named == SOMEBODY:
         whole = cells.matching(_WHOLE)
         is_told = cells.share(whole) < _FILLED or _has_one_length(cells, whole)
-        return fixed > 0 or is_told or each <= 1 / _UNIQUE
+        return fixed > 0 or is_told or (each <= 1 / _UNIQUE and _is_even(cells, whole))
     is_repeated = cells.filled - cells.distinct >= FEW and each <= _MOST_ROWS_EACH
     if not is_repeated or cells.distinct < _FEWEST_UNNAMED:
         return False

@@ -25,8 +25,14 @@ _LEAST_REPEATED, _MOST_DIFFERENT, _MOST_FOLLOWING = 3, 5000, 120
 _NEARLY_CONSTANT = 0.98
 #: A choice among two is one column and its opposite.
 _FEWEST_OF_A_CHOICE = 3
+#: Columns and rows that are compared for what a value implies, and values of a column that may imply it.
+_MOST_COLUMNS, _MOST_ROWS, _MOST_VALUES = 60, 50_000, 20
+#: Elsewhere a column that a value decides must hold the same in fewer rows than this share.
+_VARIES = 0.9
+#: What chance would show more often than this is no relation: up to 70,000 pairs are looked at.
+_BY_CHANCE = 1e-7
 #: A dependency with more values is no longer written out; of so many pairs none is counted.
-_MOST_PAIRS, _MOST_CELLS, _MOST_ROWS = 500, 5_000_000, 50_000
+_MOST_PAIRS, _MOST_CELLS = 500, 5_000_000
 
 
 @dataclass(frozen=True)
@@ -34,14 +40,20 @@ class Relation:
     """What holds between columns.
 
     Attributes:
-        declared: what a contract says of it: a property of the table, and an entry of it.
-        column: the one that follows from the source; empty: no value is named, so nobody is asked.
+        declared: what a contract says of it: properties of the table, and an entry of each.
+        column: the one that hangs on the source; empty: it names no value, and needs nobody to declare it.
+        values: those of the source that decide; none: all do.
     """
 
     words: str
-    declared: tuple[str, object]
+    declared: tuple[tuple[str, object], ...]
     column: str = ""
     source: str = ""
+    values: tuple[str, ...] = ()
+
+    @property
+    def is_dependency(self) -> bool:
+        return bool(self.column) and not self.values
 
 
 def columns_that_follow(columns: Sequence[SeenColumn]) -> dict[str, tuple[str, bool]]:
@@ -93,10 +105,21 @@ def relations_between(columns: Iterable[SeenColumn], used: Iterable[Recognised])
             for each in columns
             if each.name in treatments and each.rows >= _LEAST_ROWS
         ]
+    choices = list(_choices({each.name: each for each in cells}, treatments))
+    dependencies = list(_dependencies(cells))
+    known = {frozenset((each.column, each.source)) for each in dependencies}
+    known |= {frozenset((one, other)) for names, _ in choices for one in names for other in names}
     return [
         *_empty_together(cells),
-        *_choices({each.name: each for each in cells}, treatments),
-        *_dependencies(cells),
+        *(
+            Relation(
+                f"{', '.join(names)}: exactly one is {value!r}; declared",
+                (("exactlyOne", {"columns": list(names), "value": value}),),
+            )
+            for names, value in choices
+        ),
+        *dependencies,
+        *_keep_one_direction(_implications(cells, known)),
     ]
 
 
@@ -130,10 +153,12 @@ def _empty_together(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
         else:
             groups.append([cells])
     for names in ([cells.name for cells in group] for group in groups if len(group) > 1):
-        yield Relation(f"{', '.join(names)}: all empty or all filled; declared", ("emptyTogether", names))
+        yield Relation(f"{', '.join(names)}: all empty or all filled; declared", (("emptyTogether", names),))
 
 
-def _choices(cells: dict[str, SeenColumn], treatments: dict[str, Treatment]) -> Iterator[Relation]:
+def _choices(
+    cells: dict[str, SeenColumn], treatments: dict[str, Treatment]
+) -> Iterator[tuple[tuple[str, ...], str]]:
     domains = {name: treatments[name].domain or () for name in cells}
     pairs = {name: domain for name, domain in domains.items() if len(domain) == 2}
     for value in dict.fromkeys(text for domain in pairs.values() for text in domain):
@@ -143,26 +168,28 @@ def _choices(cells: dict[str, SeenColumn], treatments: dict[str, Treatment]) -> 
             if value in domain
         }
         while found := next(_columns_that_cover(holding), None):
-            declared = ("exactlyOne", {"columns": found, "value": value})
-            yield Relation(f"{', '.join(found)}: exactly one is {value!r}; declared", declared)
+            yield found, value
             holding = {name: holds for name, holds in holding.items() if name not in found}
 
 
-def _columns_that_cover(holding: dict[str, Flags]) -> Iterator[list[str]]:
-    """Columns that no row holds two of, and each row one, in the file's order."""
+def _columns_that_cover(holding: dict[str, Flags]) -> Iterator[tuple[str, ...]]:
+    """Columns that no row holds two of, and each row one: neighbours first, then any in the file's order."""
     names = list(holding)
-    for first in range(len(names)):
-        group, covered = [names[first]], holding[names[first]].copy()
-        strays = _most_strays(len(covered))
-        for name in names[first + 1 :]:
-            if (covered & holding[name]).sum() > strays:
-                continue
-            group.append(name)
-            covered |= holding[name]
-            if (~covered).sum() <= strays:
-                if len(group) >= _FEWEST_OF_A_CHOICE:
-                    yield group
-                break
+    for ends_at_overlap in (True, False):
+        for first in range(len(names)):
+            group, covered = [names[first]], holding[names[first]].copy()
+            strays = _most_strays(len(covered))
+            for name in names[first + 1 :]:
+                if (covered & holding[name]).sum() > strays:
+                    if ends_at_overlap:
+                        break
+                    continue
+                group.append(name)
+                covered |= holding[name]
+                if (~covered).sum() <= strays:
+                    if len(group) >= _FEWEST_OF_A_CHOICE:
+                        yield tuple(group)
+                    break
 
 
 def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
@@ -182,7 +209,56 @@ def _dependencies(columns: Sequence[SeenColumn]) -> Iterator[Relation]:
         if common:
             declared = {"from": source.name, "to": decided.name, "values": common}
             words = f"{decided.name} follows from {source.name}"
-            yield Relation(words, ("functionalDependencies", declared), decided.name, source.name)
+            yield Relation(words, (("functionalDependencies", declared),), decided.name, source.name)
+
+
+def _implications(columns: Sequence[SeenColumn], known: set[frozenset[str]]) -> Iterator[Relation]:
+    compared = [cells for cells in columns if cells.usual > 1][:_MOST_COLUMNS]
+    for source in compared:
+        for decided in compared if source.usual <= _MOST_VALUES else ():
+            if source is not decided and frozenset((source.name, decided.name)) not in known:
+                yield from _find_implications_between(source, decided)
+
+
+def _keep_one_direction(found: Iterable[Relation]) -> list[Relation]:
+    kept: dict[frozenset[str], list[Relation]] = {}
+    for each in found:
+        of_pair = kept.setdefault(frozenset((each.column, each.source)), [])
+        if not of_pair or of_pair[0].column == each.column:
+            of_pair.append(each)
+        elif len(each.values) < min(len(one.values) for one in of_pair):
+            of_pair[:] = [each]
+    return [each for of_pair in kept.values() for each in of_pair]
+
+
+def _find_implications_between(source: SeenColumn, decided: SeenColumn) -> Iterator[Relation]:
+    table = _count_pairs(source, decided)
+    places: dict[int, list[int]] = {}
+    for place, row in enumerate(table[:-1]):
+        if row.sum() >= source.margin:
+            most = int(row.argmax())
+            if row.sum() - row[most] <= _most_strays(int(row.sum())):
+                places.setdefault(most, []).append(place)
+    for most, deciding in places.items():
+        elsewhere = np.delete(table, deciding, axis=0)
+        share = elsewhere[:, most].sum() / elsewhere.sum() if elsewhere.any() else 1.0
+        if share < _VARIES and share ** int(table[deciding].sum()) <= _BY_CHANCE:
+            values = tuple(source.texts[place] for place in deciding)
+            yield _implication_relation(
+                source, decided, values, "" if most == decided.distinct else decided.texts[most]
+            )
+
+
+def _implication_relation(
+    source: SeenColumn, decided: SeenColumn, values: tuple[str, ...], text: str
+) -> Relation:
+    where: dict[str, object] = {source.name: list(values)}
+    declared = [("structuralZeros", where | {decided.name: {"not": [text] if text else []}})]
+    if text and decided.filled < decided.rows:
+        declared.append(("structuralZeros", where | {decided.name: [""]}))
+    said = " or ".join(map(repr, values))
+    words = f"{decided.name} is {repr(text) if text else 'empty'} where {source.name} is {said}"
+    return Relation(words, tuple(declared), decided.name, source.name, values)
 
 
 def _count_pairs(source: SeenColumn, decided: SeenColumn) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:

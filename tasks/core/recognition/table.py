@@ -22,16 +22,17 @@ from pathlib import Path
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.queries import connect
-from tasks.core.recognition.cells import MOST_ROWS, SeenColumn, load_cells
+from tasks.core.recognition.cells import FEW, MOST_ROWS, SeenColumn, load_cells
 from tasks.core.recognition.columns import Context, recognise_column
-from tasks.core.recognition.corrections import correct_column
+from tasks.core.recognition.corrections import correct_column, without_missing
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.dialect import Dialect, recognise_dialect
 from tasks.core.recognition.init_answers import Correction, FileAnswers
-from tasks.core.recognition.numbers import has_decimal_comma
+from tasks.core.recognition.numbers import has_decimal_comma, is_code_number
 from tasks.core.recognition.persons import Candidate, candidates
 from tasks.core.recognition.relations import columns_that_follow
 from tasks.core.recognition.treatment import Recognised, Treatment, with_promises
+from tasks.core.records.cell_reading import CellReading
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
 
@@ -54,6 +55,8 @@ class RecognisedTable:
 
     Attributes:
         candidates: columns that may say whose row it is, the likeliest first.
+        cells: of each column; sensitive.
+        comma: whether numbers have a comma before decimals.
         doubt: why only a person can know whether the first line names the columns; empty: it is clear.
         first: the cells of the first line, where that is in doubt; sensitive.
     """
@@ -159,6 +162,7 @@ def recognise_table(
         context = Context(connection, comma, _is_day_first(cells, dialect.source), today or date.today())
         whose = candidates(cells)
         columns = [_leave_out_ids(recognise_column(each, context), whose) for each in cells]
+        columns = _share_missing_codes(columns, cells, context)
         columns = [
             with_promises(column, each, connection) for column, each in zip(columns, cells, strict=True)
         ]
@@ -168,12 +172,9 @@ def recognise_table(
         if column.treatment.is_used and column.treatment.delimiter is None
     ]
     follows = columns_that_follow(single)
-    nameless = [str(place) for place, name in enumerate(dialect.source.headers.names, start=1) if not name]
-    which = "column" if len(nameless) == 1 else "columns"
-    left = {"nameless": f"{which} {', '.join(nameless)} left out: no name"} if nameless else {}
     return RecognisedTable(
         source=dialect.source,
-        reasons=dialect.reasons | left,
+        reasons=dialect.reasons | _describe_nameless_columns(dialect.source),
         columns=tuple(
             _mark_dependent(column, *follows[column.name]) if column.name in follows else column
             for column in columns
@@ -196,6 +197,43 @@ def _leave_out_ids(column: Recognised, whose: Sequence[Candidate]) -> Recognised
     if not found.is_proposed and not column.kind.startswith("number"):
         return column
     return Recognised(column.name, "id", found.reason, Treatment(is_used=False))
+
+
+def _share_missing_codes(
+    columns: Sequence[Recognised], cells: Sequence[SeenColumn], context: Context
+) -> list[Recognised]:
+    """Numbers with the same answers have the same codes for a missing value, however few cells hold one.
+
+    A code that few cells of a column hold, such as 99, would else be counted there as an answer.
+    """
+    answers, codes = {}, {}
+    for column, each in zip(columns, cells, strict=True):
+        if column.kind == "number, few values":
+            read = each.read(context.connection, CellReading(cut=column.treatment.reading.cut))
+            answers[column.name] = {*read.chosen(read.held >= FEW)}
+            codes[column.name] = {*filter(is_code_number, column.treatment.reading.missing)}
+    found = []
+    for column, each in zip(columns, cells, strict=True):
+        held = answers.get(column.name, set())
+        alike = [
+            name for name, others in answers.items() if held and held - codes[name] == others - codes[name]
+        ]
+        told = {code: name for name in reversed(alike) for code in codes[name] - codes[column.name]}
+        if told:
+            missing = tuple(sorted(told))
+            column = without_missing(column, missing, each, context)
+            reason = (
+                f"{column.reason}; {', '.join(missing)} as well, as in {told[missing[0]]}: the same answers"
+            )
+            column = replace(column, reason=reason)
+        found.append(column)
+    return found
+
+
+def _describe_nameless_columns(source: InputFile) -> dict[str, str]:
+    places = [str(place) for place, name in enumerate(source.headers.names, start=1) if not name]
+    which = "column" if len(places) == 1 else "columns"
+    return {"nameless": f"{which} {', '.join(places)} left out: no name"} if places else {}
 
 
 def _mark_dependent(column: Recognised, source: str, is_same: bool) -> Recognised:

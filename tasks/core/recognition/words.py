@@ -21,6 +21,9 @@ from typing import Any
 _LONG = 5
 #: The most letters that may follow the beginning of a word for somebody: Teilnehmerin, not Personenzahl.
 _LONGEST_ENDING = 5
+#: By which Eurostat says how sure a number is, and a word of signs with one behind it, such as ": c".
+LETTER_FLAGS = "bcdefnprsuz"
+_FLAGGED = re.compile(rf"([:.\-]+) ?[{LETTER_FLAGS}]")
 #: How likely a header names the subject: whose id, some id, a word for somebody, the id of something, none.
 WHOSE, SOME_ID, SOMEBODY, OF_SOMETHING, NONE = 4, 3, 2, 1, 0
 
@@ -160,10 +163,12 @@ def is_missing_word(text: str, *, among_numbers: bool = False, in_records: bool 
     Args:
         in_records: the text may be any word by which somebody's record says so.
 
-    >>> is_missing_word("N/A"), is_missing_word("unknown"), is_missing_word("unknown", among_numbers=True)
+    >>> is_missing_word("N/A"), is_missing_word("unknown"), is_missing_word(": c", among_numbers=True)
     (True, False, True)
     """
     word = text.lower()
+    if among_numbers and (match := _FLAGGED.fullmatch(word)):
+        word = match[1]
     if in_records:
         return word in word_set("missing", "anywhere", "among_numbers", "in_records")
     return word in word_set("missing", *(("anywhere", "among_numbers") if among_numbers else ("anywhere",)))

@@ -128,6 +128,13 @@ def test_amounts_below_zero_as_bookkeepers_write_them_are_read_where_enough_are(
     assert few.treatment.number_format.negative == "", "a few rows decide nothing"
 
 
+@pytest.mark.parametrize("below", ["-${:,.2f}", "(${:,.2f})"])
+def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below: str, tmp_path: Path) -> None:
+    cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
+    found = one(tmp_path, "balance", cells)
+    assert (found.kind, found.treatment.is_used) == ("money", False) and "write them as -1.5" in found.reason
+
+
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [(["x", "", ""], "a mark, or nothing"), (["yes", "yes", "yes"], "one value"), (["", "", ""], "empty")],
@@ -196,6 +203,9 @@ def test_days_over_many_years_are_cut_to_the_year_births_to_ages_and_moments_of_
         (lambda x: f"{x:.1f}m", "m", (".", "")),
         (lambda x: f"{x:.1f} degrees".replace(".", ","), "degrees", (",", "")),
         (lambda x: f"{x:.1f}µg/l", "µg/l", (".", "")),
+        (lambda x: f"{x:.1f}" + (" b" if x > 1000 else ""), "bcdefnprsuz", (".", "")),
+        (lambda x: f"{x:.1f}" + ("†" if x > 1000 else ""), "†‡*§", (".", "")),
+        (lambda x: f"{x:.1f}" + ("(p)" if x > 1000 else ""), "bcdefnprsuz()", (".", "")),
     ],
 )
 def test_numbers_are_found_as_they_are_written(cells, strip, marks, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -258,6 +268,12 @@ def test_a_unit_is_no_money_and_neither_is_a_logarithm_of_money(tmp_path: Path) 
     kilograms = one(tmp_path, "load", [f"{place / 7:.1f} kg" for place in range(ROWS)])
     logarithms = one(tmp_path, "ln_wage", [f"{place / 70:.2f}" for place in range(ROWS)])
     assert (kilograms.kind, logarithms.kind) == ("number", "number")
+
+
+def test_a_flag_in_the_place_of_a_number_is_a_missing_value(tmp_path: Path) -> None:
+    cells = ["c" if place % 11 == 0 else "- c" if place % 12 == 0 else place for place in range(ROWS)]
+    found = one(tmp_path, "points", cells).treatment
+    assert found.reading.missing == ("- c", "c") and found.other is None
 
 
 @pytest.mark.parametrize("code", ["9999", "999", "-1", "-9"])
@@ -476,6 +492,20 @@ def test_values_that_differ_in_case_only_are_told_of_an_open_column_alone(tmp_pa
     )
     assert not one(tmp_path, "club", repeated(["North", "South", "East"])).doubt
     assert not one(tmp_path, "sum", repeated(["1e3", "1E3", *range(300)])).doubt, "bins take both"
+
+
+@pytest.mark.parametrize("code", ["99", "-9"])
+def test_a_code_for_a_missing_value_counts_in_all_columns_with_the_same_answers(
+    code: str, tmp_path: Path
+) -> None:
+    answers = {name: DRAW.integers(1, 6, ROWS).astype(str).tolist() for name in ("q1", "q2", "q3", "q4")}
+    answers["score"] = DRAW.integers(1, 9, ROWS).astype(str).tolist()
+    for name, cells in (("q1", 60), ("q2", 30), ("q3", 3), ("score", 3)):
+        answers[name][:cells] = [code] * cells
+    found = table_of(tmp_path, **answers)
+    missing = {column.name: column.treatment.reading.missing for column in found.columns}
+    assert missing == dict.fromkeys(("q1", "q2", "q3", "q4"), (code,)) | {"score": ()}
+    assert f"{code} as well, as in q1: the same answers" in found.column("q3").reason
 
 
 def test_a_slip_in_what_a_person_says_is_told_in_a_question_with_one_mark(tmp_path: Path) -> None:

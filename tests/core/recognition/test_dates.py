@@ -112,6 +112,23 @@ def test_told_what_is_missing_a_column_is_looked_at_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("name", "first", "step", "said"),
+    [
+        ("visit", 45_000, 7, "Excel counts days"),
+        ("epoch", 1_600_000_000, 86_400, "seconds since 1970"),
+        ("created", 1_600_000_000_000, 86_400_000, "milliseconds since 1970"),
+        ("mileage", 45_000, 7, ""),
+        ("salary", 1_600_000_000, 86_400, ""),
+    ],
+)
+def test_numbers_that_count_days_or_seconds_are_told(
+    name: str, first: int, step: int, said: str, tmp_path: Path
+) -> None:
+    doubt = one(tmp_path, name, [first + step * (place % 137) for place in range(ROWS)]).doubt
+    assert said in doubt and bool(doubt) == bool(said)
+
+
+@pytest.mark.parametrize(
     ("spelled", "values"),
     [
         (["TRUE", "False"], {"TRUE", "False"}),

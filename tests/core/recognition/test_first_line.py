@@ -128,6 +128,7 @@ HEADERS = {
         [f"p{i},2024-03-{1 + i % 28:02}T10:00:00,{'ab'[i % 2]}" for i in range(60)],
     ),
     "above booleans": ("coed,lunch,urban", ["TRUE,no,F", "FALSE,yes,T"] * 30),
+    "one recurs": ("age,hispanic,bmi,wt", [f"{i},{['hispanic', 'not'][i % 2]},{i}.5,{i}" for i in range(60)]),
     "a word for nothing": (
         "gear,carb,mpg,other,wt,hp,qsec",
         [f"{i},{i % 4},{i}.2,{i},2,3,4" for i in range(60)],
@@ -135,7 +136,16 @@ HEADERS = {
     "of pandas": (",gear,mpg", [f"{i},{i % 4},{i}.2" for i in range(60)]),
     "of pandas, named rows": (",gear,mpg", [f"Mazda RX{i},{i % 4},{i}.2" for i in range(60)]),
     "quoted": ('"gear","mpg"', [f'"{i % 4}","{i}.2"' for i in range(60)]),
+    "of years": ("Country,1990,1991,1992", [f"{'ABCD'[i % 4]},{i}.2,{3 * i},{i / 7:.2f}" for i in range(60)]),
     "above codes alone": ("Mois,Manag,Use,Manure", ["M1,SF,U2,C4", "M2,BF,U1,C2", "M1,HF,U2,C2"] * 20),
+    "keywords": (
+        "select,order,count,null,group by,a:b,x;y,where",
+        ["a,b,a,b,a,b,a,a", "b,a,a,a,b,b,b,a"] * 50,
+    ),
+    "with numbers": (
+        "50s_x,401k_active,gear,mpg,wt,hp",
+        [f"{i % 2},{i % 3},{i},{i},{i},{i}" for i in range(60)],
+    ),
 }
 
 
@@ -158,6 +168,11 @@ def test_without_its_header_no_record_of_such_a_table_is_taken_for_names(kind: s
 def test_a_record_that_fits_every_column_is_asked_about_by_nobody() -> None:
     rows = [[f"Ann {i}", str(18 + i % 60), "fm"[i % 2], str(1000 + i)] for i in range(50)]
     assert read_first_line(rows).doubt == "" and not read_first_line(rows).is_header
+
+
+def test_two_years_beside_a_word_of_headers_are_asked_about() -> None:
+    rows = [["Brazil", "80488", "213766"], ["Afghanistan", "745", "2666"], ["China", "212258", "1272915272"]]
+    assert read_first_line([["country", "1999", "2000"], *rows]).doubt
 
 
 def test_years_above_years_are_no_header() -> None:

@@ -15,14 +15,14 @@ def drawn():
 
 
 def declared(folder, **columns):
-    """All that is found, as a contract says it."""
+    """All that is found, as a contract says it: properties, and their entries."""
     lines = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
     path = folder / "people.csv"
     path.write_text("\n".join([",".join(columns), *lines]) + "\n")
     table = recognise_table(path)
     found = relations_between(table.cells, table.used(None))
     assert all(bool(relation.column) != relation.words.endswith("; declared") for relation in found)
-    return [relation.declared for relation in found]
+    return [pair for relation in found for pair in relation.declared]
 
 
 def test_columns_that_are_empty_in_the_same_rows_are_found(tmp_path, drawn):
@@ -61,6 +61,31 @@ def test_one_of_several_columns_is_found_among_others_where_every_row_has_one(
     found = declared(tmp_path, has_0=has[0], **one_of, has_1=has[1], has_2=has[2])
     assert (("exactlyOne", {"columns": list(one_of), "value": "1"}) in found) is is_found
     assert [key for key, _ in found].count("exactlyOne") == is_found
+
+
+def test_what_a_value_implies_is_said_once(tmp_path, drawn):
+    smokes = drawn.choice(["yes", "no"], ROWS)
+    packs = np.where(smokes == "no", 0, drawn.choice([0, 0, 3, 12, 25], ROWS))
+    left = np.where(drawn.random(ROWS) < 0.5, "left", "right")
+    assert declared(tmp_path, smokes=smokes, packs=packs, side=left) == [
+        ("structuralZeros", {"smokes": ["no"], "packs": {"not": ["0"]}})
+    ]
+
+
+@pytest.mark.parametrize(("rows", "is_found"), [(30, False), (200, True)])
+def test_what_few_rows_of_a_common_value_would_show_by_chance_is_no_relation(tmp_path, drawn, rows, is_found):
+    is_special = np.arange(ROWS) < rows
+    month = np.where(is_special, "may", drawn.choice(["june", "july", "august"], ROWS))
+    group = np.where((drawn.random(ROWS) < 0.87) | is_special, "a", "b")
+    assert bool(declared(tmp_path, month=month, group=group)) is is_found
+
+
+def test_a_question_that_some_are_not_asked_is_empty_there(tmp_path, drawn):
+    works = drawn.choice(["yes", "no", "retired"], ROWS)
+    sector = np.where(works == "yes", drawn.choice(["public", "private"], ROWS), "")
+    assert declared(tmp_path, works=works, sector=sector) == [
+        ("structuralZeros", {"works": ["no", "retired"], "sector": {"not": []}})
+    ]
 
 
 def test_a_dependency_has_the_values_that_many_rows_hold(tmp_path, drawn):
