@@ -72,19 +72,49 @@ def test_many_sets_of_few_cells_are_rolled_up_from_cubes_of_many_of_them() -> No
     assert len(set(cubes.values())) < len(triples) / 50
 
 
-@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]), by_blocks=st.booleans())
+def test_blocks_that_do_not_fit_together_are_no_cube() -> None:
+    shape = shape_of(10**6, (60, 4, 4, 4, 4))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "_MANY_SETS", 0)
+        cubes = cover(list(itertools.combinations(range(5), 2)), shape, 300, 1 << 24)
+    # A block of two is (1, 2), another (3, 4); one of them with slot 0 has 960 cells.
+    assert set(cubes.values()) == {(1, 2, 3, 4)}
+    assert not any(0 in slots for slots in cubes)
+
+
+@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
 @SETTINGS
-def test_no_cube_exceeds_its_cells_and_none_of_blocks_holds_one_set_alone(problem, limit, by_blocks) -> None:
+def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, limit) -> None:
     shape, most, targets = problem
     sets = sorted(set(targets))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "_MANY_SETS", 0 if by_blocks else 1 << 20)
+        patch.setattr(grouping, "_MANY_SETS", 0)
         cubes = cover(sets, shape, limit, most)
     for slots, cube in cubes.items():
         assert set(slots) < set(cube)
-        assert shape.bound(cube) <= most and shape.product(cube) <= LARGEST_KEY
+        assert shape.bound(cube) <= most
+        assert shape.product(cube) <= LARGEST_KEY
         assert shape.expected(cube) <= limit
-        assert not by_blocks or sum(set(other) <= set(cube) for other in sets) > 1
+        assert sum(set(other) <= set(cube) for other in sets) > 1
+
+
+@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
+@SETTINGS
+def test_no_cube_exceeds_its_cells(problem, limit) -> None:
+    shape, most, targets = problem
+    sets = sorted(set(targets))
+    cubes = cover(sets, shape, limit, most)
+    for slots, cube in cubes.items():
+        assert set(slots) < set(cube)
+        assert shape.bound(cube) <= most
+        assert shape.expected(cube) <= limit
+
+
+def test_a_cube_of_few_expected_cells_is_held_to_what_it_may_have_at_worst() -> None:
+    shape = shape_of(10**6, (60,) * 6, evenness=0.1)
+    cubes = set(cover(list(itertools.combinations(range(6), 2)), shape, 20_000, 60**3).values())
+    assert {len(cube) for cube in cubes} == {3}
+    assert max(shape.expected(cube) for cube in cubes) < 100
 
 
 def test_a_table_that_fits_is_grouped_once() -> None:

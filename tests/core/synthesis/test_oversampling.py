@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ttest_ind
+from scipy.stats import chi2, ttest_ind
 
 from tasks.core.errors import InternalError
+from tasks.core.random_kernels import stream
+from tasks.core.synthesis.index import build_index
+from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
+from tasks.core.synthesis.record_kernels import Effort
+from tasks.core.synthesis.rows import block_cells, build_block_index
+from tasks.core.synthesis.tree import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, draw_value_seeded
-from tests.oracles.law import check_law
 from tests.oracles.oversampling import Oversampled
 from tests.oracles.raw_tables import (
     check_columns,
@@ -72,6 +77,7 @@ ITEMS = (
     ],
 )
 def test_lists_of_records_follow_the_exact_law(table, resolution, reporting_length, oversampling):
+    """Chi-square against the enumerated probabilities; false alarm: one in a million a case."""
     seeds, rows = 1000, rows_of(table, resolution)
     oracle = _oracle(table, rows, reporting_length, oversampling)
     law = oracle.distribution()
@@ -81,7 +87,50 @@ def test_lists_of_records_follow_the_exact_law(table, resolution, reporting_leng
         tuple(sorted(_split(draw_oversampled(rows, aggregates, oversampling, seed, _silent))))
         for seed in range(seeds)
     )
-    check_law(seen, law)
+    _check_law(seen, law)
+
+
+@pytest.mark.parametrize("tries", [1, 2, 3])
+def test_tries_are_used_up_by_refusals_and_restored_by_acceptance(tries):
+    """Nothing left of two pairs, plenty of all else: many records of one law; false alarm as above."""
+    table = single_valued("a,b,c,d,e,f a,b,c,d,e,f a,b,c,d,e,. a,b,c,.,.,f")
+    rows, plenty, records = rows_of(table, 1), 10**6, 20_000
+    oracle = _oracle(table, rows, 2, Oversampling(0.0, tries))
+    aggregates = reported(rows, oracle.counts, 2)
+    index = build_index(aggregates)
+    spent = [place for place, pair in enumerate(aggregates.combinations[1].tolist()) if pair in _SPENT]
+    left = np.full(len(index.counts), plenty)
+    left[[len(rows.attributes) + place for place in spent]] = 0
+    available = np.full(len(rows.attributes), plenty)
+    block = build_block_index(block_cells(rows), np.append(rows.counts, 0), 1)
+    drafts = drafts_of(block.cells, records, stream("test", 1)[0], 0)
+    room = Combinations(
+        *(np.empty(64, np.int32) for _ in range(4)),
+        np.zeros(len(rows.attributes), np.int64),
+        np.zeros(3, np.int64),
+    )
+    limits = Limits(index.rows, left, index.counts, 2, tries)
+    number = draw_limited(drawing_over(block, Effort(1), available), drafts, available, limits, room)
+    used = {frozenset(pair): oracle.counts[frozenset(pair)] for pair in _SPENT}
+    law = oracle.next_record((plenty,) * len(rows.attributes), used)
+    assert number == records
+    _check_law(Counter(_split(drawn_of(drafts))), law)
+
+
+#: a with b, and c with d.
+_SPENT = [[0, 1], [2, 3]]
+
+
+def _check_law(seen, law):
+    """Chi-square; outcomes that are expected fewer than five times are taken together."""
+    assert set(seen) <= set(law)
+    cells = [(seen[outcome], float(chance) * seen.total()) for outcome, chance in law.items()]
+    whole = [cell for cell in cells if cell[1] >= 5]
+    rare = [cell for cell in cells if cell[1] < 5]
+    if sum(cell[1] for cell in rare) > 5:
+        whole.append((sum(cell[0] for cell in rare), sum(cell[1] for cell in rare)))
+    statistic = sum((got - expected) ** 2 / expected for got, expected in whole)
+    assert len(whole) == 1 or chi2.sf(statistic, len(whole) - 1) > 1e-6
 
 
 def _larger():
@@ -158,8 +207,28 @@ def test_no_limit_and_no_invariant_is_broken(table, resolution, reporting_length
     assert records_of(again) == records
 
 
+def test_without_slack_nothing_reported_is_oversampled_and_the_run_ends():
+    """Ratio 0, one try: every record ends at its first refusal, and none is empty."""
+    table = _larger()
+    rows = rows_of(table, 7)
+    true = true_counts(table, rows)
+    drawn = draw_oversampled(rows, reported(rows, true, 4), Oversampling(0.0, 1), 3, _silent)
+    assert drawn.sizes.min() > 0
+    assert all(count <= true[each] for each, count in combinations_in(_split(drawn)).items())
+
+
+def test_attributes_are_available_as_often_as_their_rounded_count():
+    """Not 2 floor_res(c) - c: of 15, 19 and 10 records at resolution 10 come 10 each (S4.3)."""
+    table = single_valued(" ".join(["a,."] * 15 + ["b,."] * 19 + [".,c"] * 10))
+    rows = rows_of(table, 10)
+    aggregates = reported(rows, true_counts(table, rows), 2)
+    drawn = draw_oversampled(rows, aggregates, Oversampling(0.0), 1, _silent)
+    assert Counter(_split(drawn)) == {(0,): 10, (1,): 10, (2,): 10}
+
+
 @pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
 def test_nothing_common_gives_no_record(table):
+    """No columns, fewer records than the resolution, no records."""
     rows = rows_of(table, 3)
     aggregates = reported(rows, {}, 2)
     synthetic = draw_value_seeded(rows, 1, oversampling=Oversampling(0.0), reported=aggregates)

@@ -1,5 +1,6 @@
 """Row-seeded synthesis: SDS's vectors, the invariants, the law of whole outputs, reproducibility."""
 
+import itertools
 from collections import Counter
 from random import Random
 
@@ -7,14 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2, chi2_contingency
 
+from tasks.core.arrays import Integers
 from tasks.core.synthesis.record_kernels import choose_spare_rows
-from tasks.core.synthesis.row_seeded import _choose_left_out_rows, draw_row_seeded
+from tasks.core.synthesis.row_seeded import _choose_left_out_rows, draw_row_seeded, remove_excess_uses
 from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
+from tasks.core.synthesis.tree import DrawnRecords
 from tests.benchmarks.data import generated_codes
-from tests.oracles.law import FALSE_ALARM
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (
     check_columns,
@@ -26,6 +28,9 @@ from tests.oracles.raw_tables import (
     single_valued,
     true_counts,
 )
+
+#: Chance that a right law fails one of these tests.
+FALSE_ALARM = 1e-6
 
 T4 = single_valued(
     "a1,b1,c1,.,.,d1 a2,b2,c2,.,.,d2 a2,b2,c2,.,.,d2 a1,b1,c1,.,.,d1 a1,b2,c3,.,.,d2 "
@@ -57,6 +62,7 @@ def check_invariants(table, rows: FrequentRows, records) -> None:
 
 
 def published(rows: FrequentRows, records) -> list[tuple[str, ...]]:
+    """The records as lines of cells in header order."""
     lines = []
     for record in records:
         cells = {rows.attributes[a].header: rows.attributes[a].value for a in record}
@@ -158,6 +164,7 @@ def test_as_many_rows_as_asked_are_left_out_at_a_large_resolution():
 
 
 def _one_value(number: int, resolution: int) -> FrequentRows:
+    """So many rows of one value in one column."""
     like = rows_of(single_valued("x"), 1)
     ids, counts = np.zeros((number, 1), np.int32), np.array([number])
     return FrequentRows(like.headers, like.attributes, ids, like.slots_of, like.column_of, counts, resolution)
@@ -196,6 +203,24 @@ def test_a_table_without_a_common_attribute_gives_no_record(table, resolution):
     assert synthetic.number_of_records == 0
 
 
+def test_a_column_alone_gives_its_rounded_counts():
+    rows = rows_of(single_valued("x " * 7 + "y " * 5 + "z"), 3)
+    assert records_of(draw_row_seeded(rows, 1)) == [(0,)] * 6 + [(1,)] * 3
+
+
+def test_equal_records_come_back_whole():
+    """However many they are: what all rows hold takes no time."""
+    rows = rows_of(single_valued("a,b,c,d,e " * 10), 10)
+    many = FrequentRows(
+        rows.headers, rows.attributes, np.repeat(rows.ids, 30_000, axis=0), rows.slots_of, rows.column_of,
+        np.full(5, 300_000), 7,
+    )  # fmt: skip
+    synthetic = draw_row_seeded(many, 1)
+    full = np.count_nonzero(np.diff(synthetic.offsets) == 5)
+    assert full >= 300_000 - 5 * (300_000 % 7)
+    assert np.bincount(synthetic.attribute_ids).tolist() == [300_000 // 7 * 7] * 5
+
+
 def test_more_attributes_than_two_bytes_hold():
     number = 66_000
     rows = _one_column(number)
@@ -218,6 +243,32 @@ def test_progress_ends_with_everything_and_never_goes_back():
     draw_row_seeded(big_rows(2_000, 4, 5), 1, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
+
+
+def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_empty_records():
+    records = [(0, 1), (0,), (0,), (1, 2)]
+    sizes, ids = (
+        np.array([len(r) for r in records], np.int32),
+        np.array([a for r in records for a in r], np.int32),
+    )
+    excess: Integers = np.array([1, 1, 0])
+    expected: Counter[tuple] = Counter()
+    for order in itertools.permutations(range(4)):
+        left, kept = excess.copy(), [list(record) for record in records]
+        for record in order:
+            for attribute in records[record]:
+                if left[attribute] > 0:
+                    left[attribute] -= 1
+                    kept[record].remove(attribute)
+        expected[tuple(tuple(record) for record in kept if record)] += 1
+    found: Counter[tuple] = Counter()
+    for seed in range(2400):
+        left_over = remove_excess_uses(DrawnRecords(sizes, ids), excess, seed)
+        parts = np.split(left_over.attribute_ids, np.cumsum(left_over.sizes)[:-1])
+        found[tuple(tuple(part.tolist()) for part in parts)] += 1
+    assert set(found) == set(expected)
+    distance = sum((found[each] - 100 * mean) ** 2 / (100 * mean) for each, mean in expected.items())
+    assert distance < chi2.isf(FALSE_ALARM, len(expected) - 1)
 
 
 @pytest.mark.parametrize("filled", [(610, 610, 14), (61, 61, 5), (70, 50, 9), (614, 615, 0), (4, 5, 2)])

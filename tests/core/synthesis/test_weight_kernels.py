@@ -7,15 +7,23 @@ from hypothesis import strategies as st
 
 from tasks.core.synthesis.aggregate_seeded import Shard, percentile_places
 from tasks.core.synthesis.aggregate_seeded_kernels import (
+    FIRST_TOTAL,
     SUBSETS,
     accept,
     between,
+    fill_tree,
+    first_attribute,
+    lower_first_weight,
     weigh,
     weigh_alone,
 )
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.index_kernels import longer_combination
 from tests.oracles.aggregate_seeded import (
+    Oracle,
+    aggregates_of,
+    counted,
+    dictionary,
     half_up,
     oracle_of,
     type_8,
@@ -73,6 +81,7 @@ def _state(oracle, index, draw):
 
 
 def _numbers(index, oracle):
+    """Combination numbers."""
     found = {}
     for combination in oracle.counts:
         attributes = sorted(combination)
@@ -107,3 +116,79 @@ def test_weights_are_the_oracles_in_any_state(use_synthetic_counts, data):
     shard, used, record, available = _state(oracle, build_index(aggregates), data.draw)
     if record:
         assert _kernel_weights(shard, record) == oracle.weights(frozenset(record), available, used)
+
+
+@pytest.mark.parametrize("percentage", [0, 5, 50, 95, 100])
+@pytest.mark.parametrize("reporting_length", [1, 2, 3, 4])
+def test_weights_are_the_oracles_in_wide_records(reporting_length, percentage):
+    """Twelve columns: the percentile is of up to 232 counts, of which only some are kept."""
+    random = np.random.default_rng(5)
+    headers = [f"h{i:02d}" for i in range(12)]
+    rows = [[f"v{v}" for v in random.integers(0, 2, 12)] for _ in range(40)]
+    exact = counted(rows, headers, reporting_length)
+    levels = [
+        {tuple(row): int(random.integers(1, 1000)) for row in ids.tolist()} for ids in exact.combinations
+    ]
+    aggregates = aggregates_of([a.text for a in exact.attributes], headers, levels, 40)
+    oracle = oracle_of(aggregates, percentage)
+    index = build_index(aggregates)
+    shard = Shard(index, percentage, False, index.counts[:24], 1, 0)
+    for row in rows[:3]:
+        ids = [
+            [a.text for a in exact.attributes].index(f"{h}:{v}") for h, v in zip(headers, row, strict=True)
+        ]
+        for size in (1, 2, 3, 5, 11):
+            record = random.permutation(ids)[:size].tolist()
+            expected = oracle.weights(frozenset(record), index.counts[:24], {})
+            assert _kernel_weights(shard, record) == expected
+            assert expected
+
+
+def test_synthetic_counts_only_look_at_the_whole_up_to_the_reporting_length():
+    """With a:b used up, a:b:c may still be reached over b:c while R is 3, but is missing beyond R = 2."""
+    counts = {frozenset(s): 5 for s in [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]]}
+    used = {frozenset([0, 1]): 5}
+    for reporting_length, expected in [(3, 5), (2, 0)]:
+        short = {c: n for c, n in counts.items() if len(c) <= reporting_length}
+        oracle = Oracle(short, [0, 1, 2], reporting_length, 95, True)
+        assert oracle.weight(frozenset([1, 2]), 0, used) == expected
+        levels = [{tuple(sorted(c)): n for c, n in short.items() if len(c) == k} for k in range(1, 4)]
+        aggregates = aggregates_of(["a:1", "b:1", "c:1"], "abc", levels[:reporting_length], 5)
+        index = build_index(aggregates)
+        shard = Shard(index, 95, True, index.counts[:3], 1, 0)
+        shard._supply.remaining[_numbers(index, oracle)[frozenset([0, 1])]] = 0
+        assert _kernel_weights(shard, [1, 2]).get(0, 0) == expected
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=70), st.data())
+@settings(max_examples=60, deadline=None)
+def test_first_attributes_are_drawn_by_their_weights(weights, data):
+    """The tree gives for every point of the total the attribute whose weight covers it."""
+    texts = [f"h:{i:03d}" for i in range(len(weights))]
+    index = build_index(aggregates_of(texts, ["h"], [{(i,): w for i, w in enumerate(weights)}], 1))
+    shard = Shard(index, 95, False, index.counts, 1, 0)
+    supply = shard._supply
+    fill_tree(supply)
+    gone = data.draw(st.sets(st.integers(0, len(weights) - 1)))
+    for attribute in gone:
+        lower_first_weight(supply, attribute, weights[attribute])
+    left = [0 if i in gone else w for i, w in enumerate(weights)]
+    assert supply.now[FIRST_TOTAL] == sum(left)
+    if sum(left):
+        assert left[first_attribute(supply)] > 0
+    prefix = [_prefix(supply.tree, place) for place in range(len(left) + 1)]
+    assert prefix == [sum(left[:place]) for place in range(len(left) + 1)]
+
+
+def _prefix(tree, place):
+    """Sum of the first weights."""
+    total = 0
+    while place > 0:
+        total += int(tree[place])
+        place -= place & -place
+    return total
+
+
+def test_the_dictionary_of_the_oracle_is_the_aggregates():
+    aggregates = counted([("x", "y"), ("x", "")], ["A", "B"], 2)
+    assert dictionary(aggregates) == {frozenset([0]): 2, frozenset([1]): 1, frozenset([0, 1]): 1}
