@@ -11,6 +11,7 @@ from math import log2
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pv
+import pyarrow.parquet as pq
 import pytest
 from scipy.stats import binom, norm
 
@@ -430,6 +431,21 @@ def test_a_suppressed_value_appears_under_none_of_32_combinations_of_types(peopl
     # Suppressed with a probability of 84 %, where it is under the first types; then under all.
     assert len(set(found)) == 1
     assert not all(found[0])
+
+
+def test_rows_are_the_same_whatever_types_are_declared_and_in_a_copy_of_another_format(people, tmp_path):
+    table = pv.read_csv(people)
+    texts = pa.table([column.cast(pa.string()) for column in table.columns], table.column_names)
+    copies = [people, tmp_path / "numbers.parquet", tmp_path / "texts.parquet", tmp_path / "people.tsv"]
+    pq.write_table(table, copies[1])
+    pq.write_table(texts, copies[2])
+    copies[3].write_text(people.read_text().replace(",", "\t"))
+    contents = [
+        read_table(path, [ChosenColumn("age"), ChosenColumn("rent", letter)]).contents[:, 0]
+        for path in copies
+        for letter in (None, "i", "r", "s")
+    ]
+    assert all((content == contents[0]).all() for content in contents)
 
 
 def test_names_that_a_configuration_gives_are_not_what_tells_rows_apart(people, tmp_path):
