@@ -91,7 +91,7 @@ function SelectionBar() {
   const { payload, selection, past } = state;
   const say = state.say;
   const isOpen = useSignal(false);
-  const chosen = [...selection.value].flatMap(([column, codes]) => valueRuns(payload, column, codes, say).map((run) => ({ column, ...run })));
+  const chosen = [...selection.value].flatMap(([column, codes]) => valueRuns(payload, column, codes, say, heldText).map((run) => ({ column, ...run })));
   const hidden = isOpen.value || chosen.length <= SHOWN + 1 ? 0 : chosen.length - SHOWN;
   return (
     <div class={isOpen.value && chosen.length > SHOWN + 1 ? "selection open" : "selection"} role="group" aria-label={say("selected")}>
@@ -99,7 +99,7 @@ function SelectionBar() {
       {chosen.length > 0 && (
         <ul class="chips">
           {chosen.slice(0, chosen.length - hidden).map(({ column, codes, text }) => (
-            <Chip key={`${column}/${codes[0]}`} column={column} codes={codes} value={codes[0] === 0 ? heldText(payload, column, 0, say) : text} />
+            <Chip key={`${column}/${codes[0]}`} column={column} codes={codes} value={text} />
           ))}
           {chosen.length > SHOWN + 1 && (
             <li><button type="button" class="quiet" aria-expanded={hidden === 0} onClick={() => (isOpen.value = hidden > 0)}>

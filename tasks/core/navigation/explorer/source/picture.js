@@ -7,7 +7,7 @@
  */
 import colours from "./colours.json";
 import { axis, seen, tickText } from "./rows.js";
-import { actualLegend, estimatedLegend, groupText, visualText } from "./words.js";
+import { actualLegend, estimatedLegend, groupText, heldText, visualText } from "./words.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 const FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
@@ -95,7 +95,7 @@ function drawChart(state, visual) {
 /** @param {State} state @param {number} width */
 function head(state, width) {
   const { payload, say } = state;
-  const group = groupText(payload, state.selection.value, say);
+  const group = groupText(payload, state.selection.value, say, heldText);
   const what = payload.records ? estimatedLegend(payload, say) : "";
   const also = payload.meta.protection === "syndiffix" ? "" : say(actualLegend(payload));
   return [

@@ -7,7 +7,7 @@
 import { isSampled } from "./payload.js";
 import { picture } from "./picture.js";
 import { seen } from "./rows.js";
-import { selectionText } from "./words.js";
+import { heldText, selectionText } from "./words.js";
 
 /** A spreadsheet takes cells that begin so for formulas. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -121,7 +121,7 @@ const fileName = (text) => text.replace(/[\p{C}\\/:*?"<>|]+/gu, "_").slice(0, 10
 function* chartTable(state, visuals) {
   const say = state.say;
   yield ["chart", "column", "value", "estimated", "actual", "low", "high", "selection"].map((name) => say(`csv_${name}`));
-  const chosen = selectionText(state.payload, state.selection.value, say);
+  const chosen = selectionText(state.payload, state.selection.value, say, heldText);
   for (const visual of visuals) {
     for (const { column, code, label, estimated, actual } of seen(state, visual).rows) {
       const { name, values } = state.payload.columns[column];

@@ -11,6 +11,7 @@ import { aboutSample, isSampled } from "./payload.js";
  * @typedef {Record<string, string | number>} Given
  * @typedef {Record<string, string | {one: string, other: string}>} Texts
  * @typedef {(key: string, given?: Given) => string} Say
+ * @typedef {(payload: Payload, column: number, code: number, say: Say) => string} ValueText how a value is called
  */
 
 const MINUS = "−";
@@ -144,9 +145,9 @@ function joinedText(first, last, say) {
 /**
  * Chosen values as texts, each with its codes; bins that are neighbours are one.
  * @param {Payload} payload @param {number} column @param {number[]} codes ascending
- * @param {Say} say
+ * @param {Say} say @param {ValueText} textOf
  */
-export function valueRuns(payload, column, codes, say) {
+export function valueRuns(payload, column, codes, say, textOf = valueText) {
   const { kind, values } = payload.columns[column];
   /** @type {{text: string, codes: number[]}[]} */
   const runs = [];
@@ -155,7 +156,7 @@ export function valueRuns(payload, column, codes, say) {
     if (kind === "bins" && codes[place] > 0)
       while (codes[end + 1] === codes[end] + 1 && codes[end + 1] <= values.length) end++;
     const joined = end > place ? joinedText(values[codes[place] - 1], values[codes[end] - 1], say) : null;
-    runs.push(joined ? { text: joined, codes: codes.slice(place, end + 1) } : { text: valueText(payload, column, codes[place], say), codes: [codes[place]] });
+    runs.push(joined ? { text: joined, codes: codes.slice(place, end + 1) } : { text: textOf(payload, column, codes[place], say), codes: [codes[place]] });
     if (joined) place = end;
   }
   return runs;
@@ -172,18 +173,18 @@ const NAMED = 6;
 
 /**
  * What is chosen in a column: "age: 20 to under 30 or 30 to under 40".
- * @param {Payload} payload @param {number} column @param {number[]} codes @param {Say} say
+ * @param {Payload} payload @param {number} column @param {number[]} codes @param {Say} say @param {ValueText} textOf
  */
-export function placeText(payload, column, codes, say) {
-  const every = valueRuns(payload, column, codes, say).map(({ text }) => text);
+export function placeText(payload, column, codes, say, textOf = valueText) {
+  const every = valueRuns(payload, column, codes, say, textOf).map(({ text }) => text);
   const texts = every.length > NAMED + 1 ? every.slice(0, NAMED) : every;
   if (texts.length < every.length) texts.push(say("and_more", { n: every.length - texts.length }));
   return say("is", { column: isolated(columnText(payload, column, say)), values: texts.map(isolated).join(say("or")) });
 }
 
-/** @param {Payload} payload @param {Selection} selection @param {Say} say */
-export function selectionText(payload, selection, say) {
-  return [...selection].map(([column, codes]) => placeText(payload, column, codes, say)).join(say("and"));
+/** @param {Payload} payload @param {Selection} selection @param {Say} say @param {ValueText} textOf */
+export function selectionText(payload, selection, say, textOf = valueText) {
+  return [...selection].map(([column, codes]) => placeText(payload, column, codes, say, textOf)).join(say("and"));
 }
 
 /** What several records are called. @param {Payload} payload @param {Say} say */
@@ -194,12 +195,12 @@ export function unitText({ meta }, say) {
 
 /**
  * Whom a selection is about: "people with sex: female and age: 60-69".
- * @param {Payload} payload @param {Selection} selection @param {Say} say
+ * @param {Payload} payload @param {Selection} selection @param {Say} say @param {ValueText} textOf
  */
-export function groupText(payload, selection, say) {
+export function groupText(payload, selection, say, textOf = valueText) {
   const units = unitText(payload, say);
   if (selection.size === 0) return say("everybody", { units });
-  return say("units_with", { units, selection: selectionText(payload, selection, say) });
+  return say("units_with", { units, selection: selectionText(payload, selection, say, textOf) });
 }
 
 /** That the page holds some of the records only, and which file has all. @param {Payload} payload @param {Say} say */
