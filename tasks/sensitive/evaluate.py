@@ -140,7 +140,6 @@ def _pair(
 ) -> "TablePair":
     from tasks.core.evaluation.utility.measures import MOST_ROWS
     from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
-    from tasks.core.synthesis.records import open_synthetic_records
     from tasks.sensitive.syndiffix.trees import TABLE
 
     if settings.bins is not None:

@@ -72,7 +72,7 @@ Row = dict[str, object]
 Connection = psycopg.Connection[Row]
 
 
-def _own(name: str) -> str:
+def _sql(name: str) -> str:
     return statement(f"postgresql/{name}")
 
 
@@ -114,11 +114,11 @@ class DatabaseMeasurements(Measurements):
 
     def names(self) -> set[str]:
         with self._store.current() as connection:
-            return {str(row["name"]) for row in connection.execute(_own("names"))}
+            return {str(row["name"]) for row in connection.execute(_sql("names"))}
 
     def has(self, name: str) -> bool:
         with self._store.current() as connection:
-            row = connection.execute(_own("has"), {"name": name}).fetchone()
+            row = connection.execute(_sql("has"), {"name": name}).fetchone()
         return bool(row and row["files"])
 
     def keep(self, name: str) -> None:
@@ -131,7 +131,7 @@ class DatabaseMeasurements(Measurements):
                     number = 0
                     while (content := file.read(_PART_BYTES)) or number == 0:
                         row = {"name": name, "path": where, "part": number, "content": content}
-                        connection.execute(_own("keep"), row)
+                        connection.execute(_sql("keep"), row)
                         number += 1
         self._replace(part, name)
 
@@ -151,7 +151,7 @@ class DatabaseMeasurements(Measurements):
     def _fetched(self, name: str) -> Path:
         scratch = begin_folder(self.root / f"{name}.{uuid.uuid4().hex}.copy")
         with self._store.current() as connection:
-            rows = connection.execute(_own("parts"), {"name": name}).fetchall()
+            rows = connection.execute(_sql("parts"), {"name": name}).fetchall()
             for row in rows:
                 path = PurePosixPath(str(row["path"]))
                 if path.is_absolute() or ".." in path.parts:
@@ -159,7 +159,7 @@ class DatabaseMeasurements(Measurements):
                         self._store.whereabouts, "a file of a measurement has no name of its own"
                     )
                 wanted = {"name": name, "path": row["path"], "part": row["part"]}
-                found = connection.execute(_own("content"), wanted, binary=True).fetchone() or {}
+                found = connection.execute(_sql("content"), wanted, binary=True).fetchone() or {}
                 (scratch / path).parent.mkdir(parents=True, exist_ok=True)
                 with (scratch / path).open("ab") as file:
                     file.write(bytes(found["content"]))  # type: ignore[call-overload]
@@ -200,7 +200,7 @@ class PostgresqlStore(LedgerStore):
         self.whereabouts = Whereabouts(f"postgresql://{host}:{parts.get('port') or 5432}/{name}", "database")
         self._own = threading.local()
         with self.apart() as connection:
-            facts = connection.execute(_own("server")).fetchone() or {}
+            facts = connection.execute(_sql("server")).fetchone() or {}
             address = canonical([self.whereabouts.name, str(facts.get("schema"))])
             self.folder = place.private_folder(place.local_folder(database) / sha256_of(address)[:16])
             self._make_tables(connection)
@@ -223,7 +223,7 @@ class PostgresqlStore(LedgerStore):
             before = work.entries[-1]
             yield work
             for entry in work.appended:
-                connection.execute(_own("append"), entry_row(entry))
+                connection.execute(_sql("append"), entry_row(entry))
             if work.appended:
                 self._move_head(connection, before, work.entries[-1])
         self._remember(work.entries[-1], known)
@@ -231,11 +231,11 @@ class PostgresqlStore(LedgerStore):
     def make_salt(self, dataset: str) -> None:
         """It is kept with the chain's word on it, or neither is."""
         with self.current() as connection:
-            connection.execute(_own("make_salt"), {"key": salt_key(dataset), "salt": new_salt()})
+            connection.execute(_sql("make_salt"), {"key": salt_key(dataset), "salt": new_salt()})
 
     def read_salt(self, dataset: str) -> bytes:
         with self.current() as connection:
-            row = connection.execute(_own("salt"), {"key": salt_key(dataset)}, binary=True).fetchone()
+            row = connection.execute(_sql("salt"), {"key": salt_key(dataset)}, binary=True).fetchone()
         if row is None:
             raise lost_salt(self.where_salt(dataset), "it is gone", "database")
         salt: bytes = row["salt"]  # type: ignore[assignment]
@@ -311,7 +311,7 @@ class PostgresqlStore(LedgerStore):
 
     def _holders(self, connection: Connection, lock: tuple[int, int]) -> set[object]:
         high, low = lock
-        rows = connection.execute(_own("holders"), {"high": high, "low": low})
+        rows = connection.execute(_sql("holders"), {"high": high, "low": low})
         return {row["pid"] for row in rows}
 
     def _stack(self) -> list[_Held]:
@@ -333,8 +333,8 @@ class PostgresqlStore(LedgerStore):
             **options,  # type: ignore[arg-type]
         )
         try:
-            connection.execute(_own("settings"))
-            facts = connection.execute(_own("server")).fetchone() or {}
+            connection.execute(_sql("settings"))
+            facts = connection.execute(_sql("server")).fetchone() or {}
             self._require_durable(facts)
         except BaseException:
             connection.close()
@@ -385,7 +385,7 @@ class PostgresqlStore(LedgerStore):
             raise damage_error(self.whereabouts, _A_TABLE_IS_GONE)
         rows = connection.execute(statement("read")).fetchall()
         entries = verify_chain(((row["seq"], row["body"], row["sha256"]) for row in rows), self.whereabouts)  # type: ignore[misc]
-        heads = connection.execute(_own("head")).fetchall()
+        heads = connection.execute(_sql("head")).fetchall()
         if [(row["seq"], row["sha256"]) for row in heads] != [(entries[-1].seq, entries[-1].sha256)]:
             raise damage_error(
                 self.whereabouts, "its chain does not end where its table head says: it was cut short"
@@ -396,7 +396,7 @@ class PostgresqlStore(LedgerStore):
 
     def _move_head(self, connection: Connection, before: Entry, last: Entry) -> None:
         row = {"seq": last.seq, "sha256": last.sha256, "before": before.sha256}
-        if connection.execute(_own("next_head"), row).rowcount != 1:
+        if connection.execute(_sql("next_head"), row).rowcount != 1:
             raise damage_error(self.whereabouts, "its head is not the one that was read")
 
     def _make_tables(self, connection: Connection) -> None:
@@ -412,17 +412,17 @@ class PostgresqlStore(LedgerStore):
                 empty = f"it is empty, though this machine has used it ({self.folder} says so)"
                 raise damage_error(self.whereabouts, _A_TABLE_IS_GONE if found else empty)
             self._require_no_other(connection)
-            connection.execute(_own("create"))
+            connection.execute(_sql("create"))
             first = entry_row(first_entry())
-            connection.execute(_own("append"), first)
-            connection.execute(_own("first_head"), first)
+            connection.execute(_sql("append"), first)
+            connection.execute(_sql("first_head"), first)
 
     def _require_no_other(self, connection: Connection) -> None:
         """Refuse a second ledger in a database: it would not know what was spent in the first.
 
         A setting of the address, of the role or of the database may lead to a schema without one.
         """
-        other = connection.execute(_own("elsewhere")).fetchone()
+        other = connection.execute(_sql("elsewhere")).fetchone()
         if other is not None:
             raise LedgerError(
                 f"A database must keep one ledger alone. {self.whereabouts.name} keeps one in the schema "
@@ -431,7 +431,7 @@ class PostgresqlStore(LedgerStore):
             )
 
     def _tables(self, connection: Connection) -> int:
-        row = connection.execute(_own("tables")).fetchone() or {"found": 0}
+        row = connection.execute(_sql("tables")).fetchone() or {"found": 0}
         return int(str(row["found"]))
 
     def _known(self) -> Head | None:
