@@ -40,7 +40,10 @@ def percentage(part: int, whole: int) -> float:
 
 @dataclass(frozen=True)
 class RareByLength:
-    """Distinct combinations of one length, and those that few hold; ``unique``: one, None where not asked."""
+    """Distinct combinations of one length, and those that few hold.
+
+    ``unique``: those of count 1; None where nobody asked.
+    """
 
     length: int
     combinations: int

@@ -30,14 +30,15 @@ _APART = 1 << 12
 def in_ascending_order(
     parts: Iterable[Integers], scratch: Path, at_once: int = AT_ONCE
 ) -> Iterator[Integers]:
-    """Sort integers, in memory where they are few, otherwise by sorted runs in a file; parts are ascending.
+    """Sort integers, in memory where they are few, otherwise by sorted runs in a file.
 
     >>> parts = [np.array([4, 15, 1, 8]), np.array([10, 2, 9, 3])]
     >>> with tempfile.TemporaryDirectory() as scratch:
     ...     [part.tolist() for part in in_ascending_order(parts, Path(scratch), at_once=4)]
     [[1, 2, 3, 4], [8, 9, 10, 15]]
 
-    ``at_once``: how many integers are sorted at once; about twice as many are in memory.
+    Yields ascending arrays, each above the one before. ``at_once``: how many integers are sorted at once;
+    about twice as many are in memory.
     """
     with tempfile.TemporaryFile(dir=scratch) as file:
         sizes, last = [], np.empty(0, np.int64)

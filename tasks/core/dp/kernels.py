@@ -19,7 +19,7 @@ Signatures are few because callers bring codes to one unsigned type and everythi
 import numpy as np
 
 from tasks.core.compiling.decorator import njit
-from tasks.core.random_kernels import mix_word
+from tasks.core.random_kernels import mix_word, state_word
 
 CANDIDATE = np.uint32(1 << 31)
 COUNT = np.uint32((1 << 31) - 1)
@@ -240,8 +240,7 @@ def drop_at(places, counts, coins):
     state, left, to_drop = coins
     for row in range(len(places)):
         if places[row] >= 0:
-            state[row] += GAMMA
-            word = np.int64(mix_word(state[row]) >> np.uint64(33))
+            word = np.int64(state_word(state, row) >> np.uint64(33))
             if word * left[row] < (to_drop[row] << 31):
                 counts[places[row]] -= 1
                 to_drop[row] -= 1

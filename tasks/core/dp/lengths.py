@@ -91,7 +91,7 @@ MOST_SPURIOUS = 2e7
 
 @dataclass(frozen=True)
 class Draw:
-    """One draw: what it is of, and how; see `release.draw_lengths`."""
+    """One draw: what it is of, and how; ``size_rule``: when a cube is visited cell by cell."""
 
     records: LengthCounts
     parameters: DpParameters
@@ -228,7 +228,9 @@ class Lengths:
         spurious = None
         if bounds.candidates is not None:  # a declared value is published from a count of 1 on
             least = threshold or 1
-            spurious = thresholds.expected_spurious(scale, least, bounds.candidates) if scale else 0.0
+            spurious = (
+                thresholds.expected_spurious(scale, least, bounds.candidates) if bounds.candidates else 0.0
+            )
         self.levels.append(
             Level(
                 sigma=float(self._plan.sigmas[bounds.length - 1]),

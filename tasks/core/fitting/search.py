@@ -1,7 +1,6 @@
 """The search for records whose counts come close to the targets, by annealed Gibbs moves.
 
-What is drawn follows from the seed alone,
-whatever the number of threads.
+What is drawn follows from the seed alone, whatever the number of threads.
 """
 
 import math

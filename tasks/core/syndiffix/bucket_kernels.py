@@ -23,6 +23,7 @@ import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Ids, Integers, Words
 from tasks.core.compiling.decorator import njit
+from tasks.core.random_kernels import state_word
 from tasks.core.syndiffix.noise_kernels import (
     Entities,
     Secret,
@@ -279,7 +280,7 @@ def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats)
 @njit(cache=True, nogil=True)
 def _draw(total: Integers, start: Integers, pool: int, state: Words) -> int:
     low, high = start[pool], start[pool + 1] - 1
-    wanted = np.int64(_next(state) % np.uint64(total[high]))
+    wanted = np.int64(state_word(state, 0) % np.uint64(total[high]))
     while low < high:
         middle = (low + high) >> 1
         if total[middle] > wanted:
@@ -287,16 +288,6 @@ def _draw(total: Integers, start: Integers, pool: int, state: Words) -> int:
         else:
             low = middle + 1
     return int(low)
-
-
-@njit(cache=True, nogil=True)
-def _next(state: Words) -> np.uint64:
-    """The next number of SplitMix64 (Steele, Lea and Flood 2014)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    mixed = state[0]
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.uint64(mixed ^ (mixed >> np.uint64(31)))
 
 
 class Harvest(NamedTuple):

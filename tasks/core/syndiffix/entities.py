@@ -41,8 +41,8 @@ def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows
     what is written plainly is understood so, as declarations have no say: a copy that writes ``1.5`` for
     ``1,5``, or a boolean for ``yes``, is another table, with noise of its own.
 
-    ``columns``: header and cells of all of the file, in any order, also those that are not asked for. Types
-    such as lists, which can't be synthesized, tell no rows apart.
+    ``columns``: header and cells of every column of the file, in any order, also of those that are not asked
+    for. Types such as lists, which can't be synthesized, tell no rows apart.
     """
     contents = np.zeros((rows, 2), np.uint64)
     for name, column in columns:

@@ -156,7 +156,11 @@ class ForestColumn:
 
 
 class KnownTrees(Protocol):
-    """Trees of the same table, salt and settings that were grown before, by their columns."""
+    """Trees of the same table, salt and settings that were grown before.
+
+    They are found by header, in order, and by whether values are public: a tree of public values is not
+    suppressed.
+    """
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
         """A tree, and which rows were pushed down, (n,)."""
@@ -313,7 +317,7 @@ class Forest:
         return tree._replace(nodes=moved, root=root, noisy=noisy), outside
 
     def _with_passengers(self, columns: Sequence[RankedColumn]) -> Entities:
-        # Who is outside in any of the columns.
+        # Rows that are outside in any of the columns are passengers.
         return self._entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
 
     def _harvest(self, combination: ColumnNumbers) -> Harvest:

@@ -270,6 +270,7 @@ class SplitRule(NamedTuple):
 def grow(
     key: Secret, ranks: Ids, entities: Entities, grid: TreeGrid, rule: SplitRule, subtrees: Subtrees
 ) -> Nodes:
+    """Grow a tree; ``ranks`` of each row's values are C-contiguous (n, k), ``subtrees`` were grown before."""
     rows, columns = ranks.shape
     nodes = new_nodes(rows, columns)
     tally = new_tally(entities)

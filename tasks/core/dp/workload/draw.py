@@ -1,8 +1,7 @@
 """The draw of a fitted release, in stages: the count, every column, the workload's tables, longer sets.
 
-What a stage asks of the records is a function of
-public constants and of whole numbers that earlier stages drew (Theorem W); nothing read off the data stops
-it (R2).
+What a stage asks of the records is a function of public constants and of whole numbers that earlier stages
+drew (Theorem W); nothing read off the data stops it (R2).
 
     count, values of each column ──▶ cells of each column ──▶ tables of the workload, pairs chosen by score
                                                                   │
