@@ -12,6 +12,11 @@ from tasks.storage import Workspace
 
 @dataset_flow
 def evaluate(configuration: RunConfiguration) -> str:
+    """Compare released records and counts with the raw table; return the comparison's place in the workspace.
+
+    Args:
+        configuration: What the run is asked to do.
+    """
     workspace = Workspace.of(configuration)
     with apply_retention(workspace, configuration), engine_of(configuration):
         measured = measure_steps(workspace, configuration)

@@ -415,7 +415,7 @@ def restore_dtypes(
 
     Args:
         table: texts, or typed columns.
-        names: of the other's columns, by the released spelling.
+        names: of the columns of ``form``, by the released spelling.
         delimiters: between the items of columns of several.
     """
     columns: dict[str, Any] = {}

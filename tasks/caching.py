@@ -84,7 +84,10 @@ class ContentPolicy(CachePolicy):
 
 
 def content_key(hash_of: Callable[[str], str], dataset: str, made_of: Sequence[Any]) -> str:
-    """A name for what a step makes: the same inputs and the same code have the same."""
+    """A name for what a step makes: the same inputs and code have the same.
+
+    Where inputs are sensitive, ``hash_of`` must be keyed.
+    """
     body = [as_plain(value) for value in made_of if not isinstance(value, Workspace)]
     return hash_of(json.dumps([code_hash(), dataset, body], sort_keys=True))[:40]
 

@@ -258,9 +258,10 @@ def deploy(options: argparse.Namespace) -> int:
 
 
 def require_deployable(path: Path) -> list[RunConfiguration]:
-    """The file's configuration, or those of its runs; refuses what ``check`` would.
+    """The file's configuration, or those of its runs.
 
-    An exhausted budget and a table that is not there yet are no reason to.
+    Refuses what ``check`` would, and a name that the form would not take. It only warns of an exhausted budget
+    and of a table that is not there yet.
     """
     from flows.command.checking import report
     from tasks.batch.budget import require_budget
@@ -325,7 +326,11 @@ def put_deployment(client: "SyncPrefectClient", request: Request) -> DeploymentR
 
 
 def merge(kept: DeploymentResponse, request: Request) -> Merged:
-    """What of a deployment is renewed, and what stays because a person set it."""
+    """What of a deployment is renewed, and what stays because a person set it.
+
+    Raises:
+        ParameterError: the name is taken by another file.
+    """
     merged, tags = Merged(), set(kept.tags)
     ours = {tag for tag in tags if tag == "marginalia" or tag.startswith((_FILE, _HASH, _SCHEDULE))}
     is_ours = _merge_parameters(kept, request, merged)

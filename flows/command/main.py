@@ -1,4 +1,4 @@
-"""The command ``marginalia``: arguments in, an exit code out; 128 and its number after a signal."""
+"""The command ``marginalia``: arguments in, an exit code out; after a signal 128 and its number."""
 
 import gc
 import os

@@ -90,7 +90,10 @@ def dependency_notes(
 
 
 def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> list[str]:
-    """How many values an open column may have, under a threshold, before it would likely be left empty."""
+    """How many values an open column may have before it would likely be left empty.
+
+    ``threshold``: the least noisy count of a published value; None: none is needed.
+    """
     if not opened or threshold is None or threshold > _MOST_SHARED * found.records:  # which is warned of
         return []
     most = found.records // threshold
@@ -103,7 +106,10 @@ def open_notes(opened: list[str], threshold: int | None, found: Estimate) -> lis
 
 
 def level_warnings(configuration: RunConfiguration, found: Estimate, width: int) -> list[str]:
-    """The same of a release by lengths: what hardly anything can reach, or where noise exceeds counts."""
+    """The same of a release by lengths: what hardly any combination can reach, or where noise exceeds counts.
+
+    ``width``: the most values that a record can hold.
+    """
     lost = [level for level in found.levels if _is_lost(level, found.records, width)]
     cure = _advice_on_many_combinations(configuration, found)
     if not lost:

@@ -106,7 +106,8 @@ def join_group(
     """Join the statistics of a group's runs and lay their figures side by side; return where.
 
     What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
-    Runs have the names of their folders, those that failed, too.
+    ``places`` says, by the name of a run's folder, where the run put what; ``failed`` has the names of the
+    other runs' folders.
     """
     home = workspace.root / group
     home.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,8 @@ def print_losses(table: RecognisedTable, answers: Answers, configuration: dict[s
     """Print which columns a release would mostly lose, and what would keep them; whether there are any.
 
     Under differential privacy a value of an open column is named only where its noisy count passes a
-    threshold, under k-anonymity only where k share it. Of many columns a file is written.
+    threshold, under k-anonymity only where k share it. If many columns lose, a file in ``sensitive/`` has the
+    sentences.
     """
     least = _least_count(table, answers, configuration)
     lost = lost_columns(table, answers.subject, least) if least else []
