@@ -260,8 +260,8 @@ def deploy(options: argparse.Namespace) -> int:
 def require_deployable(path: Path) -> list[RunConfiguration]:
     """The file's configuration, or those of its runs.
 
-    Refuses what ``check`` would, and a name that the form would not take. It only warns of an exhausted budget
-    and of a table that is not there yet.
+    Refuses what ``check`` would, and a name that the form would not take. It only warns of an exhausted
+    budget and of a table that is not there yet.
     """
     from flows.command.checking import report
     from tasks.batch.budget import require_budget

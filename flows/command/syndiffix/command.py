@@ -186,7 +186,7 @@ def _matrix_lines(matrix: "np.ndarray[Any, np.dtype[np.float64]]") -> Iterator[s
 
 
 def _write_members(run: Run, stream: BinaryIO) -> None:
-    """Columns, parameters, trees, buckets and rows as JSON, one by one: all at once are many times the table."""
+    """Columns, parameters, trees, buckets and rows as JSON, one by one, as all need more than the table."""
     forest, file = run.synthesizer.forest, io.TextIOWrapper(stream, encoding="utf-8")
     for number, (name, value) in enumerate(_debug_facts(run).items()):
         file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_to_json(value)}")

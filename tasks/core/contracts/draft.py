@@ -80,7 +80,9 @@ def draft_configuration(
 ) -> dict[str, Any]:
     """A flat configuration, see `tasks.configuration.flat_file`.
 
-    Args: input_path: of the table, as a run is to find it; it may name the vintage. contract_path: likewise.
+    Args:
+        input_path: of the table, as a run is to find it; it may name the vintage.
+        contract_path: where the contract will be, as a run is to find it.
     """
     used = table.used(answers.subject)
     configuration: dict[str, Any] = {"sensitive_microdata_path": input_path}

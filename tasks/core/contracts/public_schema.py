@@ -281,14 +281,18 @@ class DeclaredColumn:
         return self.merged.bins is None and self.merged.domain is None and self.promised.is_numeric
 
     def column(self, searched: Sequence[Forbidden], *, cap_required: bool) -> Column:
-        """The column, once its declarations agree. Args: cap_required: it has the default cap, or its own."""
+        """The column, once its declarations agree.
+
+        Args:
+            cap_required: whether a multi-valued column without a declared cap gets the default one.
+        """
         promised = self.promised
         merged = self.merged
         domain = declared_values(
             merged.domain, merged.bins, promised.minimum, promised.maximum, promised.other
         )
         patterns = tuple(pattern for rule in searched for pattern in rule.patterns)
-        # Elsewhere a format of numbers is not in a release's name.
+        # The schema names a release, so a format that no number is read by stays out of it.
         reads_numbers = merged.delimiter is None and (merged.bins is not None or promised.is_numeric)
         return Column(
             name=self.name,

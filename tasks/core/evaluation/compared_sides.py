@@ -133,7 +133,9 @@ def _facts_of(side: ComparedData | CodedFacts) -> Aggregates | CodedFacts:
 
 
 class Unit(NamedTuple):
-    """Sets of columns of one length that one thread compares, ascending: all that agree in all but the last.
+    """Sets of columns of one length that one thread compares, ascending.
+
+    Those that agree in all but the last column are of one unit.
 
     Attributes: stored: their counts on the side that is read, where there is one.
     """

@@ -58,7 +58,11 @@ class PartStore:
             object.__setattr__(self, name, value)
 
     def put(self, key: str, write: Callable[[Path], object]) -> "StoredPart":
-        """Let ``write`` fill an empty folder, and keep it under a key; what was there is replaced."""
+        """Let ``write`` fill an empty folder, and keep it under a key; what was there is replaced.
+
+        Raises:
+            StorageError: the storage refuses, or does not answer.
+        """
         if not self.is_remote:
             return StoredPart(self, key, self._put_folder(Path(self.root) / key, write))
         with tempfile.TemporaryDirectory(dir=self.own_scratch) as scratch:
@@ -87,7 +91,9 @@ class PartStore:
     def folder(self, key: str, sha256: str) -> Iterator[Path]:
         """The folder under a key: the one on the shared disk, or a copy that goes afterwards.
 
-        Raises: StoredTableMismatch: it is gone, or not what was written.
+        Raises:
+            StoredTableMismatch: it is gone, or not what was written.
+            StorageError: the storage refuses, or does not answer.
         """
         if not self.is_remote:
             yield _require_unchanged(Path(self.root) / key, sha256, key)

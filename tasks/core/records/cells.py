@@ -50,6 +50,8 @@ class RawColumn:
             No order; a cell that no row holds may be among them only where ``used`` says so.
         parts: for each batch its rows' indices into ``entries[start : start + size]``, the index
             ``size`` meaning null, and then start and size.
+        used: for each distinct cell whether a row holds it.
+        entries: for each dictionary entry of each batch, its distinct cell.
     """
 
     cells: pa.Array

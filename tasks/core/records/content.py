@@ -45,6 +45,11 @@ def _rows(records: CodedRecords) -> Iterator[Bytes]:
 
 
 def content_digest(table: RecordTable, key: bytes) -> str:
+    """A digest of the measured columns of all records, whatever their order or parts, of values and schema.
+
+    Args:
+        key: a secret of up to 64 bytes.
+    """
     facts = table.facts.measured
     total = sum(table.each("content", partial(_hash_measured, key=key))) % _MODULUS
     content = [

@@ -4,7 +4,8 @@ A schema with constraints and a coding of its columns go in. The same book serve
 is counted and synthetic ones before they are written. Each record is repaired by itself, in the contract's
 order of constraints: of those it breaks, the last column becomes its repair value, its declared `other` or
 absent, whichever first breaks nothing that the column has part in; else all columns of the constraint become
-absent; else the columns that hang together become what the public facts alone say is possible.
+absent; else the columns that hang together become what the public facts alone say is possible. Nobody is
+dropped for a constraint, and how many were repaired is for ``sensitive/`` alone.
 
 Values are ordered by the ends of what their text may stand for: a number, a bin, a date or a time.
 """

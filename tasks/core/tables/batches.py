@@ -321,7 +321,11 @@ _BLANK = re.compile(rb"\n{2,}")
 
 
 def number_of_rows(source: InputFile, *, look: bool = False) -> tuple[int, RowSource]:
-    """Rows below the header, and by what they are known. Raises: InputError: a text can't be decoded."""
+    """Rows below the header, exact for Parquet, and by what they are known.
+
+    Raises:
+        InputError: a text can't be decoded or decompressed.
+    """
     if source.is_parquet:
         return int(pq.read_metadata(source.opened.reader()).num_rows), "footer"
     if look:
@@ -331,7 +335,10 @@ def number_of_rows(source: InputFile, *, look: bool = False) -> tuple[int, RowSo
 
 
 def holds_no_record(source: InputFile) -> bool:
-    """Whether nothing stands below the header; of a text its beginning is looked at."""
+    """Whether nothing stands below the header; of a text its beginning is looked at.
+
+    It raises as `number_of_rows` does.
+    """
     if source.is_parquet:
         return number_of_rows(source)[0] == 0
     start, is_whole, _ = _read_beginning(source)

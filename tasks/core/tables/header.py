@@ -58,7 +58,8 @@ class InputFile:
         format: ``csv`` (any delimiter) or ``parquet``; taken from the path's ending where it is None.
         delimiter: one ASCII character; by the ending where it is left out: a tab for TSV, else a comma.
         escape: what precedes a quote inside a quoted cell; the quote itself where it is left out.
-        header: the column names of a text file whose first line is already a record.
+        header: the column names of a text file whose first line is already a record; none: the first line is
+            the header.
     """
 
     path: Path

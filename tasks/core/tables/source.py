@@ -312,7 +312,12 @@ class RemoteFile(OpenedFile):
         raise changed_meanwhile()
 
     def fetch(self, folder: Path | None) -> None:
-        """Copy it into a file that has no name. Raises InputError: it was replaced meanwhile."""
+        """Copy it into a file that has no name.
+
+        Raises:
+            InputError: it was replaced meanwhile.
+            ResourceLimit, StorageError: see `Storage.attempt`.
+        """
         if self._descriptor >= 0:
             return
         with tempfile.TemporaryFile(dir=folder) as copy:

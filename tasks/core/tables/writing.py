@@ -73,7 +73,8 @@ Row = Sequence[Any]
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
     """Write a line a row; a cell is quoted only where a reader would stumble."""
     lines = ("\t".join(quoted(str(cell)) for cell in row) + "\n" for row in rows)
-    path.write_text("".join(lines), encoding="utf-8")
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(lines)
 
 
 def read_rows(path: Path) -> list[list[str]]:

@@ -5,7 +5,9 @@ All of it is made from raw records and must stay in ``sensitive/``.
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +53,7 @@ class _Measure(NamedTuple):
 
     body: dict[str, Any] | None
     sentence: str
-    charts: dict[str, str] = {}  # noqa: RUF012 - a tuple's default, never changed
+    charts: Mapping[str, str] = MappingProxyType({})
 
 
 def write_utility(found: Utility, folder: Path, prefix: str) -> None:
@@ -61,11 +63,12 @@ def write_utility(found: Utility, folder: Path, prefix: str) -> None:
         "records: it must stay on this machine.",
         *(_distances_sentence(ways, compared) for ways, compared in found.by_ways.items()),
     ]
-    charts = _charts_of_sets(found)
-    for measure in _measures(found).values():
+    charts, measures = _charts_of_sets(found), _measures(found)
+    for measure in measures.values():
         summary += [measure.sentence] if measure.sentence else []
         charts |= measure.charts
-    texts = {"utility.json": json.dumps(to_dict(found), indent=1, sort_keys=True, ensure_ascii=False) + "\n"}
+    body = to_dict(found, measures)
+    texts = {"utility.json": json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n"}
     texts[f"{prefix}_utility_summary.txt"] = "\n".join(summary) + "\n"
     texts |= {f"{prefix}_{name}.svg": text for name, text in charts.items()}
     for name, text in texts.items():
@@ -75,14 +78,15 @@ def write_utility(found: Utility, folder: Path, prefix: str) -> None:
         write_rows(path, _rows(found, compared, ways))
 
 
-def to_dict(found: Utility) -> dict[str, Any]:
+def to_dict(found: Utility, measures: Mapping[str, _Measure] | None = None) -> dict[str, Any]:
     """For JSON: plain numbers, texts, lists and dictionaries; null where there was nothing to measure."""
+    measures = measures or _measures(found)
     return {
         "features": len(found.features),
         "rows": _by_table(found.rows),
         "seed": SEED,
         "total_variation": {str(ways): _distances(found, own) for ways, own in found.by_ways.items()},
-        **{name: measure.body for name, measure in _measures(found).items()},
+        **{name: measure.body for name, measure in measures.items()},
     }
 
 

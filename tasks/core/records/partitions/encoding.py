@@ -155,7 +155,10 @@ class JoinedPartition:
 
 
 def join_partition(plan: PartitionPlan, dictionary: StoredPart, inputs: PartitionInputs) -> JoinedPartition:
-    """Join the rows of one partition, and hold its records to the constraints."""
+    """Join the rows of one partition, and hold its records to the constraints.
+
+    It raises as `join_records` does.
+    """
     return run_with_cells(QueryResources(threads=1), partial(_join_pieces, plan, dictionary, inputs))
 
 
