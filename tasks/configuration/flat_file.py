@@ -311,7 +311,11 @@ def read_configuration(path: Path) -> RunConfiguration:
 
 
 def from_flat(flat: dict[str, Any]) -> RunConfiguration:
-    """The same of the dictionary that a file holds, where ``null`` is a key that is left out."""
+    """The configuration that a file's dictionary describes; ``null`` is a key that is left out.
+
+    Raises:
+        ParameterError: as `read_configuration`.
+    """
     flat = {key: value for key, value in flat.items() if value is not None}
     protection, mode, choice_problems = _choose(flat)
     problems = _unknown_keys(flat) + choice_problems

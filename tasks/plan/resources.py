@@ -119,7 +119,7 @@ class ClusterNeeds:
 def cluster_needs(
     rows: int, width: int, length: int, partitions: int, *, has_ids: bool = False
 ) -> ClusterNeeds:
-    """What a run needs of a cluster whose records have at most so many values."""
+    """What a run needs of a cluster. Args: width: the most values of a record. has_ids: of subjects."""
     cells, ids = rows * width, rows * has_ids
     held = cells * _BYTES["cell, in a worker"] + ids * _BYTES["id, in a worker"]
     tuples = rows * sum(math.comb(width, k) for k in range(1, length + 1))
@@ -150,11 +150,11 @@ def works_in_partitions(configuration: RunConfiguration) -> bool:
 
 
 def require_engine(configuration: RunConfiguration) -> None:
-    """Refuse a mode that can't be worked on in partitions, each that reads raw records: a ParameterError.
+    """Refuse a mode that reads raw records: it can't be worked on in partitions. Raises ParameterError.
 
-    Such a record holds nothing that fewer than k rows of the whole table hold together, and that is asked
-    anew for every value that joins it. A part of the table could answer for its own rows alone: records would
-    be shorter than the mode's, and shard after shard would tell in which part of the table people are.
+    A record of such a mode holds nothing that fewer than k rows of the whole table hold together, and that is
+    asked anew for every value that joins it. A part of the table could answer for its own rows alone: records
+    would be shorter than the mode's, and shard after shard would tell in which part of the table people are.
     """
     synthesis = configuration.synthesis
     if works_in_partitions(configuration) and synthesis.reads_records:

@@ -21,7 +21,7 @@ from tasks.messages import tell
 from tasks.public.publish import Release
 from tasks.public.releases import COPIES, INDEX, LATEST, MANIFEST, all_releases, lock_releases
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, Workspace
+from tasks.storage import INTERMEDIATE, Workspace, load_json
 
 
 @step(INTERMEDIATE)
@@ -86,7 +86,7 @@ def _record(folder: Path, home: str) -> None:
 
 def _read_copies(releases: Path) -> dict[str, list[str]]:
     try:
-        found: dict[str, list[str]] = json.loads((releases / COPIES).read_text(encoding="utf-8"))
+        found: dict[str, list[str]] = load_json(releases / COPIES)
     except FileNotFoundError:
         return {}
     return found

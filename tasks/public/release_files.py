@@ -332,7 +332,7 @@ def list_entries(
     Args:
         present: the files, by the names that ``origins`` has for them.
         rows: of the files that are tables.
-        protection: of every file that is not public.
+        protection: of every file that ``_UNPROTECTED`` does not name.
     """
     wanted = {base: made.parents for base, made in origins.items()}
     for base, name in present.items():

@@ -9,7 +9,6 @@ release/<dataset>/latest                     link to the newest that is not with
 import contextlib
 import fcntl
 import functools
-import json
 import os
 import re
 import time
@@ -29,7 +28,7 @@ from tasks.core.metadata.errata import (
 from tasks.core.statement.released_json import INDEX_KEYS, check_released_json
 from tasks.leftovers import process_mark
 from tasks.messages import tell
-from tasks.storage import Workspace, vintage_in_name, write_json
+from tasks.storage import Workspace, load_json, vintage_in_name, write_json
 
 MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
 #: The page and the Power BI template, without the prefix.
@@ -160,7 +159,7 @@ def _filed_on(place: Path) -> str:
 def _indexed(home: Path) -> list[Json]:
     """What the index says of each release; nothing where there is none, as it can be made anew."""
     try:
-        found: list[Json] = json.loads((home / INDEX).read_text(encoding="utf-8"))["releases"]
+        found: list[Json] = load_json(home / INDEX)["releases"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     return found
@@ -188,7 +187,7 @@ def add_erratum(place: Path, erratum: Erratum) -> Erratum:
         errata = read_errata(place)
         same = next((each for each in errata if each.said == erratum.said), None)
         if same is None:
-            stated = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+            stated = load_json(place / MANIFEST)
             text = errata_markdown(stated["dataset"], stated["vintage"], place.name, [*errata, erratum])
             _write_whole(place / ERRATA, lambda part: part.write_text(text, encoding="utf-8"))
         write_index(home)

@@ -128,8 +128,8 @@ def _budget(statement: Json) -> list[tuple[str, str]]:
         return []
     guarantee, cap = statement["guarantee"], ledger["in_force"]
     left = max(cap["mu_squared"] - ledger["mu_squared_spent"], 0.0) / cap["mu_squared"]
-    # The same noise is worth a smaller epsilon at a larger delta: two figures of one release need a word.
     charged, more = (count_of(ledger[key], "release") for key in ("releases", "remaining_releases"))
+    # The same noise is worth a smaller epsilon at a larger delta: two figures of one release need a word.
     at_cap = ", which is larger, so epsilon is smaller" if cap["delta"] > guarantee["delta"] else ""
     return [
         ("cost", f"epsilon {format_up(guarantee['epsilon'])} at delta {format_up(guarantee['delta'])}"),

@@ -63,7 +63,10 @@ class Publication(BaseModel):
 
 @dataclass(frozen=True)
 class DescribedRelease:
-    """One release. Its name is the page's title, or else the dataset's."""
+    """One release; ``statement`` is its ``privacy.json``, ``files`` its manifest's entries.
+
+    It is named by the page's title, or else by the dataset.
+    """
 
     statement: Json
     said: Publication

@@ -4,7 +4,8 @@ All rows of a record must be here, and of a table without subject ids all rows o
 differential privacy joining is total (R2 and R13): a row without id is dropped, the row with the smallest
 keyed hash stands for its subject, and of too many items those with the smallest are kept. The row stands as
 a whole, so that what holds between the cells of every row holds in the record; only where its cell is empty
-does that of the next row stand, by the same hashes. Otherwise a missing id and a conflict are errors, and nothing is capped but what was declared to be.
+does that of the next row stand, by the same hashes. Otherwise a missing id and a conflict are errors, and
+nothing is capped but what was declared to be.
 """
 
 from collections.abc import Callable, Iterable, Iterator

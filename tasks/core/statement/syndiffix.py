@@ -39,7 +39,7 @@ class SynDiffixFacts:
         anonymization: thresholds and noise; the salt in it is not used.
         value_safe_columns: headers of columns whose values are public.
         tables: how many, of single questions.
-        earlier_releases: of the dataset with other content, by SynDiffix, in this workspace.
+        earlier_releases: how many SynDiffix made of the dataset, with other content, in this workspace.
         unused_keys: configuration keys that were accepted and have no effect.
         drafted_from_table: whether what is declared of the table was drafted by looking at it.
     """

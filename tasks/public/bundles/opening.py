@@ -16,7 +16,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.stored_files import folder_sha256
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, declared_input
 from tasks.public.bundles.protections import DrawnBundle, RoundedBundle, TablesBundle
-from tasks.storage import MEASUREMENT, StoredTable, Workspace, vintage_in_name
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, load_json, vintage_in_name
 
 #: A protection's bundle, by the name of its regime in `name.json`.
 KINDS: dict[str, type[Bundle]] = {
@@ -43,11 +43,11 @@ def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
 
 
 def _read(folder: Path) -> Bundle:
-    name = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    name = load_json(folder / NAME)
     regime = name["regime"]
     # What was drawn is named by the ledger's account of it.
     account = folder / ACCOUNT
-    about = json.loads(account.read_text(encoding="utf-8")) if account.is_file() else name
+    about = load_json(account) if account.is_file() else name
     return KINDS[regime](folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
 
 
@@ -153,7 +153,7 @@ def seal(folder: Path, name: dict[str, object]) -> None:
 
 
 def _require_sealed(folder: Path) -> None:
-    name = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    name = load_json(folder / NAME)
     if name.get("sha256") != folder_sha256(folder, without=NAME):
         raise StoredTableMismatch(
             f"Measurements must never change, but {folder} was changed after it was handed over. Find out "

@@ -40,9 +40,11 @@ class LedgerFacts:
 
     Attributes:
         scope: where this ledger counts, as a noun phrase such as "one ledger per user of one machine".
-        cap: what all releases together may cost: the widest caps that were ever in force, each with
-            ``epsilon``, ``delta``, the part ``threshold_delta`` of it and ``mu_squared``.
-        charges: each of how many ``releases``, and their ``mu_squared`` and ``threshold_delta``.
+        cap: what all releases together may cost, by the widest caps that were ever in force: ``epsilon``,
+            ``delta``, ``threshold_delta`` (the part D of delta for thresholds) and ``mu_squared`` (B^2).
+        cap_in_force: the same of the cap now.
+        charges: ``releases`` says how many were charged alike, ``mu_squared`` and ``threshold_delta`` what
+            each of them was charged; ``this_release`` is one of these.
         threshold_delta_spent: 1 - prod(1 - delta_t) over them.
         policy: on unchanged tables when this release was drawn: ``draw`` or ``skip``.
         policies: which policy held from which vintage on, of these settings and of all others of the
