@@ -39,6 +39,10 @@ def test_each_template_of_sds_is_read_and_has_its_mode(path: Path) -> None:
     assert configuration.unused_keys == ("cache_max_size",)
 
 
+def test_there_is_a_template_of_every_mode() -> None:
+    assert [path.stem for path in TEMPLATES] == sorted([*MODE_KEYS, "aggregate_seeded_dp"])
+
+
 def test_the_regime_is_k_anonymity_unless_privacy_is_asked_for() -> None:
     assert isinstance(from_flat(PLAIN).protection, KAnonymity)
     assert isinstance(from_flat(PLAIN | {"dp_aggregates": False}).protection, KAnonymity)

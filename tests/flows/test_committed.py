@@ -1,8 +1,10 @@
 """A committed release comes before its table: it is returned whatever became of the table."""
 
+import json
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -36,6 +38,9 @@ def test_a_committed_release_is_returned_where_its_table_is_too_large_ragged_or_
     before = pipeline.tree(release)
     unread = "ATTENTION: the table can't be read any more"
     capfd.readouterr()
+    pipeline.write(table, pipeline.rows(50, seed=9))  # P3: another table under the same name
+    code, said = run("2026-11")
+    assert code == 0 and unread not in said and pipeline.tree(release) == before
     pipeline.write(table, pipeline.rows(100_000))
     with _no_file_above(80_000):
         code, said = run("2026-11")
@@ -55,3 +60,31 @@ def test_a_committed_release_is_returned_where_its_table_is_too_large_ragged_or_
     noted = [(stop.vintage, stop.why) for stop in open_ledger().stops("people")]
     assert noted == [(vintage, "unread") for vintage in ("2026-11", "2026-12", "2026-11")]
     assert run("2026-12")[0] == 2 and phases() == ["commit"]
+
+
+def test_what_a_strict_contract_told_is_told_of_the_table_that_was_drawn_from(tmp_path):
+    def under(least: int) -> str:
+        plain: dict[str, Any] = {"use_columns": ["sex"], "bins": {}, "domains": {}, "sensitive_zeros": []}
+        plain |= {"multi_value_columns": {}, "max_items": {}, "contract_mode": "strict"}
+        (tmp_path / str(least)).mkdir(exist_ok=True)
+        contract = pipeline.contract(tmp_path / str(least), "sex", ["m", "f"], least)
+        return str(configured(tmp_path, **plain, contract=contract))
+
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
+    codes = [command.main(["run", "--agg", under(least)]) for least in (100, 300, 301)]
+    assert codes == [0, 0, 4]
+    # Three facts of one table: the two that were published were each drawn and charged for.
+    assert phases() == ["commit", "commit"]
+    home = tmp_path / "out" / "release" / "people"
+    before = pipeline.tree(home / "2026-11-1")
+    drawn = [
+        pipeline.json_of(home / name / "privacy.json")["measurement_sha256"]
+        for name in ("2026-11-1", "2026-11-2")
+    ]
+    assert drawn[0] != drawn[1]
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(50))
+    assert command.main(["run", "--agg", under(100)]) == 0
+    assert pipeline.tree(home / "2026-11-1") == before
+    assert phases() == ["commit", "commit"]
+    entries = {entry["file"]: entry for entry in json.loads(before["MANIFEST.json"])["files"]}
+    assert "none: exact" in entries["contract.json"]["protection"]

@@ -422,6 +422,9 @@ def test_utility_is_measured_where_it_is_asked_for_and_no_byte_outside_of_sensit
     assert f"Must stay on this machine, from the utility stage: {place}" in said
     body = pipeline.json_of(place / "utility.json")
     assert body["prediction"]["target"] == target and body["k_marginal"]["group"] == asked.get("group")
+    # Of SynDiffix a row is a visit, else a person.
+    rows = len(visits.rows()) + 1 if kind == "syndiffix" else ROWS
+    assert body["rows"]["raw"] == rows != body["rows"]["synthetic"]
     assert 0 < body["discriminator"]["auc"] <= 1
     assert (place / f"{run.configuration.prefix}_discriminator_roc.svg").is_file()
     assert (place / f"{run.configuration.prefix}_total_variation_of_columns.tsv").is_file()
@@ -498,8 +501,11 @@ def test_reported_counts_are_the_true_ones_rounded_down_and_nothing_else(kind, l
     }
 
 
-def test_a_random_seed_gives_the_same_records_in_another_workspace_and_none_gives_others(whole_run, tmp_path):
-    run = whole_run("row_seeded")
+@pytest.mark.parametrize("kind", ["row_seeded", "aggregate_seeded"])
+def test_a_random_seed_gives_the_same_records_in_another_workspace_and_none_gives_others(
+    kind, whole_run, tmp_path
+):
+    run = whole_run(kind)
     made = pipeline.microdata(run.release)[1]
     for seed, is_same in ((SEED, True), (None, False)):
         body = pipeline.json_of(run.path) | {"random_seed": seed, "output_dir": str(tmp_path / str(seed))}

@@ -176,8 +176,10 @@ def test_clusters_are_asked_for_by_name(world: World) -> None:
         assert found.columns.tolist() == ["first", "second", "real"]
         return float(np.corrcoef(found["first"], found["real"])[0, 1])
 
+    assert abs(correlation("none")) < 0.3  # rows are paired at random
     assert correlation([["first", "second"], ["second", "real"]]) > 0.9
     assert correlation({"target": "real"}) > 0.9
+    assert correlation("one") > 0.9
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,9 @@ def distance(seen: Mapping[Any, int], expected: Mapping[Any, float]) -> tuple[fl
     return sum((found - mean) ** 2 / mean for found, mean in pairs), len(pairs) - 1
 
 
-def check_law(seen: Mapping[Any, int], chances: Mapping[Any, Any]) -> None:
+def check_law(seen: Mapping[Any, int], chances: Mapping[Any, Any]) -> int:
+    """Assert that outcomes follow their chances; return the degrees of freedom."""
     total = sum(seen.values())
     statistic, freedom = distance(seen, {each: float(chance) * total for each, chance in chances.items()})
     assert freedom <= 0 or chi2.sf(statistic, freedom) > FALSE_ALARM
+    return freedom

@@ -34,3 +34,20 @@ def banned_uses(source):
 )
 def test_noise_comes_from_the_stream_alone(path):
     assert not banned_uses(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "from random import gauss",
+        "import numpy as np\nnp.random.default_rng()",
+        "from numpy.random import default_rng",
+        "from numpy import random",
+        "import numpy.random",
+        "from scipy import stats",
+        "import scipy.stats as stats",
+    ],
+)
+def test_another_source_of_noise_would_be_seen(source):
+    assert banned_uses(source)

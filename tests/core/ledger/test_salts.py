@@ -240,6 +240,22 @@ def test_a_second_name_for_a_table_gets_no_salt_until_a_person_writes_down_why(i
     assert salt_of(in_folder, "people", table()) == salt
 
 
+def test_every_table_that_a_salt_was_used_for_is_known_and_noted_once(ledger):
+    for _ in range(2):
+        salt_of(ledger, "people", table())
+        salt_of(ledger, "people", table("next month.csv", (*HEADER, "work")))
+    assert [e.phase for e in open_ledger(ledger).store.entries()] == [
+        "open",
+        "salted table",
+        "salt",
+        "salted table",
+    ]
+    for second in (table("next month.csv", ("x",)), table("c.csv", (*HEADER, "work")), table("c.csv")):
+        with pytest.raises(ParameterError, match="of dataset 'people'"):
+            salt_of(ledger, "others", second)
+    assert salt_of(ledger, "others", table("c.csv", ("x", "y")))
+
+
 def test_a_rehearsed_batch_finds_what_its_own_runs_would_salt(ledger):
     open_ledger(ledger)
     with pytest.raises(ParameterError, match="of dataset 'p1'"):

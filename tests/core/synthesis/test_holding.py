@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import aggregate_seeded
-from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
-from tasks.core.synthesis.rows import FrequentRows
+from tasks.core.synthesis.aggregate_seeded import (
+    AggregateSeededParameters,
+    draw_aggregate_seeded,
+    hold_to_rows,
+)
+from tasks.core.synthesis.aggregate_seeded_kernels import find_holders, keep_held
+from tasks.core.synthesis.row_set_kernels import HELD, count_with, narrow
+from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.law import check_law
-from tests.oracles.random_tables import tables
+from tests.oracles.random_tables import HEADERS, tables
 from tests.oracles.raw_tables import records_of
 
 SEEDS = 1500
@@ -123,6 +129,37 @@ def test_sparse_attributes_are_held_too() -> None:
         len(record) == 3
         for record in records_of(draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1))
     )
+
+
+@pytest.mark.parametrize("few", [0, 20, 1000])
+@pytest.mark.parametrize("rows_a_bit", [1, 4, 1000])
+@pytest.mark.parametrize("seed", range(8))
+def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, seed: int) -> None:
+    """Attributes chosen at once and one by one, with or without a bitset, rows few and many."""
+    random = np.random.default_rng(seed)
+    cells = np.array(["x", "y", "z", ""])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
+    _, rows, _ = held_tables((HEADERS, cells.tolist()), 1, 2)
+    held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
+    index = build_block_index(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
+    held = hold_to_rows(index, 2)
+    held = held._replace(
+        rows=held.rows._replace(short=few, lists=np.empty((2, len(rows.ids) + 64), np.int32))
+    )
+    order = random.permutation(len(rows.attributes))
+    first = int(random.integers(1, 3))
+    find_holders(held, order[:first].astype(np.int32))
+    present = set.intersection(*(held_by[i] for i in order[:first]))
+    for attribute in [None, *order[first:]]:
+        if attribute is not None:
+            narrow(held.rows, attribute)
+            present &= held_by[attribute]
+        enough = [i for i in range(len(order)) if len(held_by[i] & present) >= 2]
+        assert [i for i in range(len(order)) if count_with(held.rows, i, 2) >= 2] == enough
+        if held.rows.now[HELD] <= held.rows.short:
+            drawn, cumulative = np.arange(len(order), dtype=np.int32), np.arange(1, len(order) + 1) * 3
+            kept = keep_held(held, drawn, cumulative, len(order))
+            assert drawn[:kept].tolist() == enough
+            assert cumulative[:kept].tolist() == [3 * (i + 1) for i in range(kept)]
 
 
 def test_rows_of_other_aggregates_are_refused() -> None:

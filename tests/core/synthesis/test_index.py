@@ -11,7 +11,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.index import build_index, scale_up
 from tasks.core.synthesis.index_kernels import MISSING, longer_combination
-from tests.oracles.aggregate_seeded import closed, dictionary
+from tests.oracles.aggregate_seeded import aggregates_of, closed, dictionary
 from tests.oracles.random_tables import noisy_aggregates
 
 
@@ -62,6 +62,33 @@ def _pair(ids, counts, headers=("A", "B")):
     return Aggregates(
         headers, attributes, 3, (singles, np.array(ids, np.int32)), (np.array([3, 3, 3]), np.array(counts))
     )
+
+
+def _wide(columns, values):
+    """All pairs of many columns, counts telling them apart."""
+    texts = sorted(f"c{c:03d}:v{v:03d}" for c in range(columns) for v in range(values))
+    headers = [f"c{c:03d}" for c in range(columns)]
+    pairs = [p for p in itertools.combinations(range(len(texts)), 2) if p[0] // values != p[1] // values]
+    return aggregates_of(
+        texts,
+        headers,
+        [{(i,): i + 1 for i in range(len(texts))}, {p: 1 + p[0] * 1000 + p[1] for p in pairs}],
+        9,
+    )
+
+
+def test_rows_reach_over_many_words():
+    index = build_index(_wide(40, 8))
+    for a, b in [(0, 319), (319, 0), (63, 64), (64, 130), (8, 300)]:
+        assert _found(index, (a, b)) == 1 + min(a, b) * 1000 + max(a, b)
+    assert _found(index, (0, 7)) is None
+
+
+def test_a_row_s_word_is_found_among_several():
+    texts, pairs = [f"c{column:03d}:v" for column in range(320)], {(0, b): b for b in (70, 200, 300)}
+    headers = [f"c{column:03d}" for column in range(320)]
+    index = build_index(aggregates_of(texts, headers, [{(i,): 1 for i in range(320)}, pairs], 9))
+    assert [_found(index, (0, b)) for b in (70, 200, 300)] == [70, 200, 300]
 
 
 def test_counts_beyond_2_to_the_53_are_refused():
