@@ -1,3 +1,3 @@
 select count(*) as number
 from cell_values
-where column_id = $column_id
+where column_id is not distinct from $column_id

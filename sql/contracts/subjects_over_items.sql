@@ -1,7 +1,13 @@
 select count(*) as number
 from (
     select subject
-    from items
+    from (
+        select distinct
+            subject,
+            value
+        from cells
+        where column_id = $column_id
+    ) as items
     group by subject
-    having count(*) > $most
+    having count(*) > cast($most as integer)
 ) as over

@@ -1,5 +1,6 @@
 select column_id
 from cell_values
+where column_id is not null
 group by column_id
 having
     count(*) > $most

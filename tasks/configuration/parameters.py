@@ -3,7 +3,7 @@
 No file is read but the contract, for its constraints.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +18,7 @@ from tasks.core.contracts.declaration import FIELD_OF_KEY, Declarations
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.dp.accounting import check_claim, sigma_proportions_named, threshold_values_named
 from tasks.core.dp.claim_limits import refusals
+from tasks.core.dp.digest import Parameters
 from tasks.core.dp.parameters import COUNT_SHARES, THRESHOLD_VALUES, DpParameters, ReleaseThresholds
 from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.parameters import MOST_PAIRS, Shares, Step, WorkloadParameters, default_steps
@@ -45,7 +46,19 @@ def reporting_length(configuration: RunConfiguration, schema: Schema) -> int:
     return schema.width if asked == -1 else min(asked, schema.width)
 
 
-def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> AnonymityParameters:
+def naming_parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
+    """The protection's settings, as they name what is measured (W20)."""
+    protection = configuration.protection
+    if protection.is_salted:
+        return protection.in_full()
+    if not protection.is_drawn_once:
+        return _anonymity_parameters(configuration, schema)
+    parameters = drawn_parameters(configuration, schema)
+    # A workload leaves out what its theorem fixes; parameters by lengths are named as they stand.
+    return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else parameters
+
+
+def _anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> AnonymityParameters:
     synthesis = configuration.synthesis
     settings = synthesis.in_full() if synthesis.reads_records else None
     if settings is not None:
@@ -58,25 +71,14 @@ def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> Ano
     )
 
 
-def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dict[str, object]:
-    return configuration.protection.in_full()
-
-
 def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters | WorkloadParameters:
     """What is drawn: for fitted records a workload's tables, else every combination up to a length."""
     if configuration.is_fitted:
         return workload_parameters(configuration, schema)
-    return dp_parameters(configuration, schema)
+    return _dp_parameters(configuration, schema)
 
 
-def drawn_settings(configuration: RunConfiguration, schema: Schema) -> DpParameters | Mapping[str, object]:
-    """The same as what names the release (W20)."""
-    parameters = drawn_parameters(configuration, schema)
-    # A workload leaves out what its theorem fixes; parameters by lengths are named as they stand.
-    return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else parameters
-
-
-def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
+def _dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
     """The parameters of a draw by lengths; the reporting length is at most the schema's width (R12)."""
     protection = configuration.privacy
     asked = configuration.reporting_length

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.parameters import declarations, held_schema, reporting_length
+from tasks.configuration.parameters import declarations, drawn_parameters, held_schema, reporting_length
 from tasks.configuration.sections import utility_problems
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.odcs import load_contract
@@ -22,17 +22,10 @@ from tasks.core.tables.header import Headers, InputFile, header_notes
 from tasks.ledger_place import user_ledger_place
 from tasks.messages import say, tell
 from tasks.plan.input_file import hold_open, input_file, path_pattern, require_arrived
-from tasks.plan.protections import DrawingPlan, ProtectionPlan, RoundingPlan, TreesPlan, vintage_of
+from tasks.plan.protections import PROTECTION_NOTES, SEED_IS_SHORT, notes_on_numbers, vintage_of
 from tasks.plan.resources import cluster_notes, require_engine, require_records_fit
-from tasks.plan.syndiffix import Selection
+from tasks.plan.syndiffix import Selection, select_columns
 from tasks.storage import Workspace
-
-#: All protections' plans, by the name of the regime: another one is a file beside theirs, and a line here.
-PLANS: dict[str, ProtectionPlan] = {
-    "differential_privacy": DrawingPlan(),
-    "k_anonymity": RoundingPlan(),
-    "syndiffix": TreesPlan(),
-}
 
 
 @dataclass(frozen=True)
@@ -89,13 +82,13 @@ def describe(
     headers = source.headers
     _require_split(source, configuration)
     require_engine(configuration)
-    plan = PLANS[configuration.protection.regime]
-    selection = plan.selection(configuration, source, contract)
+    protection = configuration.protection
+    selection = select_columns(configuration, source, contract) if protection.is_salted else None
     schema = build_schema(
         headers.names,
         declarations(configuration, headers.names),
         contract,
-        cap_required=plan.needs_caps,
+        cap_required=protection.is_drawn_once,
         constrained=configuration.draws_workload,
     )
     held = held_schema(configuration, schema)
@@ -103,14 +96,14 @@ def describe(
     if problems := problems + utility_problems(configuration.evaluate_utility, schema):
         raise ParameterError(problems)
     vintage = vintage_of(configuration, scheduled)
-    parameters = plan.parameters(configuration, schema)
+    parameters = drawn_parameters(configuration, schema) if protection.is_drawn_once else None
     notes = (
-        *plan.notes(configuration, schema, contract, vintage),
+        *PROTECTION_NOTES[protection.regime](configuration, schema, contract, vintage),
         *header_notes(source),
         *_contract_notes(contract, held),
         *_open_derivation_notes(schema),
         *_mark_notes(configuration, source),
-        *plan.notes_on_numbers(schema, contract),
+        *notes_on_numbers(configuration, schema, contract),
         *cluster_notes(configuration),
     )
     return RunFacts(
@@ -124,7 +117,7 @@ def describe(
         parameters=parameters,
         vintage=vintage,
         notes=notes,
-        closed_notes=(*header_notes(source), *plan.closed_notes),
+        closed_notes=(*header_notes(source), SEED_IS_SHORT),
     )
 
 

@@ -1,44 +1,14 @@
-"""What every protection answers of a planned run, and what it tells of it: a class a protection."""
+"""What the person who runs it should read first, before a row is read: a function a protection."""
 
-from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Callable
 
 from tasks.configuration.model import LARGEST_RESOLUTION, UNDATED, RunConfiguration
-from tasks.configuration.parameters import drawn_parameters
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import numbers_without_bins
 from tasks.core.dp.claim_limits import Claim, cautions
-from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
-from tasks.core.tables.header import InputFile
-from tasks.plan.syndiffix import NOTES, Selection, select_columns
+from tasks.plan.syndiffix import NOTES
 from tasks.public.bundles.bundle import unit_of
-
-
-class ProtectionPlan(ABC):
-    """One protection's answers."""
-
-    needs_caps: ClassVar[bool] = False
-    closed_notes: ClassVar[tuple[str, ...]] = ()
-
-    def selection(
-        self, configuration: RunConfiguration, source: InputFile, contract: Contract | None
-    ) -> Selection | None:
-        """What of the table is synthesized as it is; None where its records are counted."""
-        return None
-
-    def parameters(self, configuration: RunConfiguration, schema: Schema) -> AnyParameters | None:
-        return None
-
-    @abstractmethod
-    def notes(
-        self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
-    ) -> list[str]:
-        """Sentences that the person who runs it should read first."""
-
-    def notes_on_numbers(self, schema: Schema, contract: Contract | None) -> list[str]:
-        """The same on columns of numbers, said last."""
-        return []
 
 
 def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
@@ -97,25 +67,17 @@ _WHY_UNUSED = {
 }
 
 
-class DrawingPlan(ProtectionPlan):
-    """Differential privacy: noise is drawn, so what one subject adds must be bounded."""
-
-    needs_caps: ClassVar[bool] = True
-
-    def parameters(self, configuration: RunConfiguration, schema: Schema) -> AnyParameters:
-        return drawn_parameters(configuration, schema)
-
-    def notes(
-        self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
-    ) -> list[str]:
-        protection, least = configuration.privacy, contract.min_rows if contract else None
-        claim = Claim(protection.epsilon, protection.delta, unit_of(schema), least)
-        return [
-            *_naming_notes(configuration, vintage),
-            *([_SKIPS] if configuration.skips_unchanged else []),
-            *counting_notes(configuration, schema),
-            *(f"ATTENTION: {said}" for said in cautions(claim)),
-        ]
+def _drawing_notes(
+    configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
+) -> list[str]:
+    protection, least = configuration.privacy, contract.min_rows if contract else None
+    claim = Claim(protection.epsilon, protection.delta, unit_of(schema), least)
+    return [
+        *_naming_notes(configuration, vintage),
+        *([_SKIPS] if configuration.skips_unchanged else []),
+        *counting_notes(configuration, schema),
+        *(f"ATTENTION: {said}" for said in cautions(claim)),
+    ]
 
 
 _SKIPS = (
@@ -142,35 +104,28 @@ def _naming_notes(configuration: RunConfiguration, vintage: str) -> list[str]:
 
 #: Of 15 digits; a shorter seed can be found by trying.
 _LEAST_SEED = 10**14
-_SEED_IS_SHORT = (
+SEED_IS_SHORT = (
     "random_seed is short. Somebody who knows most of the records could try seeds until one gives the "
     "released records, and so test a guess of the rest. Give a random number of 15 digits, or none."
 )
 
 
-class RoundingPlan(ProtectionPlan):
-    """k-anonymity: exact counts are rounded down, and nothing is drawn of them."""
-
-    closed_notes: ClassVar[tuple[str, ...]] = (_SEED_IS_SHORT,)
-
-    def notes(
-        self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
-    ) -> list[str]:
-        return [*_anonymity_notes(configuration, schema), *counting_notes(configuration, schema)]
-
-    def notes_on_numbers(self, schema: Schema, contract: Contract | None) -> list[str]:
-        """That rare ones are lost without bins."""
-        columns = numbers_without_bins(schema, contract)
-        if not columns:
-            return []
-        names = ", ".join(map(repr, columns))
-        return [
-            f"Numbers without bins ({names}): each number is a value of its own, and rare ones are not "
-            "reported. Public edges in bins would keep more of them."
-        ]
+def notes_on_numbers(configuration: RunConfiguration, schema: Schema, contract: Contract | None) -> list[str]:
+    """That rare numbers are lost without bins under k-anonymity, where none need them."""
+    is_counted = configuration.protection.regime == "k_anonymity"
+    columns = numbers_without_bins(schema, contract) if is_counted else []
+    if not columns:
+        return []
+    names = ", ".join(map(repr, columns))
+    return [
+        f"Numbers without bins ({names}): each number is a value of its own, and rare ones are not "
+        "reported. Public edges in bins would keep more of them."
+    ]
 
 
-def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
+def _rounding_notes(
+    configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
+) -> list[str]:
     notes, resolution, synthesis = [], configuration.reporting_resolution, configuration.synthesis
     if resolution == 1:
         notes.append(
@@ -185,35 +140,33 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
         )
     seed = synthesis.random_seed
     if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
-        notes.append(_SEED_IS_SHORT)
+        notes.append(SEED_IS_SHORT)
     if not schema.subject_id:
         notes.append(
             "No subject_id is given, so rows are counted. Where one person has several rows, a group of "
             f"{resolution} rows (reporting_resolution) can be that person alone: give subject_id unless "
             "every row is another person."
         )
-    return notes
+    return notes + counting_notes(configuration, schema)
 
 
-class TreesPlan(ProtectionPlan):
-    """SynDiffix: a table of its own, from trees."""
+def _tree_notes(
+    configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
+) -> list[str]:
+    notes = [f"{NOTES.say('not_private')}; privacy.json says what protects and what does not."]
+    if schema.subject_id is None:
+        notes.append(NOTES.say("rows_are_people", key="subject_id"))
+    if not configuration.dataset_is_named:
+        notes.append(
+            f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "
+            "about the same people must share one dataset name, or their noise could be averaged away."
+        )
+    return notes + drafted_notes(configuration) + unused_notes(configuration)
 
-    def selection(
-        self, configuration: RunConfiguration, source: InputFile, contract: Contract | None
-    ) -> Selection:
-        return select_columns(configuration, source, contract)
 
-    def notes(
-        self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
-    ) -> list[str]:
-        notes = [f"{NOTES.say('not_private')}; privacy.json says what protects and what does not."]
-        if schema.subject_id is None:
-            notes.append(NOTES.say("rows_are_people", key="subject_id"))
-        if not configuration.dataset_is_named:
-            notes.append(
-                f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "
-                "about the same people must share one dataset name, or their noise could be averaged away."
-            )
-        notes += drafted_notes(configuration)
-        notes += unused_notes(configuration)
-        return notes
+#: By the name of the regime.
+PROTECTION_NOTES: dict[str, Callable[[RunConfiguration, Schema, Contract | None, str], list[str]]] = {
+    "differential_privacy": _drawing_notes,
+    "k_anonymity": _rounding_notes,
+    "syndiffix": _tree_notes,
+}

@@ -11,14 +11,14 @@ from flows.steps.publish import BUILDERS
 from tasks.configuration.model import Protection
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MODES
-from tasks.plan.describe import PLANS
+from tasks.plan.protections import PROTECTION_NOTES
 from tasks.public.bundles.opening import KINDS
 
 PROTECTIONS: tuple[type[ProtectionSettings], ...] = get_args(get_args(Protection)[0])
 
 
 @pytest.mark.parametrize(
-    "table", [PRINTERS, BUILDERS, FLOWS, PLANS, KINDS], ids=lambda table: next(iter(table))
+    "table", [PRINTERS, BUILDERS, FLOWS, PROTECTION_NOTES, KINDS], ids=lambda table: next(iter(table))
 )
 def test_every_table_has_every_protection(table: Mapping[str, Any]) -> None:
     assert set(table) == {each.model_fields["regime"].default for each in PROTECTIONS}

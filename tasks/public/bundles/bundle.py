@@ -12,7 +12,6 @@ from typing import ClassVar, Literal, NamedTuple
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
-from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import ParameterError
@@ -61,11 +60,6 @@ class Bundle(ABC):
 
     crossing: ClassVar[str]
     made_of: ClassVar[str]
-
-    @staticmethod
-    @abstractmethod
-    def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
-        """The protection's settings, as they name what is measured (W20)."""
 
     @abstractmethod
     def strength(self, configuration: RunConfiguration) -> str:

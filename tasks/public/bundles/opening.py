@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import naming_parameters
 from tasks.core.contracts.odcs import load_contract
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.errors import ParameterError, StoredTableMismatch
@@ -68,8 +69,7 @@ def _reading(configuration: RunConfiguration) -> dict[str, object]:
 
 def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     """Of every public setting that decides how the table is read or what is drawn."""
-    found = KINDS[configuration.protection.regime].parameters(configuration, schema)
-    return configuration_digest(schema, found, _reading(configuration))
+    return configuration_digest(schema, naming_parameters(configuration, schema), _reading(configuration))
 
 
 def require_made_as_configured(

@@ -16,17 +16,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.parameters import (
-    anonymity_parameters,
-    drawn_settings,
-    held_schema,
-    syndiffix_parameters,
-)
+from tasks.configuration.parameters import held_schema
 from tasks.configuration.synthesis import ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.odcs import load_contract
-from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
@@ -52,10 +46,6 @@ _ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
 class DrawnBundle(CountsBundle):
     crossing: ClassVar[str] = "drawn once"
     made_of: ClassVar[str] = "drawn once, kept in the ledger"
-
-    @staticmethod
-    def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
-        return drawn_settings(configuration, schema)
 
     def strength(self, configuration: RunConfiguration) -> str:
         return f"epsilon {configuration.privacy.epsilon:g}, delta {configuration.privacy.delta:g}"
@@ -144,10 +134,6 @@ class RoundedBundle(CountsBundle):
     crossing: ClassVar[str] = "rounded down"
     made_of: ClassVar[str] = "true counts, rounded down"
 
-    @staticmethod
-    def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
-        return anonymity_parameters(configuration, schema)
-
     def strength(self, configuration: RunConfiguration) -> str:
         return f"k-anonymity, k = {configuration.reporting_resolution}"
 
@@ -207,10 +193,6 @@ class RoundedBundle(CountsBundle):
 class TablesBundle(Bundle):
     crossing: ClassVar[str] = "noise, suppression, stitching"
     made_of: ClassVar[str] = "synthetic tables, stitched and shuffled"
-
-    @staticmethod
-    def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
-        return syndiffix_parameters(configuration, schema)
 
     def strength(self, configuration: RunConfiguration) -> str:
         return LABEL

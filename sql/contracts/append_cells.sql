@@ -1,0 +1,3 @@
+insert into cells
+select * from batch
+where value <> ''

@@ -1,2 +1,0 @@
-insert into raw
-select * from batch

@@ -1,2 +1,0 @@
-create or replace temp table raw as
-select * from batch

@@ -1,2 +1,0 @@
-select count(*) as number
-from raw

@@ -1,2 +1,0 @@
-select count(distinct nullif(lower(trim(${subject}, $whitespace)), '')) as number
-from raw

@@ -1,3 +1,0 @@
-select count(*) as number
-from raw
-where coalesce(trim(${subject}, $whitespace), '') = ''

@@ -1,4 +1,0 @@
-select
-    name,
-    type
-from pragma_table_info('raw')
