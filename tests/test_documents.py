@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.flat_file import PLACES, PRIVACY_PLACES, SECTIONS, from_flat
-from tasks.configuration.protections.syndiffix import SECTION_KEYS
+from tasks.configuration.protections import SECTION_KEYS
 from tasks.core.syndiffix.settings import SETTINGS
 from tests.documents.keys import DOCUMENT, tables, with_tables
 

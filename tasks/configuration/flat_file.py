@@ -16,10 +16,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tasks.configuration.model import LARGEST_RESOLUTION, REGIMES, Input, Report, Resources, RunConfiguration
-from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS, DifferentialPrivacy, Thresholds
-from tasks.configuration.protections.k_anonymity import KAnonymity
-from tasks.configuration.protections.settings import ProtectionSettings
-from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
+from tasks.configuration.protections import (
+    PRIVATE_KEYS,
+    SECTION_KEYS,
+    DifferentialPrivacy,
+    KAnonymity,
+    ProtectionSettings,
+    SynDiffix,
+    Thresholds,
+)
 from tasks.configuration.sections import keys_of
 from tasks.configuration.synthesis import FLAT_MODES, MODE_KEYS, MODES, SYNDIFFIX, keys_of_other_modes
 from tasks.core.errors import ParameterError

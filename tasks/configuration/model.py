@@ -20,9 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
-from tasks.configuration.protections.k_anonymity import KAnonymity
-from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.protections import DifferentialPrivacy, KAnonymity, SynDiffix
 from tasks.configuration.sections import KEEPS_NAME, NO_KEY, NOT_ASKED, Key, Model, OptionalUtility, tabs
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.contracts.declaration import Decimal, Negative, Thousands

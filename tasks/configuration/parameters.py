@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.protections import DifferentialPrivacy
 from tasks.configuration.synthesis import Fitted
 from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.arrays import ColumnNumbers

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import declarations
-from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.protections import SynDiffix
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import declared_column
 from tasks.core.errors import ParameterError

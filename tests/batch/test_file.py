@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.batch.file import Batch, read_batch
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.protections import DifferentialPrivacy
 from tasks.configuration.synthesis import ValueSeeded
 from tasks.core.errors import ParameterError
 from tasks.request import STAGES

@@ -7,8 +7,7 @@ from pydantic import ValidationError
 
 from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS, DifferentialPrivacy
-from tasks.configuration.protections.k_anonymity import KAnonymity
+from tasks.configuration.protections import PRIVATE_KEYS, DifferentialPrivacy, KAnonymity
 from tasks.configuration.synthesis import MODE_KEYS, AggregateSeeded, Fitted, RowSeeded, Unseeded, ValueSeeded
 from tests.configuration.files import PLAIN, PRIVATE, problems
 

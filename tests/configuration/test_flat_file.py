@@ -7,7 +7,7 @@ import pytest
 
 from tasks.configuration.flat_file import PLACES, from_flat, read_configuration
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.protections import DifferentialPrivacy
 from tasks.core.errors import ParameterError
 from tests.configuration.files import PLAIN, PRIVATE, problems
 

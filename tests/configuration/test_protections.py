@@ -9,7 +9,7 @@ from flows.command.checking import PRINTERS
 from flows.showcase import FLOWS
 from flows.steps.publish import BUILDERS
 from tasks.configuration.model import Protection
-from tasks.configuration.protections.settings import ProtectionSettings
+from tasks.configuration.protections import ProtectionSettings
 from tasks.configuration.synthesis import MODES
 from tasks.plan.protections import PROTECTION_NOTES
 from tasks.public.bundles.opening import KINDS

@@ -6,7 +6,7 @@ import pytest
 
 from tasks.configuration.flat_file import REFUSED_BY_SYNDIFFIX, from_flat, read_configuration
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.protections import SynDiffix
 from tasks.configuration.synthesis import ByTrees
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import ListedClusters

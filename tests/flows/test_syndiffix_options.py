@@ -8,7 +8,7 @@ from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import command as syndiffix_command
 from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.configuration.flat_file import from_flat
-from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
+from tasks.configuration.protections import SECTION_KEYS, SynDiffix
 from tasks.core.errors import ParameterError
 from tasks.core.records.cell_reading import CellReading
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster

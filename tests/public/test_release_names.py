@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tasks.configuration.flat_file import PLACES, PRIVACY_PLACES, from_flat
-from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.protections import SynDiffix
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.records.columns import Column, Schema

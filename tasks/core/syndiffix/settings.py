@@ -1,6 +1,6 @@
 """SynDiffix's settings, each declared once: name, type, default, range, option and meaning (X1.1, X1.2).
 
-From the same fields follow the keys of the flat file (`tasks.configuration.protections.syndiffix`), the
+From the same fields follow the keys of the flat file (`tasks.configuration.protections`), the
 options (`flows.command.syndiffix.arguments`), the checks of both and what each says of itself. All is public
 but the salt, which is in no text of these parameters.
 """

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.caching import as_plain
-from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.protections import SynDiffix
 from tasks.configuration.sections import Model
 from tasks.core.arrays import Words
 from tasks.core.ledger.salts import require_apart, salt_of

@@ -1,13 +1,19 @@
-"""Differential privacy: what a configuration says of it."""
+"""What a configuration says of each protection: a class a protection.
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+A class holds the settings, and every public fact that a run of that protection differs by before anything is
+read. What is planned of a run is in `tasks.plan.protections`, what was handed over in `tasks.public.bundles`.
+SynDiffix's settings are those of `tasks.core.syndiffix.settings`.
+"""
 
-from pydantic import BeforeValidator, ConfigDict, Field, FiniteFloat
+from collections.abc import Collection, Mapping
+from functools import partial
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from tasks.configuration.protections.settings import ProtectionSettings
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, FiniteFloat, create_model
+
 from tasks.configuration.sections import NO_KEY, Key, Model, PositiveNumber, keys_of
-from tasks.configuration.synthesis import FITTED, MODES
+from tasks.configuration.synthesis import FITTED, MEASURING_KEYS, MODE_KEYS, MODES, SYNDIFFIX
 from tasks.core.dp.parameters import (
     COUNT_SHARES,
     THRESHOLD_VALUES,
@@ -17,6 +23,76 @@ from tasks.core.dp.parameters import (
     ReleaseThresholds,
     ThresholdName,
 )
+from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.clusters import Clustering, clustering_problem, respell_columns
+from tasks.core.syndiffix.settings import (
+    CLUSTERING_KEYS,
+    SETTINGS,
+    Setting,
+    SynDiffixParameters,
+    clustering_of,
+)
+from tasks.core.tables.texts import TypeLetter
+
+
+class ProtectionSettings(Model):
+    """One protection's settings; a class says what differs by the protection alone.
+
+    Attributes:
+        modes: the modes of synthesis that it can be had with, the default first.
+        unread: keys of the flat file that no run of it reads.
+        contract_mode: what a contract does where a file does not say.
+        is_drawn_once: a vintage is drawn once, charged to the ledger, and returned whatever becomes of
+            the table.
+        is_salted: its noise follows from the dataset's salt, of which a table may have one alone.
+        on_unchanged: what is done with a table that is what it was, where a file does not say.
+    """
+
+    modes: ClassVar[tuple[str, ...]]
+    unread: ClassVar[frozenset[str]] = frozenset()
+    contract_mode: ClassVar[Literal["repair", "strict"]] = "strict"
+    is_drawn_once: ClassVar[bool] = False
+    on_unchanged: ClassVar[Literal["draw", "skip"]] = "skip"
+    is_salted: ClassVar[bool] = False
+    is_silent: ClassVar[bool] = False
+    is_parted: ClassVar[bool] = True
+
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        """Columns that say whose row it is, beside the table's ``subject_id``."""
+        return ()
+
+    @classmethod
+    def refusals(cls, mode: str, *, holds: bool) -> list[str]:
+        """Why a known mode of synthesis can't be had with it, if it can't.
+
+        Args:
+            holds: whether records are to hold the resolution beyond the reporting length.
+        """
+        if mode in cls.modes or mode not in MODES:
+            return []
+        return ["synthesis_mode syndiffix is a regime of its own: it can't be combined with another"]
+
+    @classmethod
+    def complete(cls, given: dict[str, Any], mode: str) -> None:
+        """Add what follows from what is given and the mode of synthesis."""
+
+    @classmethod
+    def without_effect(cls, given: Mapping[str, Any], mode: str) -> frozenset[str]:
+        """Keys of the flat file that have no effect beside these settings."""
+        return frozenset()
+
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
+        """Combinations of keys that can't be meant.
+
+        Args:
+            keys: of the file, those of `privacy` too, each valid by itself.
+            length: the reporting length, -1 for all.
+        """
+        return []
+
 
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 
@@ -247,3 +323,131 @@ LENGTH_KEYS = frozenset(
         "noise_threshold_values",
     }
 )
+
+
+class KAnonymity(ProtectionSettings):
+    """k-anonymity: counts rounded down to the reporting resolution, which is k."""
+
+    model_config = ConfigDict(title="k-anonymity")
+
+    regime: Literal["k_anonymity"] = "k_anonymity"
+
+    modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
+    unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
+
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
+        """Fewer records than any count that is reported."""
+        if record_limit is None or record_limit >= resolution:
+            return []
+        return [
+            f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
+            f"reported; it is {record_limit}."
+        ]
+
+
+_ColumnSets = tuple[Annotated[tuple[str, ...], Field(min_length=1)], ...]
+_TYPES: dict[str, Any] = {
+    "whole": int,
+    "number": float,
+    "flag": bool,
+    "interval": tuple[int, int],
+    "column": str | None,
+    "columns": tuple[str, ...],
+}
+
+
+def _require_in_range(setting: Setting, value: Any) -> Any:
+    if problem := setting.problem(value):
+        raise ValueError(problem.removesuffix("."))
+    return value
+
+
+def _require_clustering(value: Any) -> Any:
+    if problem := clustering_problem(value):
+        raise ValueError(problem)
+    return respell_columns(value, str)  # as tuples: a strict model takes no lists from here on
+
+
+def _field(setting: Setting) -> tuple[Any, Any]:
+    limits = (
+        {"minimum": setting.least, "maximum": setting.most} if setting.kind in ("whole", "number") else {}
+    )
+    return Annotated[_TYPES[setting.kind], AfterValidator(partial(_require_in_range, setting))], Field(
+        setting.default,
+        description=f"{setting.meaning[0].upper()}{setting.meaning[1:]}.",
+        json_schema_extra={name: limit for name, limit in limits.items() if isfinite(limit)},
+    )
+
+
+if TYPE_CHECKING:  # the fields are made when the program runs
+
+    class _Settings(ProtectionSettings):
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    _Settings = create_model(
+        "_Settings", __base__=ProtectionSettings, **{n: _field(setting) for n, setting in SETTINGS.items()}
+    )
+
+
+class SynDiffix(_Settings):
+    """SynDiffix: not differentially private (X1.1)."""
+
+    model_config = ConfigDict(title="SynDiffix")
+
+    regime: Literal["syndiffix"] = "syndiffix"
+    further_ids: tuple[str, ...] = Field((), description="Id columns beside subject_id.")
+    types: dict[str, TypeLetter] = Field({}, description="Declared types by column; others are inferred.")
+    clustering: Annotated[Clustering, BeforeValidator(_require_clustering)] = Field(
+        "default",
+        description="Which columns are synthesized together: default, one (all), none (each alone), "
+        '{"target": column}, or lists of columns.',
+    )
+    tables: Literal["pairs"] | _ColumnSets = Field(
+        (), description="Column sets that each get an accurate table of their own, or all pairs."
+    )
+
+    modes: ClassVar[tuple[str, ...]] = (SYNDIFFIX,)
+    unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
+    is_salted: ClassVar[bool] = True
+    is_parted: ClassVar[bool] = False
+
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        return self.further_ids
+
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
+        """What the core refuses of the way of clustering."""
+        try:
+            clustering_of(dict(self))
+        except ParameterError as error:
+            return [f"{SYNDIFFIX}: {problem}" for problem in error.problems]
+        return []
+
+    def parameters(self, salt: bytes = bytes(32)) -> SynDiffixParameters:
+        """The core's parameters, with a salt where noise is drawn. Raises ParameterError."""
+        return SynDiffixParameters.of(dict(self), salt)
+
+    def for_trees(self, columns: Collection[str]) -> "SynDiffix":
+        """What the trees of some columns depend on."""
+        return self._restricted(_TREE_SETTINGS, columns)
+
+    def for_clusters(self, columns: Collection[str]) -> "SynDiffix":
+        """What the clusters of some columns depend on."""
+        return self._restricted(_TREE_SETTINGS | _CLUSTER_SETTINGS, columns)
+
+    def _restricted(self, names: frozenset[str], columns: Collection[str]) -> "SynDiffix":
+        safe = tuple(name for name in self.value_safe_columns if name in columns)
+        settings: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return SynDiffix(**settings | {"value_safe_columns": tuple(sorted(safe))})
+
+
+_CLUSTER_SETTINGS = frozenset({"clustering"}).union(*CLUSTERING_KEYS.values())
+_TREE_SETTINGS = frozenset(SETTINGS) - _CLUSTER_SETTINGS - {"value_safe_columns"}
+
+#: Keys of the ``syndiffix`` section: the model's, and ``columns``, which `flat_file` takes apart.
+SECTION_KEYS = frozenset(SynDiffix.model_fields) - {"regime", "further_ids", "types"} | {"columns"}
