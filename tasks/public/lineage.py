@@ -16,7 +16,7 @@ from tasks.core.figures import as_markdown, format_whole
 from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
 from tasks.lineage_events import announce_release
 from tasks.public.publish import Release
-from tasks.public.summary import artifact_key, picture
+from tasks.public.summary import artifact_key, count_verdicts, picture
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace, load_json
 
@@ -47,7 +47,7 @@ def record_lineage(
         "",
         "An arrow that a longer way shows as well is left out. The list names all that each was made from.",
         "",
-        *_contract_lines(rules),
+        *([f"**Contract**: {len(rules)} rules, as released: {count_verdicts(rules)}.", ""] if rules else []),
         *(f"* **{what}**: {known}" for what, known in map(_row, whole_lineage.nodes)),
     ]
     create_markdown_artifact(
@@ -123,11 +123,3 @@ def _row(node: LineageNode) -> tuple[str, str]:
     known += [f"keyed hash {facts['keyed']}"] if "keyed" in facts else []
     known += [f"sha256 {str(facts['sha256'])[:16]}"] if "sha256" in facts else []
     return as_markdown(node.name), "; ".join(known)
-
-
-def _contract_lines(rules: Sequence[dict[str, object]]) -> list[str]:
-    if not rules:
-        return []
-    verdicts = [str(rule["verdict"]) for rule in rules]
-    counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
-    return [f"**Contract**: {len(rules)} rules, as released: {as_markdown(counted)}.", ""]

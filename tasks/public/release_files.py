@@ -36,7 +36,12 @@ from tasks.core.metadata.registry import registry_yaml
 from tasks.core.metadata.release_facts import DescribedRelease
 from tasks.core.navigation.power_bi import power_bi_template
 from tasks.core.records.columns import Schema
-from tasks.core.statement.released_json import EXPECTATION_KEYS, LINEAGE_KEYS, check_released_json
+from tasks.core.statement.released_json import (
+    EXPECTATION_KEYS,
+    LINEAGE_KEYS,
+    MANIFEST_KEYS,
+    check_released_json,
+)
 from tasks.core.stored_files import file_sha256
 from tasks.core.synthesis.assembly import write_condensed_tsv, write_long_tsv, write_wide_tsv
 from tasks.core.synthesis.records import open_synthetic_records
@@ -126,18 +131,14 @@ class BuiltCounts(HoldsResults):
         prefix = configuration.prefix
         rows = self._write_counts(workspace, bundle, prefix, folder)
         rows |= self._write_records(workspace, bundle, configuration, folder)
-        for table in (self.statement, self.evaluation):
-            if table is not None:
-                for path in workspace.path(table).iterdir():
-                    shutil.copyfile(path, folder / path.name)
+        copy_tables(workspace, folder, self.statement, self.evaluation)
         if self.page is not None:
             shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
             (folder / f"{prefix}_{TEMPLATE}").write_bytes(power_bi_template())
         synthesis = configuration.synthesis.model_dump(mode="json", exclude={"random_seed"})
         if not configuration.synthesis.reads_records:
             synthesis["random_seed"] = public_seed(bundle, configuration.synthesis)
-        body = public_configuration(configuration, bundle, synthesis)
-        write_json(folder / "configuration.json", body)
+        write_public_configuration(folder, configuration, bundle, synthesis)
         origins, protection = _origins(configuration, bundle), bundle.protection(configuration)
         present = {_base(path.name, origins): path.name for path in sorted(folder.iterdir())}
         return list(list_entries(folder, present, origins, rows, protection))
@@ -360,22 +361,34 @@ def lineage_entry(configuration: RunConfiguration, bundle: Bundle, files: list[J
     return manifest_entry(folder / LINEAGE, _statement_protection(files), made_from, parents, LINEAGE)
 
 
-def public_configuration(configuration: RunConfiguration, bundle: Bundle, synthesis: Json) -> Json:
-    """The configuration as released: without the machine's paths. Args: synthesis: its section, as public."""
+def copy_tables(workspace: Workspace, folder: Path, *tables: StoredTable | None) -> None:
+    """Copy all files of what was built."""
+    for table in filter(None, tables):
+        for path in workspace.path(table).iterdir():
+            shutil.copyfile(path, folder / path.name)
+
+
+def write_public_configuration(
+    folder: Path, configuration: RunConfiguration, bundle: Bundle, synthesis: Json
+) -> None:
+    """Write it without the machine's paths. Args: synthesis: its section, as public."""
     body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
     if bundle.vintage != UNDATED:  # as it was settled, whoever asked for it
         body["vintage"] = bundle.vintage
     table = dict(bundle.input)
     if table.pop("contract") is None:
         table.pop("contract_mode", None)
-    return body | {"input": table, "synthesis": synthesis}
+    write_json(folder / "configuration.json", body | {"input": table, "synthesis": synthesis})
 
 
 #: The contract as a suite of Great Expectations, for whoever has the synthetic records.
 EXPECTATIONS = "expectations.json"
 
 
-def write_expectations(folder: Path, contract: Contract, schema: Schema) -> None:
+def write_contract_files(folder: Path, contract: Contract, schema: Schema, verdicts: Json) -> None:
+    """Write the contract's verdicts and its suite of expectations."""
     suite = expectation_suite(contract, schema)
+    check_released_json(verdicts, MANIFEST_KEYS)
     check_released_json(suite, EXPECTATION_KEYS)
+    write_json(folder / "contract.json", verdicts)
     write_json(folder / EXPECTATIONS, suite)

@@ -12,11 +12,10 @@ from tasks.core.records.columns import Column
 from tasks.core.records.dropped import IDENTIFIER_PATTERNS
 from tasks.core.statement.column_totals import mostly_empty_columns
 from tasks.core.statement.contract_verdicts import contract_json, passed_json
-from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tasks.messages import tell
 from tasks.public.bundles.bundle import CountsBundle
 from tasks.public.bundles.opening import open_counts
-from tasks.public.release_files import write_expectations
+from tasks.public.release_files import write_contract_files
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable, write_json
 
@@ -45,8 +44,8 @@ def state_privacy(
     write_json(into.folder / "privacy.json", body)
     if configuration.input.contract:
         contract = load_contract(Path(configuration.input.contract))
-        write_json(into.folder / "contract.json", _verdicts(bundle, configuration, contract, reported))
-        write_expectations(into.folder, contract, bundle.schema())
+        verdicts = _verdicts(bundle, configuration, contract, reported)
+        write_contract_files(into.folder, contract, bundle.schema(), verdicts)
 
 
 def _missing_value_notes(bundle: CountsBundle, reported: Aggregates, *, is_noisy: bool) -> list[str]:
@@ -82,9 +81,8 @@ def _verdicts(
 ) -> Json:
     """The contract's verdicts: those that were drawn with, else from what is released alone."""
     body = bundle.verdicts()
-    if body is None and bundle.contract_mode == "strict":
-        body = passed_json(contract, bundle.schema())
-    elif body is None:
-        body = contract_json(contract, bundle.numbers(configuration, reported), reported)
-    check_released_json(body, MANIFEST_KEYS)
-    return body
+    if body is not None:
+        return body
+    if bundle.contract_mode == "strict":
+        return passed_json(contract, bundle.schema())
+    return contract_json(contract, bundle.numbers(configuration, reported), reported)

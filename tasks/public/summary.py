@@ -159,8 +159,11 @@ def _counted(release: Release) -> list[tuple[str, str]]:
 
 def _contract(folder: Path) -> list[tuple[str, str]]:
     path = folder / "contract.json"
-    if not path.is_file():
-        return []
-    verdicts = [str(rule["verdict"]) for rule in load_json(path)["rules"]]
-    counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
-    return [("contract", as_markdown(f"{len(verdicts)} rules, on what is released: {counted}"))]
+    rules = load_json(path)["rules"] if path.is_file() else []
+    told = f"{len(rules)} rules, on what is released: {count_verdicts(rules)}"
+    return [("contract", told)] if rules else []
+
+
+def count_verdicts(rules: Sequence[Json]) -> str:
+    verdicts = [str(rule["verdict"]) for rule in rules]
+    return as_markdown(", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts)))

@@ -23,7 +23,6 @@ from tasks.core.navigation.payload.columns import describe_unreleased_values
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.contract_verdicts import passed_json
-from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tasks.core.statement.syndiffix import (
     LABEL,
     SYNDIFFIX_REGIME,
@@ -41,9 +40,10 @@ from tasks.public.release_files import (
     EXPECTATIONS,
     JUDGED,
     PUBLIC,
+    copy_tables,
     list_entries,
-    public_configuration,
-    write_expectations,
+    write_contract_files,
+    write_public_configuration,
 )
 from tasks.public.releases import PAGE, page_file
 from tasks.step import Output, step
@@ -73,12 +73,10 @@ class BuiltTables(HoldsResults):
                 shutil.copyfile(path, folder / answers / path.name)
                 if path.suffix == ".parquet":
                     rows[f"{answers}/{path.name}"] = pq.read_metadata(path).num_rows
-        for path in workspace.path(self.statement).iterdir():
-            shutil.copyfile(path, folder / path.name)
+        copy_tables(workspace, folder, self.statement)
         if self.page is not None:
             shutil.copyfile(workspace.path(self.page) / PAGE, folder / page_file(prefix))
-        body = public_configuration(configuration, bundle, {"mode": SYNDIFFIX_REGIME})
-        write_json(folder / "configuration.json", body)
+        write_public_configuration(folder, configuration, bundle, {"mode": SYNDIFFIX_REGIME})
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         present = {name: name for name in (path.relative_to(folder).as_posix() for path in files)}
         origins = dict.fromkeys(present, _DRAWN) | _origins(bundle, page_file(prefix))
@@ -112,10 +110,8 @@ def state_tables(into: Output, configuration: RunConfiguration, measurement: Sto
     if configuration.input.contract:
         # The contract is strict, so that a release exists only where all rules are kept.
         contract = load_contract(Path(configuration.input.contract))
-        body = passed_json(contract, bundle.schema())
-        check_released_json(body, MANIFEST_KEYS)
-        write_json(into.folder / "contract.json", body)
-        write_expectations(into.folder, contract, bundle.schema())
+        schema = bundle.schema()
+        write_contract_files(into.folder, contract, schema, passed_json(contract, schema))
 
 
 @step(INTERMEDIATE, makes="page", folder="page")

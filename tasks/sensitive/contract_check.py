@@ -62,8 +62,6 @@ def judge_contract(
             write_json(folder / VERDICTS, passed_json(contract, schema))
 
     stored = run.store(run.folder(SENSITIVE) / "contract", "judged contract", write)
-    for sentence in judged.suggestions():
-        say(f"contract: {sentence}")
     if broken:
         # Which rules is sensitive: it is told at the terminal; the error that Prefect keeps has none of it.
         for sentence in broken:

@@ -517,12 +517,6 @@ class _Translation:
 
     def _derivation(self, entry: FunctionalDependency) -> Derivation:
         deciding, place = self._place(entry.determinants[0]), self._place(entry.dependent)
-        for column in (self._columns[deciding], self._columns[place]):
-            if column.is_multi_valued:
-                self.problems.append(
-                    f"{column.name!r} holds several items, so it decides nothing and isn't "
-                    "decided; name another."
-                )
         follows = self._values((*entry.values.values(), entry.otherwise or ""), place)
         column = self._columns[place]
         strange = {*entry.values.values(), entry.otherwise or ""} - {*follows, ""}

@@ -112,10 +112,6 @@ def _several(number: float, what: str) -> str:
     return f"1 {what}" if number == 1 else f"{number:.15g} {what}s"
 
 
-#: A column with more different numbers than this is better binned.
-MOST_UNBINNED_NUMBERS = 1000
-
-
 @dataclass(frozen=True)
 class Judgement:
     """What was counted of a raw table, and what follows for its contract: all of it sensitive.
@@ -124,14 +120,12 @@ class Judgement:
         numbers: for each rule the number that decides it; see `ContractRule`.
         records: rows of the table.
         present: by column, cells (of several items: items) with a value; none where the column has none.
-        unbinned: positions in the file, from 1, of open columns with thousands of different numbers.
     """
 
     rules: tuple[ContractRule, ...]
     numbers: tuple[float, ...]
     records: int
     present: Mapping[int, int]
-    unbinned: tuple[int, ...]
 
     @property
     def verdicts(self) -> list[bool]:
@@ -143,14 +137,6 @@ class Judgement:
     @property
     def broken(self) -> list[ContractRule]:
         return [rule for rule, holds in zip(self.rules, self.verdicts, strict=True) if not holds]
-
-    def suggestions(self) -> list[str]:
-        """What would serve the release, one sentence a column, by position."""
-        return [
-            f"Column {position} of the input holds more than {MOST_UNBINNED_NUMBERS} different numbers, each "
-            "a value of its own, and rare values are not reported: public edges in bins would keep more."
-            for position in self.unbinned
-        ]
 
 
 def rules_of(contract: Contract, schema: Schema) -> list[ContractRule]:

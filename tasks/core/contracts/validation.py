@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.rules import MOST_UNBINNED_NUMBERS, ContractRule, Judgement, rules_of
+from tasks.core.contracts.rules import ContractRule, Judgement, rules_of
 from tasks.core.errors import MarginaliaError
 from tasks.core.queries import bound_in, query_text
 from tasks.core.records.cells import numbers_of_texts, present
@@ -56,16 +56,11 @@ def _judge(
     records = _load(connection, source, schema)
     found = connection.execute(query_text("contracts/number_of_cells")).fetchall()
     filled = {column: int(number) for column, number in found}
-    unbinned = connection.execute(
-        query_text("contracts/unbinned_numbers"), {"most": MOST_UNBINNED_NUMBERS}
-    ).fetchall()
-    positions, _ = column_positions(source, schema)
     return Judgement(
         tuple(rules),
         tuple(_number(connection, rule, records, filled, schema) for rule in rules),
         records=records,
         present=filled,
-        unbinned=tuple(positions[index] + 1 for (index,) in unbinned if schema.columns[index].is_open),
     )
 
 

@@ -7,11 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.rules import Judgement
 from tasks.core.errors import InputError
 from tasks.core.tables.header import InputFile
-from tests.oracles.contracts import COLUMNS, GOOD_ROWS, HEAD, contract_of, judged, write_table
+from tests.oracles.contracts import COLUMNS, GOOD_ROWS, contract_of, judged, write_table
 
 CANARY = "canary-7f3a"
 
@@ -107,17 +106,6 @@ def test_parquet_is_judged_as_the_text_it_becomes(tmp_path: Path) -> None:
     )
     pq.write_table(table, tmp_path / "t.parquet")
     assert judged(InputFile(tmp_path / "t.parquet"), contract_of()).broken == []
-
-
-def test_bins_are_suggested_for_many_numbers_by_position(tmp_path: Path) -> None:
-    head = HEAD.replace("- {metric: rowCount, mustBeGreaterOrEqualTo: 3}\n      ", "")
-    columns = "      - name: ward\n      - name: weight\n"
-    rows = tuple(f"{i},north,{i}.5" for i in range(2000))
-    source = write_table(tmp_path / "t.csv", rows, "person,ward,weight")
-    [suggested] = judged(source, contract_of(columns, head)).suggestions()
-    assert suggested.startswith("Column 3 of the input") and "bins" in suggested and "weight" not in suggested
-    binned = Declarations(bins={"weight": (0, 1000)})
-    assert judged(source, contract_of(columns, head), binned).suggestions() == []
 
 
 def test_cells_are_normalised_as_the_encoder_does(tmp_path: Path) -> None:
