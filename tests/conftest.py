@@ -30,6 +30,14 @@ def pytest_configure() -> None:
     settings.load_profile("whole")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs Prefect's server comes first.
+
+    So one worker of pytest-xdist begins with all of it, and another needs neither a server nor whole runs.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("server") is None)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """With MARGINALIA_NO_SKIPS set, a skip is a failure: CI has everything that a test may need."""
