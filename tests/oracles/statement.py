@@ -326,16 +326,17 @@ class Statement:
         self.put(name + "remaining_releases", self.remaining(ledger, spent, clean))
 
     def remaining(self, ledger, spent, clean):
-        limit = ledger["in_force"]
-        for runs in range(MOST_RUNS):
-            spent += self.nominal["charged"]
-            clean *= 1 - self.nominal["threshold"]
-            # What a full account is rounded by is far below a release.
-            if spent > mpf(limit["mu_squared"]) * (1 + mpf("1e-12")):
-                return runs
-            if 1 - clean > mpf(limit["delta_threshold"]) * (1 + mpf("1e-12")):
-                return runs
-        return MOST_RUNS
+        """How many more such releases fit: n mu^2 and (1 - delta_t)^n of what is left."""
+        # What a full account is rounded by is far below a release.
+        most, most_delta = (
+            mpf(ledger["in_force"][key]) * (1 + mpf("1e-12")) for key in ("mu_squared", "delta_threshold")
+        )
+        runs, threshold = (most - spent) / self.nominal["charged"], self.nominal["threshold"]
+        if threshold:
+            runs = min(runs, mp.log((1 - most_delta) / clean) / mp.log1p(-threshold))
+        elif 1 - clean > most_delta:
+            return 0
+        return max(0, min(MOST_RUNS, int(mp.floor(runs))))
 
     def uniques(self):
         name, ledger = "disclosed_uniques.", self.body["ledger"]
@@ -380,9 +381,9 @@ def is_input(path, body):
     )
 
 
-def differences(body, kind=Statement):
-    """What is wrong with a statement: numbers that differ from their formula, or that nothing gives."""
-    found, wrong = kind(body).everything(), []
+def differences(body, found):
+    """What is wrong with a statement: numbers that differ from what was found, or that nothing gives."""
+    wrong = []
     stated = dict(numbers(body))
     for path, value in stated.items():
         if path in found:
