@@ -5,7 +5,6 @@ import json
 import pytest
 
 from flows.command import main as command
-from tasks.core.errors import ContractViolation
 from tests.flows import pipeline
 from tests.flows.server_objects import known, steps_done
 from tests.flows.whole_runs import fresh_name
@@ -57,43 +56,6 @@ def test_a_second_run_does_again_nothing_that_is_current_and_a_change_only_what_
     assert "generate_from_records" in again
     assert not again & {"encode_records", "count_records", "round_counts"}
     assert done(pipeline.rows(500)) == first
-
-
-def test_a_strict_contract_stops_the_run_before_anything_is_counted(tmp_path):
-    contract = pipeline.contract(tmp_path, "town", ["Aberwick", "Brenmoor"])
-    changes = {"use_columns": ["town"], "multi_value_columns": {}, "bins": {}, "domains": {}}
-    configuration = pipeline.prepared_anonymous(
-        tmp_path, contract=contract, contract_mode="strict", sensitive_zeros=[], **changes
-    )
-    with pytest.raises(ContractViolation):
-        pipeline.run(configuration)
-    assert not (tmp_path / "out" / "release" / "people").exists()
-
-
-def test_a_k_anonymous_release_holds_the_verdicts_of_a_contract_that_repairs(tmp_path):
-    contract = pipeline.contract(tmp_path, "town", ["Aberwick", "Brenmoor"], least_rows=50)
-    changes = {"use_columns": ["town"], "multi_value_columns": {}, "bins": {}, "domains": {}}
-    configuration = pipeline.prepared_anonymous(
-        tmp_path, contract=contract, contract_mode="repair", sensitive_zeros=[], **changes
-    )
-    release = pipeline.run(configuration)
-    body = pipeline.json_of(release / "contract.json")
-    assert body["mode"] == "repair"
-    assert {entry["rule"]: entry["verdict"] for entry in body["rules"]} == {
-        "every record has a subject id": "enforced",
-        "at least 50 records": "passed",
-        "town: every value is one of those listed": "enforced",
-    }
-    entries = {entry["file"]: entry for entry in pipeline.json_of(release / "MANIFEST.json")["files"]}
-    assert "released numbers" in entries["contract.json"]["made_from"]
-    assert entries["expectations.json"]["protection"] == "none: public"
-    assert "synthetic" not in " ".join(entries["expectations.json"]["parents"])
-    suite = pipeline.json_of(release / "expectations.json")
-    assert {"column": "town", "value_set": ["Aberwick", "Brenmoor"]} in [
-        expectation["kwargs"] for expectation in suite["expectations"]
-    ]
-    assert "town: every value is one of those listed" in (release / "people_data_showcase.html").read_text()
-    assert "blanked or replaced" in pipeline.json_of(release / "privacy.json")["contract"]["sentence"]
 
 
 def told(folder, capfd, **changes):

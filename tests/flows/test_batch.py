@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -218,28 +217,3 @@ def test_a_group_is_not_called_as_a_zone(zone, tmp_path, capfd):
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path), {zone: [{"name": "a"}]})
     assert command.main(["batch", str(path)]) == 2
     assert "rename" in capfd.readouterr().err
-
-
-def test_releases_and_evaluations_are_compared_each_where_it_may_be(tmp_path, capfd):
-    releases = []
-    for mode in ("row_seeded", "value_seeded"):
-        releases.append(pipeline.run(pipeline.prepared_anonymous(tmp_path, synthesis_mode=mode)))
-    home = tmp_path / "side by side"
-    assert command.main(["compare", *map(str, releases), "--output", str(home)]) == 0
-    assert "row_seeded" in (home / "comparison.html").read_text()
-    header = (home / "comparison.tsv").read_text().splitlines()[0].split("\t")
-    assert header[-2:] == [release.name for release in releases]
-    evaluations = sorted((tmp_path / "out" / "sensitive" / "people").glob("*/evaluation"))
-    assert len(evaluations) == 2
-    inside = tmp_path / "out" / "release" / "comparison"
-    assert command.main(["compare", *map(str, evaluations), "--output", str(inside)]) == 2
-    assert command.main(["compare", *map(str, evaluations), "--output", str(tmp_path / "closed")]) == 0
-    assert (tmp_path / "closed").stat().st_mode & 0o077 == 0
-    copies = [shutil.copytree(each, tmp_path / f"copy {number}") for number, each in enumerate(evaluations)]
-    for zone in ("release", "measurement", "intermediate"):
-        inside = tmp_path / "out" / zone / "comparison"
-        assert command.main(["compare", *map(str, copies), "--output", str(inside)]) == 2
-    (tmp_path / "open").mkdir(mode=0o755)
-    assert command.main(["compare", *map(str, copies), "--output", str(tmp_path / "open")]) == 0
-    assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "open").iterdir())
-    assert command.main(["compare", str(releases[0])]) == 2

@@ -44,7 +44,7 @@ def test_a_run_of_each_regime_and_mode_compiles_nothing(tmp_path):
         {"synthesis_mode": "syndiffix", "name": "syndiffix"} | dict.fromkeys(_NOT_OF_SYNDIFFIX),
     ]
     path = tmp_path / "batch.json"
-    stages = dict.fromkeys(("aggregate", "generate", "evaluate", "navigate"), True)
+    stages = dict.fromkeys(("aggregate", "generate", "evaluate"), True)
     path.write_text(json.dumps({"execute": stages, "base_config": base, "runs": {"all": runs}}))
     kept = {name: value for name, value in os.environ.items() if name not in _NAMES}
     done = subprocess.run(

@@ -1,6 +1,5 @@
 """Runs one after another and side by side: what is cached, drawn and published, and what Prefect is told."""
 
-import json
 import os
 import re
 from collections import Counter
@@ -15,7 +14,7 @@ from tasks.request import STAGES
 from tests.flows import pipeline
 from tests.flows.processes import Run, assert_whole, configuration_file, configured, phases, releases
 from tests.flows.server_objects import Known, settled, step
-from tests.flows.whole_runs import WholeRun, fresh_name
+from tests.flows.whole_runs import WholeRun
 
 pytestmark = pytest.mark.server
 
@@ -172,21 +171,6 @@ def test_both_runs_have_their_summary_and_the_second_says_that_it_is_the_same_re
         r"This is the same release as on \d{4}-\d\d-\d\d: nothing was drawn and nothing was charged"
     )
     assert not same.search(first) and same.search(second)
-
-
-def test_a_failed_run_says_our_line_and_nothing_else(tmp_path, prefect_server, capfd):
-    dataset = fresh_name("failing")
-    path = configuration_file(tmp_path, dataset=dataset)
-    with (tmp_path / "people.csv").open("a") as file:
-        file.write("zqx1,zqx2\n")
-    capfd.readouterr()
-    assert command.main(["run", str(path)]) == 2
-    line = next(line for line in capfd.readouterr().err.splitlines() if line.startswith("marginalia: "))
-    found = settled(prefect_server, dataset, 3)
-    (run,) = found.flow_runs
-    assert run["state_name"] == "Failed"
-    assert run["state"]["message"].endswith(line.removeprefix("marginalia: "))
-    assert "zqx" not in json.dumps(found._asdict())
 
 
 def test_a_new_vintage_draws_though_nothing_changed_and_the_old_one_does_not_though_the_table_did(

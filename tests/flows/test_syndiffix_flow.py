@@ -10,7 +10,7 @@ import pytest
 
 from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
-from tasks.core.errors import ContractViolation, InputError, ParameterError
+from tasks.core.errors import InputError, ParameterError
 from tests.flows import pipeline, visits
 from tests.flows.processes import Blow, Run, assert_whole, releases, unfinished
 from tests.flows.server_objects import known, steps_done, text_of_everything
@@ -251,48 +251,6 @@ def test_trees_of_another_subset_of_the_columns_are_found_and_those_of_another_t
     assert len([path for path in second if ".tree." in path.name]) == 11
     released(tmp_path, {"columns": COLUMNS[:3]}, visits.rows(200))
     assert len({path.parent for path in trees()}) == 1 and not trees().keys() & first.keys()
-
-
-def test_a_strict_contract_stops_the_run_before_anything_is_made(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    configuration = visits.prepared(tmp_path, contract=visits.contract(tmp_path, values=visits.TOWNS[:2]))
-    with pytest.raises(ContractViolation):
-        pipeline.run(configuration)
-    assert not (tmp_path / "out" / "release" / "visits").exists()
-    assert not list((tmp_path / "out" / "sensitive").rglob("cluster-*"))
-
-
-@pytest.mark.parametrize(
-    ("section", "changes", "told"),
-    [
-        ({"columns": ["twon"]}, {}, r"^syndiffix\.columns .*did you mean the name of column \d"),
-        ({"columns": ["twon:s", "age"], "tables": [["aeg"]]}, {}, r"'twon'(.|\n)*'aeg'"),
-        ({"columns": ["person", "town"]}, {}, "can't be synthesized"),
-        ({"main_column": "household"}, {}, "must be among the selected columns"),
-        (
-            {"clustering": {"target": "twon"}},
-            {},
-            r"^syndiffix\.clustering .*did you mean the name of column \d",
-        ),
-        ({"clustering": [["TOWN", "household"]]}, {}, "'household' is not one(.|\n)*every selected column"),
-        ({"tables": [["town", "household"]]}, {}, "must name columns that are synthesized"),
-        ({"tables": [["town", "age"], ["age", "town"]]}, {}, "each set of columns once"),
-        ({"value_safe_columns": ["household"]}, {}, "is not synthesized"),
-        ({}, {"bins": {"person": [1, 2]}}, "person"),
-    ],
-)
-def test_columns_that_cannot_be_meant_are_refused_before_a_row_is_read(
-    section: dict[str, object],
-    changes: dict[str, object],
-    told: str,
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-) -> None:
-    with pytest.raises(ParameterError, match=told):
-        pipeline.run(visits.prepared(tmp_path, section=section, **changes))
-    assert not list((tmp_path / "out").rglob("typed_table"))
 
 
 def test_a_ledger_among_the_outputs_another_flow_and_an_empty_table_are_refused(

@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from tasks.configuration.flat_file import from_flat
+from tasks.core.errors import ParameterError
 from tasks.plan.describe import describe
-from tests.flows import pipeline
+from tests.flows import pipeline, visits
 from tests.oracles.contracts import HEAD
 
 
@@ -73,3 +74,29 @@ def test_an_epsilon_without_differential_privacy_is_told_as_what_it_is_not(tmp_p
     told = describe(from_flat(flat | {"noise_epsilon": 1.0, "dp_aggregates": False})).notes
     [said] = [note for note in told if "noise_epsilon" in note]
     assert said.startswith("ATTENTION: ") and "this release is not differentially private" in said
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "told"),
+    [
+        ({"columns": ["twon"]}, {}, r"^syndiffix\.columns .*did you mean the name of column \d"),
+        ({"columns": ["twon:s", "age"], "tables": [["aeg"]]}, {}, r"'twon'(.|\n)*'aeg'"),
+        ({"columns": ["person", "town"]}, {}, "can't be synthesized"),
+        ({"main_column": "household"}, {}, "must be among the selected columns"),
+        (
+            {"clustering": {"target": "twon"}},
+            {},
+            r"^syndiffix\.clustering .*did you mean the name of column \d",
+        ),
+        ({"clustering": [["TOWN", "household"]]}, {}, "'household' is not one(.|\n)*every selected column"),
+        ({"tables": [["town", "household"]]}, {}, "must name columns that are synthesized"),
+        ({"tables": [["town", "age"], ["age", "town"]]}, {}, "each set of columns once"),
+        ({"value_safe_columns": ["household"]}, {}, "is not synthesized"),
+        ({}, {"bins": {"person": [1, 2]}}, "person"),
+    ],
+)
+def test_columns_that_syndiffix_cannot_mean_are_refused(
+    section: dict[str, object], changes: dict[str, object], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ParameterError, match=told):
+        describe(visits.prepared(tmp_path, section=section, **changes))
