@@ -48,7 +48,9 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> Iterator[World]:
+def world(
+    tmp_path_factory: pytest.TempPathFactory, prefect_server: str, in_this_process: None
+) -> Iterator[World]:
     """Made once; the working directory is the workspace."""
     folder = tmp_path_factory.mktemp("world")
     with pytest.MonkeyPatch.context() as patch:
@@ -164,6 +166,7 @@ def test_a_withdrawn_release_is_opened_only_by_somebody_who_says_so(world: World
 
 
 @pytest.mark.server
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("mode", [pytest.param("row_seeded", marks=pytest.mark.slow), "syndiffix"])
 def test_a_release_of_another_protection_is_evaluated_and_opened(
     mode: str, tmp_path: Path, own_ledger: Path, prefect_server: str
@@ -199,6 +202,7 @@ def test_the_table_is_left_on_no_disk_and_a_rare_value_is_in_nothing_that_may_le
 
 
 @pytest.mark.server
+@pytest.mark.usefixtures("in_this_process")
 def test_an_arrow_table_under_k_anonymity_and_what_a_contract_refuses(
     tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:
@@ -228,6 +232,7 @@ def test_an_arrow_table_under_k_anonymity_and_what_a_contract_refuses(
     assert TOKEN not in said and "contract" in said
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
     tmp_path: Path, own_ledger: Path
 ) -> None:

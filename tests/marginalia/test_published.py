@@ -46,7 +46,7 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory, in_this_process: None) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("published")
     # Under a salt by chance .95 was missed once, by a correlation of .942: under this one nothing is chance.
     salt_of(folder / "ledger", "others")
@@ -91,6 +91,7 @@ def test_a_shared_stitch_lies_between_both_and_keeps_what_the_shared_column_carr
     assert np.corrcoef(found["second"], found["real"])[0, 1] > 0.95
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_arrow_tables_are_stitched_to_an_arrow_table() -> None:
     schema = pa.schema([("key", pa.int16()), ("one", pa.string())])
     left = pa.table({"key": [1, 2, None], "one": ["a", "b", "c"]}, schema)
