@@ -43,6 +43,26 @@ def imported_modules(tree: ast.AST, known: set[str]) -> set[str]:
     return found & known
 
 
+def module_imports(root: Path) -> dict[str, set[str]]:
+    """The product's modules, and which of its others each imports."""
+    trees = {
+        module_name(root, file): ast.parse(file.read_text(encoding="utf-8"))
+        for file in python_files(root, PRODUCT)
+    }
+    known = set(trees)
+    return {name: imported_modules(tree, known) - {name} for name, tree in trees.items()}
+
+
+def module_name(root: Path, file: Path) -> str:
+    return ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+
+
+def script_imports(root: Path) -> dict[str, set[str]]:
+    """The page's files, and which others each imports."""
+    scripts = sorted(file for suffix in ("*.js", "*.jsx") for file in (root / PAGE).rglob(suffix))
+    return {str(file.resolve()): imported_scripts(file) for file in scripts}
+
+
 def imported_scripts(file: Path) -> set[str]:
     """The page's files that one of them imports, by relative paths."""
     named = re.findall(r"""(?:from|import)\s*["'](\.[^"']*)["']""", file.read_text(encoding="utf-8"))
@@ -127,26 +147,20 @@ def survey(root: Path) -> dict[str, str]:
     """The figures of a checkout, by what they are figures of."""
     files, tests = python_files(root, PRODUCT), python_files(root, ("tests",))
     lines = {file: count_lines(file) for file in files}
-    names = {
-        file: ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-        for file in files
-    }
-    items, counts = set(design_items(root)), _Counts()
-    edges: dict[str, set[str]] = {}
+    names = {file: module_name(root, file) for file in files}
+    items, counts, edges = set(design_items(root)), _Counts(), module_imports(root)
     for file in (*files, *tests):
         source = file.read_text(encoding="utf-8")
         tree = ast.parse(source)
         counts.add_citations(source, tree, items)
         if file in lines:
             counts.add_product(source, tree)
-            edges[names[file]] = imported_modules(tree, set(names.values())) - {names[file]}
     importers = {name: {other for other, imported in edges.items() if name in imported} for name in edges}
     modules = {name: file for file, name in names.items() if file.name != "__init__.py"}
     single = {name: next(iter(importers[name])) for name in modules if len(importers[name]) == 1}
     near = sum(name.rpartition(".")[0] == other.rpartition(".")[0] for name, other in single.items())
     repeated = Counter(file.name for file in modules.values())
-    scripts = sorted(file for suffix in ("*.js", "*.jsx") for file in (root / PAGE).rglob(suffix))
-    script_edges = {str(file.resolve()): imported_scripts(file) for file in scripts}
+    script_edges = script_imports(root)
     documents = [root / "DECISIONS.md", root / "CHANGELOG.md"]
     totals = counts.totals
     packages: Counter[str] = Counter()
@@ -158,7 +172,7 @@ def survey(root: Path) -> dict[str, str]:
         "lines of code": totals["code"],
         "lines of docstrings": totals["docstrings"],
         "lines of comments": totals["comments"],
-        "page's JavaScript, lines": sum(map(count_lines, scripts)),
+        "page's JavaScript, lines": sum(count_lines(Path(file)) for file in script_edges),
         "tests, lines": sum(map(count_lines, tests)),
         "tests, files": len(tests),
         "dataclasses": totals["dataclasses"],
