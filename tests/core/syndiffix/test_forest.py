@@ -107,11 +107,13 @@ def test_buckets_that_depend_on_no_draw_are_the_ports(name):
         assert (found == sorted(expected)) == (name != "outlier_pushdown")
 
 
-def check_trees(table, parameters, limits):
-    forest = compiled_forest(table, parameters, limits)
-    slow = slow_forest(table, parameters, limits)
+def check_trees_and_buckets(table, parameters, limits):
+    """The trees, and the buckets to the last draw."""
+    forest, slow = compiled_forest(table, parameters, limits), slow_forest(table, parameters, limits)
+    harvester = SeededHarvester(parameters.salt)
     for combination, root in slow.trees.items():
         assert compiled_tree(forest.tree(combination)) == slow_tree(root), combination
+        assert compiled_buckets(forest.buckets(combination)) == slow_buckets(harvester, root), combination
     for column, outside in enumerate(slow.outside):
         ranked = forest.ranked(column)
         assert set(np.flatnonzero(ranked.outside)) == outside
@@ -119,24 +121,10 @@ def check_trees(table, parameters, limits):
     assert list(forest.null_values) == slow.null_values
 
 
-def check_buckets(table, parameters, limits):
-    forest, slow = compiled_forest(table, parameters, limits), slow_forest(table, parameters, limits)
-    harvester = SeededHarvester(parameters.salt)
-    for combination, root in slow.trees.items():
-        found = compiled_buckets(forest.buckets(combination))
-        assert found == slow_buckets(harvester, root), combination
-
-
-@settings(max_examples=30, deadline=None)
-@given(tables(), PARAMETERS, BUCKETIZATION)
-def test_trees_are_the_oracles(table, parameters, limits):
-    check_trees(table, parameters, limits)
-
-
 @settings(max_examples=40, deadline=None)
 @given(tables(), PARAMETERS, BUCKETIZATION)
-def test_buckets_are_the_oracles_to_the_last_draw(table, parameters, limits):
-    check_buckets(table, parameters, limits)
+def test_trees_and_buckets_are_the_oracles(table, parameters, limits):
+    check_trees_and_buckets(table, parameters, limits)
 
 
 @settings(max_examples=12, deadline=None)
@@ -144,8 +132,7 @@ def test_buckets_are_the_oracles_to_the_last_draw(table, parameters, limits):
 # The root is pushed down to where its interval is one float wide.
 @example(table_of([[-(2.0**60)] * 2 + [-(2.0**60) - 256] * 11]), NOISELESS, LIMITS)
 def test_trees_of_neighbouring_floats_are_the_oracles(table, parameters, limits):
-    check_trees(table, parameters, limits)
-    check_buckets(table, parameters, limits)
+    check_trees_and_buckets(table, parameters, limits)
 
 
 @settings(max_examples=12, deadline=None)
@@ -153,15 +140,14 @@ def test_trees_of_neighbouring_floats_are_the_oracles(table, parameters, limits)
 # A row outside of the first column's root, which is one float wide and is halved as often as the second.
 @example(table_of([[2.0**60] * 12 + [2.0**60 + 256], [2.0**60] * 10 + [2.0**60 + 256] * 3]), NOISELESS)
 def test_pairs_with_neighbouring_floats_are_the_oracles(table, parameters):
-    check_trees(table, parameters, LIMITS)
-    check_buckets(table, parameters, LIMITS)
+    check_trees_and_buckets(table, parameters, LIMITS)
 
 
 @pytest.mark.parametrize("depth", range(5))
 def test_the_row_limit_begins_below_the_depth_threshold(depth):
     # 96, 96, 48, 24 and 12 rows a node, and a limit of about 32.
     table = table_of([[float(row % 16) for row in range(96)]])
-    check_trees(table, NOISELESS, BucketizationParameters(3, 6, 3, depth))
+    check_trees_and_buckets(table, NOISELESS, BucketizationParameters(3, 6, 3, depth))
 
 
 TABLES = tables(3, 40)

@@ -219,7 +219,7 @@ def synthesizer_tails(table, salt, ids=(), clustering=SingleClustering()):
 
 
 @pytest.mark.parametrize("entities", ["ids", "rows"])
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", ["orders", pytest.param("tails", marks=pytest.mark.slow)])
 def test_quantiles_means_and_distances_are_no_worse_than_the_peer_s(name, entities):
     generate, id_column = TABLES[name]
     table = generate() if entities == "ids" else generate().drop_columns([id_column])
@@ -241,7 +241,7 @@ def test_default_clusters_keep_the_relations_of_a_census():
     assert mean_error(table, synthesizer_tails(table, 0, clustering=DefaultClustering()).sample()) < 0.026
 
 
-@pytest.mark.parametrize("ids", [["customer"], []])
+@pytest.mark.parametrize("ids", [["customer"], pytest.param([], marks=pytest.mark.slow)])
 def test_a_column_s_tail_is_as_large_among_others_as_alone(ids):
     """12.6 percent of the orders are above 60; in four columns 0.6 to 10.7 percent were, by the salt."""
     table = generated_orders()
@@ -281,10 +281,15 @@ def with_outliers(outliers):
     )
 
 
-RARE = [(), (48_123.45,), (512.37, 512.37), (512.37, 512.37, 7001.11, 8002.22)]
+RARE = [
+    pytest.param((), id="none", marks=pytest.mark.slow),
+    pytest.param((48_123.45,), id="one"),
+    pytest.param((512.37, 512.37), id="two alike", marks=pytest.mark.slow),
+    pytest.param((512.37, 512.37, 7001.11, 8002.22), id="two alike and two beyond"),
+]
 
 
-@pytest.mark.parametrize("rare", RARE, ids=["none", "one", "two alike", "two alike and two beyond"])
+@pytest.mark.parametrize("rare", RARE)
 def test_nothing_is_shown_that_is_not_published_of_the_column_alone(rare):
     for salt in range(60):
         made = synthesizer_tails(with_outliers(rare), salt)
@@ -294,8 +299,9 @@ def test_nothing_is_shown_that_is_not_published_of_the_column_alone(rare):
         assert not set(numbers.tolist()) & set(rare)
 
 
-def test_an_amount_far_beyond_all_others_stretches_nothing_that_is_shown():
-    for salt in range(60):
+@pytest.mark.parametrize("salts", [20, pytest.param(60, marks=pytest.mark.slow)])
+def test_an_amount_far_beyond_all_others_stretches_nothing_that_is_shown(salts):
+    for salt in range(salts):
         without, beside = (
             synthesizer_tails(with_outliers(rare), salt).sample()["amount"] for rare in ((), (48_123.45,))
         )
