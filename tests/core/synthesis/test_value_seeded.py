@@ -1,5 +1,6 @@
 """Value-seeded synthesis without oversampling control: the invariants, the law of whole outputs, threads."""
 
+import functools
 from random import Random
 
 import numpy as np
@@ -55,12 +56,17 @@ def test_whole_outputs_follow_the_sequential_law_over_many_seeds(table, resoluti
     _compare_outputs(table, resolution, records_a_batch, 6000)
 
 
+@functools.cache
+def _drawn_by_oracle(as_sets, resolution, seeds):
+    oracle, random = Oracle(list(as_sets), resolution), Random(4)
+    return [tuple(oracle.value_seeded(random)) for _ in range(seeds)]
+
+
 def _compare_outputs(table, resolution, records_a_batch, seeds):
     rows = rows_of(table, resolution)
-    oracle = Oracle([frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()], resolution)
-    random = Random(4)
     ours = [_drawn(rows, seed, records_a_batch) for seed in range(seeds)]
-    theirs = [tuple(oracle.value_seeded(random)) for _ in range(seeds)]
+    as_sets = tuple(frozenset(a for a in row if a >= 0) for row in rows.ids.tolist())
+    theirs = _drawn_by_oracle(as_sets, resolution, seeds)
     assert same_law(ours, theirs) > FALSE_ALARM
     assert same_law([statistic(r, []) for r in ours], [statistic(r, []) for r in theirs]) > FALSE_ALARM
     for pair in [(a, b) for a in range(len(rows.attributes)) for b in range(a)][:12]:

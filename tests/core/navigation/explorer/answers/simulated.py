@@ -160,6 +160,13 @@ def fitted(number, first=0, limit=None):
 
 
 @cache
+def vintages():
+    """The same people, drawn two hundred times."""
+    records = people(700, 1)
+    return [fitted_payload(drawn(records, seed)) for seed in range(200)]
+
+
+@cache
 def by_lengths(number, threshold=None):
     thresholds = ReleaseThresholds("fixed", default=threshold)
     if threshold is None:

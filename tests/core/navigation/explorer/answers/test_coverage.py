@@ -16,13 +16,12 @@ from tests.core.navigation.explorer.answers.simulated import (
     TONGUE,
     WORK,
     codes_of,
-    drawn,
     fitted,
     misses,
-    people,
     rarely,
+    vintages,
 )
-from tests.oracles.page_answers import ask, difference, fitted_payload, is_within
+from tests.oracles.page_answers import ask, difference, is_within
 
 pytestmark = pytest.mark.needs_node
 
@@ -98,8 +97,7 @@ def test_a_difference_of_two_vintages_holds_the_true_one(simulated):
 
 def test_without_a_difference_few_are_called_real():
     """The same people in two vintages, and the same question."""
-    records = people(700, 1)
-    releases = [fitted_payload(drawn(records, seed)) for seed in range(200)]
+    releases = vintages()
     asked = [one_sum(releases[place]["columns"], random.Random(place)) for place in range(0, 200, 2)]
     same = [
         (2 * place, chosen)

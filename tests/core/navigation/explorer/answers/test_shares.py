@@ -16,15 +16,13 @@ from tests.core.navigation.explorer.answers.simulated import (
     WORK,
     by_lengths,
     codes_of,
-    drawn,
     fitted,
-    people,
     rarely,
+    vintages,
 )
 from tests.core.navigation.explorer.answers.test_estimates import RELEASES, selected
 from tests.oracles.page_answers import (
     ask,
-    fitted_payload,
     least_squares,
     shares,
     true_count,
@@ -148,8 +146,7 @@ def test_of_a_sample_ranges_hold_its_chance_too():
 
 def test_without_a_difference_few_are_called_real():
     """The same people, drawn twice."""
-    records, draw = people(700, 1), random.Random(5)
-    releases = [fitted_payload(drawn(records, seed)) for seed in range(100)]
+    releases, draw = vintages()[:100], random.Random(5)
     asked = []
     for place in range(0, 100, 2):
         if releases[place]["columns"] == releases[place + 1]["columns"]:

@@ -21,7 +21,7 @@ from tests.flows.processes import Run
 ROOT = Path(__file__).resolve().parents[5]
 PROTECTIONS = ("fitted", "lengths", "k_anonymity", "syndiffix")
 #: Kinds whose numbers `make test` compares; the others are slow.
-QUICK = ("survey fitted", "survey k_anonymity", "survey syndiffix", "adult lengths")
+QUICK = tuple(f"survey {way}" for way in PROTECTIONS)
 KINDS = tuple(f"{table} {way}" for table in ("survey", "adult", "national2019") for way in PROTECTIONS)
 K = 10
 _RECORDS = {"survey": 10_000, "adult": 49_000, "national2019": 27_000}

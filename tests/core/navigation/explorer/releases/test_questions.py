@@ -10,7 +10,7 @@ import yaml
 
 from tests.chromium import ExplorerPage, number
 from tests.core.navigation.explorer.releases.conftest import files_of
-from tests.core.navigation.explorer.releases.making import Made
+from tests.core.navigation.explorer.releases.making import QUICK, Made
 from tests.core.navigation.explorer.releases.steps import on_kinds
 from tests.oracles.released_files import MISSING, Actual, Chosen, ReleasedFiles, as_shown
 
@@ -123,9 +123,7 @@ def in_records(files: ReleasedFiles, chosen: Chosen) -> int:
     return round(len(files.selected(chosen)) * files.statement["noisy_count"]["value"] / len(files.records))
 
 
-@pytest.mark.parametrize(
-    "kind", on_kinds("survey fitted", "survey k_anonymity", "survey syndiffix", "adult lengths")
-)
+@pytest.mark.parametrize("kind", on_kinds(*QUICK))
 def test_answers_are_those_of_the_files_are_copied_and_compared(kind, release, opened):
     made = release(kind)
     files = files_of(made)
