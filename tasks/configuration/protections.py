@@ -34,6 +34,9 @@ from tasks.core.syndiffix.settings import (
 )
 from tasks.core.tables.texts import TypeLetter
 
+if TYPE_CHECKING:
+    from tasks.configuration.model import RunConfiguration
+
 
 class ProtectionSettings(Model):
     """One protection's settings; a class says what differs by the protection alone.
@@ -82,14 +85,12 @@ class ProtectionSettings(Model):
         """Keys of the flat file that have no effect beside these settings."""
         return frozenset()
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
         """Combinations of keys that can't be meant.
 
         Args:
+            configuration: that these settings are in.
             keys: of the file, those of `privacy` too, each valid by itself.
-            length: the reporting length, -1 for all.
         """
         return []
 
@@ -251,11 +252,11 @@ class DifferentialPrivacy(ProtectionSettings):
         keys = of_percentile if given.get("contribution", "schema") == "schema" else set()
         return frozenset(keys | LENGTH_KEYS if mode == FITTED else keys)
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
         """By what is drawn: tables that records are fitted to, or every combination up to a length."""
-        return self._impossible_fitted(keys) if is_fitted else self._impossible_by_lengths(length)
+        if configuration.is_fitted:
+            return self._impossible_fitted(keys)
+        return self._impossible_by_lengths(configuration.reporting_length)
 
     def _impossible_fitted(self, keys: set[str]) -> list[str]:
         """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
@@ -335,15 +336,14 @@ class KAnonymity(ProtectionSettings):
     modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
         """Fewer records than any count that is reported."""
-        if record_limit is None or record_limit >= resolution:
+        limit, resolution = configuration.input.record_limit, configuration.reporting_resolution
+        if limit is None or limit >= resolution:
             return []
         return [
             f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
-            f"reported; it is {record_limit}."
+            f"reported; it is {limit}."
         ]
 
 
@@ -418,9 +418,7 @@ class SynDiffix(_Settings):
     def id_columns(self) -> tuple[str, ...]:
         return self.further_ids
 
-    def impossible(
-        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
-    ) -> list[str]:
+    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
         """What the core refuses of the way of clustering."""
         try:
             clustering_of(dict(self))

@@ -2,7 +2,6 @@
 
 import dataclasses
 import itertools
-import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -231,65 +230,6 @@ def test_pairs_with_a_target_need_a_target(table: Path) -> None:
 @pytest.mark.parametrize(("key", "value"), [("noise_epsilon", 101.0), ("delta", 2e-3)])
 def test_a_claim_that_promises_nothing_is_refused(key: str, value: float, table: Path) -> None:
     assert "must be" in refused(table, **{key: value})
-
-
-#: What names a release (W20), as a configuration may change it.
-NAMED: list[dict[str, Any]] = [
-    {"noise_epsilon": 6.5},
-    {"delta": 2e-6},
-    {"workload": "pairs"},
-    {"workload": [["town", "sex"]]},
-    {"workload": "pairs+target", "target": "sex"},
-    {"allocation": "equal"},
-    {"target": "sex"},
-    {"max_values": 999},
-    {"record_limit": 500},
-    {"number_of_records_epsilon_proportion": 0.02},
-    {"privacy": {"threshold_delta_share": 0.2}},
-    {"max_items": {"services": 3}},
-    {"bins": {"age": [0, 18, 40, 66]}},
-    {"domains": {"sex": ["f", "m", "x"]}},
-    {"domains": {}},
-    {"sensitive_zeros": []},
-    {"use_columns": ["town", "age", "sex", "services"]},
-    {"subject_id": None, "use_columns": ["town", "age", "sex", "services", "work"]},
-    {"encoding": "latin-1"},
-]
-#: What does not: it says where things are, how much is written and how fast.
-NOT_NAMED: list[dict[str, Any]] = [
-    {"random_seed": 5},
-    {"fitted_target_number_of_records": 10},
-    {"parallel_jobs": 2},
-    {"memory_limit_mb": 4000},
-    {"prefix": "other"},
-    {"report_title": "Other"},
-    {"report_visuals": {"sexes": ["sex:f"]}},
-    {"value_names": {"sex": {"f": "female"}}},
-    {"reporting_length": 4},
-    {"reporting_resolution": 5},
-    {"synthetic_forms": ["long"]},
-    {"evaluate_sensitive": False},
-    {"sigma_proportions": [1.0, 2.0]},
-    {"noise_threshold_type": "adaptive"},
-    {"noise_threshold_values": {"2": 1}},
-    {"use_synthetic_counts": True},
-    {"aggregate_seeded_target_number_of_records": 5},
-    {"synthesis_mode": "fitted"},
-    {"workload": "auto", "allocation": "effective", "target": None, "max_values": 1000},
-    {"privacy": {"cap": {"epsilon": 40, "delta": 1e-5}, "population": "others"}},
-    {"privacy": {"releases": 3}},
-    {"output_dir": "elsewhere"},
-]
-
-
-def test_w20_each_setting_of_the_draw_names_the_release(table: Path) -> None:
-    digests = [digest(table), *(digest(table, **changes) for changes in NAMED)]
-    assert len(set(digests)) == len(digests)
-
-
-def test_w20_nothing_else_names_it(table: Path) -> None:
-    found = {json.dumps(changes): digest(table, **changes) for changes in NOT_NAMED}
-    assert set(found.values()) == {digest(table)}, found
 
 
 def test_w20_what_is_asked_of_open_columns_names_no_release_without_one(table: Path) -> None:

@@ -323,6 +323,8 @@ def test_a_contract_that_reads_a_cell_otherwise_is_another_release_and_one_that_
         place, items = ("trees.yaml", "") if protection == "trees" else ("contract.yaml", ITEMS)
         before = name(flat | {"contract": place})
         written("moved.yaml", items=items)
+        with Path("moved.yaml").open("a") as file:
+            file.write("# a comment\n")
         assert name(flat | {"contract": "moved.yaml"}) == before
         written("moved.yaml", missing="!", items=items)
         assert name(flat | {"contract": "moved.yaml"}) not in (before, None)

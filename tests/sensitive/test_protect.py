@@ -331,20 +331,6 @@ def test_runs_whose_table_could_not_be_read_are_in_the_ledger_and_in_every_later
     assert "3 runs were stopped, or compared nothing, as the table could" in capsys.readouterr().out
 
 
-def test_a_contract_that_says_the_same_in_other_words_is_the_same_release(
-    tmp_path: Path, own_ledger: Path
-) -> None:
-    configuration = under(tmp_path, 100)
-    before = release_name(configuration, describe(configuration))
-    with Path(str(configuration.input.contract)).open("a") as file:
-        file.write("# a comment\n")
-    assert release_name(configuration, describe(configuration)) == before
-    repaired = configuration.model_copy(
-        update={"input": configuration.input.model_copy(update={"contract_mode": "repair"})}
-    )
-    assert release_name(repaired, describe(repaired)) != before
-
-
 def test_verdicts_are_those_of_the_table_that_was_drawn_from_whatever_it_holds_later(
     tmp_path: Path, own_ledger: Path
 ) -> None:
