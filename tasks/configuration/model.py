@@ -435,14 +435,8 @@ class RunConfiguration(Model):
     @property
     def may_look(self) -> bool:
         """Whether ``marginalia check`` may look at the lengths of lines, for the terminal alone."""
-        return (
-            not self.protection.is_silent if self.check_looks_at_lines is None else self.check_looks_at_lines
-        )
-
-    @property
-    def is_private(self) -> bool:
-        """Whether the release is differentially private: for sentences that name the protection."""
-        return isinstance(self.protection, DifferentialPrivacy)
+        asked = self.check_looks_at_lines
+        return not self.protection.is_drawn_once if asked is None else asked
 
     @property
     def privacy(self) -> DifferentialPrivacy:

@@ -57,8 +57,6 @@ class ProtectionSettings(Model):
     is_drawn_once: ClassVar[bool] = False
     on_unchanged: ClassVar[Literal["draw", "skip"]] = "skip"
     is_salted: ClassVar[bool] = False
-    is_silent: ClassVar[bool] = False
-    is_parted: ClassVar[bool] = True
 
     @property
     def id_columns(self) -> tuple[str, ...]:
@@ -219,7 +217,6 @@ class DifferentialPrivacy(ProtectionSettings):
     contract_mode: ClassVar[Literal["repair", "strict"]] = "repair"
     is_drawn_once: ClassVar[bool] = True
     on_unchanged: ClassVar[Literal["draw", "skip"]] = "draw"
-    is_silent: ClassVar[bool] = True
 
     @classmethod
     def refusals(cls, mode: str, *, holds: bool) -> list[str]:
@@ -412,7 +409,6 @@ class SynDiffix(_Settings):
     modes: ClassVar[tuple[str, ...]] = (SYNDIFFIX,)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
     is_salted: ClassVar[bool] = True
-    is_parted: ClassVar[bool] = False
 
     @property
     def id_columns(self) -> tuple[str, ...]:

@@ -146,7 +146,7 @@ def tree_worker_mb(rows: int, columns: int) -> int:
 
 def works_in_partitions(configuration: RunConfiguration) -> bool:
     """Whether the table is worked on in partitions; SynDiffix's workers have some columns of all rows."""
-    return configuration.resources.engine == "dask" and configuration.protection.is_parted
+    return configuration.resources.engine == "dask" and not configuration.protection.is_salted
 
 
 def require_engine(configuration: RunConfiguration) -> None:

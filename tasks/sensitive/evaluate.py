@@ -39,7 +39,9 @@ class EvaluationSettings(Model):
             resolution=configuration.reporting_resolution,
             prefix=configuration.prefix,
             promise=RecordsPromise(
-                configuration.is_private, configuration.synthesis.reads_records, configuration.is_fitted
+                configuration.protection.is_drawn_once,
+                configuration.synthesis.reads_records,
+                configuration.is_fitted,
             ),
             report=configuration.report.words,
         )

@@ -31,7 +31,7 @@ def report_dropped_cells(run: RunWorkspace, configuration: RunConfiguration, rea
     """
     path = run.folder(SENSITIVE) / f"{configuration.prefix}_{DROPPED}"
     shutil.copyfile(run.path(read) / DROPPED, path)
-    if configuration.protection.is_silent:
+    if configuration.protection.is_drawn_once:
         say(
             f"ATTENTION: {path} lists the cells that were not counted, if there are any, and why: numbers "
             "that can't be read, values outside their domain. It must stay on this machine."

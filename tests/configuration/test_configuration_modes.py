@@ -31,7 +31,7 @@ NOISE = {
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_each_template_of_sds_is_read_and_has_its_mode(path: Path) -> None:
     configuration = read_configuration(path)
-    assert configuration.is_private == (path.stem == "fitted" or path.stem.endswith("_dp"))
+    assert configuration.protection.is_drawn_once == (path.stem == "fitted" or path.stem.endswith("_dp"))
     assert configuration.synthesis.mode == path.stem.removesuffix("_dp")
     assert (configuration.reporting_length, configuration.reporting_resolution) == (4, 10)
     assert (configuration.prefix, configuration.input.record_limit) == ("example", None)

@@ -41,7 +41,7 @@ def test_the_mode_is_a_regime_of_its_own_and_needs_no_section() -> None:
     configuration = from_flat(dict(SMALLEST))
     assert isinstance(configuration.protection, SynDiffix)
     assert isinstance(configuration.synthesis, ByTrees)
-    assert not configuration.is_private
+    assert not configuration.protection.is_drawn_once
     assert from_flat(SMALLEST | {"synthesis_mode": "SynDiffix", "dp_aggregates": False}) == configuration
 
 

@@ -52,7 +52,7 @@ def of_month(path: Path, month: int) -> RunConfiguration:
 def records(configuration: RunConfiguration) -> CodedRecords:
     """What is counted of a table."""
     described = describe(configuration)
-    total = configuration.is_private
+    total = configuration.protection.is_drawn_once
     return encode(described.source, described.schema, EncodingOptions(total=total, key=b"k"))
 
 

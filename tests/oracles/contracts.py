@@ -74,10 +74,9 @@ def write_table(path: Path, rows: tuple[str, ...], header: str = HEADER) -> Inpu
     return InputFile(path)
 
 
-def judged(source: InputFile, contract: Contract, declarations: Declarations | None = None) -> Judgement:
+def judged(source: InputFile, contract: Contract) -> Judgement:
     """The verdicts on a file."""
-    headers = source.headers
-    schema = build_schema(headers.names, declarations or Declarations(), contract, cap_required=False)
+    schema = build_schema(source.headers.names, Declarations(), contract, cap_required=False)
     with connect() as connection:
         return judge_table(connection, source, schema, contract)
 
