@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,6 +43,8 @@ from tasks.core.records.columns import bin_problems, domain_problems
 from tasks.core.records.dropped import TEXT_KINDS
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 
+#: The keys of `TEXT_KINDS`.
+IdentifierKind = Literal["email", "telephone", "identityNumber"]
 PartType = TypeVar("PartType", bound="StandardPart")
 
 
@@ -71,11 +73,7 @@ class Implementation(StandardPart):
 
     rule: Literal["distinctValues", "noPersonalIdentifiers", "forbiddenPattern"]
     must_be_less_or_equal_to: int | None = Field(None, ge=1)
-    kinds: tuple[Literal["email", "telephone", "identityNumber"], ...] = (
-        "email",
-        "telephone",
-        "identityNumber",
-    )
+    kinds: tuple[IdentifierKind, ...] = get_args(IdentifierKind)
     name: str = ""
     pattern: str = ""
 
