@@ -169,6 +169,7 @@ def is_missing_word(text: str, *, among_numbers: bool = False, in_records: bool 
     word = text.lower()
     if among_numbers and (match := _FLAGGED.fullmatch(word)):
         word = match[1]
+    kinds = ("among_numbers", "confidential") if among_numbers else ()
     if in_records:
-        return word in word_set("missing", "anywhere", "among_numbers", "in_records")
-    return word in word_set("missing", *(("anywhere", "among_numbers") if among_numbers else ("anywhere",)))
+        kinds = ("among_numbers", "in_records")
+    return word in word_set("missing", "anywhere", *kinds)

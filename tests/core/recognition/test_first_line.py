@@ -133,6 +133,11 @@ HEADERS = {
         "gear,carb,mpg,other,wt,hp,qsec",
         [f"{i},{i % 4},{i}.2,{i},2,3,4" for i in range(60)],
     ),
+    "a letter that may say confidential": ("NOx,C,E", [f"{i / 7:.3f},{i % 4},{i}.2" for i in range(60)]),
+    "of a table of frequencies": (
+        "Manage,Super,Freq",
+        [f"{'ab'[i % 2]},{'cd'[i // 4]},{9 * i}" for i in range(8)],
+    ),
     "of pandas": (",gear,mpg", [f"{i},{i % 4},{i}.2" for i in range(60)]),
     "of pandas, named rows": (",gear,mpg", [f"Mazda RX{i},{i % 4},{i}.2" for i in range(60)]),
     "quoted": ('"gear","mpg"', [f'"{i % 4}","{i}.2"' for i in range(60)]),
