@@ -17,7 +17,7 @@ def measure(configuration: RunConfiguration) -> str:
     """
     workspace = Workspace.of(configuration)
     with apply_retention(workspace, configuration), engine_of(configuration):
-        measured = measure_steps(workspace, configuration, seeks="measurement")
+        measured = measure_steps(workspace, configuration, "measurement")
     if measured.unchanged is not None and measured.unchanged.place is not None:
         return measured.unchanged.place
     record_release_for_reuse(workspace, measured, measured.measurement)

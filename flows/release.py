@@ -5,12 +5,17 @@ parameters. What it then does is the flow of the file's protection, or its batch
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import GlobalConcurrencyLimitCreate
+from prefect.concurrency.sync import concurrency
+from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
 from prefect.runtime import flow_run
 from pydantic import Field
 
@@ -22,7 +27,6 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.overrides import NO_SECRETS, apply_overrides
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.place import require_absolute
-from tasks.dataset_lock import dataset_lock
 from tasks.events import announce_schedule
 from tasks.failures import guard_flow
 from tasks.messages import tell
@@ -122,3 +126,44 @@ def _limit_stages(asked: Batch, last: str) -> Batch:
     """A batch without the stages after one; its file may ask for fewer, and the first is always done."""
     stages = tuple(stage for stage in asked.stages if reaches(last, stage))
     return replace(asked, stages=stages or STAGES[:1])
+
+
+#: A run that was killed gives its turn back after so long, the least that the server admits.
+LEASE_SECONDS = 60
+
+
+def limit_of(dataset: str) -> str:
+    return f"marginalia-{dataset}"
+
+
+@contextmanager
+def dataset_lock(datasets: Collection[str]) -> Iterator[None]:
+    """Wait until no other run of these datasets is at work, and keep others waiting.
+
+    The queue is a global concurrency limit of the Prefect server, one a dataset, which anybody can see and
+    free on the server's page. It keeps runs from getting in each other's way; that a budget is never
+    overspent is the ledger's work, and does not hang on it.
+    """
+    limits = sorted({limit_of(dataset) for dataset in datasets})
+    if _taken(limits):
+        names = " and ".join(limits)
+        tell(
+            "Another run of the same dataset is at work: this one waits for it. If there is none, free "
+            f"the concurrency limit {names}: prefect gcl update NAME --active-slots 0."
+        )
+    with concurrency(limits, lease_duration=LEASE_SECONDS):
+        yield
+
+
+def _taken(limits: Collection[str]) -> bool:
+    """Whether others are at work. Limits that are not there are made; one that somebody changed stays."""
+    taken = False
+    with get_client(sync_client=True) as client:
+        for name in limits:
+            try:
+                limit = client.read_global_concurrency_limit_by_name(name)
+                taken = taken or limit.active_slots >= limit.limit
+            except ObjectNotFound:
+                with suppress(ObjectAlreadyExists):  # another run was quicker
+                    client.create_global_concurrency_limit(GlobalConcurrencyLimitCreate(name=name, limit=1))
+    return taken

@@ -7,8 +7,13 @@ from prefect import Flow
 from pydantic import Field
 
 from flows.steps.dataset_flow import dataset_flow
-from flows.steps.evaluate import evaluate_steps, utility_steps
-from flows.steps.measure import aggregate_step, measure_steps, record_release_for_reuse
+from flows.steps.measure import (
+    aggregate_step,
+    evaluate_steps,
+    measure_steps,
+    record_release_for_reuse,
+    utility_steps,
+)
 from flows.steps.publish import build_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
@@ -42,7 +47,7 @@ def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> d
 
 
 def _run_stages(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
-    measured = measure_steps(workspace, configuration, last, seeks="release")
+    measured = measure_steps(workspace, configuration, "release", last)
     if measured.unchanged is not None and measured.unchanged.place is not None:
         return {"release": measured.unchanged.place, UNCHANGED: measured.unchanged.vintage}
     configuration = measured.configuration

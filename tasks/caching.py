@@ -8,14 +8,13 @@ the measurement, which is protected and may be hashed by anybody.
 import contextlib
 import json
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from prefect import Task
-from prefect.cache_policies import CachePolicy
-from prefect.context import TaskRunContext
+from prefect.cache_policies import CacheKeyFnPolicy
 from prefect.serializers import Serializer
 from pydantic import BaseModel, Secret
 
@@ -62,34 +61,15 @@ class StoredTableSerializer(_Serializer):
         return table
 
 
-@dataclass
-class ContentPolicy(CachePolicy):
-    """Key: the step's name, the content of its inputs, the code; hashed by ``keyed``.
+def content_key(run: RunWorkspace, zone: str, made_of: Sequence[Any]) -> str:
+    """A name for what a step of a zone makes: the same inputs and code have the same.
 
-    The dataset belongs to it: what is made for one never lies in another's folder.
+    Where and with what a step runs says nothing of what it makes. The dataset belongs to it: what is made for
+    one never lies in another's folder.
     """
-
-    keyed: Callable[[str], str] | None = None
-    dataset: str = ""
-
-    def compute_key(
-        self, task_ctx: TaskRunContext, inputs: dict[str, Any], flow_parameters: dict[str, Any], **kwargs: Any
-    ) -> str | None:
-        if self.keyed is None:
-            return None
-        # Where and with what a step runs says nothing of what it makes.
-        body = {name: as_plain(value) for name, value in inputs.items() if not isinstance(value, Workspace)}
-        text = json.dumps([task_ctx.task.name, code_hash(), self.dataset, body], sort_keys=True)
-        return f"{task_ctx.task.name}-{self.keyed(text)[:40]}"
-
-
-def content_key(hash_of: Callable[[str], str], dataset: str, made_of: Sequence[Any]) -> str:
-    """A name for what a step makes: the same inputs and code have the same.
-
-    Where inputs are sensitive, ``hash_of`` must be keyed.
-    """
+    hash_of = run.keyed_hash if zone == SENSITIVE else sha256_of
     body = [as_plain(value) for value in made_of if not isinstance(value, Workspace)]
-    return hash_of(json.dumps([code_hash(), dataset, body], sort_keys=True))[:40]
+    return hash_of(json.dumps([code_hash(), run.dataset, body], sort_keys=True))[:40]
 
 
 def as_plain(value: Any) -> Any:
@@ -112,8 +92,8 @@ def as_plain(value: Any) -> Any:
     return value
 
 
-def skip_if_known(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, _R]:
-    """A step that is skipped where its key is known and its folder is as it was.
+def skip_if_known(step: Task[_P, _R], zone: str, run: RunWorkspace, made_of: Sequence[Any]) -> Task[_P, _R]:
+    """A step that is skipped where the key of what it is made of is known and its folder is as it was.
 
     Only a step of the zone ``sensitive`` needs access to that folder.
     """
@@ -124,8 +104,9 @@ def skip_if_known(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, 
             results.mkdir(parents=True, exist_ok=True)
         if not os.access(results, os.W_OK | os.X_OK):  # another user's: the step runs, and nothing is kept
             return step
+    key = f"{step.name}-{content_key(run, zone, made_of)}"
     return step.with_options(
-        cache_policy=ContentPolicy(keyed=run.keyed_hash if is_sensitive else sha256_of, dataset=run.dataset),
+        cache_policy=CacheKeyFnPolicy(cache_key_fn=lambda context, inputs: key),
         persist_result=True,
         result_storage=results,
         result_serializer=StoredTableSerializer(root=str(run.root)),

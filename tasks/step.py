@@ -16,7 +16,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +31,6 @@ from prefect.logging.handlers import APILogHandler
 from prefect.utilities.annotations import quote
 
 from tasks.caching import content_key, skip_if_known
-from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import MarginaliaError
 from tasks.failures import guard_step
 from tasks.messages import LOGGER, QUIET_SECONDS, Progress, TerminalHandler, tell_log
@@ -199,8 +198,7 @@ class Output:
     @property
     def key(self) -> str:
         """A name for what is made: another run has it too, that makes it of the same inputs by this code."""
-        hash_of = self.run.keyed_hash if self.zone == SENSITIVE else sha256_of
-        return content_key(hash_of, self.run.dataset, self.made_of)
+        return content_key(self.run, self.zone, self.made_of)
 
     def path(self, table: StoredTable) -> Path:
         return self.run.path(table)
@@ -245,7 +243,7 @@ class RunStep(Generic[_W, _P, _R]):
         task = self._task
         if self._traits.cached:
             assert isinstance(run, RunWorkspace), "what is cached lies in a run's folder"
-            task = skip_if_known(task, self.zone, run)
+            task = skip_if_known(task, self.zone, run, _made_of(self._function, args, kwargs))
         given = results_in([*args, *kwargs.values()])
         named: dict[str, Any] = {name: without_edges(value) for name, value in kwargs.items()}
         result: _R = task(run, *map(without_edges, args), wait_for=edges_from(given), **named)
@@ -257,16 +255,21 @@ class RunStep(Generic[_W, _P, _R]):
         return RunStep(self._function, replace(self._traits, folder=name, run_name=name))
 
 
+def _made_of(function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (function.__name__, *args, named)
+
+
 def _storing(fill: Callable[..., Any], traits: _Traits) -> Callable[..., Any]:
     @functools.wraps(fill)
     def store(run: RunWorkspace, /, *args: object, **kwargs: object) -> StoredTable:
-        made_of = (fill.__name__, *args, *kwargs.values())
         artifact = None if traits.zone == SENSITIVE else ProgressArtifact(traits.folder)
         with closing(Progress(traits.progress or traits.makes, shown=artifact)) as progress:
             stored = run.store(
                 run.folder(traits.zone) / traits.folder,
                 traits.makes,
-                lambda folder: fill(Output(folder, run, progress, made_of, traits.zone), *args, **kwargs),
+                lambda folder: fill(
+                    Output(folder, run, progress, _made_of(fill, args, kwargs), traits.zone), *args, **kwargs
+                ),
             )
         if artifact is not None:
             artifact.close()

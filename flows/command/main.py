@@ -10,9 +10,9 @@ from importlib.abc import MetaPathFinder
 from types import FrameType
 from typing import NoReturn
 
+from flows import hide_what_follows_exit
 from flows.command.arguments import parse_command_line
 from tasks.core.errors import InputError, MarginaliaError
-from tasks.process_exit import hide_what_follows_exit
 
 
 class Terminated(KeyboardInterrupt):

@@ -4,7 +4,7 @@
     admit -> protect -> (locate -> encode)                       under DP, where the release is committed
              locate -> encode -> ... -> count -> round -> (generate) -> hand over      under k-anonymity
 
-Modes of synthesis that read raw records draw here, on this side.
+Modes of synthesis that read raw records draw here, on this side, and the raw table is compared here.
 """
 
 from collections.abc import Callable
@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
-from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
+from tasks.core.errors import MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.ledger.ledger import Admission
 from tasks.messages import tell
 from tasks.plan.describe import RunFacts, tell_notes
 from tasks.plan.input_file import announce_if_late
 from tasks.plan.resources import query_resources
+from tasks.public.release_files import BuiltCounts
 from tasks.public.releases import require_not_withdrawn
 from tasks.public.summary import tell_unchanged
 from tasks.request import STAGES, reaches, require_seed_stays, scheduled_date
@@ -31,6 +32,7 @@ from tasks.sensitive.count import (
     hand_over_counts,
     round_counts,
 )
+from tasks.sensitive.evaluate import EvaluationSettings, UtilitySettings, evaluate_against_raw, measure_worth
 from tasks.sensitive.hand_over import list_recorded_heads
 from tasks.sensitive.protect import (
     Admitted,
@@ -84,22 +86,19 @@ class SensitiveTables:
 
     @property
     def raw(self) -> tuple[StoredTable, StoredTable]:
-        """The table and its coded records. Raises InputError where it can't be read any more."""
-        if self.table is None or self.records is None:
-            raise InputError(
-                "A comparison with the raw table needs the table, and it can't be read any more. Restore it."
-            )
+        """The table and its coded records, of a run that could read it."""
+        assert self.table is not None and self.records is not None, "what compares with them has looked"
         return self.table, self.records
 
 
 def measure_steps(
-    workspace: Workspace, configuration: RunConfiguration, last: str = STAGES[-1], seeks: str = ""
+    workspace: Workspace, configuration: RunConfiguration, seeks: str, last: str = STAGES[-1]
 ) -> SensitiveTables:
     """Measure, as far as a run up to ``last`` needs it.
 
     Args:
         seeks: what the run is after, ``measurement`` or ``release``: of an unchanged table that of an earlier
-            run will do. Without it everything is made.
+            run will do.
 
     Raises:
         ParameterError: the configuration is of SynDiffix, which has a flow of its own.
@@ -283,7 +282,7 @@ def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, las
         )
     made = coded if synthesis.reads_records else aggregates
     compare_with_last(run, configuration, measured.described, table, made)
-    if seeks and configuration.skips_unchanged:
+    if configuration.skips_unchanged:
         described, dataset = measured.described, configuration.dataset
         # Where records are drawn from raw ones, those; else the counts are all that there is to release.
         made_of = (coded, aggregates) if synthesis.reads_records else (aggregates,)
@@ -294,3 +293,32 @@ def _round_steps(configuration: RunConfiguration, measured: SensitiveTables, las
         return
     found = measured.unchanged
     tell_unchanged(run, configuration, measured.described.vintage, found.vintage, found.place or "")
+
+
+def evaluate_steps(
+    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
+) -> StoredTable:
+    marginals = measured.marginals or count_step(measured)
+    assert built.records is not None, "what is evaluated was generated"
+    records = measured.raw[1]
+    with note_unread_table(measured.configuration, measured.described):
+        return evaluate_against_raw(
+            measured.run,
+            EvaluationSettings.of(configuration),
+            records,
+            marginals,
+            built.aggregates,
+            built.records,
+        )
+
+
+def utility_steps(
+    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
+) -> StoredTable | None:
+    settings = UtilitySettings.of(configuration)
+    if settings is None:
+        return None
+    assert built.records is not None, "what is measured was generated"
+    records = measured.raw[1]
+    with note_unread_table(measured.configuration, measured.described):
+        return measure_worth(measured.run, settings, records, built.records)

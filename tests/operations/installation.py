@@ -21,7 +21,7 @@ import httpx
 import pytest
 
 from flows.command.server import LEASES
-from tasks.dataset_lock import limit_of
+from flows.release import limit_of
 from tests.flows.processes import phases
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,13 +20,13 @@ import threading
 from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
+from flows import hide_what_follows_exit
 from flows.command.notebook.words import to_call_words
 from flows.command.run import quieten
 from tasks.core import errors
 from tasks.core.errors import InputError, InternalError, MarginaliaError, ParameterError
 from tasks.failures import describe_unforeseen
 from tasks.messages import LOGGER, TerminalHandler, say
-from tasks.process_exit import hide_what_follows_exit
 
 
 class _Screen(io.TextIOWrapper):
