@@ -7,22 +7,19 @@
 
 from pathlib import Path
 
-from prefect import flow
-
 from flows.showcase import showcase
+from flows.steps.guarded_flow import guarded_flow
 from tasks.batch.budget import require_budget
 from tasks.batch.file import Batch, BatchRun, read_batch, require_inputs
 from tasks.batch.group import COMPARISON, Failed, join_group, link_run, require_free_names, write_failures
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
-from tasks.events import announce_schedule
-from tasks.failures import guard_flow, log_unexpected
+from tasks.failures import log_unexpected
 from tasks.messages import say, tell, tell_log
 from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 
 
-@flow(name="batch", flow_run_name="batch", on_running=[announce_schedule], persist_result=False)
-@guard_flow
+@guarded_flow("batch")
 def batch(path: str) -> dict[str, str]:
     """Run a batch file.
 

@@ -1,6 +1,6 @@
 """Measure: the sensitive table in, one protected measurement out. Its steps are in `flows.steps.measure`."""
 
-from flows.steps.dataset_flow import dataset_flow
+from flows.steps.guarded_flow import guarded_flow
 from flows.steps.measure import measure_steps, record_release_for_reuse
 from tasks.configuration.model import RunConfiguration
 from tasks.engine import engine_of
@@ -8,7 +8,7 @@ from tasks.sensitive.retention import apply_retention
 from tasks.storage import Workspace
 
 
-@dataset_flow
+@guarded_flow("measure-{configuration.dataset}")
 def measure(configuration: RunConfiguration) -> str:
     """Make the configured measurement, or find it drawn; return its place in the workspace.
 

@@ -3,7 +3,7 @@
 May run as another user than the measure flow.
 """
 
-from flows.steps.dataset_flow import dataset_flow
+from flows.steps.guarded_flow import guarded_flow
 from flows.steps.publish import BUILDERS, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.public.bundles.opening import find_measurement, open_bundle, require_made_as_configured
@@ -12,7 +12,7 @@ from tasks.request import STAGES
 from tasks.storage import Workspace
 
 
-@dataset_flow
+@guarded_flow("publish-{configuration.dataset}")
 def publish(configuration: RunConfiguration, measurement: str | None = None) -> str:
     """Build and publish everything from a measurement; return the release's place in the workspace.
 

@@ -2,16 +2,12 @@
 
 from pathlib import Path
 
-from prefect import flow
-
+from flows.steps.guarded_flow import guarded_flow
 from tasks.configuration.flat_file import read_configuration
-from tasks.events import announce_schedule
-from tasks.failures import guard_flow
 from tasks.sensitive.retention import purge_configured
 
 
-@flow(name="purge", flow_run_name="purge", on_running=[announce_schedule], persist_result=False)
-@guard_flow
+@guarded_flow("purge")
 def purge(configuration: str, dry_run: bool = False) -> None:
     """Remove what was made of the raw table and is older than retention_days.
 

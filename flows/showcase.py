@@ -6,7 +6,7 @@ from typing import Annotated
 from prefect import Flow
 from pydantic import Field
 
-from flows.steps.dataset_flow import dataset_flow
+from flows.steps.guarded_flow import guarded_flow
 from flows.steps.measure import (
     aggregate_step,
     evaluate_steps,
@@ -25,7 +25,7 @@ from tasks.storage import Workspace
 LastStage = Annotated[str, Field(json_schema_extra={"enum": list(STAGES)})]
 
 
-@dataset_flow
+@guarded_flow("showcase-{configuration.dataset}")
 def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> dict[str, str]:
     """Run every stage up to ``last``.
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows.steps.dataset_flow import dataset_flow
+from flows.steps.guarded_flow import guarded_flow
 from flows.steps.publish import build_table_steps, opened_run, release_steps
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
@@ -65,7 +65,7 @@ _BOTH_REGIMES = (
 )
 
 
-@dataset_flow
+@guarded_flow("syndiffix-{configuration.dataset}")
 def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
     """Synthesize and release a table.
 

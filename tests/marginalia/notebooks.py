@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
-from flows.command.notebook.process import handler_of
-from flows.command.notebook.words import to_call_words
+from flows.command.notebook.process import handler_of, to_call_words
 from marginalia.tables import to_parquet
 from tasks.core.errors import MarginaliaError
 
@@ -62,5 +61,5 @@ def refusal(request: dict[str, Any], *tables: Any) -> str:
     """What the process of a call says of a request that it refuses, asked in this one: none is started."""
     sent = json.loads(json.dumps(request))
     with pytest.raises(MarginaliaError) as refused:
-        handler_of(sent.pop("do"))(sent, b"".join(to_parquet(table)[0] for table in tables))
+        handler_of(sent.pop("do"))(b"".join(to_parquet(table)[0] for table in tables), **sent)
     return to_call_words(str(refused.value))

@@ -31,41 +31,50 @@ from tasks.sensitive.read import EncodingRules
 from tasks.storage import SENSITIVE, RunWorkspace, Workspace
 
 
-def evaluate_release(request: dict[str, Any], table: bytes) -> dict[str, Any]:
-    """Measure what a release's records are worth.
+def evaluate_release(
+    table: bytes,
+    *,
+    release: str,
+    output_dir: str,
+    contract: str | None,
+    target: str | None,
+    group: str | None,
+) -> dict[str, Any]:
+    """Measure what the records of a release, in a folder, are worth.
 
     Args:
-        request: ``release``, its folder; ``output_dir``, the workspace; ``contract``, the path of the data
-            contract or None; ``target`` and ``group``, columns that two measures are about, or None.
+        output_dir: the workspace.
+        contract: the path of the data contract.
+        target: a column that one measure is about, as is ``group``.
 
     Returns:
         ``place``: the folder in ``sensitive/`` with `utility.json` and the rest.
     """
-    release = Path(request["release"])
-    configuration = _configuration(release, request, table)
+    about = UtilityColumns(target=target, group=group)
+    configuration = _configuration(Path(release), table, output_dir, contract, about)
     workspace = Workspace.of(configuration)
     workspace.prepare()
     described = describe(configuration)
     run = RunWorkspace.begin(workspace, configuration.dataset, query_resources(configuration, workspace))
-    about = UtilityColumns(target=request["target"], group=request["group"])
     with closing(Progress("evaluate")) as progress:
-        pair = _pair(run, configuration, described, release)
+        pair = _pair(run, configuration, described, Path(release))
         found = measure_utility(pair, about, run.resources.threads, progress)
     place = run.folder(SENSITIVE) / "utility"
     run.store(place, "utility", lambda folder: write_utility(found, folder, configuration.prefix))
     return {"place": str(place)}
 
 
-def _configuration(release: Path, request: dict[str, Any], table: bytes) -> RunConfiguration:
+def _configuration(
+    release: Path, table: bytes, output_dir: str, contract: str | None, about: UtilityColumns
+) -> RunConfiguration:
     body: Json = json.loads((release / "configuration.json").read_text(encoding="utf-8"))
     path = in_memory(body["dataset"], table)
-    contract = request["contract"]
     declared = {key: value for key, value in body["input"].items() if key != "contract"}
     _require_contract(body["input"].get("contract"), contract)
     asked = {
-        "output_dir": request["output_dir"],
+        "output_dir": output_dir,
         "input": {**declared, "path": path, "contract": contract},
-        "evaluate_utility": {"target": request["target"], "group": request["group"]},
+        "evaluate_utility": {"target": about.target, "group": about.group},
     }
     return RunConfiguration.model_validate_json(json.dumps({**body, **asked}))
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from flows.command.arguments import CommandParser
 from flows.command.main import hide_pandas_from_pyarrow
-from flows.command.notebook.words import argument_name
+from flows.command.notebook.process import argument_name
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix.command import build_blob, synthesize_in_memory
@@ -24,7 +24,7 @@ from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.blob import BlobFile, read_blob
-from tasks.core.syndiffix.clusters import clustering_problem, clustering_text, named_columns
+from tasks.core.syndiffix.clusters import StitchOwner, clustering_problem, clustering_text, named_columns
 from tasks.core.syndiffix.published import stitch_tables
 from tasks.core.syndiffix.settings import SETTINGS
 from tasks.core.tables.column_names import column_name
@@ -33,41 +33,25 @@ from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 
 
-def describe_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
-    """What the blob in the file ``path`` is about: its columns, and a sentence on whom it protects."""
-    with closing(BlobFile(Path(request["path"]))) as blob:
+def describe_blob(_: bytes, *, path: str) -> dict[str, Any]:
+    """What a blob is about: its columns, and a sentence on whom it protects."""
+    with closing(BlobFile(Path(path))) as blob:
         header = blob.header
-    return {
-        "path": request["path"],
-        "columns": header.columns.names,
-        "protects": str(header.parameters["protects"]),
-    }
+    return {"path": path, "columns": header.columns.names, "protects": str(header.parameters["protects"])}
 
 
-def query_blob(request: dict[str, Any], _: bytes) -> dict[str, Any]:
-    """Write the table of some of a blob's columns.
-
-    Args:
-        request: ``path``, of the blob; ``columns``; ``target``, one of them or None; ``output``, the Parquet
-            file to write.
-    """
+def query_blob(_: bytes, *, path: str, columns: list[str], target: str | None, output: str) -> dict[str, Any]:
+    """Write the table of some of a blob's columns, as Parquet."""
     hide_pandas_from_pyarrow()
-    table = read_blob(Path(request["path"]), request["columns"], request["target"])
-    write_table(table, Path(request["output"]))
+    write_table(read_blob(Path(path), columns, target), Path(output))
     return {}
 
 
-def stitch_request(request: dict[str, Any], tables: bytes) -> dict[str, Any]:
-    """Write two tables as one.
-
-    Args:
-        request: ``left_bytes``, where the second table begins; ``owner``, see `stitch_tables`; ``output``,
-            the Parquet file to write.
-    """
+def stitch_request(tables: bytes, *, left_bytes: int, owner: StitchOwner, output: str) -> dict[str, Any]:
+    """Write two tables, the second of which begins at a byte, as one (`stitch_tables`), as Parquet."""
     hide_pandas_from_pyarrow()
-    first = request["left_bytes"]
-    left, right = (pq.read_table(io.BytesIO(part)) for part in (tables[:first], tables[first:]))
-    write_table(stitch_tables(left, right, request["owner"]), Path(request["output"]))
+    left, right = (pq.read_table(io.BytesIO(part)) for part in (tables[:left_bytes], tables[left_bytes:]))
+    write_table(stitch_tables(left, right, owner), Path(output))
     return {}
 
 
@@ -78,18 +62,16 @@ def in_memory(dataset: object, table: bytes) -> str:
     return f"memory://{name}"
 
 
-def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+def protect_table(table: bytes, *, settings: dict[str, Any]) -> dict[str, Any]:
     """Make a release as ``marginalia run`` does.
 
     Args:
-        request: ``settings``, the keys of a flat configuration, but for the table's path.
+        settings: the keys of a flat configuration, but for the table's path.
 
     Returns:
-        ``release``, its folder; ``kept``, folders in ``sensitive/`` by what they are; ``unchanged``, the
-        vintage whose release it is, where nothing new was released; ``names``, the table's own spelling of
-        each column by the released one.
+        ``release``, its folder; ``unchanged``, the vintage whose release it is, where nothing new was
+        released; ``names``, the table's own spelling of each column by the released one.
     """
-    settings = request["settings"]
     names = pq.read_schema(io.BytesIO(table)).names
     for key in ("use_columns", "sensitive_zeros"):
         if isinstance(settings.get(key), list) and (said := _names_problem(key, settings[key], len(names))):
@@ -98,42 +80,40 @@ def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
     configuration = from_flat({**settings, "sensitive_microdata_path": path})
     places = run_showcase(configuration, STAGES, verbose=False)
     root = Workspace.of(configuration).root
-    unchanged = places.pop(UNCHANGED, None)
-    kept = {stage: str(root / place) for stage, place in places.items() if stage != "release"}
     return {
         "release": str(root / places["release"]),
-        "kept": kept,
-        "unchanged": unchanged,
+        "unchanged": places.get(UNCHANGED),
         "names": {column_name(name): name for name in names},
     }
 
 
-def synthesize_request(request: dict[str, Any], table: bytes) -> dict[str, Any]:
-    """Make a synthetic table as ``marginalia syndiffix`` does, without a release.
+def synthesize_request(table: bytes, *, options: dict[str, Any], output: str) -> dict[str, Any]:
+    """Make a synthetic table as ``marginalia syndiffix`` does, without a release; write it as Parquet.
 
     Args:
-        request: ``options`` of the command by the names of its settings; ``output``, the Parquet file to
-            write.
+        options: of the command, by the names of its settings.
     """
     hide_pandas_from_pyarrow()
-    write_table(synthesize_in_memory(_options(request["options"], table)), Path(request["output"]))
+    write_table(synthesize_in_memory(_options(options, table)), Path(output))
     return {}
 
 
-def build_blob_of_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+def build_blob_of_table(
+    table: bytes, *, options: dict[str, Any], path: str, largest: int | None
+) -> dict[str, Any]:
     """Build a blob as ``marginalia syndiffix --blob`` does, and say what it is about.
 
     Args:
-        request: ``options`` as of `synthesize_request`; ``path``, of the blob; ``largest``, the columns of
-            its largest table, or None.
+        options: as of `synthesize_request`.
+        largest: columns of its largest table; None: as many as the command takes.
     """
     hide_pandas_from_pyarrow()
-    options = _options(request["options"], table)
-    options.blob = Path(request["path"])
-    if request["largest"] is not None:
-        options.blob_largest = request["largest"]
-    build_blob(options)
-    return describe_blob(request, b"")
+    asked = _options(options, table)
+    asked.blob = Path(path)
+    if largest is not None:
+        asked.blob_largest = largest
+    build_blob(asked)
+    return describe_blob(b"", path=path)
 
 
 def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
