@@ -1,6 +1,5 @@
 """Calls that need no process of their own."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,8 +7,8 @@ import pytest
 
 from flows.command.notebook import process
 from marginalia.errors import error_of
-from marginalia.process import _plain_setting
 from tasks.core.errors import MarginaliaError
+from tests.marginalia.notebooks import answer
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +19,8 @@ def in_this_process() -> Iterator[None]:
     """
 
     def ask(request: dict[str, Any], display: object, *files: memoryview) -> dict[str, Any]:
-        sent = json.loads(json.dumps(request, default=_plain_setting))
         try:
-            return process.handler_of(sent.pop("do"))(sent, b"".join(files))
+            return answer(request, *files)
         except MarginaliaError as error:
             failed = process._error_answer(error)
         raise error_of(failed["kind"], failed["problems"])

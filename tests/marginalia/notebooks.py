@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from flows.command.notebook.process import handler_of, to_call_words
+from marginalia.process import _plain_setting
 from marginalia.tables import to_parquet
 from tasks.core.errors import MarginaliaError
 
@@ -57,9 +58,14 @@ def shown(notebook: nbformat.NotebookNode) -> list[str]:
     return [str(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
 
 
+def answer(request: dict[str, Any], *files: bytes | memoryview) -> dict[str, Any]:
+    """What the process of a call answers, asked in this one: none is started."""
+    sent = json.loads(json.dumps(request, default=_plain_setting))
+    return handler_of(sent.pop("do"))(b"".join(files), **sent)
+
+
 def refusal(request: dict[str, Any], *tables: Any) -> str:
-    """What the process of a call says of a request that it refuses, asked in this one: none is started."""
-    sent = json.loads(json.dumps(request))
+    """What the process of a call says of a request that it refuses."""
     with pytest.raises(MarginaliaError) as refused:
-        handler_of(sent.pop("do"))(b"".join(to_parquet(table)[0] for table in tables), **sent)
+        answer(request, *(to_parquet(table)[0] for table in tables))
     return to_call_words(str(refused.value))
