@@ -24,8 +24,6 @@ import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, Ranges, measured_numbers
 from tasks.core.aggregates.selections import Pieces, Surroundings, TextOrder, pieces_of, quoted_pieces
-from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import AttributeNumbering, wide_headers
 from tasks.core.arrays import Ids, Integers, Json
 from tasks.core.records.columns import Schema
 from tasks.core.tables.writing import as_lines, quoted_texts
@@ -71,7 +69,8 @@ def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
 def _ordered(aggregates: Aggregates) -> Iterator[tuple[Ids, Integers]]:
     order = TextOrder(aggregates.attributes)
     for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
-        yield order.by_count(ids, counts)
+        places = order.by_count(ids, counts)
+        yield ids[places], counts[places]
 
 
 _SCHEMA = pa.schema(
@@ -113,7 +112,7 @@ def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.Re
     order, pieces = TextOrder(aggregates.attributes), pieces_of(aggregates.attributes)
     for length, found in enumerate(ranges, start=1):
         ids, counts = aggregates.combinations[length - 1], aggregates.counts[length - 1]
-        rows = np.lexsort((*order.ranks(ids).T[::-1], -counts))
+        rows = order.by_count(ids, counts)
         step = pieces.rows_at_once(length)
         for start in range(0, len(rows), step):
             some = rows[start : start + step]
@@ -137,10 +136,16 @@ CountedIds = Iterable[tuple[Ids, Integers]]
 _ENTRY = Surroundings(b',\n"', b'":{"count":', b',"contained_in_records":[]}')
 
 
-def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *, protected: bool) -> None:
+def write_aggregates_json(
+    aggregates: Aggregates, schema: Schema, path: Path, *, protected: bool, parts: CountedIds | None = None
+) -> None:
     """Write aggregates; equal ones give equal bytes.
 
-    Where they are protected, the number of records stands under both its names.
+    Each attribute is ``<columnIndex>:<value>``, the index that of its header. Where the aggregates are
+    protected, the number of records stands under both its names.
+
+    Args:
+        parts: all counts, where they are too many for memory; None: those of the aggregates.
     """
     records = aggregates.number_of_records
     fields = {
@@ -151,24 +156,20 @@ def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *,
         "records_sensitivity_by_len": [[] for _ in range(aggregates.reporting_length + 1)],
         "reporting_length": aggregates.reporting_length,
     }
-    parts = zip(aggregates.combinations, aggregates.counts, strict=True)
-    _write_json(fields, aggregates.attributes, parts, path)
-
-
-def write_true_counts_json(
-    marginals: Marginals, numbering: AttributeNumbering, parts: CountedIds, path: Path
-) -> None:
-    """Write true counts and the true number of records, a bounded number of them in memory; sensitive."""
-    facts, longest = marginals.facts, max(marginals.lengths, default=0)
-    fields = {
-        "headers": wide_headers(facts.schema, numbering.attributes),
-        "multi_value_column_metadata_map": _items(facts.schema, numbering.attributes),
-        "number_of_records": facts.number_of_records,
-        "protected_number_of_records": None,
-        "records_sensitivity_by_len": [[] for _ in range(longest + 1)],
-        "reporting_length": longest,
-    }
-    _write_json(fields, numbering.attributes, parts, path)
+    index = {header: place for place, header in enumerate(aggregates.headers)}
+    texts = (f"{index[attribute.header]}:{attribute.value}" for attribute in aggregates.attributes)
+    escaped = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
+    pieces = Pieces(escaped, np.zeros(len(escaped), np.bool_))
+    head = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    with path.open("wb") as file:
+        file.write(head.removesuffix("}").encode() + b',"aggregates_count":{')
+        skipped = len(",")
+        held = zip(aggregates.combinations, aggregates.counts, strict=True)
+        for ids, counts in held if parts is None else parts:
+            for text in pieces.lines(ids, counts, _ENTRY):
+                file.write(text[skipped:])
+                skipped = 0
+        file.write(b"\n}}\n")
 
 
 def _items(schema: Schema, attributes: Sequence[Attribute]) -> Json:
@@ -181,20 +182,3 @@ def _items(schema: Schema, attributes: Sequence[Attribute]) -> Json:
         for attribute in attributes
         if attribute.item is not None
     }
-
-
-def _write_json(fields: Json, attributes: Sequence[Attribute], parts: CountedIds, path: Path) -> None:
-    """Fields and counts; each attribute as ``<columnIndex>:<value>``, the index that of its header."""
-    index = {header: place for place, header in enumerate(fields["headers"])}
-    texts = (f"{index[attribute.header]}:{attribute.value}" for attribute in attributes)
-    escaped = tuple(json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
-    pieces = Pieces(escaped, np.zeros(len(escaped), np.bool_))
-    head = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    with path.open("wb") as file:
-        file.write(head.removesuffix("}").encode() + b',"aggregates_count":{')
-        skipped = len(",")
-        for ids, counts in parts:
-            for text in pieces.lines(ids, counts, _ENTRY):
-                file.write(text[skipped:])
-                skipped = 0
-        file.write(b"\n}}\n")

@@ -40,15 +40,12 @@ def percentage(part: int, whole: int) -> float:
 
 @dataclass(frozen=True)
 class RareByLength:
-    """Distinct combinations of one length, and those that few hold.
-
-    ``unique``: those of count 1; None where nobody asked.
-    """
+    """Distinct combinations of one length, those that few hold, and those that one record holds."""
 
     length: int
     combinations: int
     rare: int
-    unique: int | None = None
+    unique: int
 
     @property
     def proportion(self) -> float:

@@ -12,8 +12,6 @@ from tasks.core.aggregates.text_kernels import (
     SPARE,
     Texts,
     join_rows,
-    pack_rows,
-    unpack_rows,
     write_text_rows,
 )
 from tasks.core.arrays import Flags, Ids, Integers
@@ -24,7 +22,6 @@ _AT_ONCE = 1 << 18
 _BYTES_AT_ONCE = 1 << 28
 #: Beside its pieces a row has quotation marks and a count of at most so many characters.
 _MOST_BESIDE = 2 + 20
-_BITS_OF_A_KEY = 63
 
 
 def bytes_of(texts: Sequence[bytes]) -> Texts:
@@ -123,7 +120,6 @@ class TextOrder:
         # where one's text begins with the other's.
         self._ids = np.stack([_sorted_places([text + ";" for text in texts]), _sorted_places(texts)])
         self._ranks = np.argsort(self._ids, axis=1).astype(np.int32)
-        self._bits = max(len(texts) - 1, 1).bit_length()
 
     def ranks(self, ids: Ids) -> Ids:
         """Rows that stand in lexicographic order where the texts of ``ids`` do, (N, length)."""
@@ -132,32 +128,9 @@ class TextOrder:
     def ids(self, ranks: Ids) -> Ids:
         return np.hstack([self._ids[0][ranks[:, :-1]], self._ids[1][ranks[:, -1:]]])
 
-    def fits(self, length: int, most: int) -> bool:
-        """Whether `keys` of counts up to ``most`` can be made."""
-        return self._bits * length + most.bit_length() <= _BITS_OF_A_KEY
-
-    def keys(self, ids: Ids, counts: Integers, most: int) -> Integers:
-        """Integers that ascend by count descending, then by text; counts are 0..``most``."""
-        keys = np.empty(len(ids), np.int64)
-        pack_rows(ids, counts, self._ranks, self._bits, most, keys)
-        return keys
-
-    def of_keys(self, keys: Integers, length: int, most: int) -> tuple[Ids, Integers]:
-        ids, counts = np.empty((len(keys), length), np.int32), np.empty(len(keys), np.int64)
-        unpack_rows(keys, self._ids, self._bits, most, ids, counts)
-        return ids, counts
-
-    def by_count(self, ids: Ids, counts: Integers) -> tuple[Ids, Integers]:
-        if not len(ids):
-            return ids, counts
-        least, most = int(counts.min()), int(counts.max())
-        if self.fits(ids.shape[1], most - least):
-            rows, above = self.of_keys(
-                np.sort(self.keys(ids, counts - least, most - least)), ids.shape[1], most - least
-            )
-            return rows, above + least
-        order = np.lexsort(np.hstack([self.ranks(ids)[:, ::-1], -counts[:, None]]).T)
-        return ids[order], counts[order]
+    def by_count(self, ids: Ids, counts: Integers) -> Integers:
+        """The places of combinations by count descending, then by text, (N,)."""
+        return np.lexsort((*self.ranks(ids).T[::-1], -counts))
 
 
 def _sorted_places(texts: Sequence[str]) -> Ids:

@@ -65,38 +65,6 @@ def number_cells(sets: HalfWords, codes: HalfWords, before: Integers, numbers: I
 
 
 @njit(cache=True, nogil=True)
-def pack_rows(rows: Ids, counts: Integers, ranks: Ids, bits: int, most: int, keys: Integers) -> None:
-    """Fill in each row as one integer: what its count lacks of ``most``, then a rank for each of its numbers.
-
-        high bits  | most - count | rank of 1st number | ... | rank of last one |  low bits
-                     large counts     then by text, as ranks are the order of texts
-                     come first
-
-    ``ranks``: (2, numbers): the rank of a number that is not its row's last one, and of one that is.
-    """
-    last = rows.shape[1] - 1
-    for row in range(len(rows)):
-        key = most - counts[row]
-        for place in range(last):
-            key = key << bits | ranks[0, rows[row, place]]
-        keys[row] = key << bits | ranks[1, rows[row, last]]
-
-
-@njit(cache=True, nogil=True)
-def unpack_rows(keys: Integers, numbers: Ids, bits: int, most: int, rows: Ids, counts: Integers) -> None:
-    """What `pack_rows` packed; ``numbers``: (2, ranks), by rank, of a row's others and of its last one."""
-    last, mask = rows.shape[1] - 1, (1 << bits) - 1
-    for row in range(len(keys)):
-        key = keys[row]
-        rows[row, last] = numbers[1, key & mask]
-        key >>= bits
-        for place in range(last - 1, -1, -1):
-            rows[row, place] = numbers[0, key & mask]
-            key >>= bits
-        counts[row] = most - key
-
-
-@njit(cache=True, nogil=True)
 def write_text_rows(
     rows: Ids,
     counts: Integers,

@@ -1,5 +1,6 @@
 """The chance that a combination is published, by its true count: as chart, table and terminal text."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,15 +22,9 @@ class SurvivalLevel:
         return survival_curve(self.scale, self.threshold, counts)
 
     def least_count(self, chance: float) -> int:
-        """The least true count that is published with at least this chance; by bisection."""
-        low, high = 0, int(self.threshold + 9 * self.scale) + 10
-        while low < high:
-            middle = (low + high) // 2
-            if self.chances([middle])[0] >= chance:
-                high = middle
-            else:
-                low = middle + 1
-        return low
+        """The least true count that is published with at least this chance."""
+        counts = range(int(self.threshold + 9 * self.scale) + 10)
+        return bisect_left(counts, chance, key=lambda count: self.chances([count])[0])
 
 
 def survival_chart(levels: Sequence[SurvivalLevel]) -> Chart | None:

@@ -150,14 +150,17 @@ Constraint = ImpossibleCombination | Ordering | Derivation | EmptyTogether | Exa
 
 
 def constraint_of(body: Mapping[str, Any]) -> Constraint:
-    rest = {key: value for key, value in body.items() if key != "kind"}
-    if body["kind"] == "derivation":
-        return Derivation(**rest | {"values": tuple((one, other) for one, other in rest["values"])})
-    if body["kind"] == "ordering":
-        return Ordering(**rest | {"columns": tuple(rest["columns"])})
-    if body["kind"] == "empty_together":
-        return EmptyTogether(tuple(rest["columns"]))
-    if body["kind"] == "exactly_one":
-        return ExactlyOne(tuple(rest["columns"]), rest["value"], tuple(map(tuple, rest["others"])))
-    conditions = (Condition(**entry | {"values": tuple(entry["values"])}) for entry in rest["conditions"])
-    return ImpossibleCombination(tuple(conditions), rest["repair"])
+    """The constraint that a schema's JSON tells of; ``kind`` says which one."""
+    kinds = (ImpossibleCombination, Ordering, Derivation, EmptyTogether, ExactlyOne)
+    return next(kind for kind in kinds if kind.kind == body["kind"])(**_fields(body))
+
+
+def _fields(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: _frozen(value) for key, value in body.items()}
+
+
+def _frozen(value: Any) -> Any:
+    """A value of JSON as a constraint has it: a list as a tuple, and an object as a condition."""
+    if isinstance(value, dict):
+        return Condition(**_fields(value))
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -166,13 +166,12 @@ class BlobFile:
         with _refuse_if_broken(self._path):
             content: dict[str, Any] = json.loads(self._file.read(_HEADER))
             version = content["version"]
-        if version != VERSION:
-            given = version if isinstance(version, int) else "an unknown one"
-            raise InputError(
-                f"The blob {self._path} must be of version {VERSION}, and is of version {given}: build it "
-                "anew from the table."
-            )
-        with _refuse_if_broken(self._path):
+            if version != VERSION:
+                given = version if isinstance(version, int) else "an unknown one"
+                raise InputError(
+                    f"The blob {self._path} must be of version {VERSION}, and is of version {given}: build "
+                    "it anew from the table."
+                )
             columns = pa.ipc.read_schema(pa.py_buffer(self._file.read(_TYPES)))
             relations = ColumnRelations(
                 np.array(content["dependence"], np.float64), np.array(content["entropies"], np.float64)

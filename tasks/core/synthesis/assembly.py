@@ -15,7 +15,7 @@ from tasks.core.errors import StoredTableMismatch
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.assembly_kernels import gathered, packed, sort_within, spread
 from tasks.core.synthesis.records import AnySynthetic, SyntheticRecords, header_places
-from tasks.core.tables.writing import as_lines, quoted
+from tasks.core.tables.writing import as_lines, quoted, quoted_texts
 
 #: Cells that are turned into text at once, and how many bytes they may come to.
 _CELLS_AT_ONCE = 1 << 22
@@ -156,8 +156,8 @@ def write_condensed_tsv(records: AnySynthetic, schema: Schema, path: Path, empty
             file.write(b"\n" * records.number_of_records)
             return
         for columns in _condensed_columns(records, schema):
-            filled = [_quote_cells(pc.fill_null(column, empty), alone=alone) for column in columns]
-            for line in as_lines(filled):
+            filled = (quoted_texts(pc.fill_null(column, empty), alone=alone) for column in columns)
+            for line in as_lines(list(filled)):
                 file.write(line)
 
 
@@ -180,12 +180,6 @@ def _join_items(parts: list[pa.Array], delimiter: str, size: int) -> pa.Array:
         both = pc.binary_join_element_wise(joined, part, delimiter)
         joined = pc.coalesce(both, joined, part)
     return joined
-
-
-def _quote_cells(cells: pa.Array, *, alone: bool) -> pa.Array:
-    coded = cells.dictionary_encode()
-    texts = pa.array([quoted(text, alone=alone) for text in coded.dictionary.to_pylist()], pa.string())
-    return texts.take(coded.indices)
 
 
 def read_released_records(path: Path, schema: Schema) -> SyntheticRecords:

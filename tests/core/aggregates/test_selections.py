@@ -3,7 +3,7 @@
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.selections import Surroundings, TextOrder, quoted_pieces
+from tasks.core.aggregates.selections import Surroundings, quoted_pieces
 
 ATTRIBUTES = tuple(Attribute("A", value, 0) for value in ("", "é", '"', "\t"))
 
@@ -34,13 +34,3 @@ def test_texts_of_every_length_are_copied_whole():
     lines = b"".join(map(bytes, pieces.lines(ids, counts))).decode()
     assert lines == "".join(f"{row}\t{count}\n" for row, count in zip(rows, counts, strict=True))
     assert pieces.joined(ids).to_pylist() == rows
-
-
-def test_keys_are_taken_apart_into_what_they_were_made_of():
-    order = TextOrder(ATTRIBUTES)
-    ids = np.array([[0, 1], [1, 2], [0, 3]], np.int32)
-    counts = np.array([0, 5, 7], np.int64)
-    again = order.of_keys(order.keys(ids, counts, 7), 2, 7)
-    assert (again[0].tolist(), again[1].tolist()) == (ids.tolist(), counts.tolist())
-    assert order.fits(30, 3)
-    assert not order.fits(31, 3)

@@ -2,7 +2,6 @@
 
 import csv
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,10 +10,8 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates import sensitive_text, stored_marginals
 from tasks.core.aggregates.interchange import write_reportable_tsv
-from tasks.core.aggregates.selections import TextOrder
-from tasks.core.aggregates.sensitive_text import in_ascending_order, write_rarest, write_true_counts
+from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
-from tasks.core.records.columns import Column, Schema
 from tasks.core.records.table import RecordTable
 from tests.oracles.marginals import as_aggregates, coded
 from tests.oracles.partitions import FarAway, in_partitions, left_in_store
@@ -123,17 +120,13 @@ def test_a_table_without_a_value_has_all_its_files(tmp_path):
     assert tables["linkable_attributes"][1:] == []
 
 
-@given(table=raw_tables(most_rows=20), length=st.integers(1, 4), by_key=st.booleans())
+@given(table=raw_tables(most_rows=20), length=st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
-def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, length, by_key):
-    """By packed keys, and by a query where keys are beyond an integer."""
+def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, length):
     folder = tmp_path_factory.mktemp("text")
     schema, rows = table
     marginals = counted(coded(schema, rows), folder, length)
-    with pytest.MonkeyPatch.context() as patch:
-        if not by_key:
-            patch.setattr(TextOrder, "fits", lambda self, length, most: False)
-        write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
+    write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
     write_reportable_tsv(as_aggregates(marginals), folder / "aggregates.tsv", "count")
     assert (folder / "exact.tsv").read_bytes() == (folder / "aggregates.tsv").read_bytes()
 
@@ -159,20 +152,6 @@ def test_the_rarest_are_those_of_a_full_listing(tmp_path_factory, table, most, r
         assert own == sorted(own, key=lambda each: (each[1], each[0].split(";")))
 
 
-def test_keys_beyond_an_integer_are_sorted_by_a_query(tmp_path):
-    """Seven columns of a thousand values each: a packed key would need more than 63 bits."""
-    generator = np.random.default_rng(3)
-    table = [[{f"v{value}"} for value in generator.integers(0, 1000, 7)] for _ in range(600)]
-    records = coded(Schema(tuple(Column(name) for name in "ABCDEFG")), table)
-    marginals = counted(records, tmp_path, 6)
-    order = TextOrder(as_aggregates(marginals).attributes)
-    assert order.fits(4, 600)
-    assert not order.fits(6, 600)
-    write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
-    write_reportable_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
-    assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
-
-
 @given(table=raw_tables(most_rows=15))
 @settings(max_examples=8, deadline=None)
 def test_records_are_analysed_as_by_the_oracle(tmp_path_factory, table):
@@ -187,18 +166,6 @@ def test_records_are_analysed_as_by_the_oracle(tmp_path_factory, table):
     expected = analysed(rows, len(marginals.lengths), 3)
     assert found["unique_length"] == expected.unique_length
     assert found["rare_length"] == expected.rare_length
-
-
-@given(
-    parts=st.lists(st.integers(0, 40), max_size=12), at_once=st.integers(1, 50), seed=st.integers(0, 2**32)
-)
-@settings(max_examples=60, deadline=None)
-def test_runs_are_merged_in_order_a_bounded_number_at_a_time(tmp_path_factory, parts, at_once, seed):
-    numbers = np.random.default_rng(seed).permutation(np.arange(-7, sum(parts) * 3 - 7, 3, dtype=np.int64))
-    pieces = np.split(numbers, np.cumsum(parts)[:-1]) if parts else []
-    found = list(in_ascending_order(iter(pieces), tmp_path_factory.getbasetemp(), at_once))
-    assert np.concatenate([np.empty(0, np.int64), *found]).tolist() == sorted(numbers.tolist())
-    assert max(map(len, found), default=0) <= max(at_once + max(parts, default=0), 2 * at_once + len(parts))
 
 
 def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch):
