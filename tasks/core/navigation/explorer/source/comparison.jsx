@@ -8,8 +8,9 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 
 import { answer } from "./answers/answer.js";
+import { without } from "./answers/cells.js";
 import { difference, translated } from "./answers/difference.js";
-import { basesOf, differenceOfShares, share, withoutColumns } from "./answers/shares.js";
+import { basesOf, differenceOfShares, share } from "./answers/shares.js";
 import { decode, MOST_BYTES, PageError } from "./decode.js";
 import { equal } from "./selection.js";
 import { useExplorer } from "./state.js";
@@ -156,12 +157,12 @@ function Shares({ a, b, bases }) {
 function withBase(here, side, columns) {
   const names = columns.map((column) => here.payload.columns[column].name);
   const places = side.payload === here.payload ? columns : names.map((name) => side.payload.columns.findIndex((one) => one.name === name));
-  return { ...side, base: withoutColumns(side.selection, places) };
+  return { ...side, base: without(side.selection, ...places) };
 }
 
 /** @param {State} state @param {number[]} columns @param {Side[]} sides */
 function baseText({ payload, say }, columns, sides) {
-  if (sides.every(({ selection }) => !withoutColumns(selection, columns).size)) return say("everybody", { units: unitText(payload, say) });
+  if (sides.every(({ selection }) => !without(selection, ...columns).size)) return say("everybody", { units: unitText(payload, say) });
   return say("base_without", { columns: columns.map((column) => columnText(payload, column, say)).join(", ") });
 }
 

@@ -5,7 +5,7 @@
  * (`least_squares`), or the same estimate of several values. Elsewhere it is one published count, or the sum of several.
  * No record is read here: this runs for every bar.
  *
- * @import { NoisyTable, Payload, Selection } from "./payload.js"
+ * @import { Payload, Selection } from "./payload.js"
  *
  * @typedef {Object} Published
  * @property {number | null} value null where nothing was measured, and the range is what other counts leave possible
@@ -15,20 +15,10 @@
 import { outwards, TAIL, whole } from "./answers/answer.js";
 import { boxOf, cellsOf, cellsOfCodes } from "./answers/cells.js";
 import { asksForValues, publishedSum, rowOf, UNMEASURED } from "./answers/counts.js";
-import { rangeOfBox } from "./answers/fitted.js";
+import { rangeOfBox, sumOver } from "./answers/fitted.js";
 import { rangeByLengths } from "./answers/lengths.js";
 import { certainRange } from "./answers/rounded.js";
 import { withColumn } from "./selection.js";
-
-/**
- * How many rows of a table hold one of the cells of each of its columns.
- * @param {NoisyTable} table @param {number[][]} cells a column of the table
- */
-function countIn({ cells: counts, shape }, cells) {
-  let places = [0];
-  cells.forEach((chosen, axis) => (places = places.flatMap((place) => chosen.map((cell) => place * shape[axis] + cell))));
-  return places.reduce((sum, place) => sum + counts[place], 0);
-}
 
 /**
  * SynDiffix: rows of the smallest released table that holds the columns asked for. Less is suppressed there than in the
@@ -44,8 +34,8 @@ export function tableCounts(payload, selection) {
     const asked = new Map(selection).set(column, [code]);
     const table = tables.find((one) => one.columns.length === asked.size && one.columns.every((place) => asked.has(place)));
     if (!table) return null;
-    const cells = table.columns.map((place) => cellsOfCodes(columns[place], /** @type {number[]} */ (asked.get(place))));
-    return table.shape.every((size, axis) => size === cellsOf(columns[table.columns[axis]])) ? countIn(table, cells) : null;
+    const box = new Map([...asked].map(([place, codes]) => [place, cellsOfCodes(columns[place], codes)]));
+    return table.shape.every((size, axis) => size === cellsOf(columns[table.columns[axis]])) ? sumOver(table, box) : null;
   };
 }
 

@@ -6,7 +6,7 @@ import { useVirtual } from "./chart.jsx";
 import { isSampled } from "./payload.js";
 import { saveRecords } from "./save.js";
 import { useExplorer } from "./state.js";
-import { columnText, noRecordsText, recordText, sampleText } from "./words.js";
+import { columnText, noRecordsText, recordText, sampleText, valueText } from "./words.js";
 
 /** Records of a page. A browser ends an element at some 16 million pixels, half a million lines. */
 const PAGE_OF_RECORDS = 1000;
@@ -98,8 +98,8 @@ function Table({ listed }) {
             return (
               <tr key={place} aria-rowindex={place + 2}>
                 <th scope="row" class="place">{number(place + 1)}</th>
-                {payload.columns.map((_, column) => {
-                  const text = recordText(payload, column, rows ? rows[place] : place, say);
+                {payload.columns.map((about, column) => {
+                  const text = recordText(about, rows ? rows[place] : place, (code) => valueText(payload, column, code, say));
                   return <td key={column} dir="auto" title={text}>{text}</td>;
                 })}
               </tr>

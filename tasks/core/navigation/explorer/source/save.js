@@ -7,7 +7,7 @@
 import { isSampled } from "./payload.js";
 import { picture } from "./picture.js";
 import { seen } from "./rows.js";
-import { heldText, selectionText } from "./words.js";
+import { heldText, recordText, selectionText } from "./words.js";
 
 /** A spreadsheet takes cells that begin so for formulas. */
 const FORMULA = /^[=+\-@\t\r]/;
@@ -137,15 +137,6 @@ function* recordTable({ payload, passes }) {
   const { rows, size } = passes.value;
   for (let place = 0; place < size; place++) {
     const row = rows ? rows[place] : place;
-    yield payload.columns.map((column) => recordCell(column, row));
+    yield payload.columns.map((column) => recordText(column, row, (code) => column.values[code - 1]));
   }
-}
-
-/**
- * What a record holds of a column; several items are joined, none is the empty text.
- * @param {import("./payload.js").Column} column @param {number} row
- */
-function recordCell({ codes, values }, row) {
-  if (codes.length === 1) return codes[0][row] ? values[codes[0][row] - 1] : "";
-  return codes.map((slot) => slot[row]).filter(Boolean).map((code) => values[code - 1]).join("; ");
 }

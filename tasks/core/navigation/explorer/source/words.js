@@ -116,13 +116,10 @@ export function heldText(payload, column, code, say) {
 }
 
 /**
- * What a record holds of a column, as it is shown; several items are joined, none is the empty text.
- * @param {Payload} payload @param {number} column @param {number} row @param {Say} say
+ * What a record holds of a column; several items are joined, none is the empty text.
+ * @param {import("./payload.js").Column} column @param {number} row @param {(code: number) => string} textOf a value
  */
-export function recordText(payload, column, row, say) {
-  const held = payload.columns[column].codes.map((slot) => slot[row]).filter(Boolean);
-  return held.map((code) => valueText(payload, column, code, say)).join("; ");
-}
+export const recordText = ({ codes }, row, textOf) => codes.map((slot) => slot[row]).filter(Boolean).map(textOf).join("; ");
 
 /** Where a bin begins and ends, as texts; null on a side where it has no end. @param {string} bin */
 function endsOf(bin) {

@@ -64,7 +64,7 @@ export function meant({ columns }, selection) {
 }
 
 /** @param {string} key @param {Record<string, number | string>} [given] @returns {Words} */
-const words = (key, given = {}) => ({ key, given });
+export const words = (key, given = {}) => ({ key, given });
 
 /** @param {Payload} payload @returns {Answer} */
 function ofEverybody(payload) {

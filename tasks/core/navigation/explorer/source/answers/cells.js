@@ -135,8 +135,14 @@ export function boxOf({ columns }, selection) {
   return box;
 }
 
-/** A box without some columns. @param {Box} box @param {(column: number) => boolean} kept @returns {Box} */
-export const narrowed = (box, kept) => new Map([...box].filter(([column]) => kept(column)));
+/** A box, or a selection, of some columns alone. @param {Box} box @param {number[]} columns @returns {Box} */
+export const within = (box, columns) => new Map([...box].filter(([column]) => columns.includes(column)));
+
+/** The same without some columns. @param {Box} box @param {number[]} columns @returns {Box} */
+export const without = (box, ...columns) => new Map([...box].filter(([column]) => !columns.includes(column)));
+
+/** @template T @param {T[]} list @returns {[T, T][]} */
+export const pairsOf = (list) => list.flatMap((one, place) => list.slice(place + 1).map((other) => /** @type {[T, T]} */ ([one, other])));
 
 /**
  * Every subset of a list, the empty one first.

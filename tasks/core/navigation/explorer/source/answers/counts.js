@@ -1,8 +1,9 @@
 /**
  * Published counts of combinations of values: which row is whose.
  *
- * @import { Payload, Selection } from "../payload.js"
+ * @import { Column, Payload, Selection } from "../payload.js"
  */
+import { isItems } from "./cells.js";
 import { holds } from "../counting.js";
 import { isSampled, ofAllRecords } from "../payload.js";
 
@@ -45,11 +46,36 @@ export function asksForValues({ columns, meta }, selection) {
 }
 
 /**
- * Whether a column with several values a record is asked for more than one: counts of these don't add up to people.
- * @param {Payload} payload @param {Selection} selection
+ * The first column of several values a record that is asked for more than one: counts of these don't add up to people.
+ * @param {Payload} payload @param {Selection} selection @returns {number | undefined}
  */
-export const asksForSeveralItems = ({ columns }, selection) =>
-  [...selection].some(([place, codes]) => columns[place].kind === "items" && codes.filter(Boolean).length > 1);
+export const columnOfSeveral = ({ columns }, selection) =>
+  [...selection].find(([place, codes]) => isItems(columns[place]) && codes.filter(Boolean).length > 1)?.[0];
+
+/** Whether there is one. @param {Payload} payload @param {Selection} selection */
+export const asksForSeveralItems = (payload, selection) => columnOfSeveral(payload, selection) !== undefined;
+
+/** Whether a code of a column is of no value that is published. @param {Column} column @param {number} code */
+const isSpecial = ({ values }, code) => code === 0 || code > values.length;
+
+/**
+ * The first column that is asked for missing, or for values that were not published.
+ * @param {Payload} payload @param {Selection} selection @returns {number | undefined}
+ */
+export const columnWithoutValue = ({ columns }, selection) =>
+  [...selection].find(([place, codes]) => codes.some((code) => isSpecial(columns[place], code)))?.[0];
+
+/**
+ * What such a column is asked for: `special` codes and `values`; the `rest` of its values, and whether all but these is
+ * meant.
+ * @param {Column} column @param {number[]} codes
+ */
+export function partsOf(column, codes) {
+  const values = codes.filter((code) => !isSpecial(column, code));
+  const rest = column.values.map((_, value) => value + 1).filter((code) => !values.includes(code));
+  const isAll = codes.includes(0) && (!column.open || codes.length > values.length + 1);
+  return { values, special: codes.filter((code) => isSpecial(column, code)), rest, isAll };
+}
 
 /**
  * Every combination of one value a column, as ascending attribute ids.

@@ -14,7 +14,7 @@
  * @property {number | null} estimate in the middle; null where there are bounds alone
  * @property {number | null} sd of the estimate
  */
-import { cellsOf, isItems, narrowed, shared, subsets } from "./cells.js";
+import { cellsOf, isItems, pairsOf, shared, subsets, within, without } from "./cells.js";
 import { evidenceOf, exceeded, marginsOf } from "./noise.js";
 
 /**
@@ -231,9 +231,8 @@ function estimatorOfUnion(payload, box, place) {
   const absent = column.absent ? cellsOf(column) - 1 : -1;
   const items = cells.filter((cell) => cell !== absent);
   const of = (/** @type {number} */ cell) => estimatorOf(payload, new Map(box).set(place, [cell]));
-  const without = narrowed(box, (other) => other !== place);
   if (column.absent && items.length === cells.length && items.length === cellsOf(column) - 1)
-    return difference(estimatorOf(payload, without), of(absent));
+    return difference(estimatorOf(payload, without(box, place)), of(absent));
   /** @type {[number, Estimator | null][]} */
   const terms = cells.map((cell) => [1, of(cell)]);
   if (items.length === 2) terms.push([-1, pairOf(payload, box, place, items)]);
@@ -328,7 +327,7 @@ function boundsOf(payload, box) {
   const columns = [...box.keys()];
   const isMany = columns.length > MOST_COLUMNS;
   const measured = subsets(columns, isMany ? MOST_OF_MANY : columns.length)
-    .map((subset) => ({ subset, exact: estimatorOf(payload, narrowed(box, (place) => subset.includes(place))) }))
+    .map((subset) => ({ subset, exact: estimatorOf(payload, within(box, subset)) }))
     .filter(({ exact }) => exact);
   const largest = measured.filter(
     ({ subset }) => !measured.some((other) => other.subset.length > subset.length && holds(other.subset, subset)),
@@ -375,9 +374,6 @@ function singlesOf(payload, box) {
   const [[place, cells]] = several;
   return cells.map((cell) => estimatorOf(payload, new Map(box).set(place, [cell])));
 }
-
-/** @template T @param {T[]} list @returns {[T, T][]} */
-const pairsOf = (list) => list.flatMap((one, place) => list.slice(place + 1).map((other) => /** @type {[T, T]} */ ([one, other])));
 
 /** @param {number[]} whole @param {number[]} part */
 const holds = (whole, part) => part.every((each) => whole.includes(each));

@@ -22,10 +22,9 @@
  * @property {number} bound what those may hold together that were not drawn
  * @property {Level} level
  */
-import { subsets } from "./cells.js";
-import { combinationsOf, MOST_COMBINATIONS, rowOf, UNMEASURED } from "./counts.js";
+import { pairsOf, subsets, within, without } from "./cells.js";
+import { columnOfSeveral, columnWithoutValue, combinationsOf, MOST_COMBINATIONS, partsOf, rowOf, UNMEASURED } from "./counts.js";
 import { above, density, deviationOfNumber, exceeded } from "./noise.js";
-import { less } from "./rounded.js";
 
 /** So many standard deviations above the threshold, luck plays no part. */
 const FAR = 4;
@@ -61,18 +60,15 @@ export function rangeByLengths(payload, selection, tail) {
     return { low: value - half, high: value + half, estimate: value, sd: deviationOfNumber(payload) };
   }
   if (selection.size > longest) return ofMany(payload, selection, longest, tail);
-  const special = [...selection].find(([place, codes]) => codes.some((code) => isSpecial(payload, place, code)));
-  if (special) return withoutValue(payload, selection, special[0], tail);
-  const union = [...selection].find(([place, codes]) => payload.columns[place].kind === "items" && codes.length > 1);
-  if (union) return ofUnion(payload, selection, union[0], tail);
+  const special = columnWithoutValue(payload, selection);
+  if (special !== undefined) return withoutValue(payload, selection, special, tail);
+  const several = columnOfSeveral(payload, selection);
+  if (several !== undefined) return ofUnion(payload, selection, several, tail);
   const size = [...selection.values()].reduce((product, { length }) => product * length, 1);
   if (size > MOST_COMBINATIONS) return byParts(payload, selection, tail, null);
   const sum = sumOf(payload, combinationsOf(payload, selection));
   return sum.hidden || sum.bound ? byParts(payload, selection, tail, sum) : rangeOfSum(payload, sum, tail);
 }
-
-/** @param {Payload} payload @param {number} place @param {number} code */
-const isSpecial = ({ columns }, place, code) => code === 0 || code > columns[place].values.length;
 
 /** What was published of some combinations of one length. @param {Payload} payload @param {number[][]} combinations @returns {Sum} */
 export function sumOf(payload, combinations) {
@@ -142,7 +138,7 @@ const isTruncated = (payload) => noiseOf(payload).some((noise) => noise?.truncat
 function byParts(payload, selection, tail, sum) {
   const places = [...selection.keys()];
   const number = places.length + (sum ? 1 : 0);
-  const parts = places.map((place) => rangeByLengths(payload, less(selection, place), tail / number));
+  const parts = places.map((place) => rangeByLengths(payload, without(selection, place), tail / number));
   if (sum) parts.push(rangeOfSum(payload, sum, tail / number));
   const high = Math.min(...parts.map((part) => part.high));
   const own = sum ? rangeOfSum(payload, sum, tail) : { low: 0 };
@@ -154,16 +150,13 @@ function byParts(payload, selection, tail, sum) {
  * @param {Payload} payload @param {Selection} selection @param {number} longest @param {number} tail @returns {Range}
  */
 function ofMany(payload, selection, longest, tail) {
-  const only = (/** @type {number[]} */ places) => new Map([...selection].filter(([place]) => places.includes(place)));
   const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
-  const high = Math.min(...few.map((places) => rangeByLengths(payload, only(places), tail / few.length).high));
-  const covering = few.flatMap((one, place) =>
-    few.slice(place + 1).filter((other) => new Set([...one, ...other]).size === selection.size).map((other) => [one, other]),
-  );
+  const high = Math.min(...few.map((places) => rangeByLengths(payload, within(selection, places), tail / few.length).high));
+  const covering = pairsOf(few).filter(([one, other]) => new Set([...one, ...other]).size === selection.size);
   const part = tail / (3 * covering.length);
   const lows = covering.map(([one, other]) => {
-    const both = rangeByLengths(payload, only(one.filter((place) => other.includes(place))), part);
-    return rangeByLengths(payload, only(one), part).low + rangeByLengths(payload, only(other), part).low - both.high;
+    const both = rangeByLengths(payload, within(selection, one.filter((place) => other.includes(place))), part);
+    return rangeByLengths(payload, within(selection, one), part).low + rangeByLengths(payload, within(selection, other), part).low - both.high;
   });
   return { low: Math.max(0, ...lows), high: Math.max(0, high), estimate: null, sd: null };
 }
@@ -185,17 +178,14 @@ function ofUnion(payload, selection, place, tail) {
  */
 function withoutValue(payload, selection, place, tail) {
   const column = payload.columns[place];
-  const codes = /** @type {number[]} */ (selection.get(place));
-  const values = codes.filter((code) => !isSpecial(payload, place, code));
-  const rest = column.values.map((_, value) => value + 1).filter((code) => !values.includes(code));
+  const { values, rest, isAll } = partsOf(column, /** @type {number[]} */ (selection.get(place)));
   const of = (/** @type {number[]} */ chosen) =>
     chosen.length
       ? rangeByLengths(payload, new Map(selection).set(place, chosen), tail / 3)
       : { low: 0, high: 0 };
-  const whole = rangeByLengths(payload, less(selection, place), tail / 3);
+  const whole = rangeByLengths(payload, without(selection, place), tail / 3);
   if (column.kind === "items" && values.length) return { low: of(values).low, high: whole.high, estimate: null, sd: null };
   const others = of(rest);
-  const isAll = codes.includes(0) && (!column.open || codes.length > values.length + 1);
   return {
     low: Math.max(of(values).low, isAll ? whole.low - others.high : 0),
     high: whole.high - Math.max(0, others.low),

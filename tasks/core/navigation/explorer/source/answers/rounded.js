@@ -8,8 +8,8 @@
  *
  * @typedef {{low: number, high: number}} Ends
  */
-import { subsets } from "./cells.js";
-import { combinationsOf, MOST_COMBINATIONS, rowOf } from "./counts.js";
+import { pairsOf, subsets, within, without } from "./cells.js";
+import { columnOfSeveral, columnWithoutValue, combinationsOf, MOST_COMBINATIONS, partsOf, rowOf } from "./counts.js";
 
 /** The certain range of a selection's count. @param {Payload} payload @param {Selection} selection @returns {Ends} */
 export function certainRange(payload, selection) {
@@ -41,40 +41,33 @@ class Ranges {
     const { number, reporting_length: longest } = this.payload.meta;
     if (selection.size > longest + MORE) return this.ofMany(selection, longest);
     if (!selection.size) return number ? { low: number.low, high: number.high } : { low: 0, high: Infinity };
-    const special = [...selection].find(([place, codes]) => codes.some((code) => this.isSpecial(place, code)));
-    let { low, high } = special
-      ? this.withoutValue(selection, special[0])
+    const special = columnWithoutValue(this.payload, selection);
+    let { low, high } = special !== undefined
+      ? this.withoutValue(selection, special)
       : selection.size <= longest
         ? this.sum(selection)
         : { low: 0, high: Infinity };
     const places = [...selection.keys()];
-    for (const place of places) high = Math.min(high, this.of(less(selection, place)).high);
-    for (const one of places)
-      for (const other of places) {
-        if (one >= other) continue;
-        const whole = this.of(less(less(selection, one), other)).high;
-        low = Math.max(low, this.of(less(selection, one)).low + this.of(less(selection, other)).low - whole);
-      }
+    for (const place of places) high = Math.min(high, this.of(without(selection, place)).high);
+    for (const [one, other] of pairsOf(places)) {
+      const whole = this.of(without(selection, one, other)).high;
+      low = Math.max(low, this.of(without(selection, one)).low + this.of(without(selection, other)).low - whole);
+    }
     return { low: Math.max(0, low), high: Math.max(0, high) };
   }
 
   /** Of many columns, no more than any few of them. @param {Selection} selection @param {number} longest @returns {Ends} */
   ofMany(selection, longest) {
     const few = subsets([...selection.keys()], longest).filter(({ length }) => length === longest);
-    const ends = few.map((places) => this.of(new Map([...selection].filter(([place]) => places.includes(place)))));
+    const ends = few.map((places) => this.of(within(selection, places)));
     return { low: 0, high: Math.min(...ends.map(({ high }) => high)) };
-  }
-
-  /** @param {number} place @param {number} code */
-  isSpecial(place, code) {
-    return code === 0 || code > this.payload.columns[place].values.length;
   }
 
   /** Of values alone. @param {Selection} selection @returns {Ends} */
   sum(selection) {
-    const union = [...selection].find(([place, codes]) => this.payload.columns[place].kind === "items" && codes.length > 1);
-    if (union) {
-      const [place, codes] = union;
+    const place = columnOfSeveral(this.payload, selection);
+    if (place !== undefined) {
+      const codes = /** @type {number[]} */ (selection.get(place));
       const each = codes.map((code) => this.of(new Map(selection).set(place, [code])));
       return { low: Math.max(...each.map(({ low }) => low)), high: each.reduce((sum, { high }) => sum + high, 0) };
     }
@@ -97,28 +90,18 @@ class Ranges {
    */
   withoutValue(selection, place) {
     const column = this.payload.columns[place];
-    const codes = /** @type {number[]} */ (selection.get(place));
-    const values = codes.filter((code) => !this.isSpecial(place, code));
-    const rest = column.values.map((_, value) => value + 1).filter((code) => !values.includes(code));
+    const { values, special, rest, isAll } = partsOf(column, /** @type {number[]} */ (selection.get(place)));
     const with_ = (/** @type {number[]} */ chosen) =>
       chosen.length ? this.of(new Map(selection).set(place, chosen)) : { low: 0, high: 0 };
-    const whole = this.of(less(selection, place));
+    const whole = this.of(without(selection, place));
     if (column.kind === "items" && values.length) {
-      const empty = this.of(new Map(selection).set(place, codes.filter((code) => this.isSpecial(place, code))));
+      const empty = with_(special);
       return { low: with_(values).low, high: with_(values).high + empty.high };
     }
     const others = with_(rest);
-    const isAll = codes.includes(0) && (!column.open || codes.length > values.length + 1);
     return {
       low: Math.max(with_(values).low, isAll ? whole.low - others.high : 0),
       high: whole.high - others.low,
     };
   }
-}
-
-/** @param {Selection} selection @param {number} place */
-export function less(selection, place) {
-  const rest = new Map(selection);
-  rest.delete(place);
-  return rest;
 }

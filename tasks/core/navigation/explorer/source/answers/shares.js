@@ -10,7 +10,6 @@
  * Two groups of one base differ by one ratio, x less x' over y. Of two bases each share gets half of the chance to fail,
  * and the difference goes from end to end: such a range is wider than it must be, and never claims too much.
  *
- * @import { Words } from "./answer.js"
  * @import { Difference, Side } from "./difference.js"
  * @import { Estimator } from "./fitted.js"
  * @import { Payload, Selection } from "../payload.js"
@@ -20,7 +19,7 @@
  * @typedef {Pick<Difference, "value" | "low" | "high" | "certain">} Share from 0 to 1
  * @typedef {Omit<Difference, "sd">} SharesDifference the first share less the second, from -1 to 1
  */
-import { answer, meant } from "./answer.js";
+import { answer, meant, words } from "./answer.js";
 import { boxOf } from "./cells.js";
 import { rangeOf } from "./difference.js";
 import { combined, covarianceOf, estimatorOf, valueOf, varianceOf } from "./fitted.js";
@@ -61,9 +60,6 @@ export function differenceOfShares(one, other) {
     reason: words(`shares.reason.${reason}`),
   };
 }
-
-/** @param {string} key @param {Record<string, number>} [given] @returns {Words} */
-const words = (key, given = {}) => ({ key, given });
 
 /** What a release says outright, where that is possible. @param {number | null} value @param {number} low @param {number} high */
 const clamped = (value, low, high) => (value !== null && value >= low && value <= high ? value : null);
@@ -150,6 +146,3 @@ export function basesOf(one, other) {
   const keys = found.map(String);
   return found.filter(({ length }, place) => length && keys.indexOf(keys[place]) === place);
 }
-
-/** A selection without some columns. @param {Selection} selection @param {number[]} columns @returns {Selection} */
-export const withoutColumns = (selection, columns) => new Map([...selection].filter(([column]) => !columns.includes(column)));
