@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -86,11 +86,8 @@ def export_listings(options: argparse.Namespace) -> int:
     from tasks.sensitive.export import export
 
     names = [_find_listing(name) for name in options.only]
-    progress = Progress("export")
-    try:
+    with closing(Progress("export")) as progress:
         written = export(options.run, names, options.output, progress)
-    finally:
-        progress.close()
     for path in written:
         say(f"Exported: {path}")
     say("These files hold true counts. They must stay on this machine; delete them after use.")

@@ -53,7 +53,7 @@ def test_declared_dates_keep_their_months_and_others_are_not_read_as_dates(
     [
         (["%d/%m/%Y"], "--date-format must be COLUMN= and a format"),
         (["vist=%Y"], "did you mean 'Visit'"),
-        (["month=%Y"], "which is not synthesized"),
+        (["month=%Y"], "--date-format must name selected columns, and 'month' is not one"),
         (["Visit=%Q"], "date_formats must be made of parts"),
         (["Visit=%Y-%m-%d"], "dates as declared, and has none"),
     ],

@@ -46,7 +46,6 @@ from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree_kernels import NO_NODE, STUB, Tree
 from tasks.core.tables.header import Headers, InputFile, header_notes
-from tasks.core.tables.number_format import EVERY_COLUMN
 from tasks.core.tables.writing import is_stream, place, require_ending, write_delimited, write_table
 from tasks.failures import describe_unforeseen
 from tasks.messages import Progress, say, tell
@@ -531,25 +530,12 @@ def _choose_columns(options: argparse.Namespace, names: Sequence[str]) -> list[C
         if name not in names
     ]
     problems += [
-        f"--value-safe-columns must name columns that are synthesized, and {name!r} is not: leave it out"
-        f"{'.' if name in options.aidcolumns else ', or add it to --columns.'}"
-        for name in options.value_safe_columns
-        if name in names and name not in selected
-    ]
-    problems += [
         f"{name!r} says whose row it is and can't be synthesized: name it in --aidcolumns or in --columns, "
         "not in both."
         for name in selected
         if name in options.aidcolumns
     ]
     marks = syndiffix_settings.marks_of(options)
-    problems += [
-        f"--{key} names the column {name!r}, which is not synthesized: "
-        f"{did_you_mean(name, selected, repr) or 'correct its name.'}"
-        for key, named in (*marks.items(), ("date-format", options.date_formats))
-        for name in named
-        if name not in (*selected, EVERY_COLUMN)
-    ]
     given = Declarations(
         decimal=marks["decimal"],
         thousands=marks["thousands"],

@@ -95,13 +95,19 @@ def _reference_clustering(options: argparse.Namespace, lists: Clustering | None)
 def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> None:
     problems = []
     asked = () if options.clustering is None else tuple(named_columns(read_clustering(options.clustering)))
-    for option in ("clustering", "ml_target", "main_column", "main_features"):
-        value = asked if option == "clustering" else getattr(options, option) or ()
+    names = ("value_safe_columns", "ml_target", "main_column", "main_features", "date_formats")
+    named = {
+        "clustering": asked,
+        **{name: getattr(options, name) or () for name in names},
+        **marks_of(options),
+    }
+    for option, value in named.items():
         for name in dict.fromkeys([value] if isinstance(value, str) else value):
-            if name not in columns:
+            if name not in (*columns, EVERY_COLUMN):
+                hint = "leave it out." if name in options.aidcolumns else _column_hint(name, columns)
                 problems.append(
                     f"{spell_option(options, option)} must name selected columns, and {name!r} is not one: "
-                    f"{_column_hint(name, columns)}"
+                    f"{hint}"
                 )
     # Who named the columns is told by name which is missing; who didn't, by its place (`ListedClusters`).
     if options.columns is not None and options.clustering and not problems:
