@@ -149,6 +149,7 @@ def _number(
     filled: Mapping[int | None, int],
     schema: Schema,
 ) -> float:
+    """What decides a rule. Args: filled: cells with a value, by column; records with an id, for None."""
     absent = records - filled.get(rule.column_id, 0)
     if rule.kind == "minimum rows" and schema.subject_id is None:
         return float(records)
