@@ -9,7 +9,6 @@ import pytest
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.k_anonymity import RoundedWords, anonymity_statement
-from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.releases import SCHEMA, attributes_of, records
 
@@ -203,12 +202,6 @@ def test_unused_keys_are_named():
     body = stated(unused_keys=("cache_max_size",))
     assert "Configuration key cache_max_size: accepted but unused" in " ".join(RoundedWords(body).sentences())
     assert "Unused settings" not in dict(RoundedWords(stated()).topics())
-
-
-def test_it_holds_only_the_keys_that_are_allowed():
-    for mode in (*RAW_MODES, "aggregate_seeded"):
-        body = stated(synthesis_mode=mode, oversampling=(0.1, 10))
-        check_released_json(json.loads(json.dumps(body)), ANONYMITY_STATEMENT_KEYS)
 
 
 def test_nothing_of_a_suppressed_value_is_in_it():

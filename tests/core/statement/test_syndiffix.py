@@ -2,7 +2,6 @@
 
 import json
 
-from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.statement.syndiffix import LABEL, SynDiffixFacts, SynDiffixWords, syndiffix_statement
 from tasks.core.syndiffix.settings import (
     MOST_TOGETHER,
@@ -125,9 +124,8 @@ def test_noise_is_the_same_as_long_as_ids_or_else_whole_rows_are() -> None:
     assert "rows keep what all of their cells say" in attack("Same noise", ids=())
 
 
-def test_it_holds_allowed_keys_and_no_trace_of_the_salt() -> None:
+def test_it_holds_no_trace_of_the_salt() -> None:
     text = json.dumps(stated())
-    check_released_json(stated(), SYNDIFFIX_STATEMENT_KEYS)
     assert "zqx" not in text and SALT.hex() not in text
 
 
