@@ -19,6 +19,7 @@ import fnmatch
 import hashlib
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -231,6 +232,7 @@ def _looked_at(tables: int | None, runs: int | None) -> Iterator[dict[str, Any]]
     """What becomes of each table, in this process. Args: runs: of so many tables the drafts run."""
     for number, table in enumerate(labelled(tables)):
         with tempfile.TemporaryDirectory() as name:
+            os.environ["MARGINALIA_LEDGER"] = name + "/ledger"  # several tables have the same columns
             looked = _Look(table, Path(name))
             looked.look()
             if runs is None or number < runs:

@@ -79,7 +79,9 @@ def _judge_candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candid
     named = subject_likeness(cells.name)
     if cells.distinct < _FEWEST or cells.filled < _FILLED * cells.rows or not _may_be_ids(cells, named):
         return None
-    repeated = cells.filled - cells.distinct
+    repeated, without = cells.filled - cells.distinct, cells.rows - cells.filled
+    if without and not repeated:  # each row is another person, also one without an id
+        return None
     is_made = cells.share(cells.matching(_MADE)) > _FILLED and (
         cells.share(cells.matching(".*[A-Fa-f].*")) > _SOME_LETTERS
     )
@@ -93,6 +95,8 @@ def _judge_candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candid
         likely = min(likely, _PROPOSED - 0.5)  # a question and no more
     each = cells.filled / cells.distinct
     reason += f"; {cells.distinct:,} different in {cells.filled:,} rows, {each:.1f} rows each"
+    if without:
+        reason += f"; empty in {without:,}, which k-anonymity and SynDiffix refuse"
     if fixed:
         shown = ", ".join(fixed[:3]) + (", ..." if len(fixed) > 3 else "")
         reason += f"; {shown} hardly ever differ{'s' if len(fixed) == 1 else ''} within it"

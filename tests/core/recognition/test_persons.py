@@ -43,6 +43,16 @@ def test_a_name_and_rows_that_recur_make_a_person(tmp_path: Path) -> None:
     assert [column.name for column in found.used("N° dossier")] == ["town"]
 
 
+def test_an_id_that_some_rows_lack_is_taken_only_where_people_have_several_rows(tmp_path: Path) -> None:
+    once = [*((f"p{row:03}", "ab"[row % 2]) for row in range(200)), ("", "")]
+    found = recognised(tmp_path / "once.csv", ("patient id", "town"), once)
+    assert not found.candidates and [column.name for column in found.used(None)] == ["town"]
+    rows = [*((f"p{row % 50:03}", "ab"[row % 2]) for row in range(200)), ("", "a")]
+    found = recognised(tmp_path / "often.csv", ("patient id", "town"), rows)
+    assert proposed(found) == "patient id"
+    assert "empty in 1, which k-anonymity and SynDiffix refuse" in found.candidates[0].reason
+
+
 @pytest.mark.parametrize(
     "name",
     [
