@@ -117,6 +117,12 @@ def test_cells_are_normalised_as_the_encoder_does(tmp_path: Path) -> None:
     assert numbers["ward: at most 40 % empty"] == pytest.approx(100 / 3)
 
 
+def test_one_word_in_two_unicode_forms_is_the_listed_one(tmp_path: Path) -> None:
+    assert "north" in COLUMNS
+    source = write_table(tmp_path / "t.csv", ("1,o\u0308st,,,,", "2,\u00f6st,,,,", "3,south,,,,"))
+    assert judged(source, contract_of(COLUMNS.replace("north", "\u00f6st"))).broken == []
+
+
 LIMITED = """\
       - name: age
         logicalType: integer
