@@ -142,6 +142,15 @@ def test_a_resolution_of_one_is_said_to_protect_nobody():
     assert warning.endswith("nobody is protected.")
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["Alike in what matters", "Knowing others", "Comparing releases", "Adding up", "What is missing"],
+)
+@pytest.mark.parametrize("mode", (*RAW_MODES, "aggregate_seeded"))
+def test_the_known_attacks_are_named_in_every_mode(words, mode):
+    assert f"{words}: " in not_covered(synthesis_mode=mode)
+
+
 def test_every_limit_has_a_name_before_its_colon():
     for unit in ("subject", "row"):
         for sentence in stated(unit=unit, record_limit=50, resolution=1)["not_covered"]:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tasks.core.statement.syndiffix import LABEL, SynDiffixFacts, SynDiffixWords, syndiffix_statement
 from tasks.core.syndiffix.settings import (
     MOST_TOGETHER,
@@ -70,6 +72,32 @@ def test_what_protects_has_the_configured_numbers() -> None:
     assert "the 3 to 6 subjects with the most rows" in told and "next 4 to 7" in told
 
 
+@pytest.mark.parametrize(
+    "word", ["Aggregation", "Suppression", "Noise", "Flattening", "One secret salt", "Shuffled"]
+)
+def test_each_protection_is_named(word: str) -> None:
+    assert f"{word}:" in said()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "No formal bound",
+        "Noise exploitation",
+        "Same noise",
+        "Many tables",
+        "Texts",
+        "Shape of the data",
+        "Suppression shows",
+        "The choice of clusters",
+        "The salt",
+        "Declarations",
+    ],
+)
+def test_each_known_attack_is_named(name: str) -> None:
+    assert len(attack(name)) > 60
+
+
 def test_declarations_that_were_drafted_from_the_table_are_not_protected() -> None:
     said = attack("Declared from the table", drafted_from_table=True)
     assert "They do not protect the declarations, which may tell of single people" in said
@@ -119,9 +147,22 @@ def test_a_strict_contract_and_unused_keys_are_told() -> None:
     assert "cache_max_size: accepted" in said(unused_keys=("cache_max_size",))
 
 
-def test_noise_is_the_same_as_long_as_ids_or_else_whole_rows_are() -> None:
-    assert "the same columns are named as ids and keep their text" in attack("Same noise")
-    assert "rows keep what all of their cells say" in attack("Same noise", ids=())
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("Noise exploitation", {}, "arXiv 1804.06752"),
+        ("Suppression shows", {}, "or by more and have been lost"),
+        ("The choice of clusters", {}, "with lower thresholds and without noise"),
+        ("The choice of clusters", {"clustering": {"target": "smoker"}}, "how well they predict the target"),
+        ("One subject, one id", {}, "A row without an id is nobody's: it adds to counts"),
+        ("Same noise", {}, "the same columns are named as ids and keep their text"),
+        ("Same noise", {"ids": ()}, "rows keep what all of their cells say"),
+        ("Many tables", {}, "taking the mean leaves less noise"),
+        ("Many tables", {}, "This statement does not count releases that are no longer"),
+    ],
+)
+def test_an_attack_is_told_with_what_it_needs(name: str, changes: dict[str, object], words: str) -> None:
+    assert words in attack(name, **changes)
 
 
 def test_it_holds_no_trace_of_the_salt() -> None:

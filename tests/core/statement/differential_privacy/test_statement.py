@@ -238,15 +238,21 @@ def test_all_that_is_declared_is_named_as_public_by_assumption():
 @pytest.mark.parametrize(
     ("asked", "place", "words"),
     [
+        ({"record_limit": 1000}, ("sampling", "rule"), "PRF(key, subject) < p 2^64"),
         ({"record_limit": 1000}, ("sampling", "expected_size"), "1000"),
         ({"delta_factor": 2.0}, ("guarantee", "delta_given", "delta_max"), "1e-06"),
+        ({}, ("guarantee", "computational"), "computational"),
+        ({}, ("levels", 0, "error_bar", "excluded"), "excludes truncation bias"),
         ({}, ("ledger", "scope"), "one ledger per user"),
+        ({}, ("not_covered",), "charged to another ledger"),
+        ({}, ("not_covered",), "other datasets"),
+        ({}, ("public_side_channels",), "exit code 3"),
         ({}, ("unused_keys", 0, "key"), "percentile_percentage"),
         ({}, ("unused_keys", 0, "why"), "unused"),
     ],
 )
 def test_the_rules_of_a_release_are_stated_in_their_place(asked, place, words):
-    """R14, R16, R22, and keys without effect; what is said of every release is in `tests/frozen`."""
+    """R3, R14, R16, R17, R22, and keys without effect."""
     choices = RunChoices(unused_keys=("percentile_percentage",))
     stated = accounted_statement(
         one_level(5.0, **asked), ledger_facts(scope="one ledger per user"), "abc", choices
