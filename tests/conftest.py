@@ -84,7 +84,7 @@ def prefect_server(home_of_our_own: None) -> Iterator[str]:
     from flows.command import server
 
     switched_off = "".join(f'PREFECT_SERVER_SERVICES_{name}_ENABLED = "false"\n' for name in UNUSED_SERVICES)
-    server.state_folder().mkdir(mode=0o700)
+    server.state_folder().mkdir(mode=0o700, exist_ok=True)
     profiles = server.state_folder() / "profiles.toml"
     profiles.write_text(f'active = "tests"\n[profiles.tests]\n{switched_off}')
     url = server.ensure(lambda text: None)

@@ -8,9 +8,9 @@ import argparse
 import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import get_args
 
-from tasks.core.hints import did_you_mean
+from flows.command.parser import CommandParser
 from tasks.request import STAGES
 
 #: The short spelling of a stage's option, and what its help says.
@@ -20,38 +20,6 @@ _STAGE_WORDS = {
     "evaluate": ("--eval", "compare them with the counts and with the table"),
     "navigate": ("--nav", "write the page <prefix>_data_showcase.html"),
 }
-
-
-class CommandParser(argparse.ArgumentParser):
-    """The parser of the command line and of each command, which tells of its unknown options itself."""
-
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: Any = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        """The same as without, but nothing is left unknown."""
-        found, unknown = super().parse_known_args(args, namespace)
-        if unknown:
-            known = self._option_string_actions
-            meant = [did_you_mean(word.partition("=")[0], known) for word in unknown if word.startswith("-")]
-            hints = "".join(f"; {each}" for each in meant if each)
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{hints}")
-        return found, unknown
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        try:
-            super()._check_value(action, value)
-        except argparse.ArgumentError as refused:
-            if isinstance(action, argparse._SubParsersAction) and str(value).endswith(".json"):
-                refused.message = f"the command must come first: did you mean {self.prog} run {value}?"
-            elif meant := did_you_mean(str(value), map(str, action.choices or ())):
-                refused.message += f"; {meant}"
-            raise
-
-    def error(self, message: str) -> NoReturn:
-        """End with 2; an option of several values may have taken the file."""
-        if message.endswith("required: FILE"):
-            message += ": give FILE first"
-        super().error(message)
 
 
 _Declaration = Callable[[CommandParser], None]

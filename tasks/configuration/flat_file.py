@@ -335,7 +335,13 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         sentences = _sentences_of(error, _privacy_section(flat))
         problems += [text for text in sentences if not text.startswith(known)]
         raise ParameterError(list(dict.fromkeys(problems))) from None
-    problems += configuration.protection.impossible(configuration, {*flat, *_privacy_section(flat)})
+    problems += configuration.protection.impossible(
+        {*flat, *_privacy_section(flat)},
+        length=configuration.reporting_length,
+        resolution=configuration.reporting_resolution,
+        record_limit=configuration.input.record_limit,
+        is_fitted=configuration.is_fitted,
+    )
     if problems:
         raise ParameterError(problems)
     return configuration

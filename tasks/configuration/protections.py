@@ -34,9 +34,6 @@ from tasks.core.syndiffix.settings import (
 )
 from tasks.core.tables.texts import TypeLetter
 
-if TYPE_CHECKING:
-    from tasks.configuration.model import RunConfiguration
-
 
 class ProtectionSettings(Model):
     """One protection's settings; a class says what differs by the protection alone.
@@ -83,12 +80,16 @@ class ProtectionSettings(Model):
         """Keys of the flat file that have no effect beside these settings."""
         return frozenset()
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """Combinations of keys that can't be meant.
 
         Args:
-            configuration: that these settings are in.
             keys: of the file, those of `privacy` too, each valid by itself.
+            length: of combinations.
+            resolution: of reported counts.
+            is_fitted: whether records are fitted to measured tables.
         """
         return []
 
@@ -249,11 +250,13 @@ class DifferentialPrivacy(ProtectionSettings):
         keys = of_percentile if given.get("contribution", "schema") == "schema" else set()
         return frozenset(keys | LENGTH_KEYS if mode == FITTED else keys)
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """By what is drawn: tables that records are fitted to, or every combination up to a length."""
-        if configuration.is_fitted:
+        if is_fitted:
             return self._impossible_fitted(keys)
-        return self._impossible_by_lengths(configuration.reporting_length)
+        return self._impossible_by_lengths(length)
 
     def _impossible_fitted(self, keys: set[str]) -> list[str]:
         """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
@@ -333,14 +336,15 @@ class KAnonymity(ProtectionSettings):
     modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """Fewer records than any count that is reported."""
-        limit, resolution = configuration.input.record_limit, configuration.reporting_resolution
-        if limit is None or limit >= resolution:
+        if record_limit is None or record_limit >= resolution:
             return []
         return [
             f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
-            f"reported; it is {limit}."
+            f"reported; it is {record_limit}."
         ]
 
 
@@ -414,7 +418,9 @@ class SynDiffix(_Settings):
     def id_columns(self) -> tuple[str, ...]:
         return self.further_ids
 
-    def impossible(self, configuration: "RunConfiguration", keys: set[str]) -> list[str]:
+    def impossible(
+        self, keys: set[str], *, length: int, resolution: int, record_limit: int | None, is_fitted: bool
+    ) -> list[str]:
         """What the core refuses of the way of clustering."""
         try:
             clustering_of(dict(self))

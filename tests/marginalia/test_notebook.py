@@ -84,9 +84,16 @@ def test_a_verbose_traceback_in_a_notebook_shows_nothing_of_the_table(folder: Pa
             "persn",
         ),
         ({"do": "protect", "settings": {"use_columns": 6 * [TOKEN]}}, "more texts than there are columns"),
-        ({"do": "syndiffix", "options": {"aidcolumns": 6 * [TOKEN]}}, "more texts than there are columns"),
         (
-            {"do": "syndiffix", "options": {"aidcolumns": ["person"], "low_threshold": "three"}},
+            {"do": "syndiffix", "options": {"aidcolumns": 6 * [TOKEN]}, "output": "none"},
+            "more texts than there are columns",
+        ),
+        (
+            {
+                "do": "syndiffix",
+                "options": {"aidcolumns": ["person"], "low_threshold": "three"},
+                "output": "none",
+            },
             "low_threshold= must be a whole number",
         ),
     ],

@@ -14,9 +14,9 @@ from typing import Any
 import fsspec
 import pyarrow.parquet as pq
 
-from flows.command.arguments import CommandParser
 from flows.command.main import hide_pandas_from_pyarrow
-from flows.command.notebook.process import argument_name
+from flows.command.notebook.words import argument_name
+from flows.command.parser import CommandParser
 from flows.command.run import run_showcase
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix.command import build_blob, synthesize_in_memory

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from flows.command.arguments import CommandParser
+from flows.command.parser import CommandParser
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.settings import (
     LARGEST_STORED,
