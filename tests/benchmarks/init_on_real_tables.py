@@ -11,7 +11,8 @@ written by reading the tables and their documentation, before any look at what `
     ?firm      only who knows the table can say: whatever is asked or taken is right, but another column
 
 Columns may be patterns, of which the first that matches holds. Rows are dropped from long tables, runs of a
-hundred at a time. ``python -m tests.benchmarks.init_on_real_tables --tables 60 --runs 20`` takes fewer.
+hundred at a time. The drafts of some tables run, of all with
+``python -m tests.benchmarks.init_on_real_tables --runs 300``.
 """
 
 import argparse
@@ -39,6 +40,8 @@ from tests.benchmarks.running import print_line
 _LABELS = Path(__file__).with_suffix(".tsv")
 _PROTECTIONS = ("dp", "k_anonymity", "syndiffix")
 _MOST_ROWS, _RUN = 2_000, 100
+#: The drafts of so many tables run: six runs each, about 25 CPU seconds.
+_RUNS = 60
 #: Shares that must be right, and of true counts within ranges of 95 %.
 BARS = {"whose": 0.98, "kinds": 0.95, "runs": 1.0, "next_month": 1.0, "within": 0.94}
 #: What is told of a column that is left out for what it is called or holds.
@@ -228,14 +231,14 @@ class _Look:
         self.found["problems"].append(f"{what}: {lines[-1][:300] if lines else ''}")
 
 
-def _looked_at(tables: int | None, runs: int | None) -> Iterator[dict[str, Any]]:
+def _looked_at(tables: int | None, runs: int) -> Iterator[dict[str, Any]]:
     """What becomes of each table, in this process. Args: runs: of so many tables the drafts run."""
     for number, table in enumerate(labelled(tables)):
         with tempfile.TemporaryDirectory() as name:
             os.environ["MARGINALIA_LEDGER"] = name + "/ledger"  # several tables have the same columns
             looked = _Look(table, Path(name))
             looked.look()
-            if runs is None or number < runs:
+            if number < runs:
                 looked.run()
             yield looked.found
 
@@ -263,7 +266,7 @@ def _rates(found: list[dict[str, Any]]) -> dict[str, object]:
     return rates
 
 
-def init_on_real_tables(tables: int | None = None, runs: int | None = None) -> str:
+def init_on_real_tables(tables: int | None = None, runs: int = _RUNS) -> str:
     """Rates; tables and their problems go to standard error as they come."""
     words = [f"--{name}={value}" for name, value in (("tables", tables), ("runs", runs)) if value is not None]
     found = []
@@ -293,7 +296,9 @@ def main() -> int:
     """Take fewer tables than all, or run fewer drafts."""
     parser = argparse.ArgumentParser(description="What init makes of real tables.")
     parser.add_argument("--tables", type=int, help="so many tables (default: all)")
-    parser.add_argument("--runs", type=int, help="the drafts of so many tables run (default: of all)")
+    parser.add_argument(
+        "--runs", type=int, default=_RUNS, help="the drafts of so many tables run (default: %(default)s)"
+    )
     parser.add_argument("--here", action="store_true", help="in this process; one JSON line a table")
     options = parser.parse_args()
     if options.here:
