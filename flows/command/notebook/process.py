@@ -17,6 +17,7 @@ import signal
 import struct
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, BinaryIO, NoReturn
 
@@ -27,6 +28,9 @@ from tasks.core import errors
 from tasks.core.errors import InputError, InternalError, MarginaliaError, ParameterError
 from tasks.failures import describe_unforeseen
 from tasks.messages import LOGGER, TerminalHandler, say
+
+#: After so long a run that goes on without its notebook is interrupted again.
+_SECONDS_TO_STOP = 60.0
 
 
 class _Screen(io.TextIOWrapper):
@@ -116,4 +120,6 @@ def _read(requests: BinaryIO) -> bytes:
 def _stop_with_notebook(requests: BinaryIO) -> None:
     """Stop as at ctrl-C when the notebook's process is gone: nobody would see what this run releases."""
     os.read(requests.fileno(), 1)  # of the file itself: a lock on its buffer would outlive the interpreter
-    os.kill(os.getpid(), signal.SIGINT)
+    while True:  # an interrupt that comes while a destructor or a callback runs is lost
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(_SECONDS_TO_STOP)
