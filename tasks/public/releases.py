@@ -12,7 +12,7 @@ import functools
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tasks.core.arrays import Json
@@ -123,17 +123,18 @@ def _link(home: Path, place: Path) -> None:
 def write_index(home: Path) -> None:
     """Write ``INDEX.json`` anew from what is there; no erratum that it names may be gone."""
     _require_kept(home)
-    index = {"dataset": home.name, "releases": list(map(_entry, all_releases(home)))}
+    dates = _indexed_dates(home)
+    index = {"dataset": home.name, "releases": [_entry(place, dates) for place in all_releases(home)]}
     check_released_json(index, INDEX_KEYS)
     _write_whole(home / INDEX, lambda part: write_json(part, index))
 
 
-def _entry(place: Path) -> Json:
+def _entry(place: Path, dates: Mapping[str, str]) -> Json:
     errata = read_errata(place)
     return {
         "release": place.name,
         "vintage": vintage_in_name(place),
-        "released": released_on(place),
+        "released": dates.get(place.name) or _filed_on(place),
         "status": status_of(errata),
         "errata": [each.to_json() for each in errata],
     }
@@ -144,9 +145,15 @@ def released_on(place: Path) -> str:
 
     Of one that the index does not know it is the date of the manifest's file, which a copy need not keep.
     """
-    known = (each.get("released") for each in _indexed(place.parent) if each["release"] == place.name)
-    filed = time.strftime("%Y-%m-%d", time.gmtime((place / MANIFEST).stat().st_mtime))
-    return str(next(known, None) or filed)
+    return _indexed_dates(place.parent).get(place.name) or _filed_on(place)
+
+
+def _indexed_dates(home: Path) -> dict[str, str]:
+    return {str(each["release"]): str(each["released"]) for each in _indexed(home) if "released" in each}
+
+
+def _filed_on(place: Path) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime((place / MANIFEST).stat().st_mtime))
 
 
 def _indexed(home: Path) -> list[Json]:

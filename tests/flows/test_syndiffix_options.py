@@ -89,6 +89,7 @@ REFUSED = {
     "--columns age --ml-target income": "add it to --columns",
     "--ml-drop-non-features": "--ml-target",
     "--ml-target AGEE": "--ml-target must name selected columns, and 'AGEE' is not one: did you mean 'age'?",
+    "--ml-target *": "--ml-target must name selected columns",
     "--ml-target age:i": "give it without its type, age.",
     "--ml-target age --no-clustering": "not both",
     "--no-clustering --clusters {}": "--no-clustering or --clusters, not both",

@@ -99,11 +99,11 @@ def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> No
     named = {
         "clustering": asked,
         **{name: getattr(options, name) or () for name in names},
-        **marks_of(options),
+        **{key: [name for name in marks if name != EVERY_COLUMN] for key, marks in marks_of(options).items()},
     }
     for option, value in named.items():
         for name in dict.fromkeys([value] if isinstance(value, str) else value):
-            if name not in (*columns, EVERY_COLUMN):
+            if name not in columns:
                 hint = "leave it out." if name in options.aidcolumns else _column_hint(name, columns)
                 problems.append(
                     f"{spell_option(options, option)} must name selected columns, and {name!r} is not one: "

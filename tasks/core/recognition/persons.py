@@ -96,7 +96,7 @@ def _judge_candidate(cells: SeenColumn, columns: Sequence[SeenColumn]) -> Candid
     each = cells.filled / cells.distinct
     reason += f"; {cells.distinct:,} different in {cells.filled:,} rows, {each:.1f} rows each"
     if without:
-        reason += f"; empty in {without:,}, which k-anonymity and SynDiffix refuse"
+        reason += f"; missing in {without:,} of {cells.rows:,} rows, which k-anonymity and SynDiffix refuse"
     if fixed:
         shown = ", ".join(fixed[:3]) + (", ..." if len(fixed) > 3 else "")
         reason += f"; {shown} hardly ever differ{'s' if len(fixed) == 1 else ''} within it"

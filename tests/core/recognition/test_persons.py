@@ -50,7 +50,7 @@ def test_an_id_that_some_rows_lack_is_taken_only_where_people_have_several_rows(
     rows = [*((f"p{row % 50:03}", "ab"[row % 2]) for row in range(200)), ("", "a")]
     found = recognised(tmp_path / "often.csv", ("patient id", "town"), rows)
     assert proposed(found) == "patient id"
-    assert "empty in 1, which k-anonymity and SynDiffix refuse" in found.candidates[0].reason
+    assert "missing in 1 of 201 rows, which k-anonymity and SynDiffix refuse" in found.candidates[0].reason
 
 
 @pytest.mark.parametrize(
