@@ -10,7 +10,7 @@ import pytest
 from absl.logging import get_absl_handler
 from hypothesis import settings
 
-from tests.postgresql import PostgreSQL, programs, running
+from tests.postgresql import programs, running
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What deployments and automations alone need: with these at work a server takes twice as long for a run.
@@ -57,7 +57,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 @pytest.fixture(scope="session", autouse=True)
-def home_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def home_of_our_own(tmp_path_factory):
     """No test touches the user's ledger, cache or server."""
     home = tmp_path_factory.mktemp("home")
     names = ("MARGINALIA_LEDGER", "MARGINALIA_SERVER", "PREFECT_HOME")
@@ -69,14 +69,14 @@ def home_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture
-def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_ledger(tmp_path, monkeypatch):
     """A ledger for one test."""
     monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "ledger"))
     return tmp_path / "ledger"
 
 
 @pytest.fixture(scope="session")
-def prefect_server(home_of_our_own: None) -> Iterator[str]:
+def prefect_server(home_of_our_own):
     """URL of a Prefect server for this session, started as the command does, without `UNUSED_SERVICES`."""
     from prefect.logging.handlers import APILogHandler
     from prefect.settings import PREFECT_API_URL, temporary_settings
@@ -98,7 +98,7 @@ def prefect_server(home_of_our_own: None) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
+def shared_data():
     """Folder of the real tables; skips where it is absent."""
     folder = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data"))
     if not (folder / "adult.csv").is_file():
@@ -107,7 +107,7 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgreSQL]:
+def postgresql(tmp_path_factory):
     """A PostgreSQL server of this session; skips where its programs are not installed."""
     if programs() is None:
         pytest.skip("needs the programs of PostgreSQL (Debian: apt-get install postgresql)")

@@ -1,7 +1,6 @@
 """A table that is written to while it is read: what was read is not kept under the hash of what it was."""
 
 import functools
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records
 from tasks.storage import RunWorkspace
 
 
-def test_a_table_that_changed_since_it_was_hashed_is_not_coded(tmp_path: Path) -> None:
+def test_a_table_that_changed_since_it_was_hashed_is_not_coded(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text("town\n" + 100 * "Aberwick\n")
     table = SensitiveTable(InputFile(path))

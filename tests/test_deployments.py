@@ -36,7 +36,7 @@ def unit(path: Path) -> configparser.SectionProxy:
     return parser["Service"]
 
 
-def test_every_deployment_of_the_yaml_is_of_a_flow_and_queues() -> None:
+def test_every_deployment_of_the_yaml_is_of_a_flow_and_queues():
     import importlib
 
     body = yaml.safe_load((FOLDER / "prefect.yaml").read_text())
@@ -50,7 +50,7 @@ def test_every_deployment_of_the_yaml_is_of_a_flow_and_queues() -> None:
             assert set(schedule) == {"slug", "cron", "timezone", "active"} and schedule["active"] is False
 
 
-def test_what_the_yaml_reads_from_the_environment_is_in_the_example() -> None:
+def test_what_the_yaml_reads_from_the_environment_is_in_the_example():
     named = set(re.findall(r"\{\{ \$(\w+) \}\}", (FOLDER / "prefect.yaml").read_text()))
     assert named == {name for name in variables() if name.startswith("MARGINALIA_")} - {
         "MARGINALIA_LEDGER", "MARGINALIA_CACHE", "MARGINALIA_DATA"
@@ -58,7 +58,7 @@ def test_what_the_yaml_reads_from_the_environment_is_in_the_example() -> None:
 
 
 @pytest.mark.parametrize("name", ["compose", "systemd"])
-def test_servers_send_nothing_away_and_keep_the_turns_of_runs_on_disk(name: str) -> None:
+def test_servers_send_nothing_away_and_keep_the_turns_of_runs_on_disk(name):
     wanted = server.OFFLINE | server.LEASES
     if name == "systemd":
         assert wanted.items() <= variables().items()
@@ -69,7 +69,7 @@ def test_servers_send_nothing_away_and_keep_the_turns_of_runs_on_disk(name: str)
     assert wanted.items() <= given.items()
 
 
-def test_workers_are_of_the_pool_that_deploy_takes() -> None:
+def test_workers_are_of_the_pool_that_deploy_takes():
     worker = " ".join(compose()["services"]["worker"]["command"])
     (started,) = [unit(path)["ExecStart"] for path in UNITS if "worker" in path.name]
     assert f"worker start --pool {POOL} --type process" in worker
@@ -79,7 +79,7 @@ def test_workers_are_of_the_pool_that_deploy_takes() -> None:
     assert compose()["services"]["worker"]["stop_signal"] == "SIGINT"
 
 
-def test_what_compose_must_be_told_is_in_the_example() -> None:
+def test_what_compose_must_be_told_is_in_the_example():
     text = (FOLDER / "compose.yaml").read_text()
     assert set(re.findall(r"\$\{(\w+)", text)) <= set(variables())
     for each in compose()["services"].values():
@@ -105,7 +105,7 @@ def compose_program() -> list[str]:
 
 @pytest.mark.needs_compose
 @pytest.mark.parametrize("password", ["x", ""])
-def test_compose_itself_accepts_the_file_once_the_example_is_filled_in(password: str, tmp_path: Path) -> None:
+def test_compose_itself_accepts_the_file_once_the_example_is_filled_in(password, tmp_path):
     copy = shutil.copytree(FOLDER, tmp_path / "deployments")
     example = (copy / ".env.example").read_text()
     (copy / ".env").write_text(example.replace("POSTGRES_PASSWORD=", f"POSTGRES_PASSWORD={password}"))
@@ -118,7 +118,7 @@ def test_compose_itself_accepts_the_file_once_the_example_is_filled_in(password:
 
 @pytest.mark.needs_systemd
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
-def test_systemd_itself_accepts_the_units(path: Path, tmp_path: Path) -> None:
+def test_systemd_itself_accepts_the_units(path, tmp_path):
     if shutil.which("systemd-analyze") is None:
         pytest.skip("needs systemd-analyze (Debian: apt-get install systemd)")
     # It looks for the program and for the user, which are an installation's.
@@ -131,7 +131,7 @@ def test_systemd_itself_accepts_the_units(path: Path, tmp_path: Path) -> None:
     assert done.returncode == 0 and said == [], done.stderr
 
 
-def test_the_image_installs_the_lock_by_its_hashes_and_nothing_else() -> None:
+def test_the_image_installs_the_lock_by_its_hashes_and_nothing_else():
     text = (FOLDER / "Containerfile").read_text()
     installs = [line for line in text.splitlines() if re.search(r"\b(pip|uv|apt-get|curl|wget) ", line)]
     assert len(installs) == 1 and "--require-hashes --no-deps --requirement requirements.lock" in installs[0]

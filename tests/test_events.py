@@ -18,7 +18,7 @@ def _announcing(event: str) -> None:
 
 
 @pytest.mark.server
-def test_an_event_of_a_run_arrives_with_its_dataset_and_its_run(prefect_server: str) -> None:
+def test_an_event_of_a_run_arrives_with_its_dataset_and_its_run(prefect_server):
     state = _announcing("tests.heard", return_state=True)
     found: list[dict[str, object]] = []
     deadline = time.monotonic() + 60
@@ -37,7 +37,7 @@ def test_an_event_of_a_run_arrives_with_its_dataset_and_its_run(prefect_server: 
 
 
 @pytest.mark.server
-def test_what_an_event_can_not_hold_stops_no_run(prefect_server: str) -> None:
+def test_what_an_event_can_not_hold_stops_no_run(prefect_server):
     @flow
     def run() -> str:
         announce("tests.unheard", "survey", figure=object())  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ def test_what_an_event_can_not_hold_stops_no_run(prefect_server: str) -> None:
     assert run() == "done"
 
 
-def test_without_a_server_nothing_is_announced_and_none_is_started() -> None:
+def test_without_a_server_nothing_is_announced_and_none_is_started():
     code = (
         "import sys; from tasks.events import announce; announce('late', 'survey'); "
         "worker = sys.modules.get('prefect.events.worker'); print(worker and worker.EventsWorker._instances)"

@@ -1,7 +1,6 @@
 """What leaves a flow that fails: our own errors as they are, and of all others no word of theirs."""
 
 import pickle
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,7 +24,7 @@ def failing(error: Exception) -> Any:
     return flow
 
 
-def test_what_nobody_explains_names_its_log_and_nothing_else(tmp_path: Path) -> None:
+def test_what_nobody_explains_names_its_log_and_nothing_else(tmp_path):
     with pytest.raises(InternalError) as raised:
         failing(ValueError("zqxcell"))(SimpleNamespace(output_dir=str(tmp_path)))
     told = raised.value
@@ -36,14 +35,14 @@ def test_what_nobody_explains_names_its_log_and_nothing_else(tmp_path: Path) -> 
 
 
 def test_a_flow_that_is_given_a_path_has_no_place_for_a_log_and_says_where_in_the_code(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     with pytest.raises(InternalError) as raised:
         failing(ValueError("zqxcell"))("batch.json")
     assert "ValueError in test_failures.py" in str(raised.value) and "zqx" not in str(raised.value)
 
 
-def test_our_errors_pass_without_what_they_were_raised_from(tmp_path: Path) -> None:
+def test_our_errors_pass_without_what_they_were_raised_from(tmp_path):
     ours = InputError("The table must be a table.", operator_detail="row 7")
     with pytest.raises(InputError) as raised:
         failing(ours)(SimpleNamespace(output_dir=str(tmp_path)))
@@ -51,17 +50,17 @@ def test_our_errors_pass_without_what_they_were_raised_from(tmp_path: Path) -> N
     assert raised.value.__cause__ is None and raised.value.__context__ is None
 
 
-def test_what_prefect_raises_passes(tmp_path: Path) -> None:
+def test_what_prefect_raises_passes(tmp_path):
     with pytest.raises(httpx.ConnectError):
         failing(httpx.ConnectError("no server"))(SimpleNamespace(output_dir=str(tmp_path)))
 
 
-def test_operator_detail_is_not_pickled_with_an_error() -> None:
+def test_operator_detail_is_not_pickled_with_an_error():
     error = pickle.loads(pickle.dumps(InputError("The file can't be read.", operator_detail="row 501")))
     assert isinstance(error, InputError)
     assert (str(error), error.operator_detail) == ("The file can't be read.", "")
     assert b"501" not in pickle.dumps(InputError("x", operator_detail="row 501"))
 
 
-def test_all_problems_survive_pickling() -> None:
+def test_all_problems_survive_pickling():
     assert str(pickle.loads(pickle.dumps(ParameterError(["a", "b"])))) == "a\nb"

@@ -20,12 +20,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
-def configuration() -> RunConfiguration:
+def configuration():
     return read_configuration(ROOT / "deployments" / "configurations" / "german_credit.json")
 
 
 @pytest.fixture(scope="module")
-def source(configuration: RunConfiguration) -> InputFile:
+def source(configuration):
     path = ROOT / configuration.input.path
     return InputFile(path, delimiter=configuration.input.delimiter, header=configuration.input.header)
 
@@ -37,7 +37,7 @@ def described(configuration: RunConfiguration, source: InputFile) -> tuple[Schem
     return build_schema(names, declarations(configuration, names), contract, cap_required=False), contract
 
 
-def test_it_is_the_published_data_under_its_licence(source: InputFile) -> None:
+def test_it_is_the_published_data_under_its_licence(source):
     """Counts of the documentation: 700 good and 300 bad risks, 21 cells each, of 79,793 bytes."""
     rows = [line.split(" ") for line in source.path.read_text(encoding="ascii").splitlines()]
     assert (len(rows), {len(row) for row in rows}, source.path.stat().st_size) == (1000, {21}, 79_793)
@@ -46,7 +46,7 @@ def test_it_is_the_published_data_under_its_licence(source: InputFile) -> None:
     assert "data/german.data" in notice and "Hofmann" in notice and "CC BY 4.0" in notice
 
 
-def test_every_cell_has_a_value(configuration: RunConfiguration, source: InputFile) -> None:
+def test_every_cell_has_a_value(configuration, source):
     """The peer's bins leave what is above the last edge blank; ours are open at both ends."""
     schema, _ = described(configuration, source)
     records = encode(source, schema, EncodingOptions(total=False, key=b"k"))
@@ -56,9 +56,7 @@ def test_every_cell_has_a_value(configuration: RunConfiguration, source: InputFi
     assert records.slots[1].max() == last[1] and records.slots[4].max() == last[4]
 
 
-def test_the_file_keeps_its_contract_and_a_strange_code_breaks_it(
-    configuration: RunConfiguration, source: InputFile, tmp_path: Path
-) -> None:
+def test_the_file_keeps_its_contract_and_a_strange_code_breaks_it(configuration, source, tmp_path):
     schema, contract = described(configuration, source)
     text = source.path.read_text().replace("A410", "A411")
     (tmp_path / "german.data").write_text(text)

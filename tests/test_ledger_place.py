@@ -12,9 +12,7 @@ PASSWORD = "canary-9d41"
 
 
 @pytest.mark.server
-def test_the_password_of_the_database_comes_from_a_block_and_is_not_shown(
-    prefect_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_password_of_the_database_comes_from_a_block_and_is_not_shown(prefect_server, monkeypatch):
     monkeypatch.setenv("MARGINALIA_LEDGER", "postgresql://me@database.example/ledger")
     assert user_ledger_place() == Database("postgresql://me@database.example/ledger")
     Secret(value=SecretStr(PASSWORD)).save("ledger-of-a-test", overwrite=True)

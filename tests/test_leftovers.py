@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ from tasks.storage import Workspace
 
 
 @pytest.fixture
-def dead(monkeypatch: pytest.MonkeyPatch) -> str:
+def dead(monkeypatch):
     """The mark of a process on this machine that is dead."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
@@ -29,14 +28,14 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_unfinished_work_of_a_dead_process_is_cleared(name: str, tmp_path: Path, dead: str) -> None:
+def test_unfinished_work_of_a_dead_process_is_cleared(name, tmp_path, dead):
     (tmp_path / name.format(dead)).mkdir()
     (tmp_path / name.format(dead) / "x").touch()
     assert leftovers.clear(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_links_and_files_are_cleared_and_what_a_link_names_is_not(tmp_path: Path, dead: str) -> None:
+def test_links_and_files_are_cleared_and_what_a_link_names_is_not(tmp_path, dead):
     (tmp_path / "2026-11-1").mkdir()
     (tmp_path / f".latest-{dead}").symlink_to("2026-11-1")
     (tmp_path / f".secret-{dead}.part").touch()
@@ -45,13 +44,13 @@ def test_links_and_files_are_cleared_and_what_a_link_names_is_not(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_work_of_a_live_process_stays(name: str, tmp_path: Path) -> None:
+def test_work_of_a_live_process_stays(name, tmp_path):
     (tmp_path / name.format(leftovers.process_mark())).mkdir()
     assert not leftovers.clear(tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_work_of_another_machine_and_finished_work_stay(tmp_path: Path, dead: str) -> None:
+def test_work_of_another_machine_and_finished_work_stay(tmp_path, dead):
     pid = dead.partition("-")[0]
     for name in (f".work-{pid}-00000000", "2026-11-1", f"aggregates-{dead}", "latest", ".results"):
         (tmp_path / name).mkdir()
@@ -59,9 +58,7 @@ def test_work_of_another_machine_and_finished_work_stay(tmp_path: Path, dead: st
     assert len(list(tmp_path.iterdir())) == 5
 
 
-def test_a_workspace_clears_its_zones_and_runs_in_which_nothing_was_finished(
-    tmp_path: Path, dead: str
-) -> None:
+def test_a_workspace_clears_its_zones_and_runs_in_which_nothing_was_finished(tmp_path, dead):
     workspace = Workspace(tmp_path)
     workspace.prepare()
     (tmp_path / "sensitive" / ".scratch" / f".{dead}").mkdir(parents=True)

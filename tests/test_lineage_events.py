@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
@@ -21,14 +20,14 @@ LINEAGE = Lineage.of_manifest(
 
 
 @pytest.fixture(autouse=True)
-def nobody_collects(monkeypatch: pytest.MonkeyPatch) -> None:
+def nobody_collects(monkeypatch):
     for name in list(os.environ):
         if name.startswith("OPENLINEAGE"):
             monkeypatch.delenv(name)
 
 
 @pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def log(tmp_path, monkeypatch):
     path = tmp_path / "events.ndjson"
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "file")
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__LOG_FILE_PATH", str(path))
@@ -36,7 +35,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_nothing_is_sent_where_nobody_collects(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_sent_where_nobody_collects(monkeypatch):
     assert not is_configured()
     monkeypatch.setattr(lineage_events, "RunEvents", None)  # would fail if it were made
     with collect_events("people"):
@@ -46,7 +45,7 @@ def test_nothing_is_sent_where_nobody_collects(monkeypatch: pytest.MonkeyPatch) 
     assert not is_configured()
 
 
-def test_a_run_and_what_it_released(log: Path) -> None:
+def test_a_run_and_what_it_released(log):
     with collect_events("people"), collect_events("people"):  # a flow in a flow is one run
         announce_release(LINEAGE, "1-1")
     events = [json.loads(line) for line in log.read_text().splitlines()]
@@ -76,7 +75,7 @@ def test_a_run_and_what_it_released(log: Path) -> None:
     assert table["name"] == "people/sensitive table" and not table.get("facets")
 
 
-def test_a_run_that_fails_says_why(log: Path) -> None:
+def test_a_run_that_fails_says_why(log):
     with pytest.raises(ValueError), collect_events("people"):
         raise ValueError("The table must be there.")
     start, fail = [json.loads(line) for line in log.read_text().splitlines()]
@@ -84,9 +83,7 @@ def test_a_run_that_fails_says_why(log: Path) -> None:
     assert fail["run"]["facets"]["errorMessage"]["message"] == "The table must be there."
 
 
-def test_an_endpoint_that_does_not_answer_is_told_once_and_stops_nothing(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_endpoint_that_does_not_answer_is_told_once_and_stops_nothing(monkeypatch, capfd):
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__TYPE", "http")
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__URL", "http://key:secret@127.0.0.1:9")
     monkeypatch.setenv("OPENLINEAGE__TRANSPORT__RETRY", json.dumps({"total": 0}))

@@ -21,13 +21,13 @@ class Kept(logging.Handler):
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+def kept(monkeypatch):
     handler = Kept()
     monkeypatch.setattr(LOGGER, "handlers", [*LOGGER.handlers, handler])
     return handler
 
 
-def test_who_hears_what_and_how_loud(kept: Kept, capfd: pytest.CaptureFixture[str]) -> None:
+def test_who_hears_what_and_how_loud(kept, capfd):
     tell("Registered 100 % of it.")
     tell("ATTENTION: the cap is not in force.")
     tell_log("Step 1 begins.")
@@ -44,8 +44,8 @@ def test_who_hears_what_and_how_loud(kept: Kept, capfd: pytest.CaptureFixture[st
 
 
 def test_handlers_that_prefect_adds_by_its_settings_tell_nothing_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(LOGGER, "handlers", [*LOGGER.handlers, Kept()])  # PREFECT_LOGGING_EXTRA_LOGGERS
     carry_messages()
     carry_messages()
@@ -54,7 +54,7 @@ def test_handlers_that_prefect_adds_by_its_settings_tell_nothing_twice(
 
 
 @pytest.mark.parametrize("name", ["prefect.flow_runs", "prefect.task_runs"])
-def test_a_run_log_takes_no_traceback(name: str) -> None:
+def test_a_run_log_takes_no_traceback(name):
     logger = logging.getLogger(name)
     assert sum(isinstance(each, WithoutTraceback) for each in logger.filters) == 1
     try:
@@ -90,16 +90,16 @@ def lines(told: Told, capfd: pytest.CaptureFixture[str]) -> list[str]:
     return [line.strip() for line in capfd.readouterr().err.splitlines()]
 
 
-def test_a_step_that_stands_still_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_step_that_stands_still_is_told_once(capfd):
     assert lines([(second, "solve", 0) for second in range(200)], capfd) == ["work: solve   0%"]
 
 
-def test_each_step_is_told_at_once_after_ten_seconds(capfd: pytest.CaptureFixture[str]) -> None:
+def test_each_step_is_told_at_once_after_ten_seconds(capfd):
     told: Told = [(9, "read", 0), (11, "read", 0.5), (12, "solve", 0), (13, "write", 0)]
     assert lines(told, capfd) == ["work: read  50%", "work: solve   0%", "work: write   0%"]
 
 
-def test_a_further_tenth_is_told_ten_seconds_after_the_last_line(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_further_tenth_is_told_ten_seconds_after_the_last_line(capfd):
     told: Told = [
         (10, "draw", 0),
         (15, "draw", 0.3),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from tests.flows.processes import ROOT
 
 
-def test_no_public_name_is_defined_twice() -> None:
+def test_no_public_name_is_defined_twice():
     homes: dict[str, set[str]] = defaultdict(set)
     # What a notebook calls has the words of the command, so that its own file is left out.
     calls = ROOT / "marginalia" / "__init__.py"

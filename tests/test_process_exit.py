@@ -20,7 +20,7 @@ sys.exit(3)
 
 
 @pytest.mark.parametrize("by_a_worker", [True, False])
-def test_what_is_written_while_the_interpreter_is_taken_down_is_not_seen(by_a_worker: bool) -> None:
+def test_what_is_written_while_the_interpreter_is_taken_down_is_not_seen(by_a_worker):
     environment = dict(os.environ) | ({"PREFECT__FLOW_RUN_ID": "1"} if by_a_worker else {})
     done = subprocess.run(
         [sys.executable, "-c", _RUN], cwd=ROOT, env=environment, capture_output=True, text=True, check=False

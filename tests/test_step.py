@@ -65,14 +65,14 @@ def steps() -> dict[str, RunStep]:
 STEPS = steps()
 
 
-def test_every_step_is_of_the_zone_of_its_package() -> None:
+def test_every_step_is_of_the_zone_of_its_package():
     assert len(STEPS) > 25
     for name, each in STEPS.items():
         (zone,) = [zone for package, zone in ZONES.items() if name.startswith(f"{package}.")]
         assert each.zone == zone, name
 
 
-def test_no_other_file_makes_tasks() -> None:
+def test_no_other_file_makes_tasks():
     for path in ROOT.rglob("*.py"):
         place = path.relative_to(ROOT.parent).as_posix()
         source = path.read_text()
@@ -85,14 +85,14 @@ def test_no_other_file_makes_tasks() -> None:
 
 
 @pytest.mark.parametrize("draw", [admit_release, protect_records])
-def test_rule_1_what_asks_the_ledger_is_neither_cached_nor_retried(draw: RunStep) -> None:
+def test_rule_1_what_asks_the_ledger_is_neither_cached_nor_retried(draw):
     assert not draw._traits.cached
     assert draw._task.cache_policy.compute_key(None, {}, {}) is None and draw._task.persist_result is False
     assert draw._task.retries == 0
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> RunWorkspace:
+def run(tmp_path):
     workspace = Workspace(tmp_path)
     workspace.prepare()
     return RunWorkspace(tmp_path, "people", "first", QueryResources())
@@ -117,7 +117,7 @@ def copy_letter(into: Output, letter: StoredTable) -> None:
     (into.folder / "copy.txt").write_text((into.path(letter) / "letter.txt").read_text())
 
 
-def test_a_step_stores_what_it_fills_in_its_zone_and_under_its_name(run: RunWorkspace) -> None:
+def test_a_step_stores_what_it_fills_in_its_zone_and_under_its_name(run):
     letter = write_letter.fn(run, "dear all")
     assert (letter.key, letter.zone, letter.stage) == ("sensitive/people/first/letter", SENSITIVE, "a letter")
     copy = copy_letter.fn(run, letter)
@@ -138,9 +138,7 @@ def test_a_step_stores_what_it_fills_in_its_zone_and_under_its_name(run: RunWork
         ("full", ResourceLimit, "The run needs room for what it makes"),
     ],
 )
-def test_what_leaves_a_sensitive_step_holds_no_cell_and_nothing_half_done_is_left(
-    letter: str, kind: type[Exception], said: str, run: RunWorkspace
-) -> None:
+def test_what_leaves_a_sensitive_step_holds_no_cell_and_nothing_half_done_is_left(letter, kind, said, run):
     with pytest.raises(kind, match=said) as raised:
         write_letter.fn(run, letter)
     assert "zqxcell" not in str(raised.value)
@@ -150,7 +148,7 @@ def test_what_leaves_a_sensitive_step_holds_no_cell_and_nothing_half_done_is_lef
     assert not list((run.sensitive / "people" / "first").iterdir())
 
 
-def test_a_sensitive_step_that_makes_no_folder_is_sanitised_too(run: RunWorkspace) -> None:
+def test_a_sensitive_step_that_makes_no_folder_is_sanitised_too(run):
     @step(SENSITIVE)
     def ask(workspace: Workspace, question: str) -> str:
         if question == "ours":
@@ -170,7 +168,7 @@ def key(made: RunStep, run: RunWorkspace, **inputs: object) -> str:
 
 
 @pytest.mark.parametrize("made", [write_letter, copy_letter])
-def test_a_key_follows_from_dataset_and_inputs_and_not_from_the_run(made: RunStep, run: RunWorkspace) -> None:
+def test_a_key_follows_from_dataset_and_inputs_and_not_from_the_run(made, run):
     first = key(made, run, letter="dear all")
     assert (
         key(made, replace(run, label="second", resources=QueryResources(threads=2)), letter="dear all")
@@ -181,9 +179,7 @@ def test_a_key_follows_from_dataset_and_inputs_and_not_from_the_run(made: RunSte
     assert key(made, run, letter=Path("a/place")) != key(made, run, letter=Path("another/place"))
 
 
-def test_only_a_sensitive_key_is_hashed_with_the_secret_of_the_workspace(
-    run: RunWorkspace, tmp_path: Path
-) -> None:
+def test_only_a_sensitive_key_is_hashed_with_the_secret_of_the_workspace(run, tmp_path):
     other = Workspace(tmp_path / "other")
     other.prepare()
     elsewhere = replace(run, root=other.root)
@@ -192,7 +188,7 @@ def test_only_a_sensitive_key_is_hashed_with_the_secret_of_the_workspace(
     assert key(write_letter, run, letter="dear") != key(write_letter, elsewhere, letter="dear")
 
 
-def test_results_of_sensitive_steps_are_kept_in_the_sensitive_zone(run: RunWorkspace) -> None:
+def test_results_of_sensitive_steps_are_kept_in_the_sensitive_zone(run):
     for made, kept in ((write_letter, run.results), (copy_letter, run.public_results)):
         assert skip_if_known(made._task, made.zone, run, []).result_storage == kept
 
@@ -217,7 +213,7 @@ class Facts:
 
 
 @pytest.fixture
-def chain() -> list[Result]:
+def chain():
     """Three results, each made from the one before; the last from all."""
     made = [Result(), Result(), Result()]
     record_origins(made[0], [])
@@ -226,14 +222,14 @@ def chain() -> list[Result]:
     return made
 
 
-def test_results_are_found_in_whatever_holds_them(chain: list[Result]) -> None:
+def test_results_are_found_in_whatever_holds_them(chain):
     first, second, third = chain
     given = ["text", 3, None, [first], {"a": (second,)}, Built(first, third)]
     assert results_in(given) == [first, second, third]
     assert results_in([Facts(first), as_lookup(second), Result()]) == []
 
 
-def test_a_result_that_another_was_made_from_has_no_edge(chain: list[Result]) -> None:
+def test_a_result_that_another_was_made_from_has_no_edge(chain):
     first, second, third = chain
     other = Result()
     record_origins(other, [first])
@@ -242,7 +238,7 @@ def test_a_result_that_another_was_made_from_has_no_edge(chain: list[Result]) ->
     assert edges_from([first, other]) == [other]
 
 
-def test_what_holds_a_result_is_hidden_from_prefect_and_nothing_else(chain: list[Result]) -> None:
+def test_what_holds_a_result_is_hidden_from_prefect_and_nothing_else(chain):
     built = Built(chain[0])
     assert without_edges("text") == "text" and without_edges(as_lookup(3)).unquote() == 3
     assert without_edges(built).unquote() is built
@@ -266,9 +262,7 @@ def working(zone: str, folder: str, seconds: float):
 
 
 @pytest.mark.server
-def test_a_long_step_shows_how_far_it_is_unless_it_reads_the_table(
-    tmp_path: Path, prefect_server: str
-) -> None:
+def test_a_long_step_shows_how_far_it_is_unless_it_reads_the_table(tmp_path, prefect_server):
     @flow(persist_result=False)
     def three() -> str:
         Workspace(tmp_path).prepare()
@@ -287,7 +281,7 @@ def test_a_long_step_shows_how_far_it_is_unless_it_reads_the_table(
     ]
 
 
-def test_outside_a_run_there_is_none() -> None:
+def test_outside_a_run_there_is_none():
     now = [0.0]
     progress = ProgressArtifact("work", lambda: now[0])
     now[0] = 100.0

@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from tasks.storage import StoredTable, Workspace
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path):
     found = Workspace(tmp_path / "out")
     found.prepare()
     return found
@@ -29,13 +28,13 @@ def store(workspace: Workspace, text: str = "a") -> StoredTable:
     )
 
 
-def test_the_sensitive_zone_is_closed_to_others_and_to_repositories(workspace: Workspace) -> None:
+def test_the_sensitive_zone_is_closed_to_others_and_to_repositories(workspace):
     for folder in (workspace.sensitive, workspace.results):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert (workspace.sensitive / ".gitignore").read_text() == "*\n"
 
 
-def test_a_table_reads_back_and_names_its_zone(workspace: Workspace) -> None:
+def test_a_table_reads_back_and_names_its_zone(workspace):
     table = store(workspace)
     assert table.zone == "sensitive"
     assert (workspace.path(table) / "x").read_text() == "a"
@@ -51,9 +50,7 @@ def test_a_table_reads_back_and_names_its_zone(workspace: Workspace) -> None:
     ],
     ids=["changed", "added", "gone"],
 )
-def test_a_table_that_is_not_what_it_was_is_an_error(
-    change: Callable[[Path], object], said: str, workspace: Workspace
-) -> None:
+def test_a_table_that_is_not_what_it_was_is_an_error(change, said, workspace):
     table = store(workspace)
     change(workspace.root / table.key)
     with pytest.raises(StoredTableMismatch, match=said):
@@ -69,9 +66,7 @@ def test_a_table_that_is_not_what_it_was_is_an_error(
         (ValueError(), ValueError),
     ],
 )
-def test_nothing_is_left_of_a_table_that_failed(
-    workspace: Workspace, error: BaseException, raised: type[BaseException]
-) -> None:
+def test_nothing_is_left_of_a_table_that_failed(workspace, error, raised):
     def fail(folder: Path) -> None:
         (folder / "x").touch()
         raise error
@@ -81,19 +76,19 @@ def test_nothing_is_left_of_a_table_that_failed(
     assert list((workspace.sensitive / "d").iterdir()) == []
 
 
-def test_the_secret_is_made_once_and_closed(workspace: Workspace) -> None:
+def test_the_secret_is_made_once_and_closed(workspace):
     assert workspace.secret() == workspace.secret()
     assert len(workspace.secret()) == 32
     assert stat.S_IMODE((workspace.sensitive / ".secret").stat().st_mode) == 0o600
 
 
-def test_keyed_hashes_differ_between_workspaces(workspace: Workspace, tmp_path: Path) -> None:
+def test_keyed_hashes_differ_between_workspaces(workspace, tmp_path):
     other = Workspace(tmp_path / "other")
     other.prepare()
     assert workspace.keyed_hash("a") == workspace.keyed_hash("a") != other.keyed_hash("a")
 
 
-def test_names_and_bytes_both_count(tmp_path: Path) -> None:
+def test_names_and_bytes_both_count(tmp_path):
     hashes = set()
     for name, text in (("a", "x"), ("b", "x"), ("a", "y")):
         folder = tmp_path / f"{name}{text}"
@@ -103,14 +98,14 @@ def test_names_and_bytes_both_count(tmp_path: Path) -> None:
     assert len(hashes) == 3
 
 
-def test_a_workspace_that_is_a_file_is_refused(tmp_path: Path) -> None:
+def test_a_workspace_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "out").touch()
     with pytest.raises(ParameterError, match="output_dir"):
         Workspace(tmp_path / "out").prepare()
 
 
 @pytest.mark.needs_root
-def test_a_workspace_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_a_workspace_that_cannot_be_written_is_refused(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("needs root, to drop to another user")
     tmp_path.chmod(0o755)

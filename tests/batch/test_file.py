@@ -39,7 +39,7 @@ def problems(folder: Path, **parts: object) -> list[str]:
     return caught.value.problems
 
 
-def test_runs_are_the_base_with_their_own_keys(tmp_path: Path) -> None:
+def test_runs_are_the_base_with_their_own_keys(tmp_path):
     batch = read(tmp_path, SDS_BATCH)
     assert batch.stages == ("aggregate", "generate", "evaluate")
     assert [(run.group, run.folder_name) for run in batch.runs] == [
@@ -54,7 +54,7 @@ def test_runs_are_the_base_with_their_own_keys(tmp_path: Path) -> None:
     assert {run.configuration.reporting_resolution for run in batch.runs} == {5}
 
 
-def test_overrides_are_shallow_and_null_takes_a_key_away(tmp_path: Path) -> None:
+def test_overrides_are_shallow_and_null_takes_a_key_away(tmp_path):
     base = BASE | {"privacy": {"epsilon": 1, "delta": 1e-9}, "subject_id": "id"}
     runs = {"a": [{"name": "x", "privacy": {"epsilon": 2}, "subject_id": None}]}
     [run] = read(tmp_path, {"base_config": base, "runs": runs}).runs
@@ -64,12 +64,12 @@ def test_overrides_are_shallow_and_null_takes_a_key_away(tmp_path: Path) -> None
     assert run.configuration.input.subject_id is None
 
 
-def test_without_execute_every_stage_runs_and_a_missing_stage_does_not(tmp_path: Path) -> None:
+def test_without_execute_every_stage_runs_and_a_missing_stage_does_not(tmp_path):
     assert read(tmp_path, {key: SDS_BATCH[key] for key in ("base_config", "runs")}).stages == STAGES
     assert read(tmp_path, SDS_BATCH | {"execute": {"navigate": True}}).stages == ("navigate",)
 
 
-def test_problems_of_every_run_are_reported_at_once_with_its_name(tmp_path: Path) -> None:
+def test_problems_of_every_run_are_reported_at_once_with_its_name(tmp_path):
     runs = {
         "a": [
             {"name": "one", "reporting_length": -2},
@@ -96,7 +96,7 @@ def test_problems_of_every_run_are_reported_at_once_with_its_name(tmp_path: Path
     assert all(problem.startswith(start) for problem, start in zip(found, starts, strict=True))
 
 
-def test_what_is_wrong_with_every_run_is_said_once(tmp_path: Path) -> None:
+def test_what_is_wrong_with_every_run_is_said_once(tmp_path):
     runs = {"a": [{"name": "one"}, {"name": "two", "synthesis_mode": "seeded"}], "b": [{"name": "one"}]}
     found = problems(tmp_path, runs=runs, base_config=BASE | {"reporting_length": -2})
     assert [problem.partition(": ")[0] for problem in found] == ["base_config, in every run", "a/two"]
@@ -121,14 +121,12 @@ def test_what_is_wrong_with_every_run_is_said_once(tmp_path: Path) -> None:
         ({"base_config": {"name": "x"}, "runs": {"a": [{"name": "x"}]}}, "a/x: name is not a key"),
     ],
 )
-def test_a_batch_that_cannot_be_meant_is_refused(
-    tmp_path: Path, parts: dict[str, object], sentence: str
-) -> None:
+def test_a_batch_that_cannot_be_meant_is_refused(tmp_path, parts, sentence):
     found = problems(tmp_path, **parts)
     assert any(sentence in problem for problem in found)
 
 
-def test_a_key_of_other_runs_in_the_base_is_told_where_it_belongs(tmp_path: Path) -> None:
+def test_a_key_of_other_runs_in_the_base_is_told_where_it_belongs(tmp_path):
     trees = {"name": "trees", "synthesis_mode": "syndiffix", "syndiffix": {"columns": ["age"]}}
     runs = {"a": [{"name": "rows"}, trees]}
     found = problems(tmp_path, runs=runs, base_config=BASE | {"use_columns": ["age"]})

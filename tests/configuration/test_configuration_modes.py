@@ -29,7 +29,7 @@ NOISE = {
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
-def test_each_template_of_sds_is_read_and_has_its_mode(path: Path) -> None:
+def test_each_template_of_sds_is_read_and_has_its_mode(path):
     configuration = read_configuration(path)
     assert configuration.protection.is_drawn_once == (path.stem == "fitted" or path.stem.endswith("_dp"))
     assert configuration.synthesis.mode == path.stem.removesuffix("_dp")
@@ -38,11 +38,11 @@ def test_each_template_of_sds_is_read_and_has_its_mode(path: Path) -> None:
     assert configuration.unused_keys == ("cache_max_size",)
 
 
-def test_there_is_a_template_of_every_mode() -> None:
+def test_there_is_a_template_of_every_mode():
     assert [path.stem for path in TEMPLATES] == sorted([*MODE_KEYS, "aggregate_seeded_dp"])
 
 
-def test_the_regime_is_k_anonymity_unless_privacy_is_asked_for() -> None:
+def test_the_regime_is_k_anonymity_unless_privacy_is_asked_for():
     assert isinstance(from_flat(PLAIN).protection, KAnonymity)
     assert isinstance(from_flat(PLAIN | {"dp_aggregates": False}).protection, KAnonymity)
     assert isinstance(from_flat(PLAIN | {"privacy": {"epsilon": 1}}).protection, DifferentialPrivacy)
@@ -50,25 +50,25 @@ def test_the_regime_is_k_anonymity_unless_privacy_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(PRIVATE_KEYS - {"privacy"}))
-def test_a_noise_key_alone_does_not_say_which_protection_is_meant(key: str) -> None:
+def test_a_noise_key_alone_does_not_say_which_protection_is_meant(key):
     text = problems(PLAIN | {key: NOISE[key]})
     assert f"dp_aggregates must say which protection is meant, as {key} belongs" in text
     assert "noise_epsilon (or" not in text
 
 
-def test_keys_of_privacy_are_unused_where_it_is_switched_off() -> None:
+def test_keys_of_privacy_are_unused_where_it_is_switched_off():
     found = from_flat(PLAIN | NOISE | {"dp_aggregates": False, "privacy": {"delta": 1e-6}})
     assert isinstance(found.protection, KAnonymity)
     assert set(found.unused_keys) == {*NOISE, "privacy"}
 
 
-def test_the_mode_is_row_seeded_as_in_sds_and_fitted_under_privacy() -> None:
+def test_the_mode_is_row_seeded_as_in_sds_and_fitted_under_privacy():
     assert isinstance(from_flat(PLAIN).synthesis, RowSeeded)
     assert isinstance(from_flat(PRIVATE).synthesis, Fitted)
     assert isinstance(from_flat(PLAIN | {"synthesis_mode": "UnSeeded"}).synthesis, Unseeded)
 
 
-def test_modes_have_their_own_keys() -> None:
+def test_modes_have_their_own_keys():
     found = from_flat(
         PLAIN | {"synthesis_mode": "value_seeded", "oversampling_ratio": 0.1, "oversampling_tries": 10}
     )
@@ -81,7 +81,7 @@ def test_modes_have_their_own_keys() -> None:
 
 
 @pytest.mark.parametrize("mode", MODE_KEYS)
-def test_keys_of_another_mode_are_unused_whatever_they_hold(mode: str) -> None:
+def test_keys_of_another_mode_are_unused_whatever_they_hold(mode):
     keys = {key: "nonsense" for other in MODE_KEYS for key in MODE_KEYS[other] if other != mode}
     assert set(from_flat(PLAIN | {"synthesis_mode": mode} | keys).unused_keys) == set(keys)
 
@@ -97,11 +97,11 @@ def test_keys_of_another_mode_are_unused_whatever_they_hold(mode: str) -> None:
     ],
     ids=["under privacy", "tries without a ratio"],
 )
-def test_keys_that_nobody_reads_are_unused(flat: dict[str, object], unused: tuple[str, ...]) -> None:
+def test_keys_that_nobody_reads_are_unused(flat, unused):
     assert from_flat(flat).unused_keys == unused
 
 
-def test_an_unknown_mode_and_an_old_name_are_refused() -> None:
+def test_an_unknown_mode_and_an_old_name_are_refused():
     assert "row_seeded" in problems(PLAIN | {"synthesis_mode": "seeded"})
     for value in ("rows", 3, ["row_seeded"]):
         assert "synthesis_mode must be one of row_seeded, unseeded," in problems(
@@ -110,12 +110,12 @@ def test_an_unknown_mode_and_an_old_name_are_refused() -> None:
 
 
 @pytest.mark.parametrize("mode", ["row_seeded", "value_seeded", "unseeded"])
-def test_t15_modes_that_read_raw_records_are_refused_under_privacy(mode: str) -> None:
+def test_t15_modes_that_read_raw_records_are_refused_under_privacy(mode):
     text = problems(PRIVATE | {"synthesis_mode": mode})
     assert text.count("\n") == 0 and "reads the raw records" in text and "aggregate_seeded" in text
 
 
-def test_t15_holding_the_resolution_is_refused_under_privacy() -> None:
+def test_t15_holding_the_resolution_is_refused_under_privacy():
     text = problems(PRIVATE | {"aggregate_seeded_hold_resolution": True})
     assert text.count("\n") == 0 and "aggregate_seeded_hold_resolution reads the raw records" in text
     not_held = PRIVATE | {"synthesis_mode": "aggregate_seeded", "aggregate_seeded_hold_resolution": False}
@@ -127,13 +127,13 @@ def test_t15_holding_the_resolution_is_refused_under_privacy() -> None:
 @pytest.mark.parametrize(
     "synthesis", [{"mode": "row_seeded"}, {"mode": "aggregate_seeded", "hold_resolution": True}]
 )
-def test_t15_the_model_itself_refuses_raw_modes_under_privacy(synthesis: dict[str, object]) -> None:
+def test_t15_the_model_itself_refuses_raw_modes_under_privacy(synthesis):
     body = from_flat(PRIVATE).model_dump(mode="json") | {"synthesis": synthesis}
     with pytest.raises(ValidationError, match="reads the raw records"):
         RunConfiguration.model_validate(body)
 
 
-def test_all_lengths_and_further_forms_can_be_asked_for() -> None:
+def test_all_lengths_and_further_forms_can_be_asked_for():
     found = from_flat(
         PLAIN | {"reporting_length": -1, "synthetic_forms": ["long", "condensed"], "random_seed": 7}
     )
@@ -143,7 +143,7 @@ def test_all_lengths_and_further_forms_can_be_asked_for() -> None:
     assert "7" not in str(found.model_dump(mode="json")["synthesis"])
 
 
-def test_a_contract_is_strict_under_k_anonymity_unless_it_is_said_otherwise() -> None:
+def test_a_contract_is_strict_under_k_anonymity_unless_it_is_said_otherwise():
     contract = {"contract": "people.yaml"}
     assert from_flat(PLAIN | contract).input.contract_mode == "strict"
     assert from_flat(PLAIN | contract | {"contract_mode": "repair"}).input.contract_mode == "repair"
@@ -158,7 +158,7 @@ def test_a_contract_is_strict_under_k_anonymity_unless_it_is_said_otherwise() ->
     assert "contract must be a path" in problems(PLAIN | {"contract": {"file": "a.yaml"}})
 
 
-def test_every_fault_of_a_k_anonymous_file_is_reported_at_once() -> None:
+def test_every_fault_of_a_k_anonymous_file_is_reported_at_once():
     text = problems(
         {
             "synthesis_mode": "value_seeded",

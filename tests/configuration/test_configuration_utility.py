@@ -28,9 +28,7 @@ def _with(folder: Path, request: Any) -> RunConfiguration:
         ({"target": "work", "group": None}, UtilityRequest(target="work")),
     ],
 )
-def test_it_is_left_out_true_or_an_object_and_survives_being_a_parameter(
-    given: Any, read: UtilityRequest | None, tmp_path: Path
-) -> None:
+def test_it_is_left_out_true_or_an_object_and_survives_being_a_parameter(given, read, tmp_path):
     configuration = _with(tmp_path, given)
     assert configuration.evaluate_utility == read
     again = RunConfiguration.model_validate(configuration.model_dump(mode="json"))
@@ -46,7 +44,7 @@ def test_it_is_left_out_true_or_an_object_and_survives_being_a_parameter(
         ({"target": ["work"]}, "must name one column as target"),
     ],
 )
-def test_what_it_does_not_take_is_refused_by_its_name(given: Any, said: str, tmp_path: Path) -> None:
+def test_what_it_does_not_take_is_refused_by_its_name(given, said, tmp_path):
     with pytest.raises(ParameterError, match=said.replace("?", r"\?")):
         _with(tmp_path, given)
 
@@ -59,18 +57,16 @@ def test_what_it_does_not_take_is_refused_by_its_name(given: Any, said: str, tmp
         ({"group": "services"}, "evaluate_utility.group must be a column of one value a record"),
     ],
 )
-def test_a_column_that_it_cannot_be_about_is_refused_before_a_row_is_read(
-    request_: Any, said: str, tmp_path: Path
-) -> None:
+def test_a_column_that_it_cannot_be_about_is_refused_before_a_row_is_read(request_, said, tmp_path):
     with pytest.raises(ParameterError, match=said.replace("?", r"\?")):
         describe(_with(tmp_path, request_))
 
 
-def test_a_column_is_found_however_it_is_spelt(tmp_path: Path) -> None:
+def test_a_column_is_found_however_it_is_spelt(tmp_path):
     describe(_with(tmp_path, {"target": " WORK", "group": "Town "}))
 
 
-def test_the_names_of_releases_and_measurements_do_not_follow_from_it(tmp_path: Path) -> None:
+def test_the_names_of_releases_and_measurements_do_not_follow_from_it(tmp_path):
     plain, asked = _with(tmp_path, None), _with(tmp_path, {"target": "work"})
     schema = describe(plain).schema
     assert configured_digest(plain, schema) == configured_digest(asked, schema)
@@ -79,6 +75,6 @@ def test_the_names_of_releases_and_measurements_do_not_follow_from_it(tmp_path: 
     assert "evaluate_utility" not in left[0]
 
 
-def test_it_is_a_key_of_syndiffix_too(tmp_path: Path) -> None:
+def test_it_is_a_key_of_syndiffix_too(tmp_path):
     flat = {"sensitive_microdata_path": str(tmp_path / "a.csv"), "synthesis_mode": "syndiffix"}
     assert from_flat(flat | {"evaluate_utility": True}).evaluate_utility == UtilityRequest()

@@ -1,7 +1,6 @@
 """A configuration file: SDS's keys keep their meaning, and every problem is reported at once."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -52,7 +51,7 @@ def private(flat: dict[str, object]) -> DifferentialPrivacy:
     return protection
 
 
-def test_sds_template_is_read_unchanged() -> None:
+def test_sds_template_is_read_unchanged():
     configuration = from_flat(SDS_TEMPLATE)
     protection = private(SDS_TEMPLATE)
     assert configuration.reporting_length == 4
@@ -68,24 +67,24 @@ def test_sds_template_is_read_unchanged() -> None:
     assert set(chosen) == {"cache_max_size", "percentile_percentage", "percentile_epsilon_proportion"}
 
 
-def test_a_configuration_is_the_same_after_a_way_through_prefect() -> None:
+def test_a_configuration_is_the_same_after_a_way_through_prefect():
     configuration = from_flat(SDS_TEMPLATE)
     assert RunConfiguration.model_validate(configuration.model_dump(mode="json")) == configuration
 
 
-def test_dataset_is_the_prefix_where_none_is_named() -> None:
+def test_dataset_is_the_prefix_where_none_is_named():
     assert from_flat(PRIVATE | {"prefix": "survey"}).dataset == "survey"
     assert not from_flat(PRIVATE | {"prefix": "survey"}).dataset_is_named
     assert from_flat(PRIVATE | {"dataset": "people"}).dataset_is_named
 
 
-def test_defaults_are_those_of_the_documents() -> None:
+def test_defaults_are_those_of_the_documents():
     protection = private(PRIVATE)
     assert (protection.accountant, protection.delta, protection.threshold_delta_share) == ("gdp", 1e-6, 0.1)
     assert (protection.contribution, protection.thresholds.kind) == ("schema", "spurious")  # type: ignore[union-attr]
 
 
-def test_zcdp_means_the_percentile_as_in_sds() -> None:
+def test_zcdp_means_the_percentile_as_in_sds():
     by_lengths = PRIVATE | {"synthesis_mode": "aggregate_seeded"}
     assert private(by_lengths | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
 
@@ -93,7 +92,7 @@ def test_zcdp_means_the_percentile_as_in_sds() -> None:
 @pytest.mark.parametrize(
     "named", [{"percentile_percentage": 99}, {"percentile_epsilon_proportion": 0.01}, {}]
 )
-def test_a_file_that_names_sds_percentile_measures_contributions(named: dict[str, object]) -> None:
+def test_a_file_that_names_sds_percentile_measures_contributions(named):
     by_lengths = PRIVATE | {"synthesis_mode": "aggregate_seeded"}
     assert private(by_lengths | named).contribution == ("profile" if named else "schema")
     assert private(by_lengths | named | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
@@ -102,20 +101,20 @@ def test_a_file_that_names_sds_percentile_measures_contributions(named: dict[str
 
 
 @pytest.mark.parametrize("where", ["outside", "privacy"])
-def test_a_delta_factor_runs_without_a_delta(where: str) -> None:
+def test_a_delta_factor_runs_without_a_delta(where):
     key = {"delta_factor": 2.5}
     file = SDS_TEMPLATE | (key if where == "outside" else {"privacy": key, "delta_factor": None})
     assert (private(file).delta_factor, private(file).delta) == (2.5, 1e-6)
 
 
 @pytest.mark.parametrize("file", [PLAIN, SDS_TEMPLATE | {"sigma_proportions": None}])
-def test_a_length_of_0_means_all_lengths_as_in_sds(file: dict[str, object]) -> None:
+def test_a_length_of_0_means_all_lengths_as_in_sds(file):
     values = {"noise_threshold_values": {}} if "noise_threshold_values" in file else {}
     all_lengths = from_flat(file | values | {"reporting_length": -1})
     assert from_flat(file | values | {"reporting_length": 0}) == all_lengths
 
 
-def test_epsilon_may_stand_in_either_place_but_not_differ() -> None:
+def test_epsilon_may_stand_in_either_place_but_not_differ():
     only = {"sensitive_microdata_path": "people.csv", "privacy": {"epsilon": 2}}
     assert private(only).epsilon == 2
     assert private(PRIVATE | {"privacy": {"epsilon": 4.0}}).epsilon == 4
@@ -123,7 +122,7 @@ def test_epsilon_may_stand_in_either_place_but_not_differ() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(PLACES))
-def test_null_is_a_key_left_out(key: str) -> None:
+def test_null_is_a_key_left_out(key):
     assert from_flat(
         PLAIN | {"dp_aggregates": None, "privacy": None} | ({key: None} if key not in PLAIN else {})
     )
@@ -166,12 +165,12 @@ FAULTS: dict[str, list[tuple[str, object, str]]] = {
 
 
 @pytest.mark.parametrize("mode", FAULTS)
-def test_each_fault_is_one_sentence(mode: str) -> None:
+def test_each_fault_is_one_sentence(mode):
     for key, value, words in FAULTS[mode]:
         assert problems(PLAIN | {"synthesis_mode": mode, key: value}) == f"{key} {words}"
 
 
-def test_a_key_of_words_or_a_structure_is_judged_as_what_was_given() -> None:
+def test_a_key_of_words_or_a_structure_is_judged_as_what_was_given():
     assert problems(PRIVATE | {"noise_threshold_type": "magic"}).count("\n") == 0
     assert (
         problems(PRIVATE | {"sigma_proportions": [1, 0, 1]})
@@ -180,7 +179,7 @@ def test_a_key_of_words_or_a_structure_is_judged_as_what_was_given() -> None:
     assert problems(PRIVATE | {"sigma_proportions": "magic"}).count("\n") == 0
 
 
-def test_all_problems_are_reported_at_once() -> None:
+def test_all_problems_are_reported_at_once():
     text = problems(
         PRIVATE
         | {
@@ -211,7 +210,7 @@ def test_all_problems_are_reported_at_once() -> None:
         ("prefix", "LOGS", "must not be 'logs'"),
     ],
 )
-def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, part: str) -> None:
+def test_values_out_of_range_are_refused_by_their_key(key, value, part):
     assert part in problems(PRIVATE | {key: value})
 
 
@@ -225,22 +224,20 @@ def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, p
         ("percentile_percentage", 101, "percentile_percentage must be at most 100, not 101."),
     ],
 )
-def test_values_out_of_range_of_a_draw_by_lengths_are_refused_by_their_key(
-    key: str, value: object, part: str
-) -> None:
+def test_values_out_of_range_of_a_draw_by_lengths_are_refused_by_their_key(key, value, part):
     assert part in problems(PRIVATE | {"synthesis_mode": "aggregate_seeded", key: value})
 
 
-def test_input_values_are_not_repeated_in_a_message() -> None:
+def test_input_values_are_not_repeated_in_a_message():
     assert "canary" not in problems(PRIVATE | {"domains": {"a": "canary"}, "use_columns": [["canary"]]})
 
 
-def test_of_a_seed_a_message_says_nothing_and_of_a_missing_key_where_it_belongs() -> None:
+def test_of_a_seed_a_message_says_nothing_and_of_a_missing_key_where_it_belongs():
     assert "123456" not in problems(PRIVATE | {"random_seed": -123456})
     assert problems(PRIVATE | {"privacy": {"cap": {"epsilon": 4}}}) == "privacy.cap.delta is required."
 
 
-def test_missing_and_malformed_files(tmp_path: Path) -> None:
+def test_missing_and_malformed_files(tmp_path):
     with pytest.raises(ParameterError, match="does not exist"):
         read_configuration(tmp_path / "none.json")
     path = tmp_path / "bad.json"
@@ -252,7 +249,7 @@ def test_missing_and_malformed_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"person,town\n1,Skagen\n", b"PAR1\xff\xfe", b"1,2\n"])
-def test_a_table_in_place_of_a_configuration_is_told_what_drafts_one(data: bytes, tmp_path: Path) -> None:
+def test_a_table_in_place_of_a_configuration_is_told_what_drafts_one(data, tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(data)
     with pytest.raises(ParameterError, match=f"this is a table: marginalia init {path} drafts"):
@@ -262,7 +259,7 @@ def test_a_table_in_place_of_a_configuration_is_told_what_drafts_one(data: bytes
         read_configuration(path)
 
 
-def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path):
     path = tmp_path / "bom.json"
     path.write_text("\ufeff" + json.dumps(PRIVATE), encoding="utf-8")
     assert isinstance(read_configuration(path).protection, DifferentialPrivacy)

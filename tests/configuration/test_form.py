@@ -22,7 +22,7 @@ FILES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(params=[showcase, measure, publish], ids=lambda flow: flow.name)
-def form(request: pytest.FixtureRequest) -> dict[str, Any]:
+def form(request):
     return parameter_schema(request.param).model_dump_for_openapi()
 
 
@@ -31,7 +31,7 @@ def members(form: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [form["definitions"][each["$ref"].rpartition("/")[2]] for each in choice["anyOf"]]
 
 
-def test_protections_are_tabs_with_names(form: dict[str, Any]) -> None:
+def test_protections_are_tabs_with_names(form):
     assert [each["title"] for each in members(form, "protection")] == [
         "Differential privacy", "k-anonymity", "SynDiffix"
     ]  # fmt: skip
@@ -39,7 +39,7 @@ def test_protections_are_tabs_with_names(form: dict[str, Any]) -> None:
     assert "oneOf" not in json.dumps(form) and "discriminator" not in json.dumps(form)
 
 
-def test_every_field_has_a_title_and_a_description_in_plain_words(form: dict[str, Any]) -> None:
+def test_every_field_has_a_title_and_a_description_in_plain_words(form):
     for where, part in [("flow", form), *form["definitions"].items()]:
         for name, field in part.get("properties", {}).items():
             told = field.get("description") or (
@@ -49,14 +49,14 @@ def test_every_field_has_a_title_and_a_description_in_plain_words(form: dict[str
             assert ".md" not in told and (where == "flow" or "_" not in field["title"]), (where, name)
 
 
-def test_nothing_internal_and_no_seed_is_asked_for(form: dict[str, Any]) -> None:
+def test_nothing_internal_and_no_seed_is_asked_for(form):
     text = json.dumps(form)
     for name in ("dataset_is_named", "unused_keys", "random_seed"):
         assert f'"{name}"' not in text
 
 
 @pytest.mark.parametrize("regime", FILES)
-def test_the_server_takes_what_a_model_writes_of_itself(form: dict[str, Any], regime: str) -> None:
+def test_the_server_takes_what_a_model_writes_of_itself(form, regime):
     written = from_flat(FILES[regime]).model_dump(mode="json")
     validator = jsonschema.Draft202012Validator(form)
     assert list(validator.iter_errors({"configuration": written})) == []
@@ -64,7 +64,7 @@ def test_the_server_takes_what_a_model_writes_of_itself(form: dict[str, Any], re
     assert list(validator.iter_errors({"configuration": wrong}))
 
 
-def test_a_key_that_is_not_known_is_still_refused_by_the_model() -> None:
+def test_a_key_that_is_not_known_is_still_refused_by_the_model():
     with pytest.raises(ParameterError, match="is not a key of the configuration"):
         from_flat(BASE | {"unknown": 1})
     with pytest.raises(ValueError, match="Extra inputs are not permitted"):

@@ -1,7 +1,5 @@
 """What a record is called: said in the file, kept in a release's configuration only where it was said."""
 
-from pathlib import Path
-
 import pytest
 
 from tasks.configuration.flat_file import from_flat
@@ -18,13 +16,13 @@ ROWS = {"guarantee": {"unit": "row"}, "dataset": "visits", "vintage": "1", "priv
 }
 
 
-def test_a_unit_has_its_regular_plural_unless_another_is_given() -> None:
+def test_a_unit_has_its_regular_plural_unless_another_is_given():
     for given, many in ({"unit": "visit"}, "visits"), ({"unit": "stay", "units": "stays over"}, "stays over"):
         unit = PageSettings.of(from_flat(FILE | given)).naming(ROWS, Schema(())).unit_of(ROWS)
         assert (unit.one, unit.many) == (given["unit"], many)
 
 
-def test_without_one_nothing_that_is_written_names_it() -> None:
+def test_without_one_nothing_that_is_written_names_it():
     plain, named = from_flat(FILE), from_flat(FILE | {"unit": "visit"})
     assert "report" not in plain.model_dump(mode="json")
     assert named.model_dump(mode="json")["report"] == {"unit": "visit"}
@@ -36,7 +34,7 @@ def test_without_one_nothing_that_is_written_names_it() -> None:
     ("given", "said"),
     [({"units": "visits"}, "give unit"), ({"unit": "a\nb"}, "a word or a few"), ({"unit": "x" * 41}, "40")],
 )
-def test_what_is_no_word_is_refused(given: dict[str, str], said: str) -> None:
+def test_what_is_no_word_is_refused(given, said):
     with pytest.raises(ParameterError, match=said):
         from_flat(FILE | given)
 
@@ -48,9 +46,7 @@ def test_what_is_no_word_is_refused(given: dict[str, str], said: str) -> None:
 @pytest.mark.parametrize(
     "protection", [{}, {"dp_aggregates": True, "noise_epsilon": 1}, {"synthesis_mode": "syndiffix"}]
 )
-def test_rows_are_not_called_people_where_rows_are_protected(
-    word: str, protection: dict[str, object]
-) -> None:
+def test_rows_are_not_called_people_where_rows_are_protected(word, protection):
     with pytest.raises(
         ParameterError, match="unit must not be a word for people where no subject_id is given"
     ):
@@ -61,14 +57,14 @@ def test_rows_are_not_called_people_where_rows_are_protected(
     assert called.report.unit == word
 
 
-def test_people_are_not_called_rows_where_people_are_protected() -> None:
+def test_people_are_not_called_rows_where_people_are_protected():
     for word in ("visit", "patient visit"):
         with pytest.raises(ParameterError, match="unit must be a word for people, such as patient"):
             from_flat(FILE | {"unit": word, "subject_id": "person"})
     assert from_flat(FILE | {"unit": "household", "subject_id": "household"}).report.unit == "household"
 
 
-def test_that_a_table_was_looked_at_is_declared_and_written_only_where_it_was() -> None:
+def test_that_a_table_was_looked_at_is_declared_and_written_only_where_it_was():
     plain, drafted = from_flat(FILE), from_flat(FILE | {"drafted_from_table": True})
     assert "drafted_from_table" not in plain.model_dump(mode="json")["input"]
     assert drafted.input.drafted_from_table
@@ -77,7 +73,7 @@ def test_that_a_table_was_looked_at_is_declared_and_written_only_where_it_was() 
         from_flat(FILE | {"drafted_from_table": "yes"})
 
 
-def test_what_the_contract_says_of_columns_and_which_are_ages_is_part_of_the_page(tmp_path: Path) -> None:
+def test_what_the_contract_says_of_columns_and_which_are_ages_is_part_of_the_page(tmp_path):
     path = tmp_path / "contract.yaml"
     path.write_text(HEAD + "      - {name: Fee, description: 'paid\n  a year'}\n      - {name: age}\n")
     settings = PageSettings.of(from_flat(FILE | {"contract": str(path)}))

@@ -37,7 +37,7 @@ def problems(section: object = None, **flat: object) -> str:
     return files.problems(SMALLEST | flat | ({"syndiffix": section} if section is not None else {}))
 
 
-def test_the_mode_is_a_regime_of_its_own_and_needs_no_section() -> None:
+def test_the_mode_is_a_regime_of_its_own_and_needs_no_section():
     configuration = from_flat(dict(SMALLEST))
     assert isinstance(configuration.protection, SynDiffix)
     assert isinstance(configuration.synthesis, ByTrees)
@@ -45,14 +45,14 @@ def test_the_mode_is_a_regime_of_its_own_and_needs_no_section() -> None:
     assert from_flat(SMALLEST | {"synthesis_mode": "SynDiffix", "dp_aggregates": False}) == configuration
 
 
-def test_the_defaults_are_the_core_s() -> None:
+def test_the_defaults_are_the_core_s():
     found = settings()
     assert found.parameters(SALT) == SynDiffixParameters(AnonymizationParameters(SALT))
     assert found.parameters().bucketization == BucketizationParameters()
     assert found.parameters().clustering == DefaultClustering()
 
 
-def test_every_option_reaches_the_core() -> None:
+def test_every_option_reaches_the_core():
     protection = {"low_threshold": 4, "layer_sd": 1.5, "low_mean_gap": 3, "layer_noise_sd": 2}
     counts = {"outlier_count": [3, 4], "top_count": [5, 6], "singularity_low_threshold": 6}
     limits = {"precision_limit_row_fraction": 100, "precision_limit_depth_threshold": 7}
@@ -81,11 +81,11 @@ def test_every_option_reaches_the_core() -> None:
         ({"clustering": [["b", "a"], ["a", "c"]]}, ListedClusters((("b", "a"), ("a", "c")))),
     ],
 )
-def test_clustering_follows_from_what_is_given(section: dict[str, object], expected: object) -> None:
+def test_clustering_follows_from_what_is_given(section, expected):
     assert settings(section).parameters().clustering == expected
 
 
-def test_columns_have_types_where_they_are_given() -> None:
+def test_columns_have_types_where_they_are_given():
     configuration = from_flat(SMALLEST | {"syndiffix": {"columns": ["age:i", "town", "a:b:s"]}})
     assert configuration.input.use_columns == ("age", "town", "a:b")
     assert settings({"columns": ["age:i", "town", "a:b:s"]}).types == {"age": "i", "a:b": "s"}
@@ -95,7 +95,7 @@ def test_columns_have_types_where_they_are_given() -> None:
     assert settings({"columns": [{"name": "a:i"}, "age:i"]}).types == {"age": "i"}
 
 
-def test_one_id_or_several_say_whose_a_row_is() -> None:
+def test_one_id_or_several_say_whose_a_row_is():
     assert from_flat(SMALLEST | {"subject_id": "a"}).ids == ("a",)
     assert from_flat(SMALLEST | {"subject_id": ["a", "b"]}).ids == ("a", "b")
     assert from_flat(dict(SMALLEST)).ids == ()
@@ -125,35 +125,35 @@ def test_one_id_or_several_say_whose_a_row_is() -> None:
         ({"salt": "00"}, "syndiffix.salt is not a key"),
     ],
 )
-def test_what_is_wrong_in_the_section_is_told_by_its_key(section: object, told: str) -> None:
+def test_what_is_wrong_in_the_section_is_told_by_its_key(section, told):
     assert told in problems(section)
 
 
 @pytest.mark.parametrize("key", sorted(REFUSED_BY_SYNDIFFIX))
-def test_settings_of_other_regimes_are_refused_and_never_passed_over(key: str) -> None:
+def test_settings_of_other_regimes_are_refused_and_never_passed_over(key):
     given = {"epsilon": 1.0} if key == "privacy" else ["x"]
     assert f"{key} can't be used where synthesis_mode is syndiffix" in problems(**{key: given})
 
 
-def test_an_empty_setting_of_another_regime_says_nothing() -> None:
+def test_an_empty_setting_of_another_regime_says_nothing():
     empty = {"multi_value_columns": {}, "sensitive_zeros": [], "record_limit": -1}
     assert isinstance(from_flat(SMALLEST | empty).protection, SynDiffix)
 
 
-def test_differential_privacy_and_repair_are_refused() -> None:
+def test_differential_privacy_and_repair_are_refused():
     assert "SynDiffix is not differentially private" in problems(dp_aggregates=True)
     assert "contract_mode must be strict" in problems(contract="c.yaml", contract_mode="repair")
     assert "contract_mode must be strict" in problems(contract={"path": "c.yaml", "mode": "repair"})
     assert from_flat(SMALLEST | {"contract": "c.yaml"}).input.contract_mode == "strict"
 
 
-def test_all_that_is_wrong_in_the_section_is_told_at_once() -> None:
+def test_all_that_is_wrong_in_the_section_is_told_at_once():
     told = problems({"low_threshold": 1, "clustering": "best", "outlier_count": [5, 2], "tables": "all"})
     for key in ("low_threshold", "clustering", "outlier_count", "tables"):
         assert key in told, told
 
 
-def test_a_section_without_the_mode_is_refused_and_beside_another_mode_unused() -> None:
+def test_a_section_without_the_mode_is_refused_and_beside_another_mode_unused():
     flat = PLAIN | {"syndiffix": {}}
     for more in ({}, {"subject_id": ["a", "b"]}):
         with pytest.raises(ParameterError) as refused:
@@ -163,7 +163,7 @@ def test_a_section_without_the_mode_is_refused_and_beside_another_mode_unused() 
     assert from_flat(flat | {"synthesis_mode": "unseeded"}).unused_keys == ("syndiffix",)
 
 
-def test_the_nested_form_is_read_back_and_mixes_no_regimes() -> None:
+def test_the_nested_form_is_read_back_and_mixes_no_regimes():
     section = {"tables": [["a", "b"]], "columns": ["a:i", "b"], "clustering": [["a"], ["a", "b"]]}
     configuration = from_flat(SMALLEST | {"syndiffix": section})
     assert RunConfiguration.model_validate(configuration.model_dump(mode="json")) == configuration
@@ -173,7 +173,7 @@ def test_the_nested_form_is_read_back_and_mixes_no_regimes() -> None:
         RunConfiguration.model_validate(body)
 
 
-def test_a_batch_of_trees_depends_on_nothing_but_trees() -> None:
+def test_a_batch_of_trees_depends_on_nothing_but_trees():
     one = settings({"columns": ["a:i", "b"], "tables": "pairs", "value_safe_columns": ["b"]})
     other = settings({"columns": ["a", "c"], "clustering": "one"})
     assert one.for_trees(["a"]) == other.for_trees(["a"])
@@ -182,7 +182,7 @@ def test_a_batch_of_trees_depends_on_nothing_but_trees() -> None:
     assert settings({"low_threshold": 5}).for_trees(["a"]) != other.for_trees(["a"])
 
 
-def test_questions_are_sets_in_the_columns_order_or_all_pairs() -> None:
+def test_questions_are_sets_in_the_columns_order_or_all_pairs():
     columns = ("a", "b", "c")
     assert questions(settings({"tables": "pairs"}), columns) == (("a", "b"), ("a", "c"), ("b", "c"))
     assert questions(settings({"tables": [["c", "a"], ["b"]]}), columns) == (("a", "c"), ("b",))
@@ -191,6 +191,6 @@ def test_questions_are_sets_in_the_columns_order_or_all_pairs() -> None:
         questions(settings({"tables": [["x"], ["a", "a"]]}), columns)
 
 
-def test_the_example_configuration_is_read() -> None:
+def test_the_example_configuration_is_read():
     configurations = Path(__file__).resolve().parents[2] / "deployments" / "configurations"
     assert read_configuration(configurations / "adult_syndiffix.json").syndiffix.tables

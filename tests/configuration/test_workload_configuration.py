@@ -31,7 +31,7 @@ def synthesis(**changes: Any) -> Fitted:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(tmp_path):
     """The folder of a table of one row: nothing here looks at rows."""
     pipeline.write(tmp_path / "people.csv", pipeline.rows(1))
     return tmp_path
@@ -55,7 +55,7 @@ def digest(folder: Path, **changes: Any) -> str:
     return configured_digest(configuration, describe(configuration).schema)
 
 
-def test_every_key_has_its_default_and_its_place() -> None:
+def test_every_key_has_its_default_and_its_place():
     assert synthesis() == Fitted() == synthesis(synthesis_mode="Fitted")
     default = Fitted()
     assert (default.workload, default.allocation, default.target) == ("auto", "effective", None)
@@ -99,7 +99,7 @@ def test_every_key_has_its_default_and_its_place() -> None:
         ("fitted_target_number_of_records", -1, " must be at least 0, not -1."),
     ],
 )
-def test_each_fault_of_a_key_is_one_sentence(key: str, value: object, words: str) -> None:
+def test_each_fault_of_a_key_is_one_sentence(key, value, words):
     assert problems(PRIVATE | {key: value}) == key + words
 
 
@@ -120,9 +120,7 @@ INSTEAD = (
     ],
 )
 @pytest.mark.parametrize("named", [{}, {"synthesis_mode": "fitted"}])
-def test_what_the_theorem_does_not_cover_is_refused_and_can_be_had_by_lengths(
-    named: dict[str, str], changes: dict[str, Any], key: str
-) -> None:
+def test_what_the_theorem_does_not_cover_is_refused_and_can_be_had_by_lengths(named, changes, key):
     assert problems(PRIVATE | named | changes) == key + INSTEAD
     by_lengths = PRIVATE | changes | {"synthesis_mode": "aggregate_seeded"}
     if changes == {"privacy": {"contribution": "percentile"}}:
@@ -130,7 +128,7 @@ def test_what_the_theorem_does_not_cover_is_refused_and_can_be_had_by_lengths(
     assert isinstance(from_flat(by_lengths).synthesis, AggregateSeeded)
 
 
-def test_keys_that_only_lengths_read_are_named_as_unused() -> None:
+def test_keys_that_only_lengths_read_are_named_as_unused():
     unused = {
         "sigma_proportions": [1, 1],
         "percentile_percentage": 99,
@@ -145,7 +143,7 @@ def test_keys_that_only_lengths_read_are_named_as_unused() -> None:
     assert set(from_flat(PRIVATE | unused).unused_keys) == set(unused)
 
 
-def test_under_k_anonymity_nothing_is_measured_by_a_workload() -> None:
+def test_under_k_anonymity_nothing_is_measured_by_a_workload():
     asked = {"workload": "pairs", "allocation": "size", "target": "age", "max_values": 3}
     found = from_flat(ANONYMOUS | asked | {"fitted_target_number_of_records": 9})
     assert found.synthesis == Fitted(target_number_of_records=9)
@@ -153,7 +151,7 @@ def test_under_k_anonymity_nothing_is_measured_by_a_workload() -> None:
     assert from_flat({"sensitive_microdata_path": "a.csv", "workload": "pairs"}).unused_keys == ("workload",)
 
 
-def test_words_and_lists_become_tables_and_shares(table: Path) -> None:
+def test_words_and_lists_become_tables_and_shares(table):
     first, *others = default_steps(all_declared=False, columns=5, tables=11)
     auto = drawn(table)
     assert (auto.tables, auto.shares, auto.longer) == (None, first.shares, first.longer)
@@ -174,7 +172,7 @@ def test_words_and_lists_become_tables_and_shares(table: Path) -> None:
     assert pairs.steps == plain
 
 
-def test_the_share_of_the_count_can_be_chosen_and_the_rest_keeps_its_ratios(table: Path) -> None:
+def test_the_share_of_the_count_can_be_chosen_and_the_rest_keeps_its_ratios(table):
     usual, chosen = (
         drawn(table, **asked).shares for asked in ({}, {"number_of_records_epsilon_proportion": 0.2})
     )
@@ -183,7 +181,7 @@ def test_the_share_of_the_count_can_be_chosen_and_the_rest_keeps_its_ratios(tabl
     assert len({share / part for part, share in rest[1:] if part}) == 1
 
 
-def test_other_settings_of_the_draw(table: Path) -> None:
+def test_other_settings_of_the_draw(table):
     found = drawn(
         table,
         allocation="equal",
@@ -197,11 +195,11 @@ def test_other_settings_of_the_draw(table: Path) -> None:
     assert (found.target, found.target_factor, found.filled) == (None, 3.0, ())
 
 
-def test_columns_are_named_as_they_are_matched_elsewhere(table: Path) -> None:
+def test_columns_are_named_as_they_are_matched_elsewhere(table):
     assert drawn(table, workload=[[" TOWN", "Sex"]], target="AGE").tables == ((TOWN, SEX),)
 
 
-def test_columns_that_are_not_used_are_refused_by_name(table: Path) -> None:
+def test_columns_that_are_not_used_are_refused_by_name(table):
     meant = "workload must name columns that are used, and 'towm' is not one: did you mean town?"
     assert refused(table, workload=[["towm", "sex"]]) == meant
     assert refused(table, target="person").startswith("target must name columns that are used, and 'person'")
@@ -212,7 +210,7 @@ def test_columns_that_are_not_used_are_refused_by_name(table: Path) -> None:
     )
 
 
-def test_a_column_stands_twice_only_where_a_record_holds_several_items(table: Path) -> None:
+def test_a_column_stands_twice_only_where_a_record_holds_several_items(table):
     assert refused(table, workload=[["town", "town"]]) == (
         "workload: 'town' stands twice in one set; a record holds one of its values: name it once."
     )
@@ -221,32 +219,32 @@ def test_a_column_stands_twice_only_where_a_record_holds_several_items(table: Pa
     )
 
 
-def test_pairs_with_a_target_need_a_target(table: Path) -> None:
+def test_pairs_with_a_target_need_a_target(table):
     assert refused(table, workload="pairs+target") == (
         "workload pairs+target needs the target: name the column whose prediction matters."
     )
 
 
 @pytest.mark.parametrize(("key", "value"), [("noise_epsilon", 101.0), ("delta", 2e-3)])
-def test_a_claim_that_promises_nothing_is_refused(key: str, value: float, table: Path) -> None:
+def test_a_claim_that_promises_nothing_is_refused(key, value, table):
     assert "must be" in refused(table, **{key: value})
 
 
-def test_w20_what_is_asked_of_open_columns_names_no_release_without_one(table: Path) -> None:
+def test_w20_what_is_asked_of_open_columns_names_no_release_without_one(table):
     declared: dict[str, Any] = {"use_columns": ["age", "sex"], "multi_value_columns": {}, "max_items": {}}
     plain = digest(table, **declared)
     assert digest(table, **declared, max_values=999) == plain
     assert digest(table, **declared, privacy={"threshold_delta_share": 0.2}) == plain
 
 
-def test_w20_pairs_and_the_list_of_all_pairs_are_one_release(table: Path) -> None:
+def test_w20_pairs_and_the_list_of_all_pairs_are_one_release(table):
     names = ["town", "age", "sex", "services", "work"]
     listed = [*map(list, itertools.combinations(names, 2)), ["services", "services"]]
     assert digest(table, workload=listed) == digest(table, workload="pairs")
     assert digest(table, workload="auto") != digest(table, workload="pairs")
 
 
-def test_w20_order_and_repetition_of_a_listed_workload_do_not_matter(table: Path) -> None:
+def test_w20_order_and_repetition_of_a_listed_workload_do_not_matter(table):
     listed = [["town", "sex"], ["age", "work", "sex"], ["services", "services"]]
     again = [["sex", "work", "age"], ["services", "services"], ["SEX", "town"], ["town", "sex"]]
     assert digest(table, workload=listed) == digest(table, workload=again)
@@ -290,7 +288,7 @@ CHANGED: dict[type, dict[str, object]] = {
 }
 
 
-def test_w20_every_field_of_the_parameters_is_in_the_digest() -> None:
+def test_w20_every_field_of_the_parameters_is_in_the_digest():
     for kind, changes in CHANGED.items():
         assert {field.name for field in dataclasses.fields(kind)} == set(changes), kind
 
@@ -307,7 +305,7 @@ def test_w20_every_field_of_the_parameters_is_in_the_digest() -> None:
     assert len(set(digests)) == len(digests)
 
 
-def test_w20_rules_for_what_is_outside_a_domain_are_in_the_digest() -> None:
+def test_w20_rules_for_what_is_outside_a_domain_are_in_the_digest():
     plain = configuration_digest(SCHEMA, PARAMETERS.as_settings())
     sex, job = SCHEMA.columns
     for other in (
@@ -319,7 +317,7 @@ def test_w20_rules_for_what_is_outside_a_domain_are_in_the_digest() -> None:
         assert configuration_digest(schema, PARAMETERS.as_settings()) != plain
 
 
-def test_w20_what_is_written_down_is_read_back_with_the_same_digest(table: Path) -> None:
+def test_w20_what_is_written_down_is_read_back_with_the_same_digest(table):
     asked = {"workload": [["town", "sex"]], "target": "sex"}
     configuration = from_flat(pipeline.flat(table, **asked))
     again = type(configuration).model_validate(configuration.model_dump(mode="json"))

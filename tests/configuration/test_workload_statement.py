@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,7 +75,7 @@ def grid() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+def ledger(tmp_path_factory):
     return lowered_ledger(tmp_path_factory.mktemp("ledger"))
 
 
@@ -96,8 +95,8 @@ def stated(
 
 @pytest.mark.parametrize(("schema", "parameters", "subject"), list(grid()))
 def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_used(
-    schema: str, parameters: WorkloadParameters, subject: bool, ledger: Ledger
-) -> None:
+    schema, parameters, subject, ledger
+):
     drawn, body = stated(ledger, schema, parameters, subject)
     found = WorkloadStatement(body).everything()
     assert differences(body, found) == []
@@ -123,7 +122,7 @@ def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_use
     assert sum(charges) > 0.9 * body["guarantee"]["mu_squared"] or not drawn.tables
 
 
-def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
+def test_each_number_that_is_wrong_is_noticed(ledger):
     """A thousandth more or less of any number that is not an input is a difference."""
     asked = WorkloadParameters(3.0, 1e-5, Shares(*HUNDREDTHS), most_pairs=2, longer=LongerSets((3,), most=1))
     _, body = stated(ledger, "mixed, several items", asked, subject=False)
@@ -131,7 +130,7 @@ def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
     require_wrong_numbers_are_noticed(body, WorkloadStatement)
 
 
-def test_a_measurement_whose_noise_does_not_carry_its_charge_is_not_stated(ledger: Ledger) -> None:
+def test_a_measurement_whose_noise_does_not_carry_its_charge_is_not_stated(ledger):
     from tasks.core.errors import InternalError
 
     asked = WorkloadParameters(3.0, 1e-5, default_shares(3.0)[0], longer=LongerSets((3,)))
@@ -170,9 +169,7 @@ def require_tables_and_ranges(found: Decoded, inputs: ReportInputs) -> None:
 
 
 @pytest.mark.parametrize("schema", ["mixed, several items", "public"])
-def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
-    schema: str, ledger: Ledger, tmp_path: Path
-) -> None:
+def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(schema, ledger, tmp_path):
     asked = WorkloadParameters(8.0, 1e-5, Shares(*HUNDREDTHS), longer=LongerSets((3,), most=2))
     drawn, body = stated(ledger, schema, asked, subject=False)
     made = draw_fitted(drawn, 3)

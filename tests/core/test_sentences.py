@@ -87,22 +87,22 @@ def said() -> Iterator[Said]:
 
 
 @pytest.fixture(scope="module")
-def calls() -> list[Said]:
+def calls():
     return list(said())
 
 
-def test_every_sentence_is_said_somewhere(calls: list[Said]) -> None:
+def test_every_sentence_is_said_somewhere(calls):
     for name, file in FILES.items():
         used = {key for call in calls if call.file == name for key in call.keys}
         assert set(file.texts) == used, name
 
 
-def test_every_call_gives_each_value_that_its_sentences_name_and_no_other(calls: list[Said]) -> None:
+def test_every_call_gives_each_value_that_its_sentences_name_and_no_other(calls):
     for call in calls:
         assert call.values == call.named, f"{call.where}: {sorted(call.keys)}"
 
 
-def test_every_file_has_the_same_words_for_both_units_and_uses_all() -> None:
+def test_every_file_has_the_same_words_for_both_units_and_uses_all():
     for name, file in FILES.items():
         words = {unit: set(found) for unit, found in file.units.items()}
         assert not words or words["subject"] == words["row"], name
@@ -110,13 +110,13 @@ def test_every_file_has_the_same_words_for_both_units_and_uses_all() -> None:
         assert set().union(*words.values()) <= used, name
 
 
-def test_no_sentence_is_written_twice_in_a_file() -> None:
+def test_no_sentence_is_written_twice_in_a_file():
     for file in FILES.values():
         long = [text for text in file.texts.values() if len(text) > 60]
         assert len(long) == len(set(long))
 
 
-def test_a_sentence_is_filled_with_its_values_and_the_words_of_its_unit() -> None:
+def test_a_sentence_is_filled_with_its_values_and_the_words_of_its_unit():
     assert TEXT.of("row").say("a.one", k="3") == "Of 3 rows."
     assert TEXT.of("subject").say_each("a", k="3", others="2") == ["Of 3 people.", "Held by 2."]
     assert TEXT.say("a.two", others="{k}") == "Held by {k}."
@@ -126,19 +126,19 @@ def test_a_sentence_is_filled_with_its_values_and_the_words_of_its_unit() -> Non
     ("key", "values"),
     [("a.one", {}), ("a.one", {"k": "3", "more": "4"}), ("a.none", {}), ("b.three", {"k": "3"})],
 )
-def test_a_value_that_is_missing_or_surplus_is_refused(key: str, values: dict[str, str]) -> None:
+def test_a_value_that_is_missing_or_surplus_is_refused(key, values):
     with pytest.raises(InternalError, match=key):
         TEXT.of("row").say(key, **values)
 
 
-def test_a_unit_must_be_named_where_a_sentence_is_about_one() -> None:
+def test_a_unit_must_be_named_where_a_sentence_is_about_one():
     with pytest.raises(InternalError, match="records"):
         TEXT.say("a.one", k="3")
     with pytest.raises(InternalError, match="A section must hold"):
         TEXT.say_each("c")
 
 
-def test_a_line_of_a_file_ends_anywhere() -> None:
+def test_a_line_of_a_file_ends_anywhere():
     for file in FILES.values():
         for text in file.texts.values():
             assert text == text.strip() and "\n" not in text and "  " not in text

@@ -1,24 +1,22 @@
 """What every test here has, and whole runs that are made once for many tests."""
 
 import functools
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.flows.syndiffix_people import people, write
-from tests.flows.whole_runs import WholeRun, make_whole_run
+from tests.flows.whole_runs import make_whole_run
 
 
 @pytest.fixture(autouse=True)
-def surroundings(request: pytest.FixtureRequest, own_ledger: Path) -> None:
+def surroundings(request, own_ledger):
     """A ledger of its own for each test, and Prefect's server for those that are marked `server`."""
     if request.node.get_closest_marker("server"):
         request.getfixturevalue("prefect_server")
 
 
 @pytest.fixture(scope="session")
-def whole_run(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], WholeRun]:
+def whole_run(prefect_server, tmp_path_factory):
     """A whole run of a kind of `whole_runs`, made when a test first asks for it.
 
     A test may run it again in its place (`run_again`); what it released is not to change.
@@ -27,12 +25,12 @@ def whole_run(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(tmp_path):
     """400 people in a CSV file."""
     return write(tmp_path / "people.csv", people())
 
 
 @pytest.fixture
-def output(tmp_path: Path) -> Path:
+def output(tmp_path):
     """Where nothing is yet."""
     return tmp_path / "out.csv"

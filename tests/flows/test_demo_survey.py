@@ -17,14 +17,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def survey(tmp_path_factory):
     path = tmp_path_factory.mktemp("survey") / "survey.csv"
     write_survey(path)
     return path
 
 
 @pytest.fixture(scope="module")
-def rows(survey: Path) -> list[dict[str, str]]:
+def rows(survey):
     with survey.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

@@ -111,7 +111,7 @@ def test_a_deployment_is_named_after_its_file():
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
+def file(tmp_path):
     path = tmp_path / "people.json"
     path.write_text("{}")
     return path

@@ -1,7 +1,6 @@
 """``marginalia ledger``: what it shows, exports, verifies and refuses."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
 
 
 @pytest.fixture
-def drawn(own_ledger: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+def drawn(own_ledger, capsys):
     told(capsys, "people", "--cap", "4", "4e-6", "--population", "all of them")
     draw_once(open_ledger(), release("2026-01", "people"), gdp_charge(), write_measurement)
     return own_ledger

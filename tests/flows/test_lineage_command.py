@@ -26,7 +26,7 @@ def entry(path: Path, folder: Path, parents: list[str]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def release(tmp_path: Path) -> Path:
+def release(tmp_path):
     """A small release, as far as the command reads it."""
     folder = tmp_path / "2026-11-1"
     (folder / "tables").mkdir(parents=True)

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -157,7 +156,7 @@ def test_a_ledger_that_a_release_does_not_know_is_refused(tmp_path, monkeypatch,
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk(tmp_path):
     """A megabyte of disk at the configuration's output_dir."""
     place = tmp_path / "out"
     place.mkdir()

@@ -17,7 +17,7 @@ _ENSURE = "from flows.command import server; print(server.ensure(lambda text: pr
 
 
 @pytest.fixture
-def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_place(tmp_path, monkeypatch):
     """A server's folder of one test; nothing runs there afterwards."""
     monkeypatch.setenv("MARGINALIA_SERVER", str(tmp_path / "server"))
     monkeypatch.delenv("PREFECT_API_URL", raising=False)

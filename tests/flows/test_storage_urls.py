@@ -1,7 +1,6 @@
 """The table from S3 and releases to it, by a server of our own: what is read, when, and what refusals say."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ BUCKET, SECRET = "closed", "zqxsecretkey77"
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address():
     """A server that speaks S3's protocol."""
     served = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     served.start()
@@ -32,7 +31,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture
-def s3(address: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+def s3(address, monkeypatch):
     """A client of it; credentials are in the environment, as a deployment has them."""
     for name, value in (
         ("AWS_ENDPOINT_URL", address),

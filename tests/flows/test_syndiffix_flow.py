@@ -38,8 +38,8 @@ def table_of(release: Path) -> pa.Table:
 
 
 def test_a_second_run_does_nothing_again_and_a_change_only_what_it_touches(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+    tmp_path, own_ledger, prefect_server
+):
     dataset = fresh_name("again")
 
     def done(table=None, section=None, **changes):
@@ -61,9 +61,7 @@ def test_a_second_run_does_nothing_again_and_a_change_only_what_it_touches(
     assert done(visits.rows(200)) >= made
 
 
-def test_the_contract_may_say_whose_the_rows_are(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_contract_may_say_whose_the_rows_are(tmp_path, own_ledger, prefect_server, capfd):
     (tmp_path / "promised").mkdir()
     given = pipeline.run(
         visits.prepared(tmp_path, section={"columns": []}, contract=visits.contract(tmp_path))
@@ -79,9 +77,7 @@ def test_the_contract_may_say_whose_the_rows_are(
         pipeline.run(from_flat(flat | {"subject_id": "household"}))
 
 
-def test_a_pair_that_was_measured_is_taken_from_what_is_known(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_pair_that_was_measured_is_taken_from_what_is_known(tmp_path, own_ledger, prefect_server):
     pipeline.run(visits.prepared(tmp_path))
     (path,) = (tmp_path / "out" / "sensitive" / "visits" / "dependence").glob("*.json")
     stored = {tuple(row[:2]): row[4] for row in pipeline.json_of(path)}
@@ -98,7 +94,7 @@ def test_a_pair_that_was_measured_is_taken_from_what_is_known(
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> tuple[Path, pa.Table]:
+def undisturbed(tmp_path_factory, prefect_server):
     """A ledger, and what is released with its salt if nothing happens."""
     folder = tmp_path_factory.mktemp("undisturbed")
     with pytest.MonkeyPatch.context() as patch:
@@ -117,11 +113,11 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -
     ],
 )
 def test_a_run_that_is_killed_is_taken_up_and_gives_the_same_release(
-    point: tuple[str, str],
-    undisturbed: tuple[Path, pa.Table],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    point,
+    undisturbed,
+    tmp_path,
+    monkeypatch,
+):
     ledger, expected = undisturbed
     monkeypatch.setenv("MARGINALIA_LEDGER", str(ledger))
     configuration = visits.prepared(tmp_path, section=FEW)
@@ -137,9 +133,7 @@ def test_a_run_that_is_killed_is_taken_up_and_gives_the_same_release(
     assert table_of(release).equals(expected), "all follows from table, salt and settings"
 
 
-def test_several_ids_none_and_earlier_releases_are_told(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_several_ids_none_and_earlier_releases_are_told(tmp_path, own_ledger, prefect_server, capfd):
     both = visits.prepared(tmp_path, section=FEW, subject_id=["person", "household"])
     stated = pipeline.json_of(pipeline.run(both) / "privacy.json")
     assert stated["guarantee"]["ids"] == ["person", "household"]
@@ -166,8 +160,8 @@ def test_several_ids_none_and_earlier_releases_are_told(
 
 
 def test_a_second_name_for_a_table_is_refused_by_check_batch_and_run(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, prefect_server, capfd
+):
     """Before anything is read: what a salt was used for is public."""
     pipeline.write(tmp_path / "visits.csv", visits.rows(100), visits.HEADER)
     section, path = {"columns": ["town", "smoker"]}, tmp_path / "c.json"
@@ -193,8 +187,8 @@ def test_a_second_name_for_a_table_is_refused_by_check_batch_and_run(
 
 
 def test_a_private_release_of_the_same_dataset_is_told_and_goes_on(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, prefect_server, capfd
+):
     private = pipeline.prepared(tmp_path, dataset="visits")
     pipeline.run(private)
     pipeline.run(visits.prepared(tmp_path, section=FEW, vintage="2026-12"))
@@ -208,9 +202,7 @@ def released(folder: Path, section: dict[str, object], table: list[list[str]] | 
     return table_of(pipeline.run(visits.prepared(folder, table, section)))
 
 
-def test_trees_of_another_salt_or_of_lower_thresholds_are_not_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
-) -> None:
+def test_trees_of_another_salt_or_of_lower_thresholds_are_not_found(tmp_path, monkeypatch, prefect_server):
     strict = {**FEW, "low_threshold": 30}
     ways = [("one", FEW), ("other", FEW), ("other", strict)]
 
@@ -224,8 +216,8 @@ def test_trees_of_another_salt_or_of_lower_thresholds_are_not_found(
 
 
 def test_trees_of_public_values_are_not_found_once_values_are_no_longer_public(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+    tmp_path, own_ledger, prefect_server
+):
     rare = [[row[0], f"Rare {n}", *row[2:]] if n < 40 else row for n, row in enumerate(visits.rows())]
     # A cluster without the public column is drawn from a forest that has it.
     section = {"columns": ["town", "age", "smoker"], "clustering": "none"}
@@ -236,8 +228,8 @@ def test_trees_of_public_values_are_not_found_once_values_are_no_longer_public(
 
 
 def test_trees_of_another_subset_of_the_columns_are_found_and_those_of_another_table_go(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+    tmp_path, own_ledger, prefect_server
+):
     def trees() -> dict[Path, int]:
         found = (tmp_path / "out" / "sensitive" / "visits" / "trees").rglob("*.npz")
         return {path: path.stat().st_mtime_ns for path in found}
@@ -254,8 +246,8 @@ def test_trees_of_another_subset_of_the_columns_are_found_and_those_of_another_t
 
 
 def test_a_ledger_among_the_outputs_another_flow_and_an_empty_table_are_refused(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, own_ledger, prefect_server, monkeypatch
+):
     from flows.measure import measure
 
     with pytest.raises(ParameterError, match="Run the flow syndiffix"):
@@ -271,8 +263,8 @@ def test_a_ledger_among_the_outputs_another_flow_and_an_empty_table_are_refused(
 
 @pytest.mark.parametrize("header", ["zqxheader", "zqxheader,'zqxheader'"])
 def test_a_header_that_nobody_declared_is_told_on_the_terminal_alone(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, header: str
-) -> None:
+    tmp_path, own_ledger, prefect_server, header
+):
     names, dataset = header.split(","), fresh_name("headers")
     columns = [pa.array([1.5, float("inf")] * 100) for _ in names]
     path = tmp_path / "visits.parquet"

@@ -23,7 +23,7 @@ FIRST, ROWS = date(2023, 1, 1), 600
 
 
 @pytest.fixture
-def dated_visits(tmp_path: Path) -> Path:
+def dated_visits(tmp_path):
     """Visits on days of two years, as most of Europe writes them, and one empty cell."""
     days = [FIRST + timedelta(days=row * 37 % 730) for row in range(ROWS)]
     cells = [(f"{day:%d/%m/%Y}", f"{day.month}") for day in days]
@@ -107,7 +107,7 @@ def texts(*found: str) -> pa.Array:
     return pa.array(found, pa.string())
 
 
-def test_reals_and_integers_have_their_marks() -> None:
+def test_reals_and_integers_have_their_marks():
     assert parse_as("r", texts("1.234,5", "12,34,5", "1.5"), GERMAN).to_pylist() == [1234.5, None, None]
     assert parse_as("i", texts("1\u202f234", "12 34", "7,0"), SPACED).to_pylist() == [1234, None, None]
     assert parse_as("r", texts("1,234.5", "1,5")).to_pylist() == [1234.5, None]
@@ -118,7 +118,7 @@ def test_reals_and_integers_have_their_marks() -> None:
     assert parse_inferred(texts("1,5", "NaN"), GERMAN).to_pylist() == [1.5, None]
 
 
-def test_typed_cells_of_a_parquet_file_have_no_marks(tmp_path: Path) -> None:
+def test_typed_cells_of_a_parquet_file_have_no_marks(tmp_path):
     table = pa.table({"x": pa.array([1.5, 2.5]), "y": texts("1,5", "2,5")})
     pq.write_table(table, tmp_path / "t.parquet")
     columns = [ChosenColumn("x", "r", GERMAN), ChosenColumn("y", "r", GERMAN)]
@@ -131,7 +131,7 @@ def test_typed_cells_of_a_parquet_file_have_no_marks(tmp_path: Path) -> None:
     }
 
 
-def test_the_command_reads_a_table_with_decimal_commas(tmp_path: Path) -> None:
+def test_the_command_reads_a_table_with_decimal_commas(tmp_path):
     asked = ("--columns", "amount", "year", "rate", "--aidcolumns", "pid", "-o", tmp_path / "out.parquet")
     assert run(german(tmp_path), *asked, "--decimal", ",", "rate=.", "--thousands", ".", "rate=") == 0
     made = pq.read_table(tmp_path / "out.parquet")
@@ -150,14 +150,12 @@ def test_the_command_reads_a_table_with_decimal_commas(tmp_path: Path) -> None:
         (("--decimal", ",", "."), "two marks"),
     ],
 )
-def test_marks_that_can_not_be_meant_are_refused(
-    tmp_path: Path, arguments: tuple[str, ...], words: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_marks_that_can_not_be_meant_are_refused(tmp_path, arguments, words, capfd):
     assert run(german(tmp_path), "--columns", "amount", "rate", *arguments) == 2
     assert words in capfd.readouterr().err
 
 
-def test_a_run_reads_each_column_with_its_own_marks(tmp_path: Path) -> None:
+def test_a_run_reads_each_column_with_its_own_marks(tmp_path):
     path = german(tmp_path)
     body = visits.flat(tmp_path, {"columns": ["amount", "rate:r"]})
     body |= {

@@ -7,7 +7,7 @@ from tests.frozen import frozen
 pytestmark = pytest.mark.frozen
 
 
-def test_every_released_file_and_every_printed_word_is_what_it_was() -> None:
+def test_every_released_file_and_every_printed_word_is_what_it_was():
     texts, _ = frozen.freeze()
     frozen.keep(texts, frozen.LAST)
     changed = frozen.differences(frozen.stored(), frozen.hashes(texts))

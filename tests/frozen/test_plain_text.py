@@ -23,12 +23,12 @@ from tests.frozen.plain_text import Plain
         ("3 CPU seconds", "4 CPU seconds"),
     ],
 )
-def test_what_a_run_decides_is_kept(one: str, other: str, tmp_path: Path) -> None:
+def test_what_a_run_decides_is_kept(one, other, tmp_path):
     plain = Plain(tmp_path, Path("/a/checkout"))
     assert plain.text(one) != plain.text(other)
 
 
-def test_parquet_is_its_schema_and_rows(tmp_path: Path) -> None:
+def test_parquet_is_its_schema_and_rows(tmp_path):
     plain = Plain(tmp_path, Path("/a/checkout"))
     table = pa.table({"town": ["Eel", None], "share": [0.1234567890123, 2.0]})
     path, other = tmp_path / "a.parquet", tmp_path / "b.parquet"
@@ -38,5 +38,5 @@ def test_parquet_is_its_schema_and_rows(tmp_path: Path) -> None:
     assert plain.file(path) != plain.file(other)
 
 
-def test_every_scenario_has_hashes() -> None:
+def test_every_scenario_has_hashes():
     assert {path.partition("/")[0] for path in frozen.stored()} == frozen.SCENARIOS.keys()

@@ -1,6 +1,5 @@
 """Calls that need no process of their own."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from tests.marginalia.notebooks import answer
 
 
 @pytest.fixture(scope="module")
-def in_this_process() -> Iterator[None]:
+def in_this_process():
     """Calls are answered here, by what answers them in a process of their own, which costs seconds to start.
 
     Whole processes are in the examples, in the notebook, and where one is interrupted.

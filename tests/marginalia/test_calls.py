@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,9 +47,7 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def world(
-    tmp_path_factory: pytest.TempPathFactory, prefect_server: str, in_this_process: None
-) -> Iterator[World]:
+def world(tmp_path_factory, prefect_server, in_this_process):
     """Made once; the working directory is the workspace."""
     folder = tmp_path_factory.mktemp("world")
     with pytest.MonkeyPatch.context() as patch:
@@ -61,7 +58,7 @@ def world(
 
 
 @pytest.mark.server
-def test_records_have_the_dtypes_of_the_table(world: World) -> None:
+def test_records_have_the_dtypes_of_the_table(world):
     records, table = world.release.records, world.table
     assert isinstance(records, pd.DataFrame)
     assert records.columns.tolist() == table.columns.tolist()[1:]
@@ -77,7 +74,7 @@ def test_records_have_the_dtypes_of_the_table(world: World) -> None:
 
 
 @pytest.mark.server
-def test_a_release_has_counts_a_statement_and_a_page(world: World) -> None:
+def test_a_release_has_counts_a_statement_and_a_page(world):
     release = world.release
     assert release.folder == world.folder / "release/people/2026-11-1"
     assert set(release.counts.columns) >= {"selections", "protected_count", "at_least", "at_most"}
@@ -88,7 +85,7 @@ def test_a_release_has_counts_a_statement_and_a_page(world: World) -> None:
 
 
 @pytest.mark.server
-def test_the_same_name_gives_the_same_release_whatever_the_table_holds_now(world: World) -> None:
+def test_the_same_name_gives_the_same_release_whatever_the_table_holds_now(world):
     charged = phases()
     again = marginalia.protect(people(300, seed=2), **ASKED)
     assert again.folder == world.release.folder and again.records.equals(world.release.records)
@@ -97,8 +94,8 @@ def test_the_same_name_gives_the_same_release_whatever_the_table_holds_now(world
 
 @pytest.mark.server
 def test_another_vintage_is_charged_and_an_exhausted_budget_refuses_notebook_and_command(
-    world: World,
-) -> None:
+    world,
+):
     charged = phases()
     marginalia.synthesize(world.table, **ASKED | {"vintage": "2026-12"})
     assert phases().count("commit") == charged.count("commit") + 1
@@ -113,7 +110,7 @@ def test_another_vintage_is_charged_and_an_exhausted_budget_refuses_notebook_and
 
 
 @pytest.mark.server
-def test_an_evaluation_stays_in_sensitive_and_shows_no_figure_by_itself(world: World) -> None:
+def test_an_evaluation_stays_in_sensitive_and_shows_no_figure_by_itself(world):
     evaluation = marginalia.evaluate(world.table, world.release, target="smoker")
     assert evaluation.place.is_relative_to(world.folder / "sensitive" / "people")
     assert evaluation.figures["rows"]["raw"] == len(world.table)
@@ -126,9 +123,7 @@ def test_an_evaluation_stays_in_sensitive_and_shows_no_figure_by_itself(world: W
 
 
 @pytest.mark.server
-def test_a_release_that_is_handed_over_is_opened_and_one_that_was_changed_is_not(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_release_that_is_handed_over_is_opened_and_one_that_was_changed_is_not(world, tmp_path):
     given = tmp_path / "given"
     shutil.copytree(world.release.folder, given)
     received = marginalia.open_release(given)
@@ -150,7 +145,7 @@ def test_a_release_that_is_handed_over_is_opened_and_one_that_was_changed_is_not
 
 
 @pytest.mark.server
-def test_a_withdrawn_release_is_opened_only_by_somebody_who_says_so(world: World, tmp_path: Path) -> None:
+def test_a_withdrawn_release_is_opened_only_by_somebody_who_says_so(world, tmp_path):
     given = tmp_path / "release" / "people" / "2026-11-1"
     shutil.copytree(world.release.folder, given)
     assert command.main(["errata", str(given), "--correct", "Ages were rounded."]) == 0
@@ -168,9 +163,7 @@ def test_a_withdrawn_release_is_opened_only_by_somebody_who_says_so(world: World
 @pytest.mark.server
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("mode", [pytest.param("row_seeded", marks=pytest.mark.slow), "syndiffix"])
-def test_a_release_of_another_protection_is_evaluated_and_opened(
-    mode: str, tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_release_of_another_protection_is_evaluated_and_opened(mode, tmp_path, own_ledger, prefect_server):
     table = people()[["person", "age", "smoker"]]
     asked: dict[str, Any] = {} if mode == "syndiffix" else {"k": 10, "bins": {"age": [0, 18, 40, 65]}}
     release = marginalia.protect(
@@ -191,7 +184,7 @@ def test_a_release_of_another_protection_is_evaluated_and_opened(
 
 
 @pytest.mark.server
-def test_the_table_is_left_on_no_disk_and_a_rare_value_is_in_nothing_that_may_leave(world: World) -> None:
+def test_the_table_is_left_on_no_disk_and_a_rare_value_is_in_nothing_that_may_leave(world):
     left = [path for path in world.folder.rglob("*.parquet") if path.name != "people.parquet"]
     assert left and not any("person" in pq.read_schema(path).names for path in left)
     leaving = texts_below(world.folder / "release") + texts_below(world.ledger)
@@ -203,9 +196,7 @@ def test_the_table_is_left_on_no_disk_and_a_rare_value_is_in_nothing_that_may_le
 
 @pytest.mark.server
 @pytest.mark.usefixtures("in_this_process")
-def test_an_arrow_table_under_k_anonymity_and_what_a_contract_refuses(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_an_arrow_table_under_k_anonymity_and_what_a_contract_refuses(tmp_path, own_ledger, prefect_server):
     table = pa.Table.from_pandas(people(), preserve_index=False).replace_schema_metadata(None)
     table = table.drop_columns(["seen", "children"])
     lists = pa.array([["pool", "library"] if place % 2 else ["pool"] for place in range(400)])
@@ -233,9 +224,7 @@ def test_an_arrow_table_under_k_anonymity_and_what_a_contract_refuses(
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
-    tmp_path: Path, own_ledger: Path
-) -> None:
+def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(tmp_path, own_ledger):
     table = people()[["person", "age", "sex", "smoker"]]
     table["joined"] = [f"{1 + row % 28:02}/{1 + row % 3:02}/2026" for row in range(len(table))]
     made = marginalia.syndiffix(table, ids=["person"], date_formats={"joined": "%d/%m/%Y"})
@@ -279,7 +268,7 @@ def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
     ],
     ids=["none", "two", "a path", "no JSON", "a column", "a key", "releases", "no name"],
 )
-def test_what_can_t_be_meant_is_refused_before_anything_starts(asked: dict[str, Any], said: str) -> None:
+def test_what_can_t_be_meant_is_refused_before_anything_starts(asked, said):
     with pytest.raises(marginalia.ParameterError, match=said):
         marginalia.protect(people(5), **{"dataset": "d", "vintage": "v"} | asked)
 
@@ -293,9 +282,7 @@ def test_what_can_t_be_meant_is_refused_before_anything_starts(asked: dict[str, 
     ],
     ids=["values", "a chart", "a page"],
 )
-def test_of_a_list_made_from_the_table_an_error_names_the_place_alone(
-    asked: dict[str, Any], tmp_path: Path, own_ledger: Path
-) -> None:
+def test_of_a_list_made_from_the_table_an_error_names_the_place_alone(asked, tmp_path, own_ledger):
     settings = {"dataset": "d", "vintage": "v", "subject_id": "person", "output_dir": str(tmp_path)}
     said = refusal({"do": "protect", "settings": settings | asked}, people(60)[["person", "age", "sex"]])
     assert re.search("'sex': a list|at place 2", said) and TOKEN not in said
@@ -314,7 +301,7 @@ except KeyboardInterrupt as stop:
 
 
 @pytest.fixture
-def waiting(tmp_path: Path, own_ledger: Path) -> Any:
+def waiting(tmp_path, own_ledger):
     """A call in a process of its own that waits for its contract, a pipe; and the pipe, that we write to."""
     pipe = tmp_path / "contract.yaml"
     os.mkfifo(pipe)
@@ -342,14 +329,14 @@ def _is_read(descriptor: int) -> bool:
     return True
 
 
-def test_an_interrupt_ends_the_call_and_the_run(waiting: Any) -> None:
+def test_an_interrupt_ends_the_call_and_the_run(waiting):
     process, descriptor = waiting
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=240)[0].strip() == "KeyboardInterrupt False"
     assert not _is_read(descriptor)
 
 
-def test_a_run_ends_with_the_notebook_that_asked_for_it(waiting: Any) -> None:
+def test_a_run_ends_with_the_notebook_that_asked_for_it(waiting):
     process, descriptor = waiting
     process.kill()
     for _ in range(2400):
@@ -359,7 +346,7 @@ def test_a_run_ends_with_the_notebook_that_asked_for_it(waiting: Any) -> None:
     assert not _is_read(descriptor)
 
 
-def test_a_folder_with_tasks_and_flows_of_its_own_is_no_hindrance(tmp_path: Path, own_ledger: Path) -> None:
+def test_a_folder_with_tasks_and_flows_of_its_own_is_no_hindrance(tmp_path, own_ledger):
     for name in ("tasks", "flows", "errors", "logging_of_mine"):
         (tmp_path / f"{name}.py").write_text(f"answer = '{name} of the notebook'\n")
     script = (
@@ -381,7 +368,7 @@ def test_a_folder_with_tasks_and_flows_of_its_own_is_no_hindrance(tmp_path: Path
     assert done.stdout.strip() == "tasks of the notebook; flows of the notebook; ['f', 'm']"
 
 
-def test_it_is_imported_from_any_folder_and_loads_nothing_that_is_slow(tmp_path: Path) -> None:
+def test_it_is_imported_from_any_folder_and_loads_nothing_that_is_slow(tmp_path):
     slow = ("pandas", "pyarrow", "numpy", "prefect", "duckdb", "numba", "IPython", "tasks", "flows")
     script = f"import sys, marginalia; print([name for name in {slow} if name in sys.modules])"
     done = subprocess.run(

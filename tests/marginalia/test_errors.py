@@ -61,7 +61,7 @@ def _frames(error: BaseException) -> list[dict[str, Any]]:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_no_frame_text_or_cause_holds_an_argument(error: BaseException, kind: type[BaseException]) -> None:
+def test_no_frame_text_or_cause_holds_an_argument(error, kind):
     table = Table()
     with pytest.raises(kind) as caught:
         _failing(error)(table, name=TOKEN)
@@ -75,12 +75,12 @@ def test_no_frame_text_or_cause_holds_an_argument(error: BaseException, kind: ty
     assert TOKEN not in "".join(shown.format())
 
 
-def test_an_error_that_nobody_explains_names_its_kind_and_place() -> None:
+def test_an_error_that_nobody_explains_names_its_kind_and_place():
     with pytest.raises(marginalia.InternalError, match=r"ValueError in test_errors.py, line \d+"):
         guard_call(_library)(Table())
 
 
-def test_a_wrong_argument_is_told_by_its_name() -> None:
+def test_a_wrong_argument_is_told_by_its_name():
     with pytest.raises(marginalia.ParameterError, match="missing a required argument: 'table'"):
         guard_call(_library)()  # type: ignore[call-arg]
     with pytest.raises(marginalia.ParameterError, match=r"protect: missing a required.* 'dataset'"):
@@ -104,19 +104,19 @@ def test_a_wrong_argument_is_told_by_its_name() -> None:
         (lambda: marginalia.open_release("a", withdrawm=True), "did you mean withdrawn?"),
     ],
 )
-def test_a_mistyped_argument_is_told_with_the_right_name(call: Callable[[], object], words: str) -> None:
+def test_a_mistyped_argument_is_told_with_the_right_name(call, words):
     with pytest.raises(marginalia.ParameterError) as caught:
         call()
     assert words in str(caught.value) and "?." not in str(caught.value)
 
 
-def test_ipython_is_given_the_text_alone() -> None:
+def test_ipython_is_given_the_text_alone():
     with pytest.raises(marginalia.ParameterError) as caught:
         _failing(causes.ParameterError(["one", "two"]))(Table())
     assert vars(caught.value)["_render_traceback_"]() == ["ParameterError: one", "two"]
 
 
-def test_classes_are_the_project_s_own_by_name_and_know_no_module_tasks() -> None:
+def test_classes_are_the_project_s_own_by_name_and_know_no_module_tasks():
     for name in ("ParameterError", "BudgetExhausted", "LedgerError", "StoredTableMismatch"):
         kind = getattr(marginalia, name)
         assert kind is not getattr(errors, name)  # no name on the path leads to it
@@ -127,12 +127,12 @@ def test_classes_are_the_project_s_own_by_name_and_know_no_module_tasks() -> Non
 
 
 @pytest.mark.parametrize("kind", [k for k in vars(errors).values() if isinstance(k, type)])
-def test_every_error_of_the_core_comes_over_from_the_other_process(kind: type) -> None:
+def test_every_error_of_the_core_comes_over_from_the_other_process(kind):
     found = error_of(kind.__name__, ["one", "two"])
     assert type(found).__name__ == kind.__name__ and str(found) == "one\ntwo"
 
 
-def test_importing_it_renames_no_class_of_others() -> None:
+def test_importing_it_renames_no_class_of_others():
     from collections.abc import Callable, Iterable
 
     assert {Callable.__module__, Iterable.__module__} == {"collections.abc"}

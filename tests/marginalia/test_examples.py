@@ -2,7 +2,6 @@
 
 import doctest
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +13,7 @@ from tests.marginalia.notebooks import people
 
 
 @pytest.mark.server
-def test_examples_give_what_they_say(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_give_what_they_say(tmp_path, own_ledger, prefect_server, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = people()[["person", "age", "sex", "smoker"]]
     table["sex"] = table["sex"].astype(str)
@@ -42,9 +39,7 @@ def test_examples_give_what_they_say(
 
 
 @pytest.mark.server
-def test_the_lines_of_the_readme_run_as_they_are_pasted(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_lines_of_the_readme_run_as_they_are_pasted(tmp_path, own_ledger, prefect_server, monkeypatch):
     workspace = tmp_path / "work"
     workspace.mkdir()
     monkeypatch.chdir(workspace)

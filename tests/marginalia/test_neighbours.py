@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,7 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Path, Answer]]]:
+def runs(tmp_path_factory):
     """The folder and the answer of each."""
     runner = Runner(tmp_path_factory.mktemp("home"))
     try:
@@ -84,13 +83,13 @@ def told(answer: Answer, folder: Path) -> list[str]:
     return [line for line in words if not line.startswith(("Starting the local Prefect", "The run and its"))]
 
 
-def test_exit_code_and_words_are_the_same(runs: list[tuple[Path, Answer]]) -> None:
+def test_exit_code_and_words_are_the_same(runs):
     (one, without), (both, together) = runs
     assert without.code == together.code == 0, without.said + together.said
     assert told(without, one) == told(together, both)
 
 
-def test_digest_statement_and_charge_are_the_same(runs: list[tuple[Path, Answer]]) -> None:
+def test_digest_statement_and_charge_are_the_same(runs):
     one, both = (json.loads(next(at.glob("release/*/*/privacy.json")).read_text()) for at, _ in runs)
     assert one["ledger"]["charges"] == both["ledger"]["charges"]
     assert one.keys() == both.keys()
@@ -101,8 +100,8 @@ def test_digest_statement_and_charge_are_the_same(runs: list[tuple[Path, Answer]
 
 
 def test_what_was_drawn_of_everybody_else_is_told_apart_by_noise_alone(
-    runs: list[tuple[Path, Answer]],
-) -> None:
+    runs,
+):
     """An open column's own noise is drawn value by value, so the person's values move it on."""
     one, both = (
         json.loads(next(at.glob("release/*/*/privacy.json")).read_text())["columns"] for at, _ in runs

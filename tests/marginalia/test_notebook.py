@@ -1,8 +1,6 @@
 """The notebook of the documents, executed in a real kernel, beside a ``tasks.py`` and a ``flows.py``."""
 
 import re
-from pathlib import Path
-from typing import Any
 
 import nbformat
 import pandas as pd
@@ -16,23 +14,21 @@ NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """A notebook's, in which a person has files of these names."""
     for name in ("tasks.py", "flows.py"):
         (tmp_path / name).write_text(f"raise SystemExit('{name} of the notebook was imported')\n")
     return tmp_path
 
 
-def test_it_has_ten_cells_and_no_outputs() -> None:
+def test_it_has_ten_cells_and_no_outputs():
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert len(notebook.cells) == 10
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
 
 
 @pytest.mark.server
-def test_it_goes_from_a_dataframe_to_a_release_and_back(
-    folder: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_it_goes_from_a_dataframe_to_a_release_and_back(folder, own_ledger, prefect_server):
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     executed(notebook, folder)
     _, released, records, counts, statement, again, refused, evaluated, received = shown(notebook)
@@ -66,7 +62,7 @@ FAILING = [
 ]
 
 
-def test_a_verbose_traceback_in_a_notebook_shows_nothing_of_the_table(folder: Path, own_ledger: Path) -> None:
+def test_a_verbose_traceback_in_a_notebook_shows_nothing_of_the_table(folder, own_ledger):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in FAILING])
     executed(notebook, folder, allow_errors=True)
     for cell in notebook.cells[2:]:
@@ -98,9 +94,7 @@ def test_a_verbose_traceback_in_a_notebook_shows_nothing_of_the_table(folder: Pa
         ),
     ],
 )
-def test_what_a_call_refuses_holds_nothing_of_the_table(
-    request_: dict[str, Any], said: str, tmp_path: Path, own_ledger: Path
-) -> None:
+def test_what_a_call_refuses_holds_nothing_of_the_table(request_, said, tmp_path, own_ledger):
     table = pd.DataFrame({"person": ["a", "b"], TOKEN: [TOKEN, "7"]})
     flat = {"dataset": "d", "vintage": "v", "reporting_resolution": 2, "output_dir": str(tmp_path)}
     if "settings" in request_:

@@ -1,6 +1,5 @@
 """Clusters by name, blobs and stitching as a notebook asks for them: whole calls."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,7 +45,7 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, in_this_process: None) -> Iterator[World]:
+def world(tmp_path_factory, in_this_process):
     folder = tmp_path_factory.mktemp("published")
     # Under a salt by chance .95 was missed once, by a correlation of .942: under this one nothing is chance.
     salt_of(folder / "ledger", "others")
@@ -71,7 +70,7 @@ def pairs(table: pd.DataFrame, *columns: str) -> set[tuple[object, ...]]:
     return set(table[list(columns)].itertuples(index=False, name=None))
 
 
-def test_the_left_table_keeps_its_rows_and_dtypes_where_nothing_is_shared(world: World) -> None:
+def test_the_left_table_keeps_its_rows_and_dtypes_where_nothing_is_shared(world):
     found = marginalia.stitch(world.left, world.right, shared=False)
     assert isinstance(found, pd.DataFrame)
     assert found.columns.tolist() == ["first", "second", "mark", "real", "letter"]
@@ -84,7 +83,7 @@ def test_the_left_table_keeps_its_rows_and_dtypes_where_nothing_is_shared(world:
     assert set(found["letter"]) == {"01", "02", "03"}
 
 
-def test_a_shared_stitch_lies_between_both_and_keeps_what_the_shared_column_carries(world: World) -> None:
+def test_a_shared_stitch_lies_between_both_and_keeps_what_the_shared_column_carries(world):
     found = marginalia.stitch(world.left, world.right)
     assert len(world.right) < len(found) < len(world.left)
     assert set(found["first"]) <= set(world.left["first"]) | set(world.right["first"])
@@ -92,7 +91,7 @@ def test_a_shared_stitch_lies_between_both_and_keeps_what_the_shared_column_carr
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_arrow_tables_are_stitched_to_an_arrow_table() -> None:
+def test_arrow_tables_are_stitched_to_an_arrow_table():
     schema = pa.schema([("key", pa.int16()), ("one", pa.string())])
     left = pa.table({"key": [1, 2, None], "one": ["a", "b", "c"]}, schema)
     right = pd.DataFrame({"key": [2.0, None, 1.0], "other": [2, 3, 1]})
@@ -113,13 +112,13 @@ def test_arrow_tables_are_stitched_to_an_arrow_table() -> None:
         ({"right": 3}, "must be a DataFrame or an Arrow table"),
     ],
 )
-def test_what_is_no_table_or_choice_is_told_at_once(change: dict[str, Any], said: str) -> None:
+def test_what_is_no_table_or_choice_is_told_at_once(change, said):
     table = pd.DataFrame({"first": [1]})
     with pytest.raises(marginalia.ParameterError, match=said):
         marginalia.stitch(**{"left": table, "right": table} | change)
 
 
-def test_a_blob_is_asked_without_table_and_ledger(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blob_is_asked_without_table_and_ledger(world, monkeypatch):
     monkeypatch.setenv("MARGINALIA_LEDGER", str(world.folder / "nowhere"))
     blob = marginalia.open_blob("people.sdxblob.zip")
     assert blob == world.blob and blob.path == world.folder / "people.sdxblob.zip"
@@ -133,7 +132,7 @@ def test_a_blob_is_asked_without_table_and_ledger(world: World, monkeypatch: pyt
     assert TOKEN.encode() not in blob.path.read_bytes()
 
 
-def test_what_a_blob_does_not_have_is_told(world: World) -> None:
+def test_what_a_blob_does_not_have_is_told(world):
     with pytest.raises(marginalia.ParameterError, match="did you mean 'first'"):
         world.blob.read("frist")
     with pytest.raises(marginalia.ParameterError, match="must be a list of names"):
@@ -152,9 +151,7 @@ def test_what_a_blob_does_not_have_is_told(world: World) -> None:
         ("b.sdxblob.zip", {"lagest": 2}, "'lagest'"),
     ],
 )
-def test_a_blob_that_cannot_be_built_is_refused(
-    world: World, path: str, settings: dict[str, Any], said: str
-) -> None:
+def test_a_blob_that_cannot_be_built_is_refused(world, path, settings, said):
     largest = settings.pop("largest", None)
     options = {"aidcolumns": ["person"], **settings}
     request = {"do": "build_blob", "options": options, "path": str(world.folder / path), "largest": largest}
@@ -162,14 +159,14 @@ def test_a_blob_that_cannot_be_built_is_refused(
     assert not list(world.folder.glob("b.*"))
 
 
-def test_a_blob_of_no_path_or_size_is_refused_at_once(world: World) -> None:
+def test_a_blob_of_no_path_or_size_is_refused_at_once(world):
     with pytest.raises(marginalia.ParameterError, match="must be the path of a file"):
         marginalia.build_blob(world.table, 3, ids="person")  # type: ignore[arg-type]
     with pytest.raises(marginalia.ParameterError, match="largest must be a whole number"):
         marginalia.build_blob(world.table, "b.sdxblob.zip", ids="person", largest="two")  # type: ignore[arg-type]
 
 
-def test_clusters_are_asked_for_by_name(world: World) -> None:
+def test_clusters_are_asked_for_by_name(world):
     table = world.table[["person", "first", "second", "real"]]
 
     def correlation(clustering: Any) -> float:
@@ -193,12 +190,12 @@ def test_clusters_are_asked_for_by_name(world: World) -> None:
         ({"clustering": "one", "main_column": "first"}, "no effect where clustering is one"),
     ],
 )
-def test_clusters_that_cannot_be_meant_are_told(world: World, settings: dict[str, Any], said: str) -> None:
+def test_clusters_that_cannot_be_meant_are_told(world, settings, said):
     options = {"aidcolumns": ["person"], "clustering": "default", **settings}
     assert said in refusal({"do": "syndiffix", "options": options, "output": "none"}, world.table)
 
 
-def test_cells_in_place_of_names_are_not_told(world: World) -> None:
+def test_cells_in_place_of_names_are_not_told(world):
     cells = world.table["person"].tolist()
     for clustering in ([cells], [[cell] for cell in cells], [["first"], {"columns": cells, "owner": "left"}]):
         options = {"aidcolumns": ["person"], "clustering": clustering}

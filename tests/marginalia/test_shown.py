@@ -23,7 +23,7 @@ class Display:
 
 
 @pytest.fixture
-def display(monkeypatch: pytest.MonkeyPatch) -> Display:
+def display(monkeypatch):
     """A notebook's, in which every update is shown."""
     display = Display()
     monkeypatch.setattr("marginalia.process._notebook_display", lambda: display)
@@ -32,7 +32,7 @@ def display(monkeypatch: pytest.MonkeyPatch) -> Display:
     return display
 
 
-def test_lines_are_notes_and_progress_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_are_notes_and_progress_is_none(capsys):
     shown = CallDisplay()
     for piece in ("one li", "ne\n\r\033[K  fit: 1", "0%\r\033[K  fit: 20%\r\033[K", "another\n"):
         shown.write(piece)
@@ -42,9 +42,7 @@ def test_lines_are_notes_and_progress_is_none(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err.splitlines() == ["one line", "another", "for all", "done"]
 
 
-def test_a_terminal_gets_the_line_that_is_rewritten(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_gets_the_line_that_is_rewritten(capsys, monkeypatch):
     shown = CallDisplay()
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     shown.write("\r\033[K  fit: 10%")
@@ -53,7 +51,7 @@ def test_a_terminal_gets_the_line_that_is_rewritten(
     assert "fit: 10%" in said and said.endswith("\r\033[K")
 
 
-def test_a_notebook_gets_a_bar_and_keeps_the_sentences_alone(display: Display) -> None:
+def test_a_notebook_gets_a_bar_and_keeps_the_sentences_alone(display):
     with CallDisplay() as shown:
         shown.write("\r\033[K  fit: <records>  30%")
         assert '<progress max="100" value="30"' in display.shown[-1]["text/html"]
@@ -72,7 +70,7 @@ def test_a_notebook_gets_a_bar_and_keeps_the_sentences_alone(display: Display) -
 
 
 @pytest.mark.parametrize("error", [marginalia.ContractViolation("no"), KeyboardInterrupt()])
-def test_no_progress_is_left_in_a_notebook_whose_call_fails(display: Display, error: BaseException) -> None:
+def test_no_progress_is_left_in_a_notebook_whose_call_fails(display, error):
     with pytest.raises(type(error)), CallDisplay() as shown:
         shown.write("row 7\n\r\033[K  fit: 30%")
         raise error
@@ -80,7 +78,7 @@ def test_no_progress_is_left_in_a_notebook_whose_call_fails(display: Display, er
     assert not isinstance(error, marginalia.MarginaliaError) or vars(error)["owner_notes"] == ("row 7",)
 
 
-def test_a_short_call_shows_no_progress(display: Display, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_call_shows_no_progress(display, monkeypatch):
     monkeypatch.setattr("marginalia.process._QUIET_SECONDS", 60)
     with CallDisplay() as shown:
         shown.write("\r\033[K  fit: 30%")

@@ -75,7 +75,7 @@ _COLUMNS: dict[str, Any] = {
 @pytest.mark.parametrize("name", _COLUMNS)
 @settings(max_examples=25)
 @given(data=st.data())
-def test_a_dataframe_comes_back_as_it_was(name: str, data: st.DataObject) -> None:
+def test_a_dataframe_comes_back_as_it_was(name, data):
     values, dtype = _COLUMNS[name]
     held = data.draw(st.lists(values, min_size=1, max_size=6))
     series = pd.Series(held, dtype=None if name == "zoned" else dtype)
@@ -85,9 +85,7 @@ def test_a_dataframe_comes_back_as_it_was(name: str, data: st.DataObject) -> Non
 
 @settings(max_examples=25)
 @given(st.lists(st.none() | st.sampled_from(["low", "mid", "high"]), min_size=1, max_size=8), st.booleans())
-def test_categories_keep_their_order_and_are_those_that_were_released(
-    held: list[str | None], ordered: bool
-) -> None:
+def test_categories_keep_their_order_and_are_those_that_were_released(held, ordered):
     kind = pd.CategoricalDtype(["low", "mid", "high", TOKEN], ordered=ordered)
     found = back(pd.DataFrame({"level": pd.Series(held, dtype=kind)}))["level"]
     assert found.astype(object).where(found.notna(), None).tolist() == held
@@ -96,7 +94,7 @@ def test_categories_keep_their_order_and_are_those_that_were_released(
 
 
 @pytest.mark.parametrize("cut", ["int", "interval", "float"])
-def test_categories_of_other_kinds_come_back_as_that_kind(cut: str) -> None:
+def test_categories_of_other_kinds_come_back_as_that_kind(cut):
     ages = pd.Series([3, 30, 70, 30])
     column = {
         "int": ages.astype("category"),
@@ -107,7 +105,7 @@ def test_categories_of_other_kinds_come_back_as_that_kind(cut: str) -> None:
     pd.testing.assert_frame_equal(back(frame), frame)
 
 
-def test_periods_dates_and_decimals_come_back() -> None:
+def test_periods_dates_and_decimals_come_back():
     frame = pd.DataFrame(
         {
             "month": pd.Series(pd.PeriodIndex(["2026-10", "2026-11"], freq="M")),
@@ -119,7 +117,7 @@ def test_periods_dates_and_decimals_come_back() -> None:
     assert found.to_dict("list") == frame.to_dict("list") and found.dtypes.equals(frame.dtypes)
 
 
-def test_an_arrow_table_comes_back_with_its_schema() -> None:
+def test_an_arrow_table_comes_back_with_its_schema():
     table = pa.table(
         {
             "count": pa.array([1, None, 3], pa.uint16()),
@@ -139,14 +137,14 @@ def test_an_arrow_table_comes_back_with_its_schema() -> None:
     assert found.schema == table.schema and found.to_pylist() == table.to_pylist()
 
 
-def test_missing_values_take_the_dtype_that_holds_them() -> None:
+def test_missing_values_take_the_dtype_that_holds_them():
     frame = pd.DataFrame({"n": np.array([1, 2], "int16"), "b": [True, False], "x": [0.5, 1.0]})
     made = pa.table({"n": ["1", None], "b": [None, "true"], "x": ["0.5", None]})
     found = back(frame, made)
     assert dict(found.dtypes.astype(str)) == {"n": "Int16", "b": "boolean", "x": "float64"}
 
 
-def test_bins_are_ordered_categories_and_what_else_is_no_value_of_its_dtype_is_a_text() -> None:
+def test_bins_are_ordered_categories_and_what_else_is_no_value_of_its_dtype_is_a_text():
     labels = list(bin_labels((-5.5, 0, 18, 1e16)))
     frame = pd.DataFrame({"age": [1] * 5, "score": [2] * 5})
     found = back(frame, pa.table({"age": labels[::-1], "score": ["1", "other", "2", "3", None]}))
@@ -154,7 +152,7 @@ def test_bins_are_ordered_categories_and_what_else_is_no_value_of_its_dtype_is_a
     assert found["score"].tolist()[:4] == ["1", "other", "2", "3"]
 
 
-def test_items_come_back_as_lists() -> None:
+def test_items_come_back_as_lists():
     table = pa.table({"services": pa.array([["pool", "library"], None])})
     like = to_parquet(table)[1]
     made = pa.table({"services": ["library|pool", None]})
@@ -163,7 +161,7 @@ def test_items_come_back_as_lists() -> None:
     assert found.schema == table.schema
 
 
-def test_of_a_release_of_others_texts_are_numbers_only_where_nothing_is_lost() -> None:
+def test_of_a_release_of_others_texts_are_numbers_only_where_nothing_is_lost():
     made = pa.table(
         {
             "n": ["0", "-7", None],
@@ -188,7 +186,7 @@ def test_of_a_release_of_others_texts_are_numbers_only_where_nothing_is_lost() -
     }
 
 
-def test_a_series_is_a_table_of_one_column() -> None:
+def test_a_series_is_a_table_of_one_column():
     file, like = to_parquet(pd.Series([1, 2], name="age"))
     assert (
         pq.read_table(io.BytesIO(file)).to_pydict()
@@ -206,7 +204,7 @@ def test_a_series_is_a_table_of_one_column() -> None:
     ],
     ids=["null category", "views", "runs"],
 )
-def test_what_parquet_cannot_hold_goes_cell_by_cell(column: pa.Array) -> None:
+def test_what_parquet_cannot_hold_goes_cell_by_cell(column):
     assert released(pa.table({"a": column})).to_pydict() == {"a": ["x", None]}
 
 
@@ -271,7 +269,7 @@ _MISSING: list[Any] = [
 ]
 
 
-def test_each_object_has_the_text_that_it_has_alone_and_what_has_none_is_missing() -> None:
+def test_each_object_has_the_text_that_it_has_alone_and_what_has_none_is_missing():
     held = [*_OBJECTS, *_MISSING]
     texts = text_of_values(_DUCKDB, objects_to_array(held)).to_pylist()
     alone = [text_of_values(_DUCKDB, objects_to_array([each])).to_pylist()[0] for each in held]
@@ -282,7 +280,7 @@ def test_each_object_has_the_text_that_it_has_alone_and_what_has_none_is_missing
 
 
 @pytest.mark.parametrize("held", [[_ITSELF], [_DEEP, ["a"]], [["a", [1], np.ma.masked, (2,)]]])
-def test_of_an_item_that_is_a_list_nothing_is_read(held: list[Any]) -> None:
+def test_of_an_item_that_is_a_list_nothing_is_read(held):
     array = objects_to_array(held)
     items = text_of_values(_DUCKDB, array.flatten()).to_pylist()
     assert [item for item in items if item] == ["a"] * ("a" in items)
@@ -300,7 +298,7 @@ def test_of_an_item_that_is_a_list_nothing_is_read(held: list[Any]) -> None:
     ],
     ids=lambda column: str(column.type),
 )
-def test_a_time_that_no_calendar_holds_is_missing_and_changes_no_other(column: pa.Array) -> None:
+def test_a_time_that_no_calendar_holds_is_missing_and_changes_no_other(column):
     alone = released(pa.table({"x": column.slice(0, 1)}))["x"].to_pylist()
     assert released(pa.table({"x": column}))["x"].to_pylist() == [*alone, None]
     with suppress(pa.ArrowException, OverflowError, ValueError):  # what pandas itself can't hold
@@ -310,7 +308,7 @@ def test_a_time_that_no_calendar_holds_is_missing_and_changes_no_other(column: p
 
 @pytest.mark.parametrize("as_category", [True, False])
 @pytest.mark.parametrize("missing", [True, False])
-def test_a_missing_interval_changes_no_other(missing: bool, as_category: bool) -> None:
+def test_a_missing_interval_changes_no_other(missing, as_category):
     held = [pd.Interval(0, 5), pd.Interval(5, 10), *[np.nan] * missing]
     column = pd.Series(pd.arrays.IntervalArray(held)).astype(*["category"] * as_category or ["interval"])
     assert released(pd.DataFrame({"x": column}))["x"].to_pylist()[:2] == ["(0, 5]", "(5, 10]"]
@@ -324,8 +322,8 @@ _NUMBERS = st.integers(-(10**37), 10**37) | st.floats(allow_nan=False) | st.floa
 @settings(max_examples=40, deadline=None)
 @given(st.lists(_NUMBERS, min_size=1, max_size=8))
 def test_a_number_has_one_text_in_all_types_that_hold_it_and_is_read_back_as_it_was(
-    numbers: list[Any],
-) -> None:
+    numbers,
+):
     texts = text_of_values(_DUCKDB, objects_to_array(numbers)).to_pylist()
     for number, text in zip(numbers, texts, strict=True):
         holding = [pa.float16(), pa.float32(), pa.float64(), pa.int64(), pa.uint64(), pa.decimal128(38, 0)]
@@ -344,7 +342,7 @@ def test_a_number_has_one_text_in_all_types_that_hold_it_and_is_read_back_as_it_
             assert back_again == number or np.float32(back_again) == np.float32(number) == number
 
 
-def test_the_index_is_no_column() -> None:
+def test_the_index_is_no_column():
     file, _ = to_parquet(people(5).set_index("person"))
     assert "person" not in pq.read_schema(io.BytesIO(file)).names
     assert pq.read_schema(io.BytesIO(file)).metadata is None
@@ -363,7 +361,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_is_refused_is_told_by_place_and_without_a_value(kind: str) -> None:
+def test_what_is_refused_is_told_by_place_and_without_a_value(kind):
     table, said = REFUSED[kind]
     with pytest.raises(marginalia.ParameterError, match=said) as refused:
         marginalia.protect(table, dataset="d", vintage="v", k=10)
@@ -371,7 +369,7 @@ def test_what_is_refused_is_told_by_place_and_without_a_value(kind: str) -> None
 
 
 @pytest.mark.parametrize("people", [3, 6, 30])
-def test_of_a_table_on_its_side_one_line_speaks_for_all_people(people: int) -> None:
+def test_of_a_table_on_its_side_one_line_speaks_for_all_people(people):
     names = [f"person{place}" for place in range(people)]
     table = pd.DataFrame({"person": names, "age": range(people)})
     for turned in (

@@ -41,5 +41,5 @@ SAID = {
 
 
 @pytest.mark.parametrize("sentence", SAID)
-def test_a_sentence_of_the_command_names_arguments_of_a_call(sentence: str) -> None:
+def test_a_sentence_of_the_command_names_arguments_of_a_call(sentence):
     assert to_call_words(sentence) == SAID[sentence]

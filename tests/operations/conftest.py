@@ -1,7 +1,6 @@
 """Installations for the tests of operations: one with SQLite that tests share, and new ones to take apart."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from tests.operations.installation import Installation
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def installation(tmp_path_factory):
     """A server on SQLite, shared by the tests of one file; each starts the worker that it needs."""
     folder = tmp_path_factory.mktemp("installation")
     shared_cache = os.environ.get("MARGINALIA_CACHE") or str(Path.home() / ".cache" / "marginalia")
@@ -21,7 +20,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 
 @pytest.fixture
-def worker(installation: Installation, tmp_path: Path) -> Iterator[Installation]:
+def worker(installation, tmp_path):
     """The installation with a ledger of this test's own; when the test ends, so do its worker and schedules.
 
     Else the next test's worker would do what this one left: runs that had to wait, and those of a schedule

@@ -9,7 +9,6 @@ import pytest
 
 from tests.flows.processes import POINTS, assert_whole, configuration_file, releases, unfinished
 from tests.operations.installation import Gate, Installation, awaited, small_disk
-from tests.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.operations
 
@@ -34,7 +33,7 @@ def assert_released_once(worker: Installation, folder: Path, dataset: str) -> No
     assert unfinished(folder) == []
 
 
-def test_a_server_that_is_away_for_a_minute_stops_no_run(tmp_path: Path, worker: Installation) -> None:
+def test_a_server_that_is_away_for_a_minute_stops_no_run(tmp_path, worker):
     gate, _, run = started(worker, tmp_path, "during generate", dataset="away")
     worker.stop_server()
     gate.open()
@@ -46,7 +45,7 @@ def test_a_server_that_is_away_for_a_minute_stops_no_run(tmp_path: Path, worker:
 
 
 @pytest.mark.needs_postgresql
-def test_a_database_of_prefect_that_restarts_stops_no_run(tmp_path: Path, postgresql: PostgreSQL) -> None:
+def test_a_database_of_prefect_that_restarts_stops_no_run(tmp_path, postgresql):
     url = postgresql.create("prefect").replace("postgresql://", "postgresql+asyncpg://")
     installation = Installation(tmp_path / "installation", url)
     installation.start_server()
@@ -61,9 +60,7 @@ def test_a_database_of_prefect_that_restarts_stops_no_run(tmp_path: Path, postgr
         installation.close()
 
 
-def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(tmp_path, worker):
     first = configuration_file(tmp_path, dataset="twice")
     second = first.with_name("second.json")
     second.write_text(first.read_text())
@@ -86,9 +83,7 @@ def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(
 
 @pytest.mark.needs_tmpfs
 @pytest.mark.parametrize("zone", ["sensitive", "release"])
-def test_a_full_disk_is_said_to_be_full_and_leaves_no_half_release(
-    zone: str, tmp_path: Path, worker: Installation
-) -> None:
+def test_a_full_disk_is_said_to_be_full_and_leaves_no_half_release(zone, tmp_path, worker):
     dataset = f"full-{zone}"
     deployment = worker.deploy(configuration_file(tmp_path, dataset=dataset))
     worker.start_worker()

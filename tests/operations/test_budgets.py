@@ -5,12 +5,11 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from tests.flows.processes import configuration_file, configured
-from tests.operations.installation import Installation, awaited
+from tests.operations.installation import awaited
 
 pytestmark = pytest.mark.operations
 SECRET = "hook-canary-51c7"
@@ -57,9 +56,7 @@ def hook() -> Iterator[Hook]:
         made.close()
 
 
-def test_who_asks_for_it_is_told_of_low_and_exhausted_budgets_failed_runs_and_late_tables(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_who_asks_for_it_is_told_of_low_and_exhausted_budgets_failed_runs_and_late_tables(tmp_path, worker):
     with hook() as told:
         first = worker.command("notify", "--webhook", told.address)
         assert first.count("Made the automation") == 3
@@ -103,9 +100,7 @@ def test_who_asks_for_it_is_told_of_low_and_exhausted_budgets_failed_runs_and_la
         assert "**No more release** at this setting" in newest["data"]
 
 
-def test_a_run_that_crashed_is_told_of_and_one_that_is_cancelled_after_all_is_not(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_a_run_that_crashed_is_told_of_and_one_that_is_cancelled_after_all_is_not(tmp_path, worker):
     with hook() as told:
         worker.command("notify", "--webhook", told.address)
         deployment = worker.deploy(configuration_file(tmp_path, dataset="ended"))  # no worker takes its runs
@@ -120,7 +115,7 @@ def test_a_run_that_crashed_is_told_of_and_one_that_is_cancelled_after_all_is_no
         assert not [text for text in told.told if cancelled in text]
 
 
-def test_a_run_that_a_schedule_started_is_told_of_at_once(tmp_path: Path, worker: Installation) -> None:
+def test_a_run_that_a_schedule_started_is_told_of_at_once(tmp_path, worker):
     """Its first state has no event of the server's own, and events that follow it would wait 15 minutes."""
     with hook() as told:
         worker.command("notify", "--webhook", told.address)
@@ -135,9 +130,7 @@ def test_a_run_that_a_schedule_started_is_told_of_at_once(tmp_path: Path, worker
         assert worker.get(f"/flow_runs/{run}")["auto_scheduled"]
 
 
-def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(tmp_path, worker):
     file = configuration_file(tmp_path, dataset="scheduled", privacy={"releases": 1})
     deployment = worker.deploy(file, "--cron", "* * * * *", "--paused")
     # One release is all that the first run registers, and this one takes it.

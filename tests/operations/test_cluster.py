@@ -100,7 +100,7 @@ class Losing(Cluster):
         self.killed.append(self._running.kill_some_worker(seed))
 
 
-def test_twenty_runs_whose_workers_are_killed_at_random_are_identical(tmp_path: Path) -> None:
+def test_twenty_runs_whose_workers_are_killed_at_random_are_identical(tmp_path):
     path = table(tmp_path / "table.parquet", 200_000)
     found, killed = [], []
     with running_cluster(tmp_path / "cluster", 3) as running:
@@ -131,9 +131,7 @@ def _deadly(folder: Path, times: int, part: int) -> int:
 
 
 @pytest.mark.parametrize(("times", "is_done"), [(5, True), (8, False)])
-def test_a_part_is_given_up_after_its_workers_were_lost_eight_times(
-    times: int, is_done: bool, tmp_path: Path
-) -> None:
+def test_a_part_is_given_up_after_its_workers_were_lost_eight_times(times, is_done, tmp_path):
     (tmp_path / "deaths").mkdir()
     found: list[Any] = []
 
@@ -166,7 +164,7 @@ def parts_done(url: str, work: str) -> int:
     return sum(each["name"].startswith(work) and each["state_type"] == "COMPLETED" for each in tasks)
 
 
-def test_a_killed_scheduler_is_told_and_the_next_run_goes_on(tmp_path: Path, prefect_server: str) -> None:
+def test_a_killed_scheduler_is_told_and_the_next_run_goes_on(tmp_path, prefect_server):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(60_000))
     with running_cluster(tmp_path / "one", 1) as running:
         run = Run(tmp_path, ["run", "--aggregate", str(configured(tmp_path, dask_address=running.address))])
@@ -187,9 +185,7 @@ def test_a_killed_scheduler_is_told_and_the_next_run_goes_on(tmp_path: Path, pre
     assert not list(home.glob("*/done"))
 
 
-def test_parts_lie_in_storage_that_fails_once(
-    tmp_path: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parts_lie_in_storage_that_fails_once(tmp_path, prefect_server, monkeypatch):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(600))
     with faulty_storage() as storage:
         told = storage.credentials()
@@ -208,7 +204,7 @@ def test_parts_lie_in_storage_that_fails_once(
 
 
 @pytest.mark.needs_root
-def test_workers_on_hosts_of_their_own_make_the_same_bytes(tmp_path: Path, prefect_server: str) -> None:
+def test_workers_on_hosts_of_their_own_make_the_same_bytes(tmp_path, prefect_server):
     path = table(tmp_path / "table.parquet", ROWS_ON_HOSTS)
     (tmp_path / "here").mkdir()
     found = {counted(path, tmp_path / "here", InProcess())}

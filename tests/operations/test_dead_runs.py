@@ -1,23 +1,20 @@
 """Runs that are not dead are not marked: a schedule's that ended, and one that waits for its retry."""
 
 import time
-from pathlib import Path
 
 import pytest
 
 from flows.command.deploy import HEARTBEAT_SECONDS, NAME
 from tests.flows import pipeline
 from tests.flows.processes import configuration_file
-from tests.operations.installation import Gate, Installation, awaited
+from tests.operations.installation import Gate, awaited
 
 pytestmark = pytest.mark.operations
 #: Shorter than the command makes it, as an operator may: longer than the time between two signs of life.
 SILENT = HEARTBEAT_SECONDS + 15
 
 
-def test_a_scheduled_run_that_ended_or_waits_for_its_retry_is_not_marked(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_a_scheduled_run_that_ended_or_waits_for_its_retry_is_not_marked(tmp_path, worker):
     gate = Gate(tmp_path / "gate", "mkdir", r"/\.marginals-")
     worker.start_worker(**gate.environment)
     deployment = worker.deploy(configuration_file(tmp_path, dataset="alive"), "--every", "1m")

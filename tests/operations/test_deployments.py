@@ -33,9 +33,7 @@ def runs(installation: Installation, deployment: str, *types: str) -> list[dict[
     return list(installation.post("/flow_runs/filter", asked))
 
 
-def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date_where_it_was_deployed(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date_where_it_was_deployed(tmp_path, worker):
     anonymous_file(tmp_path, "by-itself", sensitive_microdata_path="people.csv", output_dir="out")
     (tmp_path / "tasks").mkdir()  # the operator's own, which must not be imported in place of ours
     (tmp_path / "tasks" / "__init__.py").write_text("raise AssertionError")
@@ -59,9 +57,7 @@ def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date_where_it_w
     assert "nanobind" not in (worker.folder / "worker.log").read_text()
 
 
-def test_a_run_by_hand_without_a_vintage_is_refused_with_the_sentence_that_says_how(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_a_run_by_hand_without_a_vintage_is_refused_with_the_sentence_that_says_how(tmp_path, worker):
     path = configuration_file(tmp_path, dataset="by-hand", vintage=None)
     deployment = worker.deploy(path)
     worker.start_worker()
@@ -73,9 +69,7 @@ def test_a_run_by_hand_without_a_vintage_is_refused_with_the_sentence_that_says_
     assert releases(tmp_path, "by-hand") == ["2026-11-1", "latest"]
 
 
-def test_a_seed_in_the_form_is_refused_before_anything_is_stored(
-    tmp_path: Path, installation: Installation
-) -> None:
+def test_a_seed_in_the_form_is_refused_before_anything_is_stored(tmp_path, installation):
     deployment = installation.deploy(anonymous_file(tmp_path, "seeded"))
     with pytest.raises(httpx.HTTPStatusError) as caught:
         installation.run(deployment, overrides={"random_seed": 4711})
@@ -84,9 +78,7 @@ def test_a_seed_in_the_form_is_refused_before_anything_is_stored(
     assert runs(installation, deployment) == []
 
 
-def test_runs_of_one_dataset_wait_for_each_other_whichever_deployment_they_are_of(
-    tmp_path: Path, worker: Installation
-) -> None:
+def test_runs_of_one_dataset_wait_for_each_other_whichever_deployment_they_are_of(tmp_path, worker):
     gate = Gate(tmp_path / "gate", "mkdir", r"/\.marginals-")
     first = worker.deploy(anonymous_file(tmp_path / "a", "shared", output_dir=str(tmp_path / "out")))
     other = tmp_path / "a" / "other.json"
@@ -102,9 +94,7 @@ def test_runs_of_one_dataset_wait_for_each_other_whichever_deployment_they_are_o
     assert [worker.ended(run)["type"] for run in (held, waiting)] == ["COMPLETED", "COMPLETED"]
 
 
-def test_ten_redeployments_with_changes_on_both_sides_lose_nothing_that_a_person_set(
-    tmp_path: Path, installation: Installation
-) -> None:
+def test_ten_redeployments_with_changes_on_both_sides_lose_nothing_that_a_person_set(tmp_path, installation):
     path = anonymous_file(tmp_path, "changing")
 
     def deploy(*options: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ Nothing is lost, no release has two draws, nothing is charged twice but what may
 release is ever visible. All cases have one deployment: each is a run of a file and a ledger of its own.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.operations
 
 
 @pytest.fixture(scope="module")
-def deployment(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def deployment(installation, tmp_path_factory):
     """Its id; the worker that cases share is killed in the end."""
     yield installation.deploy(configuration_file(tmp_path_factory.mktemp("deployed")))
     installation.kill_worker()
@@ -52,8 +51,8 @@ def again(worker: Installation, deployment: str, path: Path, gate: Gate | None =
 
 @pytest.mark.parametrize("point", POINTS)
 def test_a_worker_that_is_killed_leaves_a_run_that_a_retry_finishes(
-    point: str, tmp_path: Path, installation: Installation, deployment: str
-) -> None:
+    point, tmp_path, installation, deployment
+):
     _, run, _ = started(installation, deployment, tmp_path, point)
     installation.kill_worker()
     assert [name for name in releases(tmp_path) if name != "latest"] == ["2026-11-1"] * (point in PUBLISHED)
@@ -71,8 +70,8 @@ def test_a_worker_that_is_killed_leaves_a_run_that_a_retry_finishes(
 
 @pytest.mark.parametrize("point", POINTS)
 def test_a_run_that_is_cancelled_in_the_ui_ends_and_the_next_one_finishes_it(
-    point: str, tmp_path: Path, installation: Installation, deployment: str
-) -> None:
+    point, tmp_path, installation, deployment
+):
     gate, run, path = started(installation, deployment, tmp_path, point)
     installation.set_state(run, "CANCELLING")
     gate.open()
@@ -88,9 +87,7 @@ def test_a_run_that_is_cancelled_in_the_ui_ends_and_the_next_one_finishes_it(
     assert unfinished(tmp_path) == []
 
 
-def test_a_run_whose_worker_was_killed_is_marked_as_crashed_by_the_server(
-    tmp_path: Path, installation: Installation, deployment: str
-) -> None:
+def test_a_run_whose_worker_was_killed_is_marked_as_crashed_by_the_server(tmp_path, installation, deployment):
     _, run, _ = started(installation, deployment, tmp_path, "during generate")
     awaited(lambda: installation.heartbeats(run), "the run gives a sign of life")
     installation.kill_worker()

@@ -21,7 +21,7 @@ Leave = Callable[[], None]
 
 
 @pytest.fixture
-def database(postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
+def database(postgresql, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return Database(postgresql.create(tmp_path.name))
 
@@ -37,9 +37,7 @@ def phases(ledger: Ledger) -> list[str]:
 
 
 @pytest.mark.needs_postgresql
-def test_postgresql_restarted_in_the_noise_loses_the_draw_which_stays_charged(
-    database: Database, postgresql: PostgreSQL
-) -> None:
+def test_postgresql_restarted_in_the_noise_loses_the_draw_which_stays_charged(database, postgresql):
     ledger = ledger_for(database, releases=2, epsilon=2.0)
 
     def draw(folder: Path, leave: Leave) -> None:
@@ -58,9 +56,7 @@ def test_postgresql_restarted_in_the_noise_loses_the_draw_which_stays_charged(
 
 
 @pytest.mark.needs_postgresql
-def test_postgresql_that_is_away_refuses_and_a_waiting_run_ends_with_it(
-    database: Database, postgresql: PostgreSQL, tmp_path: Path
-) -> None:
+def test_postgresql_that_is_away_refuses_and_a_waiting_run_ends_with_it(database, postgresql, tmp_path):
     ledger = ledger_for(database)
     log = tmp_path / "noise"
     first = run(database, "2026-01", log, "hold")
@@ -83,9 +79,7 @@ def test_postgresql_that_is_away_refuses_and_a_waiting_run_ends_with_it(
 
 
 @pytest.mark.needs_postgresql
-def test_a_server_that_does_not_keep_what_it_confirms_is_refused(
-    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_does_not_keep_what_it_confirms_is_refused(tmp_path_factory, tmp_path, monkeypatch):
     """On a server of its own: one that is told so while it runs may not survive it."""
     if programs() is None:
         pytest.skip("needs the programs of PostgreSQL (Debian: apt-get install postgresql)")
@@ -102,8 +96,8 @@ def test_a_server_that_does_not_keep_what_it_confirms_is_refused(
 
 @pytest.mark.needs_tmpfs
 def test_a_ledger_on_a_disk_that_fills_up_charges_nothing_twice_and_draws_nothing_twice(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     disk = tmp_path / "disk"
     with small_disk(disk, "1m"):
         ledger = ledger_for(disk / "ledger", releases=50, epsilon=20.0)

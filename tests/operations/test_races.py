@@ -4,11 +4,9 @@ About two minutes a store on a quiet machine.
 """
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-from tests.core.ledger.conftest import Places
 from tests.core.ledger.conftest import places as places
 from tests.oracles.ledger_races import race
 
@@ -16,9 +14,7 @@ pytestmark = pytest.mark.operations
 ROUNDS = 100
 
 
-def test_a_hundred_races_never_overspend_never_deadlock_and_draw_no_release_twice(
-    places: Places, tmp_path: Path
-) -> None:
+def test_a_hundred_races_never_overspend_never_deadlock_and_draw_no_release_twice(places, tmp_path):
     seen = Counter(race(places(f"ledger{seed}"), tmp_path / f"round{seed}", seed) for seed in range(ROUNDS))
     for what, rounds in sorted(seen.items()):
         print(f"{rounds:4} {what}")

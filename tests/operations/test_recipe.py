@@ -20,7 +20,6 @@ import yaml
 
 from tests.flows import pipeline
 from tests.operations.installation import awaited
-from tests.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.operations
 
@@ -106,9 +105,7 @@ class Image:
 
 
 @pytest.mark.needs_postgresql
-def test_every_command_of_the_recipe_and_of_the_services_works(
-    tmp_path: Path, postgresql: PostgreSQL
-) -> None:
+def test_every_command_of_the_recipe_and_of_the_services_works(tmp_path, postgresql):
     image = Image(tmp_path / "image")
     assert len(image.build()) == 7
     assert "usage: marginalia" in image.run("marginalia --help")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.operations
 
 
 @pytest.fixture
-def own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_place(tmp_path, monkeypatch):
     """A server's folder of one test; nothing runs there afterwards."""
     monkeypatch.setenv("MARGINALIA_SERVER", str(tmp_path / "server"))
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path / "prefect"))
@@ -49,9 +49,7 @@ def served(log: Path) -> "tuple[subprocess.Popen[bytes], serve.Worker]":
     return process, worker
 
 
-def test_the_life_of_server_and_worker(
-    own_place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_life_of_server_and_worker(own_place, tmp_path, monkeypatch):
     """One life for all claims: each start costs ten seconds of CPU."""
     log = tmp_path / "serve.log"
     monkeypatch.setenv("MARGINALIA_LEDGER", "a-ledger")
@@ -99,8 +97,8 @@ def test_the_life_of_server_and_worker(
 
 
 def test_a_run_at_work_says_that_it_was_ended_and_can_be_retried(
-    own_place: Path, own_ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    own_place, own_ledger, tmp_path, monkeypatch
+):
     gate = Gate(tmp_path / "gate", "mkdir", r"/\.marginals-")
     for name, value in gate.environment.items():
         monkeypatch.setenv(name, value)

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ SECRET = "zqxsecretkey78"
 
 
 @pytest.fixture
-def storage() -> Iterator[FaultyStorage]:
+def storage():
     with faulty_storage() as made:
         yield made
 
@@ -42,8 +41,8 @@ def bucket(storage: FaultyStorage, installation: Installation, monkeypatch: pyte
 
 
 def test_storage_that_is_slow_is_waited_for_and_one_that_refuses_is_named_by_its_code(
-    tmp_path: Path, worker: Installation, storage: FaultyStorage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, worker, storage, monkeypatch
+):
     client = bucket(storage, worker, monkeypatch)
     table = pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
     client.put_object(Bucket="closed", Key="people.csv", Body=table.read_bytes())
@@ -117,8 +116,8 @@ def commit(folder: Path) -> str:
 
 
 def test_code_that_changes_between_two_runs_of_a_release_makes_another_one_from_the_same_draw(
-    tmp_path: Path, worker: Installation
-) -> None:
+    tmp_path, worker
+):
     """A draw is named by public settings alone: new code can't draw anew, and publishes from what is kept."""
     code = checkout(tmp_path / "checkout")
     there = {"PYTHONPATH": str(code)}
@@ -179,7 +178,7 @@ def prefect(worker: Installation, *arguments: str, **environment: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_scheduled_release_comes_by_itself(tmp_path: Path, worker: Installation) -> None:
+def test_a_scheduled_release_comes_by_itself(tmp_path, worker):
     """`monthly` with a schedule of now: the server creates the run, the worker makes the release."""
     configuration = pipeline.prepared_anonymous(
         tmp_path, pipeline.rows(100), dataset="scheduled", vintage=None
@@ -206,7 +205,7 @@ def test_a_scheduled_release_comes_by_itself(tmp_path: Path, worker: Installatio
     assert (release / "people_reportable_aggregates.tsv").exists()
 
 
-def test_a_purge_that_a_schedule_starts_removes_what_is_too_old(tmp_path: Path, worker: Installation) -> None:
+def test_a_purge_that_a_schedule_starts_removes_what_is_too_old(tmp_path, worker):
     path = configuration_file(tmp_path, dataset="purged", retention_days=30)
     deployment = worker.deploy(path)
     worker.start_worker()
@@ -238,11 +237,11 @@ def test_a_purge_that_a_schedule_starts_removes_what_is_too_old(tmp_path: Path, 
 
 @pytest.mark.needs_postgresql
 def test_a_worker_takes_the_password_of_the_ledger_from_a_secret_block(
-    tmp_path: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    worker: Installation,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    tmp_path,
+    tmp_path_factory,
+    worker,
+    monkeypatch,
+):
     if programs() is None:
         pytest.skip("needs the programs of PostgreSQL (Debian: apt-get install postgresql)")
     password = "zqxpassword78"

@@ -73,7 +73,7 @@ def syndiffix(folder: Path, dataset: str, **section: Any) -> Path:
 
 
 @pytest.fixture
-def closed(tmp_path: Path) -> Iterator[Installation]:
+def closed(tmp_path):
     """An installation of which every byte was written by this test."""
     made = Installation(
         tmp_path / "installation",
@@ -87,9 +87,7 @@ def closed(tmp_path: Path) -> Iterator[Installation]:
     made.close()
 
 
-def test_no_cell_no_undeclared_header_and_no_record_count_leaves_sensitive_whatever_happens(
-    tmp_path: Path, closed: Installation
-) -> None:
+def test_no_cell_no_undeclared_header_and_no_record_count_leaves_sensitive_whatever_happens(tmp_path, closed):
     a, k, s, broken = (tmp_path / name for name in ("a", "k", "s", "broken"))
     for folder in (a, k, s, broken):
         folder.mkdir()

@@ -22,7 +22,7 @@ NOBODY = 65534
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder():
     """Not below pytest's own folder, which every session closes to other users."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
@@ -82,9 +82,7 @@ def _deployed(installation: Installation, *names: str) -> list[str]:
     return [str(installation.get(f"/deployments/name/{name}/{name}")["id"]) for name in names]
 
 
-def test_the_publishing_user_publishes_and_can_read_nothing_else(
-    folder: Path, installation: Installation
-) -> None:
+def test_the_publishing_user_publishes_and_can_read_nothing_else(folder, installation):
     environment = _environment(installation, folder / "home")
     python = _python_for_others(environment)
     configuration = pipeline.prepared(folder, pipeline.rows(200))

@@ -1,7 +1,6 @@
 """What a run on a cluster needs, and which runs can't be on one."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ def test_more_partitions_need_less_memory_and_rows_and_lengths_more_of_all():
 
 
 @pytest.mark.parametrize("mode", ["row_seeded", "value_seeded", "unseeded"])
-def test_a_mode_that_asks_the_whole_table_is_refused(mode: str, tmp_path: Path) -> None:
+def test_a_mode_that_asks_the_whole_table_is_refused(mode, tmp_path):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
     body = pipeline.anonymous(tmp_path, synthesis_mode=mode)
     describe(pipeline.from_flat(body))
@@ -33,7 +32,7 @@ def test_a_mode_that_asks_the_whole_table_is_refused(mode: str, tmp_path: Path) 
         describe(pipeline.from_flat(body | {"engine": "dask"}))
 
 
-def test_a_cluster_that_is_not_encrypted_is_noted(tmp_path: Path) -> None:
+def test_a_cluster_that_is_not_encrypted_is_noted(tmp_path):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
     for address, is_noted in (("tcp://host:8786", True), ("tls://host:8786", False), ("", False)):
         asked = pipeline.flat(tmp_path, engine="dask", dask_address=address)
@@ -42,7 +41,7 @@ def test_a_cluster_that_is_not_encrypted_is_noted(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("own_ledger")
-def test_check_says_what_workers_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_says_what_workers_need(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(200))
     configured = tmp_path / "people.json"
     configured.write_text(json.dumps(pipeline.flat(tmp_path, engine="dask", partitions=3, workers=5)))
@@ -52,9 +51,7 @@ def test_check_says_what_workers_need(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.usefixtures("own_ledger")
-def test_check_says_that_workers_grow_syndiffix_s_trees(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_says_that_workers_grow_syndiffix_s_trees(tmp_path, capsys):
     visits.prepared(tmp_path)
     said = []
     for engine in ({}, {"engine": "dask", "partitions": 100}):

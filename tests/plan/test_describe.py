@@ -24,8 +24,8 @@ def _told(folder: Path, properties: list[dict[str, Any]]) -> str:
 
 
 def test_a_contract_that_calls_0_absent_in_a_column_with_bins_is_told_that_it_is_a_number(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     age: dict[str, Any] = {"name": "age", "logicalType": "integer"}
     bins = {"property": "bins", "value": [0, 18, 65]}
     town = {"name": "town", "customProperties": [{"property": "zeroIsValue", "value": False}]}
@@ -34,7 +34,7 @@ def test_a_contract_that_calls_0_absent_in_a_column_with_bins_is_told_that_it_is
     assert "zeroIsValue" not in _told(tmp_path, [age | {"customProperties": [bins]}, town])
 
 
-def test_what_syndiffix_synthesizes_is_selected_once_and_known_to_the_whole_run(tmp_path: Path) -> None:
+def test_what_syndiffix_synthesizes_is_selected_once_and_known_to_the_whole_run(tmp_path):
     pipeline.write(tmp_path / "people.csv", [["1", "x"]], ("age", "town"))
     flat = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "use_columns": ["TOWN"]}
     facts = describe(from_flat(flat | {"synthesis_mode": "syndiffix"}))
@@ -45,9 +45,7 @@ def test_what_syndiffix_synthesizes_is_selected_once_and_known_to_the_whole_run(
 @pytest.mark.parametrize(
     "protection", [{}, {"dp_aggregates": True, "noise_epsilon": 1}, {"synthesis_mode": "syndiffix"}]
 )
-def test_a_draft_of_the_table_is_told_until_somebody_has_checked_it(
-    protection: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_draft_of_the_table_is_told_until_somebody_has_checked_it(protection, tmp_path):
     pipeline.write(tmp_path / "people.csv", [["1", "x"]], ("age", "town"))
     flat = {"sensitive_microdata_path": str(tmp_path / "people.csv")} | protection
     told = "\n".join(describe(from_flat(flat | {"drafted_from_table": True})).notes)
@@ -55,7 +53,7 @@ def test_a_draft_of_the_table_is_told_until_somebody_has_checked_it(
     assert "drafted_from_table" not in "\n".join(describe(from_flat(flat)).notes)
 
 
-def test_that_one_row_of_each_person_counts_is_told_where_people_are_counted(tmp_path: Path) -> None:
+def test_that_one_row_of_each_person_counts_is_told_where_people_are_counted(tmp_path):
     pipeline.write(tmp_path / "people.csv", [["p", "x"]], ("person", "town"))
     flat = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "vintage": "1", "dataset": "people"}
     noisy, people = flat | {"dp_aggregates": True, "noise_epsilon": 1}, {"subject_id": "person"}
@@ -68,7 +66,7 @@ def test_that_one_row_of_each_person_counts_is_told_where_people_are_counted(tmp
         assert said not in "\n".join(describe(from_flat(others)).notes)
 
 
-def test_an_epsilon_without_differential_privacy_is_told_as_what_it_is_not(tmp_path: Path) -> None:
+def test_an_epsilon_without_differential_privacy_is_told_as_what_it_is_not(tmp_path):
     pipeline.write(tmp_path / "people.csv", [["1", "x"]], ("age", "town"))
     flat = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "reporting_resolution": 2}
     told = describe(from_flat(flat | {"noise_epsilon": 1.0, "dp_aggregates": False})).notes
@@ -95,8 +93,6 @@ def test_an_epsilon_without_differential_privacy_is_told_as_what_it_is_not(tmp_p
         ({}, {"bins": {"person": [1, 2]}}, "person"),
     ],
 )
-def test_columns_that_syndiffix_cannot_mean_are_refused(
-    section: dict[str, object], changes: dict[str, object], told: str, tmp_path: Path
-) -> None:
+def test_columns_that_syndiffix_cannot_mean_are_refused(section, changes, told, tmp_path):
     with pytest.raises(ParameterError, match=told):
         describe(visits.prepared(tmp_path, section=section, **changes))

@@ -3,8 +3,6 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from tasks.plan.resources import free_memory_mb
 
 _UNKNOWN_TO_MACOS = "SC_AVPHYS_PAGES"
@@ -14,11 +12,11 @@ def physical_mb() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
 
 
-def test_free_memory_is_part_of_what_there_is() -> None:
+def test_free_memory_is_part_of_what_there_is():
     assert 0 < free_memory_mb() <= physical_mb()
 
 
-def test_a_system_that_does_not_tell_what_is_free_gives_half(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_does_not_tell_what_is_free_gives_half(monkeypatch):
     """As on macOS: no such name for sysconf, no /proc, no control groups."""
     known = {name: number for name, number in os.sysconf_names.items() if name != _UNKNOWN_TO_MACOS}
     ask = os.sysconf

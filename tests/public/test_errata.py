@@ -33,7 +33,7 @@ def released(home: Path, *names: str) -> Path:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path):
     return released(tmp_path / "release" / "people", "2026-9-1", "2026-10-1", "2026-11-1", "2026-11-2")
 
 
@@ -45,12 +45,12 @@ def index(home: Path) -> dict[str, dict[str, object]]:
     return {each["release"]: each for each in json.loads((home / "INDEX.json").read_text())["releases"]}
 
 
-def test_the_index_has_every_release_in_the_order_of_their_vintages(home: Path) -> None:
+def test_the_index_has_every_release_in_the_order_of_their_vintages(home):
     assert list(index(home)) == ["2026-9-1", "2026-10-1", "2026-11-1", "2026-11-2"]
     assert {each["status"] for each in index(home).values()} == {"published"}
 
 
-def test_the_index_keeps_the_date_of_a_release_whose_files_get_another_time(home: Path) -> None:
+def test_the_index_keeps_the_date_of_a_release_whose_files_get_another_time(home):
     place = home / "2026-10-1"
     body = json.loads((home / "INDEX.json").read_text())
     body["releases"][1]["released"] = "2026-10-03"
@@ -62,9 +62,7 @@ def test_the_index_keeps_the_date_of_a_release_whose_files_get_another_time(home
     assert released_on(place) == "1970-01-01"
 
 
-def test_withdrawing_changes_no_file_and_moves_latest_back(
-    home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_withdrawing_changes_no_file_and_moves_latest_back(home, capsys):
     before = {path: path.read_bytes() for path in home.rglob("*") if path.suffix in (".tsv", ".json")}
     assert tell(home / "2026-11-2", "--withdraw", "Counts of  a test table.", "--replaced-by", "2026-12") == 0
     assert (home / "latest").resolve().name == "2026-11-1"
@@ -79,7 +77,7 @@ def test_withdrawing_changes_no_file_and_moves_latest_back(
     assert index(home)["2026-11-2"]["errata"] == [entry.to_json()]
 
 
-def test_without_a_release_that_stands_there_is_no_latest(tmp_path: Path) -> None:
+def test_without_a_release_that_stands_there_is_no_latest(tmp_path):
     home = released(tmp_path / "people", "one-1")
     tell(home / "latest", "--withdraw", "wrong")
     assert not (home / "latest").is_symlink() and read_errata(home / "one-1")
@@ -87,9 +85,7 @@ def test_without_a_release_that_stands_there_is_no_latest(tmp_path: Path) -> Non
     assert not (home / "latest").is_symlink()
 
 
-def test_the_same_twice_is_once_and_what_follows_is_appended(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_twice_is_once_and_what_follows_is_appended(home, capsys, monkeypatch):
     place = home / "2026-10-1"
     for day in ("2026-12-01", "2026-12-02"):
         monkeypatch.setattr("flows.command.errata.today", lambda day=day: day)
@@ -109,13 +105,13 @@ def test_the_same_twice_is_once_and_what_follows_is_appended(
     assert text == errata_markdown("people", "2026-10", "2026-10-1", found)
 
 
-def test_a_correction_leaves_latest_where_it_is(home: Path) -> None:
+def test_a_correction_leaves_latest_where_it_is(home):
     tell(home / "2026-11-2", "--correct", "A typing error.")
     assert (home / "latest").resolve().name == "2026-11-2"
     assert index(home)["2026-11-2"]["status"] == "corrected"
 
 
-def test_an_erratum_that_disappears_is_noticed(home: Path) -> None:
+def test_an_erratum_that_disappears_is_noticed(home):
     tell(home / "2026-9-1", "--withdraw", "wrong")
     (home / "2026-9-1" / ERRATA).unlink()
     with pytest.raises(StoredTableMismatch, match="never disappear"):
@@ -123,7 +119,7 @@ def test_an_erratum_that_disappears_is_noticed(home: Path) -> None:
     assert tell(home / "2026-10-1", "--withdraw", "wrong") == 1
 
 
-def test_errata_that_cannot_be_read_are_refused(home: Path) -> None:
+def test_errata_that_cannot_be_read_are_refused(home):
     (home / "2026-9-1" / ERRATA).write_text("nothing of ours")
     with pytest.raises(StoredTableMismatch, match="nothing can be read"):
         read_errata(home / "2026-9-1")
@@ -139,17 +135,17 @@ def test_errata_that_cannot_be_read_are_refused(home: Path) -> None:
         ["--withdraw", "x", "--replaced-by", "a/b"],
     ],
 )
-def test_what_says_nothing_is_refused_and_nothing_is_written(words: list[str], home: Path) -> None:
+def test_what_says_nothing_is_refused_and_nothing_is_written(words, home):
     assert tell(home / "2026-10-1", *words) == 2
     assert not (home / "2026-10-1" / ERRATA).exists()
 
 
-def test_a_folder_that_is_no_release_is_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_that_is_no_release_is_refused(home, capsys):
     assert tell(home, "--withdraw", "x") == 2 and tell(home / "none", "--withdraw", "x") == 2
     assert "OUTPUT_DIR/release/DATASET" in capsys.readouterr().err
 
 
-def test_only_a_vintage_that_is_withdrawn_whole_is_refused(home: Path) -> None:
+def test_only_a_vintage_that_is_withdrawn_whole_is_refused(home):
     workspace = Workspace(home.parents[1])
     tell(home / "2026-11-1", "--withdraw", "wrong")
     require_not_withdrawn(workspace, "people", "2026-11")
@@ -160,15 +156,13 @@ def test_only_a_vintage_that_is_withdrawn_whole_is_refused(home: Path) -> None:
         require_not_withdrawn(workspace, "people", vintage)
 
 
-def test_what_is_under_way_is_no_release(home: Path) -> None:
+def test_what_is_under_way_is_no_release(home):
     (home / ".candidate-1").mkdir()
     (home / "notes").mkdir()
     assert [path.name for path in all_releases(home)] == list(index(home))
 
 
-def test_what_replaces_a_release_is_asked_where_a_name_is_a_release_and_a_vintage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_replaces_a_release_is_asked_where_a_name_is_a_release_and_a_vintage(tmp_path, capsys):
     names = [f"2026-{number}" for number in range(1, 12)]
     home = released(tmp_path / "people", *names, "2026-11-1")
     for place in ("2026-10", "2026-11"):

@@ -201,7 +201,7 @@ KEYS = (*PLACES, *(f"privacy.{key}" for key in PRIVACY_PLACES))
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written("contract.yaml")
     written("trees.yaml", items="")
@@ -229,12 +229,12 @@ def reads(flat: Flat, key: str) -> bool:
     return key not in from_flat(flat).unused_keys
 
 
-def test_every_key_is_said_to_change_the_name_or_why_it_does_not() -> None:
+def test_every_key_is_said_to_change_the_name_or_why_it_does_not():
     assert set(KEYS) == {*CHANGED, *KEEPS}
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_changed_key_gives_another_name_or_is_listed_with_the_reason(key: str) -> None:
+def test_a_changed_key_gives_another_name_or_is_listed_with_the_reason(key):
     kept, _, other = KEEPS.get(key, ((), "", None))
     were_read = []
     for protection, flat in BASES.items():
@@ -270,7 +270,7 @@ def _another(setting: Setting) -> object:
             return ("town",)
 
 
-def test_every_setting_of_syndiffix_gives_another_name() -> None:
+def test_every_setting_of_syndiffix_gives_another_name():
     configuration = from_flat(BASES["trees"])
     schema = Schema((Column("town"), Column("age")))
     others: Flat = {name: _another(setting) for name, setting in SETTINGS.items()} | {
@@ -288,7 +288,7 @@ def test_every_setting_of_syndiffix_gives_another_name() -> None:
 
 
 @pytest.mark.parametrize("protection", BASES)
-def test_a_default_that_is_spelled_out_gives_the_same_name(protection: str) -> None:
+def test_a_default_that_is_spelled_out_gives_the_same_name(protection):
     spelled: Flat = {
         "sensitive_microdata_delimiter": ",",
         "sensitive_microdata_quote": '"',
@@ -309,7 +309,7 @@ def test_a_default_that_is_spelled_out_gives_the_same_name(protection: str) -> N
     assert name(flat) is not None
 
 
-def test_columns_that_change_places_in_the_header_are_another_release() -> None:
+def test_columns_that_change_places_in_the_header_are_another_release():
     """The columns that are used keep their names and their order, but one of them is read elsewhere."""
     flat = BASES["lengths"] | {"use_columns": ["town", "age"], "multi_value_columns": {}, "max_items": {}}
     flat |= {"domains": {}}
@@ -318,7 +318,7 @@ def test_columns_that_change_places_in_the_header_are_another_release() -> None:
     assert len(names) == 2 and None not in names
 
 
-def test_a_contract_that_reads_a_cell_otherwise_is_another_release_and_one_that_moves_is_not() -> None:
+def test_a_contract_that_reads_a_cell_otherwise_is_another_release_and_one_that_moves_is_not():
     for protection, flat in BASES.items():
         place, items = ("trees.yaml", "") if protection == "trees" else ("contract.yaml", ITEMS)
         before = name(flat | {"contract": place})

@@ -8,7 +8,6 @@ import itertools
 import json
 from collections.abc import Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,7 +68,7 @@ def grid() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+def ledger(tmp_path_factory):
     return lowered_ledger(tmp_path_factory.mktemp("ledger"))
 
 
@@ -96,8 +95,8 @@ def stated(
 
 @pytest.mark.parametrize(("schema", "parameters", "subject"), list(grid()))
 def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_used(
-    schema: str, parameters: DpParameters, subject: bool, ledger: Ledger
-) -> None:
+    schema, parameters, subject, ledger
+):
     drawn, body = stated(ledger, schema, parameters, subject)
     found = Statement(body).everything()
     assert differences(body, found) == []
@@ -117,7 +116,7 @@ def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_use
     assert sum(charges) == pytest.approx(body["guarantee"]["mu_squared"], rel=1e-9)
 
 
-def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
+def test_each_number_that_is_wrong_is_noticed(ledger):
     """A thousandth more or less of any number that is not an input is a difference."""
     settings = {"epsilon": 8.0, "delta": 1e-5, "reporting_length": 2, "delta_factor": 1e4}
     for accountant, contribution in (("gdp", "profile"), ("zcdp", "percentile")):
@@ -126,7 +125,7 @@ def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
         require_wrong_numbers_are_noticed(body, Statement)
 
 
-def test_the_sums_that_were_wrong_with_a_delta_factor(ledger: Ledger) -> None:
+def test_the_sums_that_were_wrong_with_a_delta_factor(ledger):
     """What was published once: a threshold of another delta, charges of .0625 in a whole of .0969."""
     asked = DpParameters(4.0, 1e-5, 2, delta_factor=1e4)
     _, body = stated(ledger, "open", asked, subject=True)
@@ -137,7 +136,7 @@ def test_the_sums_that_were_wrong_with_a_delta_factor(ledger: Ledger) -> None:
     assert "delta_threshold_applied" in first["threshold_rule"]
 
 
-def test_a_threshold_that_is_raised_for_too_many_candidates_is_recomputed(ledger: Ledger) -> None:
+def test_a_threshold_that_is_raised_for_too_many_candidates_is_recomputed(ledger):
     asked = DpParameters(8.0, 1e-5, 2, thresholds=ReleaseThresholds("fixed", {}, 0.0))
     drawn, body = stated(ledger, "open", asked, subject=True)
     second, candidates = drawn.levels[1], 10**11
@@ -159,7 +158,7 @@ def test_a_threshold_that_is_raised_for_too_many_candidates_is_recomputed(ledger
     assert threshold > 1 and wrong == []
 
 
-def test_a_full_account_and_one_after_a_raise_are_recomputed(tmp_path: Path) -> None:
+def test_a_full_account_and_one_after_a_raise_are_recomputed(tmp_path):
     own = Ledger(SqliteStore(tmp_path / "ledger"))
     own.register(Registration("people", 8.2, 1.1e-5, 1.1e-6))
     asked = DpParameters(8.0, 1e-5, 2)

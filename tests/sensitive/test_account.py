@@ -2,7 +2,6 @@
 
 import base64
 import re
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -15,7 +14,7 @@ from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path):
     return ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
 
 
@@ -25,7 +24,7 @@ def page(ledger: Ledger) -> str:
     return account_page(account, ledger.audit(), left)
 
 
-def test_the_page_tells_what_is_spent_and_left_and_that_all_is_verified(ledger: Ledger) -> None:
+def test_the_page_tells_what_is_spent_and_left_and_that_all_is_verified(ledger):
     assert "**3 more releases** at this setting" in page(ledger)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     ledger.reserve(release("2026|02"), gdp_charge())
@@ -37,7 +36,7 @@ def test_the_page_tells_what_is_spent_and_left_and_that_all_is_verified(ledger: 
     assert told.index("2026\\|02") < told.index("2026-01"), "the newest first"
 
 
-def test_the_bar_is_an_image_of_its_own_filled_by_what_adds_up_and_not_by_epsilon(ledger: Ledger) -> None:
+def test_the_bar_is_an_image_of_its_own_filled_by_what_adds_up_and_not_by_epsilon(ledger):
     """One of three releases: a third of mu², and more than a third of epsilon."""
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     account = ledger.account(DATASET)

@@ -2,7 +2,6 @@
 
 import hashlib
 import stat
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,7 +41,7 @@ def people(number: int, seed: int) -> list[list[set[str]]]:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def run(tmp_path):
     """A run's folder in ``sensitive/``, as the stages leave it."""
     workspace, label = Workspace(tmp_path / "out"), "people/20260101T000000-abcdef"
     workspace.prepare()
@@ -60,7 +59,7 @@ def run(tmp_path: Path) -> Path:
     return home
 
 
-def test_what_is_exported_is_byte_for_byte_what_runs_wrote_before(run: Path) -> None:
+def test_what_is_exported_is_byte_for_byte_what_runs_wrote_before(run):
     assert command.main(["export", str(run)]) == 0
     found = {path.name.removeprefix("my_"): path for path in (run / "export").iterdir()}
     assert set(found) == set(BEFORE)
@@ -68,7 +67,7 @@ def test_what_is_exported_is_byte_for_byte_what_runs_wrote_before(run: Path) -> 
         assert hashlib.sha256(found[name].read_bytes()).hexdigest() == digest, name
 
 
-def test_the_dataset_s_folder_stands_for_its_newest_run_and_names_choose(run: Path, tmp_path: Path) -> None:
+def test_the_dataset_s_folder_stands_for_its_newest_run_and_names_choose(run, tmp_path):
     (run.parent / "20270101T000000-abcdef").mkdir()
     place = tmp_path / "elsewhere"
     names = ["sensitive_aggregated_data", "synthetic_aggregates.tsv"]
@@ -78,7 +77,7 @@ def test_the_dataset_s_folder_stands_for_its_newest_run_and_names_choose(run: Pa
 
 
 @pytest.mark.parametrize("dataset", ["release", "sensitive"])
-def test_a_dataset_may_be_named_as_a_folder_of_the_workspace(run: Path, dataset: str) -> None:
+def test_a_dataset_may_be_named_as_a_folder_of_the_workspace(run, dataset):
     renamed = run.parent.rename(run.parent.with_name(dataset)) / run.name
     for stage in ("aggregate", "evaluation"):
         sources = renamed / stage / "sources.json"
@@ -87,7 +86,7 @@ def test_a_dataset_may_be_named_as_a_folder_of_the_workspace(run: Path, dataset:
     assert len(list((renamed / "export").iterdir())) == len(BEFORE)
 
 
-def test_files_and_folder_are_closed_whatever_the_umask(run: Path, tmp_path: Path) -> None:
+def test_files_and_folder_are_closed_whatever_the_umask(run, tmp_path):
     place = tmp_path / "mine" / "listings"
     assert command.main(["export", str(run), "--output", str(place)]) == 0
     assert stat.S_IMODE(place.stat().st_mode) == 0o700
@@ -95,9 +94,7 @@ def test_files_and_folder_are_closed_whatever_the_umask(run: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("zone", ["release", "measurement", "intermediate"])
-def test_a_zone_that_is_read_by_others_is_refused_also_through_a_link(
-    run: Path, zone: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_zone_that_is_read_by_others_is_refused_also_through_a_link(run, zone, tmp_path, capsys):
     (tmp_path / "out" / zone / "people").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "out" / zone / "people")
     for place in (tmp_path / "out" / zone / "new", tmp_path / "link"):
@@ -107,15 +104,13 @@ def test_a_zone_that_is_read_by_others_is_refused_also_through_a_link(
 
 
 @pytest.mark.parametrize("given", ["nowhere", "out/sensitive", "out/release"])
-def test_a_folder_without_a_run_is_refused_with_what_to_give(
-    run: Path, given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_a_run_is_refused_with_what_to_give(run, given, tmp_path, capsys):
     assert command.main(["export", str(tmp_path / given), "--output", str(tmp_path / "to")]) == 2
     assert "sensitive/DATASET/RUN" in capsys.readouterr().err
     assert not (tmp_path / "to").exists()
 
 
-def test_a_stage_that_did_not_run_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stage_that_did_not_run_is_named(run, capsys):
     (run / "evaluation" / "sources.json").unlink()
     assert command.main(["export", str(run), "--only", "synthetic_aggregates"]) == 2
     assert "does not give synthetic_aggregates.tsv" in capsys.readouterr().err
@@ -124,16 +119,12 @@ def test_a_stage_that_did_not_run_is_named(run: Path, capsys: pytest.CaptureFixt
     assert found == set(list(BEFORE)[:2])
 
 
-def test_a_name_that_is_none_is_refused_with_what_was_meant(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_name_that_is_none_is_refused_with_what_was_meant(run, capsys):
     assert command.main(["export", str(run), "--only", "sensitive_agregates"]) == 2
     assert "did you mean sensitive_aggregates?" in capsys.readouterr().err
 
 
-def test_counts_that_are_gone_or_were_changed_are_refused(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_counts_that_are_gone_or_were_changed_are_refused(run, capsys):
     (run / "marginals" / "marginals_2.parquet").write_bytes(b"other")
     assert command.main(["export", str(run)]) != 0
     assert "was changed after it was written" in capsys.readouterr().err
@@ -143,15 +134,13 @@ def test_counts_that_are_gone_or_were_changed_are_refused(
     assert not list((run / "export").iterdir()), "nothing half written"
 
 
-def test_a_place_that_is_a_file_is_refused(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_place_that_is_a_file_is_refused(run, tmp_path, capsys):
     (tmp_path / "file").touch()
     assert command.main(["export", str(run), "--output", str(tmp_path / "file")]) == 2
     assert "--output must be a folder that you can write" in capsys.readouterr().err
 
 
-def test_text_of_a_run_grows_with_its_pairs_alone(tmp_path: Path) -> None:
+def test_text_of_a_run_grows_with_its_pairs_alone(tmp_path):
     """Longer combinations are listed by their marginals, which are Parquet, and no more than the rarest."""
     sizes = []
     for columns in (4, 8):

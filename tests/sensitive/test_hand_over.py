@@ -16,8 +16,8 @@ def release(home: Path, name: str, head: str) -> None:
 
 
 def test_heads_are_those_of_releases_and_not_of_candidates_links_or_what_dead_runs_left(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     home = tmp_path / "release" / "people"
     release(home, "2026-11-1", "first")
     release(home, "2026-12-1", "second")
@@ -35,7 +35,7 @@ def handed_over(workspace: Path, dataset: str, name: str, head: str) -> Path:
     return place
 
 
-def test_heads_are_those_of_measurements_too_and_of_all_datasets_where_none_is_named(tmp_path: Path) -> None:
+def test_heads_are_those_of_measurements_too_and_of_all_datasets_where_none_is_named(tmp_path):
     release(tmp_path / "release" / "people", "2026-11-1", "first")
     handed_over(tmp_path, "people", "2026-11-abcd", "first")
     handed_over(tmp_path, "people", "2026-12-abcd", "second")
@@ -47,7 +47,7 @@ def test_heads_are_those_of_measurements_too_and_of_all_datasets_where_none_is_n
 
 
 @pytest.mark.parametrize("zone", ["release", "measurement"])
-def test_what_tells_no_head_was_changed(zone: str, tmp_path: Path) -> None:
+def test_what_tells_no_head_was_changed(zone, tmp_path):
     if zone == "release":
         (tmp_path / zone / "people" / "2026-11-1").mkdir(parents=True)
     else:

@@ -59,8 +59,8 @@ def remaining_runs(charge: Charge) -> int:
     ("mode", "accountant"), [("fitted", "gdp"), ("aggregate_seeded", "gdp"), ("aggregate_seeded", "zcdp")]
 )
 def test_the_registered_cap_is_what_the_planned_releases_cost_together(
-    mode: str, accountant: str, releases: int, tmp_path: Path, own_ledger: Path
-) -> None:
+    mode, accountant, releases, tmp_path, own_ledger
+):
     configuration = planned(tmp_path, mode, accountant=accountant, releases=releases)
     charge = admitted(configuration)
     account, ledger = open_ledger().account("people"), open_ledger()
@@ -74,8 +74,8 @@ def test_the_registered_cap_is_what_the_planned_releases_cost_together(
 
 
 def test_without_a_plan_the_registering_line_says_what_happens_to_the_second_release(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, capsys
+):
     configuration = planned(tmp_path)
     charge = admitted(configuration)
     said = capsys.readouterr().err
@@ -89,9 +89,7 @@ def test_without_a_plan_the_registering_line_says_what_happens_to_the_second_rel
     assert remaining_runs(charge) == 12
 
 
-def test_a_changed_plan_raises_no_cap_that_is_in_force(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_changed_plan_raises_no_cap_that_is_in_force(tmp_path, own_ledger, capsys):
     charge = admitted(planned(tmp_path, releases=2))
     before = open_ledger().account("people").caps
     capsys.readouterr()
@@ -109,9 +107,7 @@ def test_a_changed_plan_raises_no_cap_that_is_in_force(
     assert "planned" not in capsys.readouterr().err
 
 
-def test_a_cap_stands_over_the_plan_and_what_it_does_not_hold_is_told(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cap_stands_over_the_plan_and_what_it_does_not_hold_is_told(tmp_path, own_ledger, capsys):
     configuration = planned(tmp_path, releases=12, cap={"epsilon": 3, "delta": 1e-5})
     admitted(configuration)
     caps = open_ledger().account("people").caps
@@ -123,8 +119,8 @@ def test_a_cap_stands_over_the_plan_and_what_it_does_not_hold_is_told(
 
 
 def test_the_refusal_names_a_cap_that_admits_one_more_release_and_check_what_many_cost(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, capsys
+):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
     body = pipeline.flat(tmp_path, noise_epsilon=1.0, privacy={"releases": 1})
     (tmp_path / "people.json").write_text(json.dumps(body))
@@ -140,9 +136,7 @@ def test_the_refusal_names_a_cap_that_admits_one_more_release_and_check_what_man
     assert remaining_runs(charge) == 1
 
 
-def test_a_cap_that_covers_no_release_registers_nothing(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cap_that_covers_no_release_registers_nothing(tmp_path, own_ledger, capsys):
     body = pipeline.flat(tmp_path, noise_epsilon=1.0, privacy={"cap": {"epsilon": 0.9, "delta": 1e-6}})
     pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
     (tmp_path / "people.json").write_text(json.dumps(body))
@@ -153,16 +147,14 @@ def test_a_cap_that_covers_no_release_registers_nothing(
     assert open_ledger().datasets() == ()
 
 
-def test_a_configured_cap_stops_no_run_of_a_dataset_whose_cap_was_raised(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_configured_cap_stops_no_run_of_a_dataset_whose_cap_was_raised(tmp_path, own_ledger, capsys):
     cap = {"epsilon": 0.9, "delta": 1e-6}
     assert command.main(["ledger", "people", "--cap", "3", "1e-5"]) == 0
     admitted(pipeline.prepared(tmp_path, noise_epsilon=1.0, privacy={"cap": cap}))
     assert "ATTENTION: privacy.cap is not the cap in force" in capsys.readouterr().err
 
 
-def test_plans_that_promise_nothing_are_refused(tmp_path: Path, own_ledger: Path) -> None:
+def test_plans_that_promise_nothing_are_refused(tmp_path, own_ledger):
     for wrong in (0, 10_001, 1.5, "many"):
         with pytest.raises(ParameterError, match=r"privacy\.releases"):
             planned(tmp_path, releases=wrong)
@@ -171,7 +163,7 @@ def test_plans_that_promise_nothing_are_refused(tmp_path: Path, own_ledger: Path
     assert open_ledger().datasets() == ()
 
 
-def test_the_population_is_the_datasets_wherever_it_is_written(tmp_path: Path, own_ledger: Path) -> None:
+def test_the_population_is_the_datasets_wherever_it_is_written(tmp_path, own_ledger):
     cap = {"epsilon": 3, "delta": 1e-5, "population": "people of a test"}
     assert planned(tmp_path, cap=cap) == planned(
         tmp_path, cap={"epsilon": 3, "delta": 1e-5}, population="people of a test"
@@ -191,8 +183,8 @@ def example_of_the_readme() -> dict[str, object]:
 
 
 def test_the_readmes_configuration_plans_and_check_says_what_it_costs(
-    tmp_path: Path, own_ledger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     table = [row[:4] for row in pipeline.rows(50)]
     pipeline.write(tmp_path / "people.csv", table, pipeline.HEADER[:4])
@@ -211,9 +203,7 @@ def test_the_readmes_configuration_plans_and_check_says_what_it_costs(
 
 
 @pytest.mark.parametrize(("mode", "epsilon"), [("aggregate_seeded", 0.01), ("fitted", 0.7), ("fitted", 1.0)])
-def test_what_fits_under_a_cap_is_not_shown_as_more(
-    mode: str, epsilon: float, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_fits_under_a_cap_is_not_shown_as_more(mode, epsilon, tmp_path, own_ledger, capsys):
     """The cap that a first run registers is the cost of what is planned, and both stand in one report."""
     privacy = {"releases": 12}
     pipeline.prepared(tmp_path)
@@ -235,8 +225,8 @@ def test_what_fits_under_a_cap_is_not_shown_as_more(
 
 
 def test_a_charge_is_told_and_so_is_a_second_draw_of_a_vintage_under_other_settings(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, capsys
+):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(200))
     file, told = tmp_path / "people.json", []
     for epsilon in (1.0, 1.0, 0.9):

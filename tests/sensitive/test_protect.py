@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -76,9 +75,7 @@ def statement_of(configuration: RunConfiguration, workspace: Workspace, measurem
 
 
 @pytest.mark.parametrize("registered_by", ["command", "run"])
-def test_rule_7_rows_are_not_charged_to_a_budget_of_subjects(
-    registered_by: str, tmp_path: Path, own_ledger: Path
-) -> None:
+def test_rule_7_rows_are_not_charged_to_a_budget_of_subjects(registered_by, tmp_path, own_ledger):
     # The statement would promise all rows of a person the protection of one.
     if registered_by == "command":
         assert command.main(["ledger", "people", "--cap", "20", "1e-5"]) == 0
@@ -103,7 +100,7 @@ def test_rule_7_rows_are_not_charged_to_a_budget_of_subjects(
     assert statement_of(by_row, workspace, measurement)["guarantee"]["unit"] == "row"
 
 
-def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Path) -> None:
+def test_rule_7_check_refuses_the_other_unit_too(tmp_path, own_ledger):
     assert command.main(["ledger", "people", "--cap", "20", "1e-5", "--unit", "row"]) == 0
     pipeline.prepared(tmp_path)
     path = tmp_path / "people.json"
@@ -113,9 +110,7 @@ def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Pat
 
 
 @pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
-def test_rule_2_the_statement_says_strict_where_the_draw_was(
-    mode: str, tmp_path: Path, own_ledger: Path
-) -> None:
+def test_rule_2_the_statement_says_strict_where_the_draw_was(mode, tmp_path, own_ledger):
     contract: dict[str, object] = {
         "synthesis_mode": mode,
         "contract": pipeline.contract(tmp_path, "sex", ["m", "f"]),
@@ -148,9 +143,7 @@ CHANGES: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
-def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(
-    mode: str, tmp_path: Path, own_ledger: Path
-) -> None:
+def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(mode, tmp_path, own_ledger):
     made: dict[str, object] = {"synthesis_mode": mode}
     workspace, measurement = measured(pipeline.prepared(tmp_path, **made))
     require_made_as_configured(workspace, pipeline.prepared(tmp_path, **made), measurement)
@@ -163,8 +156,8 @@ def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(
 
 @pytest.mark.parametrize("dataset", ["people", "others"])
 def test_a_replaced_ledger_is_refused_also_where_no_release_is_left(
-    dataset: str, tmp_path: Path, own_ledger: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    dataset, tmp_path, own_ledger, monkeypatch
+):
     workspace, _ = measured(pipeline.prepared(tmp_path))
     assert not (workspace.release / "people").exists()
     monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
@@ -184,9 +177,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("changed", NAMES.values(), ids=NAMES)
-def test_a_new_name_opens_no_new_budget_for_the_same_table(
-    changed: dict, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_new_name_opens_no_new_budget_for_the_same_table(changed, tmp_path, own_ledger, capsys):
     measured(pipeline.prepared(tmp_path))
     second = {key: value for key, value in pipeline.flat(tmp_path, **changed).items() if value is not None}
     with pytest.raises(ParameterError, match=r"keep its name to the letter|share one budget"):
@@ -202,7 +193,7 @@ def test_a_new_name_opens_no_new_budget_for_the_same_table(
     assert datasets() == ("people",)
 
 
-def test_a_batch_of_several_names_for_one_table_is_refused_whole(tmp_path: Path, own_ledger: Path) -> None:
+def test_a_batch_of_several_names_for_one_table_is_refused_whole(tmp_path, own_ledger):
     runs = [pipeline.prepared(tmp_path, dataset=name) for name in ("e", "e2")]
     with pytest.raises(ParameterError, match=r"dataset 'e2' has the same path and columns"):
         require_budget(runs)
@@ -237,9 +228,7 @@ def tmp_of(workspace: Workspace) -> Path:
     return workspace.root / "intermediate" / "people" / "work" / "statement"
 
 
-def test_another_strict_contract_is_another_release_drawn_and_charged(
-    tmp_path: Path, own_ledger: Path
-) -> None:
+def test_another_strict_contract_is_another_release_drawn_and_charged(tmp_path, own_ledger):
     # Over one draw, "at least 100" and "at least 600" would tell the exact number for one charge.
     names = []
     for least in (100, 600):
@@ -258,8 +247,8 @@ def test_another_strict_contract_is_another_release_drawn_and_charged(
 
 
 def test_runs_that_a_strict_contract_stopped_are_in_the_ledger_and_in_every_later_statement(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, capsys
+):
     # By changing the contract, whoever sees that runs stop would learn the exact number of records, free.
     for least in (700, 601, 601):
         configuration = under(tmp_path, least)
@@ -291,8 +280,8 @@ def test_runs_that_a_strict_contract_stopped_are_in_the_ledger_and_in_every_late
 
 
 def test_runs_whose_table_could_not_be_read_are_in_the_ledger_and_in_every_later_statement(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    tmp_path, own_ledger, capsys
+):
     # By another delimiter, encoding or limit of memory, whoever sees runs stop would learn facts for free.
     configuration = under(tmp_path, 600)
     described = describe(configuration)
@@ -315,9 +304,7 @@ def test_runs_whose_table_could_not_be_read_are_in_the_ledger_and_in_every_later
     assert "3 runs were stopped, or compared nothing, as the table could" in capsys.readouterr().out
 
 
-def test_verdicts_are_those_of_the_table_that_was_drawn_from_whatever_it_holds_later(
-    tmp_path: Path, own_ledger: Path
-) -> None:
+def test_verdicts_are_those_of_the_table_that_was_drawn_from_whatever_it_holds_later(tmp_path, own_ledger):
     configuration = under(tmp_path, 600)
     workspace, measurement = measured(configuration)
     before = told_of(configuration, workspace, measurement)
@@ -334,7 +321,7 @@ def test_verdicts_are_those_of_the_table_that_was_drawn_from_whatever_it_holds_l
         measured(judged_again)
 
 
-def test_verdicts_are_in_the_measurement_that_the_ledger_commits(tmp_path: Path, own_ledger: Path) -> None:
+def test_verdicts_are_in_the_measurement_that_the_ledger_commits(tmp_path, own_ledger):
     configuration = under(tmp_path, 600)
     workspace, measurement = measured(configuration)
     (kept,) = (own_ledger / "measurements").glob("*/contract.json")
@@ -372,9 +359,7 @@ CHANGED = {
     zip(CHANGED.values(), (_goes, _is_emptied, _loses_a_column), strict=True),
     ids=CHANGED,
 )
-def test_a_committed_release_is_found_though_its_table_can_not_be_read(
-    changes: dict, damage: Callable[[Path], None], tmp_path: Path, own_ledger: Path
-) -> None:
+def test_a_committed_release_is_found_though_its_table_can_not_be_read(changes, damage, tmp_path, own_ledger):
     configuration = pipeline.prepared(tmp_path, **changes)
     workspace, measurement = measured(configuration)
     digest = measurement.sha256
@@ -390,7 +375,7 @@ def test_a_committed_release_is_found_though_its_table_can_not_be_read(
             describe_or_recall_run(from_flat(flat), None)
 
 
-def test_a_batch_whose_release_is_committed_needs_no_table(tmp_path: Path, own_ledger: Path) -> None:
+def test_a_batch_whose_release_is_committed_needs_no_table(tmp_path, own_ledger):
     measured(pipeline.prepared(tmp_path))
     (tmp_path / "people.csv").unlink()
 
@@ -405,7 +390,7 @@ def test_a_batch_whose_release_is_committed_needs_no_table(tmp_path: Path, own_l
         require_inputs(asked(vintage="2026-12"))
 
 
-def test_a_committed_release_of_a_parquet_file_is_found_without_it(tmp_path: Path, own_ledger: Path) -> None:
+def test_a_committed_release_of_a_parquet_file_is_found_without_it(tmp_path, own_ledger):
     path = tmp_path / "people.parquet"
     columns = {
         "person": list(range(400)),

@@ -55,7 +55,7 @@ def _asked(folder: Path) -> RunConfiguration:
     return from_flat(pipeline.anonymous(folder, retention_days=30))
 
 
-def test_what_is_older_goes_and_all_else_stays(tmp_path: Path) -> None:
+def test_what_is_older_goes_and_all_else_stays(tmp_path):
     _written(tmp_path, (*OLD, *KEPT), 31)
     fresh = "sensitive/people/20260201T000000-abcdef/marginals/counts.parquet"
     _written(tmp_path, (fresh,), 29)
@@ -71,7 +71,7 @@ def test_what_is_older_goes_and_all_else_stays(tmp_path: Path) -> None:
     assert remove_old(workspace, "people", 30) == PurgeResult()
 
 
-def test_a_reference_to_what_is_gone_goes_with_it(tmp_path: Path) -> None:
+def test_a_reference_to_what_is_gone_goes_with_it(tmp_path):
     _written(tmp_path, OLD, 31)
     results = tmp_path / "sensitive" / ".results"
     results.mkdir()
@@ -83,7 +83,7 @@ def test_a_reference_to_what_is_gone_goes_with_it(tmp_path: Path) -> None:
     assert sorted(path.name for path in results.iterdir()) == ["damaged", "other"]
 
 
-def test_a_link_out_of_the_folder_is_removed_and_not_followed(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_removed_and_not_followed(tmp_path):
     _written(tmp_path, OLD, 31)
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -96,7 +96,7 @@ def test_a_link_out_of_the_folder_is_removed_and_not_followed(tmp_path: Path) ->
     assert (outside / "mine").exists() and not link.is_symlink()
 
 
-def test_nothing_is_removed_while_a_run_is_at_work(tmp_path: Path) -> None:
+def test_nothing_is_removed_while_a_run_is_at_work(tmp_path):
     configuration = _asked(tmp_path)
     workspace = Workspace.of(configuration)
     with apply_retention(workspace, configuration):
@@ -110,9 +110,7 @@ def test_nothing_is_removed_while_a_run_is_at_work(tmp_path: Path) -> None:
         assert _there(workspace.root, OLD) == []
 
 
-def test_the_command_says_how_much_and_needs_a_retention(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_says_how_much_and_needs_a_retention(tmp_path, capfd):
     _written(tmp_path / "out", OLD, 31)
     path = str(configured(tmp_path, retention_days=30))
     for dry, words in ((["--dry-run"], "would remove"), ([], "removed")):
@@ -125,9 +123,7 @@ def test_the_command_says_how_much_and_needs_a_retention(
 
 
 @pytest.mark.server
-def test_a_run_after_a_purge_makes_what_is_gone_and_releases_the_same(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_a_run_after_a_purge_makes_what_is_gone_and_releases_the_same(tmp_path, own_ledger, prefect_server):
     configuration = pipeline.prepared(tmp_path, pipeline.rows(100), retention_days=30)
     release = pipeline.run(configuration, "aggregate")
     before = pipeline.tree(release)

@@ -42,7 +42,7 @@ def as_pairs(cells: FilledCells) -> list[tuple[tuple[int, ...], int]]:
 
 @given(table=tables(), count_type=st.sampled_from([np.uint32, np.int64]), dense=st.sampled_from([0, 1 << 14]))
 @SETTINGS
-def test_rolled_up_cells_are_the_sums_in_order(table, count_type, dense) -> None:
+def test_rolled_up_cells_are_the_sums_in_order(table, count_type, dense):
     sizes, rows = table
     places = [(0,), (3,), (0, 1), (0, 2), (0, 1, 2), (0, 1, 3), (1, 2, 3), (0, 1, 2, 3)]
     with pytest.MonkeyPatch.context() as patch:
@@ -59,7 +59,7 @@ def test_rolled_up_cells_are_the_sums_in_order(table, count_type, dense) -> None
 
 @given(table=tables(), cut=st.integers(0, 40))
 @SETTINGS
-def test_parts_add_up(table, cut) -> None:
+def test_parts_add_up(table, cut):
     sizes, rows = table
     parts = [as_cells(rows[:cut], np.int64), as_cells(rows[cut // 2 :], np.int64)]
     sums: Counter[tuple[int, ...]] = Counter()
@@ -68,7 +68,7 @@ def test_parts_add_up(table, cut) -> None:
     assert as_pairs(add_up(parts, sizes)) == sorted(sums.items())
 
 
-def test_what_fits_follows_the_memory_limit() -> None:
+def test_what_fits_follows_the_memory_limit():
     assert most_cells(QueryResources()) > most_cells(QueryResources(memory_limit_mb=64)) > 100_000
     assert fits([1000, 1000], 10**9, 10**6)
     assert not fits([1000, 1001], 10**9, 10**6)

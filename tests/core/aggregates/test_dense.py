@@ -37,7 +37,7 @@ TABLE = st.lists(
 @pytest.mark.parametrize("most_cells", [1 << 22, 0])
 @given(table=TABLE)
 @settings(max_examples=6, deadline=None)
-def test_in_memory_counts_are_duckdb_s(tmp_path_factory, most_cells, table) -> None:
+def test_in_memory_counts_are_duckdb_s(tmp_path_factory, most_cells, table):
     tmp_path = tmp_path_factory.mktemp("dense")
     for name in ("records", "duckdb"):
         (tmp_path / name).mkdir()
@@ -55,14 +55,14 @@ def test_in_memory_counts_are_duckdb_s(tmp_path_factory, most_cells, table) -> N
         assert all(map(np.array_equal, getattr(ours, name), getattr(theirs, name)))
 
 
-def test_cells_of_absent_values_count_too() -> None:
+def test_cells_of_absent_values_count_too():
     side = RecordSide([np.array([0, 1, 1], np.uint8), np.array([2, 0, 0], np.uint8)], (0, 1))
     (table,) = Tabulator([side], (2, 3)).tables([(0, 1)])
     assert (table.cubes.tolist(), table.totals.tolist()) == ([[0, 0, 1, 2, 0, 0]], [[3]])
     assert [len(part) for part in table.cells()] == [0, 0]
 
 
-def test_cells_too_many_for_one_integer_are_still_told_apart() -> None:
+def test_cells_too_many_for_one_integer_are_still_told_apart():
     rows = np.array([[1, 7, 7, 7, 7], [2, 7, 7, 7, 7], [65_535, 7, 7, 7, 7], [2, 7, 7, 7, 7]], np.uint16)
     (table,) = Tabulator([RecordSide(list(rows.T), tuple(range(5)))], (1 << 16,) * 5).tables(
         [tuple(range(5))]
@@ -73,7 +73,7 @@ def test_cells_too_many_for_one_integer_are_still_told_apart() -> None:
 
 
 @pytest.mark.parametrize("absent", [True, False])
-def test_sets_of_columns_may_be_asked_for_in_any_order(absent) -> None:
+def test_sets_of_columns_may_be_asked_for_in_any_order(absent):
     """What sets have in common is kept from one to the next, rows that are left out among it."""
     generator = np.random.default_rng(1)
     slots = [generator.integers(0, 4, 50).astype(np.uint8) for _ in range(4)]
@@ -93,7 +93,7 @@ def test_sets_of_columns_may_be_asked_for_in_any_order(absent) -> None:
     assert not list(left)
 
 
-def test_counts_beyond_32_bits_are_kept() -> None:
+def test_counts_beyond_32_bits_are_kept():
     listed = CombinationCounts([(0,)], np.array([0, 1]), np.array([[1]], np.uint32), np.array([1 << 40]))
     records = RecordSide([np.array([1, 1], np.uint8)], (0,))
     (table,) = Tabulator([records, ListedSide({1: listed})], (2,)).tables([(0,)])
@@ -101,7 +101,7 @@ def test_counts_beyond_32_bits_are_kept() -> None:
     assert table.totals.tolist() == [[2, 1 << 40]]
 
 
-def test_sets_of_columns_of_few_records_are_counted_together() -> None:
+def test_sets_of_columns_of_few_records_are_counted_together():
     """44,850 pairs of 300 columns take a table a column, not a table a pair."""
     columns = 300
     slots = list(np.random.default_rng(1).integers(0, 4, (columns, 6)).astype(np.uint8))
@@ -114,9 +114,7 @@ def test_sets_of_columns_of_few_records_are_counted_together() -> None:
 
 @given(table=TABLE, listed=TABLE, rows_at_once=st.sampled_from([0, 50, 1 << 15]), absent=st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_sets_counted_together_have_the_counts_that_they_have_alone(
-    table, listed, rows_at_once, absent
-) -> None:
+def test_sets_counted_together_have_the_counts_that_they_have_alone(table, listed, rows_at_once, absent):
     """Items of one column, combinations that are counted already, and sets that nobody has among them."""
     records, other = coded(SCHEMA, table), ComparedSides([count_in_memory(coded(SCHEMA, listed), 3)])
     sides = [RecordSide(records.slots, records.slot_columns), *(other.counted if absent else ())]

@@ -1,7 +1,5 @@
 """What arrives before its turn waits, in memory or in a file, and is written in order."""
 
-from pathlib import Path
-
 import numpy as np
 
 from tasks.core.aggregates.grouping import FilledCells
@@ -16,7 +14,7 @@ def some(seed: int, rows: int) -> FilledCells:
     )
 
 
-def test_a_spool_gives_back_what_was_put_in_memory_and_in_the_file(tmp_path: Path) -> None:
+def test_a_spool_gives_back_what_was_put_in_memory_and_in_the_file(tmp_path):
     path = tmp_path / "waiting"
     spool = SpillBuffer(path, 3000)
     kept = [some(seed, rows) for seed, rows in enumerate([100, 200, 300, 0, 50, 400])]
@@ -32,7 +30,7 @@ def test_a_spool_gives_back_what_was_put_in_memory_and_in_the_file(tmp_path: Pat
     assert not path.exists()
 
 
-def test_without_a_file_everything_waits_in_memory() -> None:
+def test_without_a_file_everything_waits_in_memory():
     spool = SpillBuffer(None, 0)
     cells = some(1, 100)
     assert spool.take(spool.put(cells)) is cells

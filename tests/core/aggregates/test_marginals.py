@@ -88,14 +88,14 @@ T1_COUNTS = {
 
 
 @pytest.mark.parametrize("length", [3, -1, 5])
-def test_t1_the_five_row_example_has_its_seventeen_combinations(tmp_path: Path, length: int) -> None:
+def test_t1_the_five_row_example_has_its_seventeen_combinations(tmp_path, length):
     marginals = counted(coded(ABC, T1), tmp_path, length)
     assert texts(marginals) == T1_COUNTS
     assert marginals.facts.number_of_records == 5
     assert read_marginals(marginals.folder) == marginals
 
 
-def test_t4_columns_of_absent_zeros_count_nothing(tmp_path: Path) -> None:
+def test_t4_columns_of_absent_zeros_count_nothing(tmp_path):
     table = rows("a1,b1,c1,,,d1 a1,b1,,,,d1 a2,,c2,,,d2 a1,,c1,,,")
     marginals = counted(coded(Schema(tuple(Column(name) for name in "ABCFGD")), table), tmp_path)
     found = texts(marginals)
@@ -128,7 +128,7 @@ TABLES = st.lists(
 
 @given(table=TABLES, uncapped=st.booleans(), parts=st.integers(1, 3))
 @SETTINGS
-def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts) -> None:
+def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts):
     tmp_path = tmp_path_factory.mktemp("oracle")
     columns = [
         Column(c.name, delimiter=c.delimiter, max_items=0 if uncapped and c.delimiter else c.max_items)
@@ -152,7 +152,7 @@ def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts
 
 @given(table=TABLES, most=st.sampled_from([1, 5, 12, 40]), length=st.sampled_from([-1, 2, 4]))
 @SETTINGS
-def test_bytes_are_the_same_whatever_is_counted_in_memory(tmp_path_factory, table, most, length) -> None:
+def test_bytes_are_the_same_whatever_is_counted_in_memory(tmp_path_factory, table, most, length):
     """Nothing, some or all is rolled up; what waits does so in memory or in a file; so with partials."""
     tmp_path = tmp_path_factory.mktemp("wide")
     records = coded(Schema(tuple(COLUMNS)), table)
@@ -173,7 +173,7 @@ def test_bytes_are_the_same_whatever_is_counted_in_memory(tmp_path_factory, tabl
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_columns_of_thousands_of_values_count_right(tmp_path: Path) -> None:
+def test_columns_of_thousands_of_values_count_right(tmp_path):
     records = wide_table(3000, 5, [9000, 2, 4000, 70_000, 3])
     table = [
         [{f"{c}-{code}"} if code else set() for c, code in enumerate(row)]
@@ -218,7 +218,7 @@ def wide_table(rows_: int, seed: int, sizes: list[int]) -> CodedRecords:
     return CodedRecords(schema, slots, tuple(range(len(sizes))), values, rows_)
 
 
-def test_bytes_are_the_same_whatever_the_threads_and_the_memory(tmp_path: Path) -> None:
+def test_bytes_are_the_same_whatever_the_threads_and_the_memory(tmp_path):
     source = stored(wide_table(200_000, 1, [3, 40, 300, 2, 25]), tmp_path / "records")
     digests = []
     for index, (threads, memory) in enumerate([(1, 0), (2, 0), (2, 200)]):
@@ -229,7 +229,7 @@ def test_bytes_are_the_same_whatever_the_threads_and_the_memory(tmp_path: Path) 
     assert digests[0] == digests[1] == digests[2]
 
 
-def test_what_does_not_fit_is_spilled_and_counted_right(tmp_path: Path) -> None:
+def test_what_does_not_fit_is_spilled_and_counted_right(tmp_path):
     records = wide_table(1_500_000, 2, [1000, 1000, 1000])
     source = stored(records, tmp_path / "records")
     destination = tmp_path / "marginals"
@@ -244,7 +244,7 @@ def test_what_does_not_fit_is_spilled_and_counted_right(tmp_path: Path) -> None:
     assert np.array_equal(table["count"].to_numpy(), counts)
 
 
-def test_row_groups_do_not_tell_how_the_rows_arrived(tmp_path: Path, monkeypatch) -> None:
+def test_row_groups_do_not_tell_how_the_rows_arrived(tmp_path, monkeypatch):
     monkeypatch.setattr(stored_marginals, "ROWS_IN_A_GROUP", 5)
     rows_ = pa.table({"combination_id": range(17), "code_1": range(1, 18), "count": range(17)})
     for name, cuts in (("one", [17]), ("many", [3, 4, 9, 1])):
@@ -256,7 +256,7 @@ def test_row_groups_do_not_tell_how_the_rows_arrived(tmp_path: Path, monkeypatch
     assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
 
 
-def test_a_set_of_columns_counts_as_it_does_among_all(tmp_path: Path) -> None:
+def test_a_set_of_columns_counts_as_it_does_among_all(tmp_path):
     records = wide_table(500, 3, [3, 4, 5, 2])
     everything = counted(records, tmp_path / "all")
     chosen = counted(records, tmp_path / "chosen", [(3, 1), (0, 1, 2), (2, 0)])
@@ -272,12 +272,12 @@ def test_a_set_of_columns_counts_as_it_does_among_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("workload", [0, -2, [(0, 0)], [(0, 7)], [()]])
-def test_a_workload_that_cannot_be_formed_is_refused(tmp_path: Path, workload) -> None:
+def test_a_workload_that_cannot_be_formed_is_refused(tmp_path, workload):
     with pytest.raises(ParameterError):
         counted(coded(ABC, T1), tmp_path, workload)
 
 
-def test_partials_of_different_tables_do_not_add_up(tmp_path: Path) -> None:
+def test_partials_of_different_tables_do_not_add_up(tmp_path):
     one = counted(coded(ABC, T1), tmp_path / "one")
     other = counted(coded(ABC, T1[:2]), tmp_path / "other")
     destination = tmp_path / "merged"
@@ -287,18 +287,18 @@ def test_partials_of_different_tables_do_not_add_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("table", [[], [[set(), set(), set()]] * 3])
-def test_tables_of_nothing_have_no_combinations(tmp_path: Path, table) -> None:
+def test_tables_of_nothing_have_no_combinations(tmp_path, table):
     marginals = counted(coded(ABC, table), tmp_path)
     assert [marginals.table(length).num_rows for length in marginals.lengths] == [0, 0, 0]
     assert as_aggregates(marginals).number_of_records == len(table)
 
 
-def test_a_table_without_columns_is_counted(tmp_path: Path) -> None:
+def test_a_table_without_columns_is_counted(tmp_path):
     marginals = counted(CodedRecords(Schema(()), (), (), (), 4), tmp_path)
     assert (marginals.lengths, marginals.facts.number_of_records) == ((), 4)
 
 
-def test_progress_goes_up_to_one(tmp_path: Path) -> None:
+def test_progress_goes_up_to_one(tmp_path):
     seen: list[float] = []
     source = stored(coded(ABC, T1), tmp_path / "records")
     destination = tmp_path / "marginals"
@@ -309,7 +309,7 @@ def test_progress_goes_up_to_one(tmp_path: Path) -> None:
 
 
 @given(slots=st.lists(st.integers(0, 4), min_size=1, max_size=7), length=st.integers(1, 8))
-def test_more_sets_of_columns_than_can_be_listed_are_refused_before_they_are(slots, length) -> None:
+def test_more_sets_of_columns_than_can_be_listed_are_refused_before_they_are(slots, length):
     schema = Schema(tuple(Column(f"c{number}") for number in range(5)))
     facts = stored_marginals.MarginalFacts(schema, tuple(sorted(slots)), ((),) * 5, 1, {})
     sets = sum(len(facts.combinations(k)) for k in range(1, min(length, len(slots)) + 1))
@@ -321,7 +321,7 @@ def test_more_sets_of_columns_than_can_be_listed_are_refused_before_they_are(slo
             facts.with_workload(length)
 
 
-def test_one_record_of_many_items_does_not_exhaust_the_machine() -> None:
+def test_one_record_of_many_items_does_not_exhaust_the_machine():
     schema = Schema((Column("tags", delimiter=";", max_items=0),))
     facts = stored_marginals.MarginalFacts(schema, (0,) * 200, ((),), 1, {})
     assert facts.with_workload(-1).workload[200] is None, "one column's items are few sets"

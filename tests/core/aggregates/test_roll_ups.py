@@ -46,7 +46,7 @@ def check_plan(parents, targets, shape, most) -> None:
 
 @given(problem=problems(), few=st.sampled_from([0, 1 << 17]), many=st.sampled_from([0, 1 << 12]))
 @SETTINGS
-def test_every_set_comes_from_a_superset_or_from_the_records(problem, few, many) -> None:
+def test_every_set_comes_from_a_superset_or_from_the_records(problem, few, many):
     shape, most, targets = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "_FEW_RECORDS", few)
@@ -58,13 +58,13 @@ def test_every_set_comes_from_a_superset_or_from_the_records(problem, few, many)
     ("columns", "length", "records", "evenness"),
     [(100, 3, 10**4, 1.0), (100, 3, 10**6, 0.5), (30, 5, 10**6, 0.2), (200, 2, 10**8, 0.2)],
 )
-def test_many_thousand_sets_are_planned_at_once(columns, length, records, evenness) -> None:
+def test_many_thousand_sets_are_planned_at_once(columns, length, records, evenness):
     shape = shape_of(records, tuple(2 + place * 7 % 40 for place in range(columns)), evenness)
     targets = [s for k in range(1, length + 1) for s in itertools.combinations(range(columns), k)]
     check_plan(plan_roll_ups(targets, shape, 1 << 24), targets, shape, 1 << 24)
 
 
-def test_many_sets_of_few_cells_are_rolled_up_from_cubes_of_many_of_them() -> None:
+def test_many_sets_of_few_cells_are_rolled_up_from_cubes_of_many_of_them():
     shape = shape_of(10**6, (2,) * 100)
     triples = list(itertools.combinations(range(100), 3))
     cubes = cover(triples, shape, 1 << 16, 1 << 24)
@@ -72,7 +72,7 @@ def test_many_sets_of_few_cells_are_rolled_up_from_cubes_of_many_of_them() -> No
     assert len(set(cubes.values())) < len(triples) / 50
 
 
-def test_blocks_that_do_not_fit_together_are_no_cube() -> None:
+def test_blocks_that_do_not_fit_together_are_no_cube():
     shape = shape_of(10**6, (60, 4, 4, 4, 4))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "_MANY_SETS", 0)
@@ -84,7 +84,7 @@ def test_blocks_that_do_not_fit_together_are_no_cube() -> None:
 
 @given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
 @SETTINGS
-def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, limit) -> None:
+def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, limit):
     shape, most, targets = problem
     sets = sorted(set(targets))
     with pytest.MonkeyPatch.context() as patch:
@@ -100,7 +100,7 @@ def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, lim
 
 @given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
 @SETTINGS
-def test_no_cube_exceeds_its_cells(problem, limit) -> None:
+def test_no_cube_exceeds_its_cells(problem, limit):
     shape, most, targets = problem
     sets = sorted(set(targets))
     cubes = cover(sets, shape, limit, most)
@@ -110,14 +110,14 @@ def test_no_cube_exceeds_its_cells(problem, limit) -> None:
         assert shape.expected(cube) <= limit
 
 
-def test_a_cube_of_few_expected_cells_is_held_to_what_it_may_have_at_worst() -> None:
+def test_a_cube_of_few_expected_cells_is_held_to_what_it_may_have_at_worst():
     shape = shape_of(10**6, (60,) * 6, evenness=0.1)
     cubes = set(cover(list(itertools.combinations(range(6), 2)), shape, 20_000, 60**3).values())
     assert {len(cube) for cube in cubes} == {3}
     assert max(shape.expected(cube) for cube in cubes) < 100
 
 
-def test_a_table_that_fits_is_grouped_once() -> None:
+def test_a_table_that_fits_is_grouped_once():
     shape = shape_of(50_000, (20,) * 14)
     parents = plan_roll_ups(
         [s for k in (1, 2, 3) for s in itertools.combinations(range(14), k)], shape, 1 << 24
@@ -125,7 +125,7 @@ def test_a_table_that_fits_is_grouped_once() -> None:
     assert [slots for slots, parent in parents.items() if parent is None] == [tuple(range(14))]
 
 
-def test_a_table_that_does_not_fit_is_grouped_far_fewer_times_than_it_has_combinations() -> None:
+def test_a_table_that_does_not_fit_is_grouped_far_fewer_times_than_it_has_combinations():
     shape = shape_of(10**8, (2, 3, 5, 8, 2, 4, 6, 2, 9, 3, 7, 2, 5, 4, 3))
     triples = list(itertools.combinations(range(15), 3))
     parents = plan_roll_ups(triples, shape, 1 << 14)
@@ -134,7 +134,7 @@ def test_a_table_that_does_not_fit_is_grouped_far_fewer_times_than_it_has_combin
     assert all(shape.product(root) <= 1 << 14 for root in roots)
 
 
-def test_a_cube_whose_cells_have_no_number_is_grouped_over_the_records() -> None:
+def test_a_cube_whose_cells_have_no_number_is_grouped_over_the_records():
     shape = shape_of(1_000_000, (1000,) * 12)
     parents = plan_roll_ups(list(itertools.combinations(range(12), 2)), shape, 1 << 24)
     large = [slots for slots in parents if shape.product(slots) > LARGEST_KEY]
@@ -143,7 +143,7 @@ def test_a_cube_whose_cells_have_no_number_is_grouped_over_the_records() -> None
 
 
 @pytest.mark.parametrize("slots", [(0,), (0, 1), (0, 1, 2), (0, 1, 2, 3)])
-def test_expected_cells_are_within_a_factor_of_two_of_independent_slots(slots) -> None:
+def test_expected_cells_are_within_a_factor_of_two_of_independent_slots(slots):
     generator = np.random.default_rng(3)
     records = 20_000
     columns = [np.minimum(generator.geometric(p, records), size) for p, size in ((0.2, 30), (0.1, 40))]
@@ -157,6 +157,6 @@ def test_expected_cells_are_within_a_factor_of_two_of_independent_slots(slots) -
     assert 0.5 < shape.expected(slots) / filled < 2
 
 
-def test_a_table_without_records_has_no_cells() -> None:
+def test_a_table_without_records_has_no_cells():
     assert shape_of(0, (3, 4)).expected((0, 1)) == 0
     assert plan_roll_ups([], shape_of(10, ()), 100) == {}

@@ -4,8 +4,6 @@ Nothing of the product sends a count to a warehouse. These tests hold the querie
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import psycopg
@@ -17,7 +15,6 @@ from tasks.core.aggregates.stored_marginals import code_names
 from tasks.core.queries import QueryResources, filled_query, identifiers
 from tasks.core.records.coded import CodedRecords
 from tests.core.dp.test_release import survey
-from tests.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.needs_postgresql
 LENGTH = 3
@@ -26,7 +23,7 @@ RECORDS = survey(rows=2_000, columns=4, values=6, multi=3, seed=8)
 
 
 @pytest.fixture
-def connection(postgresql: PostgreSQL, tmp_path: Path) -> Iterator[psycopg.Connection]:
+def connection(postgresql, tmp_path):
     with psycopg.connect(postgresql.of_test(tmp_path, "warehouse")) as connection:
         load(RECORDS, connection)
         yield connection
@@ -41,7 +38,7 @@ def load(records: CodedRecords, connection: psycopg.Connection) -> None:
             copy.write_row(row)
 
 
-def test_postgresql_counts_what_duckdb_counts(connection: psycopg.Connection, tmp_path: Path) -> None:
+def test_postgresql_counts_what_duckdb_counts(connection, tmp_path):
     """Every set of columns up to length 3, the items of one column among them: row for row, in order."""
     for name in ("coded", "marginals"):
         (tmp_path / name).mkdir()
@@ -57,7 +54,7 @@ def test_postgresql_counts_what_duckdb_counts(connection: psycopg.Connection, tm
         assert found == expected
 
 
-def test_postgresql_groups_records_as_duckdb_does(connection: psycopg.Connection) -> None:
+def test_postgresql_groups_records_as_duckdb_does(connection):
     """The cube that shorter sets are added up from; absent values stay."""
     slots = (1, 3, 4)
     text = filled_query("aggregates/count_cube", slots=identifiers([f"slot_{slot}" for slot in slots]))

@@ -12,7 +12,7 @@ COUNTS = [st.integers(0, 9), st.integers(0, 1 << 62), st.integers(-9, 9)]
 
 @given(data=st.data(), length=st.integers(1, 4), bound=st.sampled_from([1, 3, 300, 1 << 16, 1 << 31]))
 @pytest.mark.parametrize("counts", COUNTS, ids=["small", "large", "of both signs"])
-def test_rows_are_in_order_with_their_own_counts(counts, data, length, bound) -> None:
+def test_rows_are_in_order_with_their_own_counts(counts, data, length, bound):
     row = st.tuples(*[st.integers(0, bound - 1)] * length)
     rows = data.draw(st.dictionaries(row, counts, max_size=20))
     parts = np.array_split(np.array(list(rows), np.int32).reshape(-1, length), 3)

@@ -13,7 +13,7 @@ BOXES = {
 }
 
 
-def test_each_box_is_below_its_parents_and_an_arrow_that_a_longer_way_shows_is_left_out() -> None:
+def test_each_box_is_below_its_parents_and_an_arrow_that_a_longer_way_shows_is_left_out():
     drawn = layers(BOXES, "Lineage", "of a test").as_file()
     root = ElementTree.fromstring(drawn)
     places = [
@@ -28,14 +28,14 @@ def test_each_box_is_below_its_parents_and_an_arrow_that_a_longer_way_shows_is_l
     assert "the &lt;table&gt;" in drawn
 
 
-def test_a_fourth_box_goes_one_row_down() -> None:
+def test_a_fourth_box_goes_one_row_down():
     boxes = {str(place): Box([f"file {place}"], "", "#dceaf6") for place in range(4)}
     drawn = layers(boxes, "Lineage", "of a test").as_file()
     tops = re.findall(r'<rect x="[^"]*" y="([^"]*)"[^>]*rx="5"', drawn)
     assert len(tops) == 4 and len(set(tops)) == 2
 
 
-def test_an_arrow_over_a_row_passes_beside_its_boxes() -> None:
+def test_an_arrow_over_a_row_passes_beside_its_boxes():
     boxes = {key: box for key, box in BOXES.items() if key != "page"} | {
         "statement": Box(["privacy.json"], "", "#dceaf6", ["table"]),
         "page": Box(["people_data_showcase.html"], "", "#dceaf6", ["statement", "records"]),

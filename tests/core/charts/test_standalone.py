@@ -63,7 +63,7 @@ def lines_of_text(root: ElementTree.Element) -> dict[float, list[tuple[float, fl
 
 @pytest.mark.parametrize("size", [0, 1, 3, 15, 60])
 @pytest.mark.parametrize("largest", [9.5, 163_840.0, 1e9])
-def test_no_text_touches_another_one_or_leaves_the_chart(size: int, largest: float) -> None:
+def test_no_text_touches_another_one_or_leaves_the_chart(size, largest):
     root, texts = parsed(chart(size, largest).as_file())
     assert "A <title> & more" in texts and ("0.00" in texts or not size)
     assert len(list(root.iter(f"{SVG}circle"))) == size
@@ -73,7 +73,7 @@ def test_no_text_touches_another_one_or_leaves_the_chart(size: int, largest: flo
         assert all(before[1] <= after[0] for before, after in itertools.pairwise(places))
 
 
-def test_line_and_bars_stand_in_panels_of_their_own() -> None:
+def test_line_and_bars_stand_in_panels_of_their_own():
     root, _ = parsed(chart(5).as_file())
     shapes = list(placed(root))
     lowest = max(float(each.attrib["cy"]) + down for each, down in shapes if each.tag == f"{SVG}circle")
@@ -87,7 +87,7 @@ def test_line_and_bars_stand_in_panels_of_their_own() -> None:
     assert lowest < min(tops)
 
 
-def test_a_small_proportion_is_not_shown_as_none_and_numbers_have_separators() -> None:
+def test_a_small_proportion_is_not_shown_as_none_and_numbers_have_separators():
     _, texts = parsed(chart(3, 1_234_567, line=(0.0, 0.004, 0.00001)).as_file())
     assert {"0.00", "0.004", "<0.0001", "1,234,567", "1.5M"} <= set(texts)
 
@@ -98,14 +98,14 @@ def ranked(rows: tuple[tuple[str, float], ...]) -> str:
     return bars("Most linkable", "Told.", shown, series, PERCENTAGES, axis="Share").as_file()
 
 
-def test_long_names_of_a_ranking_stay_within_the_chart() -> None:
+def test_long_names_of_a_ranking_stay_within_the_chart():
     names = ("W" * 60, "native-country:Outlying-US(Guam-USVI-etc)", "\u4e2d" * 40)
     root, _ = parsed(ranked(tuple((name, 50.0) for name in names)))
     for places in lines_of_text(root).values():
         assert min(places)[0] >= 0
 
 
-def test_a_ranking_is_drawn_in_its_order_and_cut_names_are_marked() -> None:
+def test_a_ranking_is_drawn_in_its_order_and_cut_names_are_marked():
     _, texts = parsed(ranked((("occupation", 82.44), ("x" * 80, 12.0), ("<b>", 0.0))))
     assert texts.index("occupation") < texts.index("<b>")
     assert "82.44\u202f%" in texts
@@ -114,7 +114,7 @@ def test_a_ranking_is_drawn_in_its_order_and_cut_names_are_marked() -> None:
     assert "There is none." in texts
 
 
-def test_the_charts_of_the_evaluation_carry_t11a() -> None:
+def test_the_charts_of_the_evaluation_carry_t11a():
     schema = Schema(tuple(Column(name) for name in "ABC"))
     found = compare_two(coded(schema, T1), coded(schema, rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")), 2, 3)
     charts = synthetic_charts(found)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from tasks.core.compiling.decorator import njit
 
@@ -20,9 +19,7 @@ def outer(value):
 """
 
 
-def test_a_kernel_that_kernels_alone_call_has_no_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_that_kernels_alone_call_has_no_files(tmp_path, monkeypatch):
     (tmp_path / "made_up_kernels.py").write_text(KERNELS)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
@@ -48,7 +45,7 @@ def all_doubled(narrow, unsigned, wide):  # type: ignore[no-untyped-def]
     return _doubled(narrow[0]), _doubled(unsigned[0]), _doubled(7), _doubled(wide[0])
 
 
-def test_narrow_integers_and_constants_are_passed_as_64_bits_and_wide_unsigned_ones_wrap_around() -> None:
+def test_narrow_integers_and_constants_are_passed_as_64_bits_and_wide_unsigned_ones_wrap_around():
     narrow, unsigned = np.array([-(2**31)], np.int32), np.array([2**16 - 1], np.uint16)
     assert all_doubled(narrow, unsigned, np.array([2**63 + 1], np.uint64)) == (-(2**32), 2**17 - 2, 14, 2)
     overloads = _doubled.get_overload.__self__.overloads

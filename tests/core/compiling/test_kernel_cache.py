@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ PACKAGE = "synthesis"
 
 
 @pytest.fixture
-def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def published(tmp_path, monkeypatch):
     """Made-up kernels of this version, as `make setup` leaves them; the folder of one package."""
     monkeypatch.setattr(kernel_cache, "PUBLISHED", tmp_path / ".kernels")
     monkeypatch.setenv("MARGINALIA_CACHE", str(tmp_path / "own"))
@@ -43,7 +42,7 @@ def found() -> list[Path]:
     return list(Path(os.environ.pop("NUMBA_CACHE_DIR")).glob(f"{PACKAGE}_*/*"))
 
 
-def test_numba_looks_where_published_kernels_are_copied_to() -> None:
+def test_numba_looks_where_published_kernels_are_copied_to():
     """The one thing that is taken over from inside numba."""
     for package in kernel_cache._packages():
         place = UserProvidedCacheLocator.get_suitable_cache_subpath(str(package / "kernels.py"))
@@ -51,7 +50,7 @@ def test_numba_looks_where_published_kernels_are_copied_to() -> None:
     assert len({package.name for package in kernel_cache._packages()}) == len(kernel_cache._packages())
 
 
-def test_what_was_published_is_in_every_users_own_cache_and_readable_by_all(published: Path) -> None:
+def test_what_was_published_is_in_every_users_own_cache_and_readable_by_all(published):
     (copy,) = found()
     assert copy.read_bytes() == b"compiled"
     assert stat.S_IMODE(copy.parents[1].stat().st_mode) == 0o700
@@ -60,16 +59,14 @@ def test_what_was_published_is_in_every_users_own_cache_and_readable_by_all(publ
     assert stat.S_IMODE((published / "kernel.nbi").stat().st_mode) == 0o644
 
 
-def test_a_second_publication_leaves_one_version(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_publication_leaves_one_version(published, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(published.parents[2] / "numba"))
     (published.parents[1] / "another version").mkdir()
     kernel_cache.publish_kernels()
     assert [path.name for path in published.parents[1].iterdir()] == [published.parent.name]
 
 
-def test_who_has_a_copy_takes_what_is_published_later(
-    published: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_has_a_copy_takes_what_is_published_later(published, monkeypatch):
     assert len(found()) == 1
     compiled = published.parents[2] / "numba"
     (compiled / kernel_cache._numba_name(kernel_cache._CORE / PACKAGE) / "later.nbi").write_bytes(b"compiled")
@@ -81,7 +78,7 @@ def test_who_has_a_copy_takes_what_is_published_later(
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 @pytest.mark.parametrize("mode", [0o020, 0o002])
-def test_nothing_is_read_that_others_could_have_written(level: int, mode: int, published: Path) -> None:
+def test_nothing_is_read_that_others_could_have_written(level, mode, published):
     path = published / "kernel.nbi"
     at = (path, *path.parents)[level]
     at.chmod(at.stat().st_mode | mode)
@@ -92,14 +89,14 @@ def test_nothing_is_read_that_others_could_have_written(level: int, mode: int, p
 @pytest.mark.needs_root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file to another user")
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_nothing_is_read_that_belongs_to_another_user(level: int, published: Path) -> None:
+def test_nothing_is_read_that_belongs_to_another_user(level, published):
     path = published / "kernel.nbi"
     os.chown((path, *path.parents)[level], NOBODY, -1)
     assert found() == []
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
-def test_no_link_is_followed(level: int, published: Path, tmp_path: Path) -> None:
+def test_no_link_is_followed(level, published, tmp_path):
     path = published / "kernel.nbi"
     at = (path, *path.parents)[level]
     at.rename(tmp_path / "elsewhere")
@@ -107,9 +104,7 @@ def test_no_link_is_followed(level: int, published: Path, tmp_path: Path) -> Non
     assert found() == []
 
 
-def test_a_user_without_a_cache_folder_has_one_of_the_process(
-    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_user_without_a_cache_folder_has_one_of_the_process(published, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("MARGINALIA_CACHE", str(tmp_path / "file"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -120,7 +115,7 @@ def test_a_user_without_a_cache_folder_has_one_of_the_process(
 
 
 @pytest.fixture
-def checkout() -> Iterator[Path]:
+def checkout():
     """A copy of the code that other users can read, without compiled kernels."""
     with tempfile.TemporaryDirectory() as name:
         Path(name).chmod(0o755)
@@ -179,7 +174,7 @@ def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in done.stderr.splitlines() if line.startswith("Compiling kernels")]
 
 
-def test_another_home_compiles_nothing_and_one_line_tells_where_something_is_compiled(checkout: Path) -> None:
+def test_another_home_compiles_nothing_and_one_line_tells_where_something_is_compiled(checkout):
     me = os.geteuid()
     first = called(checkout, me, checkout / "home-1", "publish")
     (line,) = lines(first)
@@ -204,7 +199,7 @@ def test_another_home_compiles_nothing_and_one_line_tells_where_something_is_com
 
 @pytest.mark.needs_root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
-def test_a_service_user_compiles_nothing_and_falls_back_to_its_own_cache_if_it_must(checkout: Path) -> None:
+def test_a_service_user_compiles_nothing_and_falls_back_to_its_own_cache_if_it_must(checkout):
     called(checkout, 0, checkout / "home-1", "publish")
     assert lines(called(checkout, NOBODY, checkout / "home-2")) == []
     assert list((checkout / "home-2").rglob("*.nbc"))
@@ -214,5 +209,5 @@ def test_a_service_user_compiles_nothing_and_falls_back_to_its_own_cache_if_it_m
     assert str(checkout / "home-3") in line and "Other users could have changed those" in line
 
 
-def test_the_published_kernels_lie_in_the_checkout() -> None:
+def test_the_published_kernels_lie_in_the_checkout():
     assert PUBLISHED == ROOT / ".kernels"

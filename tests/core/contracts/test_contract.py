@@ -25,7 +25,7 @@ def column_faults(body: str) -> list[str]:
     return faults(HEAD + "      - name: x\n" + "".join(f"        {line}\n" for line in body.splitlines()))
 
 
-def test_everything_that_is_declared_is_read() -> None:
+def test_everything_that_is_declared_is_read():
     contract = contract_of()
     assert (contract.subject_id, contract.min_rows, contract.table) == ("person", 3, "visits")
     assert [column.name for column in contract.columns] == ["ward", "age", "languages", "remark", "seen"]
@@ -38,7 +38,7 @@ def test_everything_that_is_declared_is_read() -> None:
     assert seen.logical_type == "date"
 
 
-def test_a_description_is_read_and_demands_nothing() -> None:
+def test_a_description_is_read_and_demands_nothing():
     body = "      - name: person\n{0}        required: true\n      - name: ward\n{0}"
     head = HEAD.replace("      - {name: person, required: true}\n", "")
     said = read_contract(head + body.format("        description: <b>where</b> they lay\n"))
@@ -47,7 +47,7 @@ def test_a_description_is_read_and_demands_nothing() -> None:
     assert said.meaning == plain.meaning, "words change no draw"
 
 
-def test_scalars_are_the_text_that_stands_in_the_file() -> None:
+def test_scalars_are_the_text_that_stands_in_the_file():
     values = "[yes, 007, 1.0, 12:30, null, 1_000, 'a;b']"
     columns = f"""\
       - name: x
@@ -64,7 +64,7 @@ def test_scalars_are_the_text_that_stands_in_the_file() -> None:
     )
 
 
-def test_all_faults_are_reported_at_once_with_their_lines() -> None:
+def test_all_faults_are_reported_at_once_with_their_lines():
     text = (
         (HEAD + COLUMNS)
         .replace("v3.1.0", "v2.2.0")
@@ -128,22 +128,22 @@ def test_all_faults_are_reported_at_once_with_their_lines() -> None:
         ("name: y", "given twice"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(body: str, sentence: str) -> None:
+def test_what_cannot_be_meant_is_refused(body, sentence):
     assert any(sentence in fault for fault in column_faults(body)), column_faults(body)
 
 
 @pytest.mark.parametrize("text", ["", "a", "- a", "a: [", "&a [*a]", "schema: []", "schema: [x]", "\0", "%"])
-def test_what_is_no_contract_is_a_parameter_error(text: str) -> None:
+def test_what_is_no_contract_is_a_parameter_error(text):
     assert faults(text)
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_contract_or_a_parameter_error(text: str) -> None:
+def test_any_text_is_a_contract_or_a_parameter_error(text):
     with pytest.raises(ParameterError):
         read_contract(text)
 
 
-def test_a_missing_file_and_one_that_is_not_text_are_parameter_errors(tmp_path: Path) -> None:
+def test_a_missing_file_and_one_that_is_not_text_are_parameter_errors(tmp_path):
     (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9")
     for name in ("nowhere.yaml", "latin.yaml"):
         with pytest.raises(ParameterError, match=name):
@@ -151,11 +151,11 @@ def test_a_missing_file_and_one_that_is_not_text_are_parameter_errors(tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["survey", "adult", "national2019", "german_credit"])
-def test_the_contracts_of_the_project_are_read(name: str) -> None:
+def test_the_contracts_of_the_project_are_read(name):
     assert isinstance(load_contract(ROOT / "data_contracts" / f"{name}.yaml"), Contract)
 
 
-def test_the_example_of_the_readme_is_a_contract() -> None:
+def test_the_example_of_the_readme_is_a_contract():
     text = (ROOT / "data_contracts" / "README.md").read_text(encoding="utf-8")
     example = text.split("```yaml\n")[1].split("```")[0]
     assert yaml.safe_load(example)["kind"] == "DataContract"

@@ -79,9 +79,7 @@ DRAFTS = {seed: drafted(rows) for seed, rows in BASES.items()}
 @example(seed=0, odd={"income": "9500000"}, is_new=True)
 @example(seed=1, odd={"sex": "diverse", "region": "H", "age": "126"}, is_new=True)
 @example(seed=2, odd={"visited": "1990-03-01", "income": "€5000"}, is_new=False)
-def test_whatever_one_person_holds_the_draft_is_the_same(
-    seed: int, odd: dict[str, str], is_new: bool
-) -> None:
+def test_whatever_one_person_holds_the_draft_is_the_same(seed, odd, is_new):
     rows = [list(row) for row in BASES[seed]]
     usual = people(301, seed + 100)[300]
     row = [odd.get(name, cell) for name, cell in zip(HEADER, usual, strict=True)]
@@ -90,18 +88,18 @@ def test_whatever_one_person_holds_the_draft_is_the_same(
 
 
 @pytest.mark.parametrize("seed", BASES)
-def test_a_person_who_leaves_changes_nothing(seed: int) -> None:
+def test_a_person_who_leaves_changes_nothing(seed):
     for place in (0, 150, 299):
         assert drafted(BASES[seed][:place] + BASES[seed][place + 1 :]) == DRAFTS[seed]
 
 
-def test_a_draft_says_that_it_is_one_and_closes_no_list_that_only_the_table_knows() -> None:
+def test_a_draft_says_that_it_is_one_and_closes_no_list_that_only_the_table_knows():
     configuration, contract = DRAFTS[0]
     assert isinstance(configuration, dict) and configuration["drafted_from_table"] is True
     assert "Lyon" not in contract and "in this file" not in contract
 
 
-def test_a_draft_promises_what_hardly_a_cell_breaks_and_nothing_else() -> None:
+def test_a_draft_promises_what_hardly_a_cell_breaks_and_nothing_else():
     rows = [list(row) for row in BASES[0]]
     for row in rows[:40]:
         row[HEADER.index("town")], row[HEADER.index("income")] = "", "-50"

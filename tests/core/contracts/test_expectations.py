@@ -10,11 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.expectations import expectation_suite
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.records.columns import Schema
 from tests.oracles.contracts import GOOD_ROWS, HEADER, contract_of, write_table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,12 +27,12 @@ GOOD = {
 
 
 @pytest.fixture(scope="module")
-def contract() -> Contract:
+def contract():
     return contract_of()
 
 
 @pytest.fixture(scope="module")
-def schema(contract: Contract) -> Schema:
+def schema(contract):
     return build_schema(HEADER.split(","), Declarations(), contract, cap_required=True)
 
 
@@ -77,13 +75,11 @@ def unmet(suite: dict[str, Any], changes: dict[str, list[str | None]]) -> set[st
         ({"seen": ["yesterday?", None, None, None]}, {"seen: every value is of type date"}),
     ],
 )
-def test_its_suite_judges_released_records(
-    changes: dict[str, list[str | None]], sentences: set[str], contract: Contract, schema: Schema
-) -> None:
+def test_its_suite_judges_released_records(changes, sentences, contract, schema):
     assert unmet(expectation_suite(contract, schema), changes) == sentences
 
 
-def test_what_can_not_be_asked_of_the_records_is_said(contract: Contract, schema: Schema) -> None:
+def test_what_can_not_be_asked_of_the_records_is_said(contract, schema):
     left_out = expectation_suite(contract, schema)["meta"]["left_out"]
     assert left_out[0] == "every record has a subject id"
     assert "languages: at most 2 items a subject" in left_out
@@ -121,7 +117,7 @@ for name, text in zip(("result.json", "docs.html"), made):
 """
 
 
-def test_its_result_on_a_raw_table_holds_counts_and_asks_neither_network_nor_home(tmp_path: Path) -> None:
+def test_its_result_on_a_raw_table_holds_counts_and_asks_neither_network_nor_home(tmp_path):
     """Great Expectations is imported only where a table was judged, and says nothing."""
     rows = (*GOOD_ROWS, *(f"{i},{CANARY},{CANARY},{CANARY},a@{CANARY}.org,{CANARY}" for i in range(5, 9)))
     write_table(tmp_path / "t.csv", rows, HEADER.replace("remark", "remark$ <script>"))

@@ -51,17 +51,17 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in EXAMPLES for text in EXAMPLES[kind]])
-def test_identifiers_are_found(kind: str, text: str) -> None:
+def test_identifiers_are_found(kind, text):
     patterns = TEXT_KINDS[kind][1]
     assert any(re.search(pattern, text) for pattern in patterns)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_ordinary_values_are_not(text: str) -> None:
+def test_ordinary_values_are_not(text):
     assert not any(re.search(pattern, text) for _, patterns in TEXT_KINDS.values() for pattern in patterns)
 
 
-def test_duckdb_reads_every_pattern_as_python_does() -> None:
+def test_duckdb_reads_every_pattern_as_python_does():
     texts = HARMLESS + [text for found in EXAMPLES.values() for text in found]
     with duckdb.connect() as connection:
         for _, patterns in TEXT_KINDS.values():
@@ -76,6 +76,6 @@ def test_duckdb_reads_every_pattern_as_python_does() -> None:
 @pytest.mark.parametrize(
     "pattern", ["(", "(?=a)", "(?<!a)b", r"(a)\1", "(?i)a", "a++", "a{2000}", r"a\Z", "(?P<n>a)", "[z-a]"]
 )
-def test_what_the_two_read_differently_is_refused(pattern: str) -> None:
+def test_what_the_two_read_differently_is_refused(pattern):
     assert pattern_problem(pattern)
     assert pattern_problem(r"^\(?a{2,3}[+*]$") == ""

@@ -33,7 +33,7 @@ def problems(
     return caught.value.problems
 
 
-def test_columns_keep_file_order_and_the_id_is_never_an_attribute() -> None:
+def test_columns_keep_file_order_and_the_id_is_never_an_attribute():
     found = schema(subject_id=" PERSON ", use_columns=("Tags", " ward ", "person"))
     assert [column.name for column in found.columns] == ["Ward", "tags"]
     assert found.subject_id == "person"
@@ -57,12 +57,12 @@ def test_columns_keep_file_order_and_the_id_is_never_an_attribute() -> None:
         {"max_items": {"nowhere": 2}},
     ],
 )
-def test_an_unknown_name_is_an_error_that_names_its_key(declared: dict[str, Any]) -> None:
+def test_an_unknown_name_is_an_error_that_names_its_key(declared):
     (found,) = problems(**declared)
     assert next(iter(declared)) in found and "'nowhere'" in found
 
 
-def test_all_unknown_names_are_reported_at_once_and_no_undeclared_header_is_shown() -> None:
+def test_all_unknown_names_are_reported_at_once_and_no_undeclared_header_is_shown():
     found = problems(subject_id="x1", use_columns=("x2",), bins={"x3": (0, 1)}, sensitive_zeros=("x4", "x5"))
     assert len(found) == 5
     assert not any("secret" in problem or "age" in problem for problem in found)
@@ -90,11 +90,11 @@ def test_all_unknown_names_are_reported_at_once_and_no_undeclared_header_is_show
         ({"subject_id": "person", "use_columns": ("person",)}, "At least one column"),
     ],
 )
-def test_a_declaration_that_cannot_be_meant_is_an_error(declared: dict[str, Any], sentence: str) -> None:
+def test_a_declaration_that_cannot_be_meant_is_an_error(declared, sentence):
     assert any(sentence in problem for problem in problems(**declared))
 
 
-def test_duplicate_and_missing_headers_are_named_by_position() -> None:
+def test_duplicate_and_missing_headers_are_named_by_position():
     found = problems(headers=("a", "secret", " Secret", ""))
     assert found == [
         "Columns 2 and 3 of the input have the same name; rename one.",
@@ -102,17 +102,17 @@ def test_duplicate_and_missing_headers_are_named_by_position() -> None:
     ]
 
 
-def test_zero_is_a_value_where_declared_or_in_the_domain() -> None:
+def test_zero_is_a_value_where_declared_or_in_the_domain():
     found = schema(sensitive_zeros=("WARD",), domains={"age": ("0", "1"), "tags": ("1",)})
     assert [column.zero_is_value for column in found.columns] == [False, True, True, False, False]
 
 
-def test_bins_become_a_total_domain() -> None:
+def test_bins_become_a_total_domain():
     age = schema(bins={"age": (0, 18, 65)}).columns[2]
     assert age.domain == ("<0", "[0,18)", "[18,65]", ">65")
 
 
-def test_rule_12_every_multi_valued_column_has_a_cap_under_dp() -> None:
+def test_rule_12_every_multi_valued_column_has_a_cap_under_dp():
     declared = {"multi_value_columns": {"tags": ";"}}
     assert schema(**declared).columns[3].max_items == 8
     assert schema(**declared, domains={"tags": ("a", "b")}).columns[3].max_items == 2
@@ -124,7 +124,7 @@ def test_rule_12_every_multi_valued_column_has_a_cap_under_dp() -> None:
 CLINIC = tuple(HEADER.split(","))
 
 
-def test_the_contract_supplies_what_the_configuration_leaves_out() -> None:
+def test_the_contract_supplies_what_the_configuration_leaves_out():
     found = schema(contract_of(), CLINIC)
     ward, age, languages, remark, _ = found.columns
     assert found.subject_id == "person"
@@ -155,14 +155,14 @@ def test_the_contract_supplies_what_the_configuration_leaves_out() -> None:
         {"subject_id": "remark"},
     ],
 )
-def test_declaring_otherwise_than_the_contract_is_an_error(declared: dict[str, Any]) -> None:
+def test_declaring_otherwise_than_the_contract_is_an_error(declared):
     (key,) = declared
     assert any(
         key in problem and "contract" in problem for problem in problems(contract_of(), CLINIC, **declared)
     )
 
 
-def test_the_file_must_have_the_contracts_columns_and_no_others() -> None:
+def test_the_file_must_have_the_contracts_columns_and_no_others():
     found = problems(contract_of(), ("person", "ward", "languages", "remark", "seen", "secret"))
     assert len(found) == 2
     assert "'age'" in found[0] and "Column 6" in found[1] and "secret" not in "".join(found)
@@ -170,7 +170,7 @@ def test_the_file_must_have_the_contracts_columns_and_no_others() -> None:
     assert [column.name for column in used.columns] == ["ward"]
 
 
-def test_rule_11_a_drafted_list_stays_open_and_a_declared_one_closes_it() -> None:
+def test_rule_11_a_drafted_list_stays_open_and_a_declared_one_closes_it():
     columns = """\
       - name: ward
         quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [a, b]}}]
@@ -182,7 +182,7 @@ def test_rule_11_a_drafted_list_stays_open_and_a_declared_one_closes_it() -> Non
     assert accepted.domain == ("a",) and accepted.forbidden == ()
 
 
-def test_other_joins_the_domain() -> None:
+def test_other_joins_the_domain():
     columns = """\
       - name: ward
         quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [a, b]}}]
@@ -197,7 +197,7 @@ def test_other_joins_the_domain() -> None:
 
 
 @pytest.mark.parametrize("kind", ["integer", "number"])
-def test_a_declared_number_needs_bins_or_a_domain_under_dp(kind: str) -> None:
+def test_a_declared_number_needs_bins_or_a_domain_under_dp(kind):
     contract = contract_of(f"      - name: income\n        logicalType: {kind}\n")
     headers = ("person", "income")
     (found,) = problems(contract, headers)
@@ -222,9 +222,7 @@ def test_a_declared_number_needs_bins_or_a_domain_under_dp(kind: str) -> None:
         (None, {}, ["1.0", "1"], ["1.0", "1"]),
     ],
 )
-def test_a_listed_whole_number_is_met_by_a_cell_with_zeros_behind_its_mark(
-    domain: tuple[str, ...] | None, decimal: dict[str, str], cells: list[str], values: list[str]
-) -> None:
+def test_a_listed_whole_number_is_met_by_a_cell_with_zeros_behind_its_mark(domain, decimal, cells, values):
     declared = Declarations(domains={"x": domain} if domain else {}, decimal=decimal)
     (column,) = build_schema(["x"], declared, cap_required=True).columns
     found = code_texts(cells, column, duckdb.connect())
@@ -232,18 +230,18 @@ def test_a_listed_whole_number_is_met_by_a_cell_with_zeros_behind_its_mark(
 
 
 @pytest.mark.parametrize("said", [{"cut": {"x": "whole"}}, {}])
-def test_zeros_are_dropped_of_a_column_that_is_said_to_hold_whole_numbers(said: dict[str, Any]) -> None:
+def test_zeros_are_dropped_of_a_column_that_is_said_to_hold_whole_numbers(said):
     contract = None if said else contract_of("      - {name: x, logicalType: integer}\n")
     headers = ("x",) if said else ("person", "x")
     (column,) = build_schema(headers, Declarations(**said), contract, cap_required=bool(said)).columns
     assert code_texts(["7.0", "7", "7,00", "7.5"], column, duckdb.connect()).values == ("7", "7.5")
 
 
-def test_rule_2_an_undeclared_text_column_is_never_refused() -> None:
+def test_rule_2_an_undeclared_text_column_is_never_refused():
     assert all(column.is_open for column in schema().columns)
 
 
-def test_items_cannot_collide_with_another_columns_header() -> None:
+def test_items_cannot_collide_with_another_columns_header():
     headers = ("tags", "tags_a", "tags_b.c")
     declared = Declarations(multi_value_columns={"tags": ";"}, domains={"tags": ("a", "z")})
     with pytest.raises(ParameterError, match=r"'tags'.*'tags_a'"):
@@ -254,7 +252,7 @@ def test_items_cannot_collide_with_another_columns_header() -> None:
     assert build_schema(headers, declared, cap_required=False).columns[0].forbidden == ()
 
 
-def test_a_similar_name_is_pointed_at_without_showing_an_undeclared_header() -> None:
+def test_a_similar_name_is_pointed_at_without_showing_an_undeclared_header():
     [found] = problems(use_columns=("wardd",))
     assert found == (
         "use_columns names the column 'wardd', which the input does not have; "
@@ -266,7 +264,7 @@ def test_a_similar_name_is_pointed_at_without_showing_an_undeclared_header() -> 
     assert found.endswith("which the input does not have: correct the name, or take it out.")
 
 
-def test_numbers_without_bins_are_named_and_accepted_under_k_anonymity() -> None:
+def test_numbers_without_bins_are_named_and_accepted_under_k_anonymity():
     contract = contract_of("      - {name: ward}\n      - {name: age, logicalType: integer}\n")
     headers = ("person", "ward", "age")
     found = build_schema(headers, Declarations(), contract, cap_required=False)
@@ -279,9 +277,7 @@ def test_numbers_without_bins_are_named_and_accepted_under_k_anonymity() -> None
     st.lists(st.text(max_size=6), max_size=6),
     st.dictionaries(st.text(max_size=4), st.lists(st.text(max_size=3))),
 )
-def test_any_header_gives_a_schema_or_a_parameter_error(
-    headers: list[str], domains: dict[str, list[str]]
-) -> None:
+def test_any_header_gives_a_schema_or_a_parameter_error(headers, domains):
     declared = Declarations(domains={name: tuple(values) for name, values in domains.items()})
     try:
         found = build_schema(headers, declared, cap_required=True)
@@ -291,13 +287,13 @@ def test_any_header_gives_a_schema_or_a_parameter_error(
         assert Schema.from_json(found.to_json()) == found
 
 
-def test_a_contract_without_subject_has_none() -> None:
+def test_a_contract_without_subject_has_none():
     head = HEAD.replace("    customProperties:\n      - {property: subjectId, value: person}\n", "")
     contract = contract_of("      - name: x\n", head.replace("      - {name: person, required: true}\n", ""))
     assert schema(contract, ("x",)).subject_id is None
 
 
-def test_a_star_says_that_zero_is_a_value_in_every_column() -> None:
+def test_a_star_says_that_zero_is_a_value_in_every_column():
     found = schema(subject_id="person", sensitive_zeros=("*",))
     assert [column.zero_is_value for column in found.columns] == [True] * 4
     assert problems(sensitive_zeros=("*", "nowhere"))[0].startswith(
@@ -314,7 +310,7 @@ LIMITED = """\
 """
 
 
-def test_a_declared_limit_at_an_end_leaves_no_bin_beyond_it() -> None:
+def test_a_declared_limit_at_an_end_leaves_no_bin_beyond_it():
     (age,) = schema(contract_of(LIMITED), ("person", "age")).columns
     assert age.domain == ("[0,18)", "[18,65]", ">65") and age.open_ends == (">65",)
     assert (age.minimum, age.maximum, age.required) == (0, 120, True)
@@ -331,17 +327,17 @@ def test_a_declared_limit_at_an_end_leaves_no_bin_beyond_it() -> None:
         ("[0, 18, 140]", "maximum is below the last edge"),
     ],
 )
-def test_edges_beyond_a_declared_limit_are_refused(edges: str, fault: str) -> None:
+def test_edges_beyond_a_declared_limit_are_refused(edges, fault):
     (found,) = problems(contract_of(LIMITED.replace("[0, 18, 65]", edges)), ("person", "age"))
     assert fault in found
 
 
-def test_limits_without_bins_are_refused() -> None:
+def test_limits_without_bins_are_refused():
     columns = LIMITED.replace("        customProperties: [{property: bins, value: [0, 18, 65]}]\n", "")
     assert "minimum and maximum need bins" in problems(contract_of(columns), ("person", "age"))[0]
 
 
-def test_faults_of_many_columns_are_one_sentence_each() -> None:
+def test_faults_of_many_columns_are_one_sentence_each():
     columns = "".join(f"      - {{name: n{place}, logicalType: number}}\n" for place in range(30))
     (needed,) = problems(contract_of(columns), ("person", *(f"n{place}" for place in range(30))))
     assert needed.startswith("30 columns hold numbers and need public bins: 'n0', 'n1', ")

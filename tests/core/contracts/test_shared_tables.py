@@ -16,7 +16,7 @@ DATA = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data"))
 
 @pytest.mark.needs_shared
 @pytest.mark.parametrize("name", ["adult", "national2019"])
-def test_the_contract_of_a_public_table_holds(name: str) -> None:
+def test_the_contract_of_a_public_table_holds(name):
     path = DATA / f"{name}.csv"
     if not path.is_file():
         missing = f"{path} is missing"

@@ -19,7 +19,7 @@ _CUSTOMS = ("0201100510", "0101210000", "8471300100", "8703231901")
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> RecognisedTable:
+def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("trade") / "trade.csv"
     rows: list[tuple[object, ...]] = [
         (_BOOKS[place % 3], _CUSTOMS[place % 4], "north" if place % 2 else "south", place % 7)
@@ -37,7 +37,7 @@ def drafted(table: RecognisedTable) -> tuple[dict[str, Any], str]:
     return yaml.safe_load(text)["schema"][0], text
 
 
-def test_no_cell_of_a_column_of_codes_is_emptied(table: RecognisedTable) -> None:
+def test_no_cell_of_a_column_of_codes_is_emptied(table):
     contract = read_contract(drafted(table)[1], "c.yaml")
     for name, values in (("book", _BOOKS), ("hs10", _CUSTOMS)):
         column = next(column for column in contract.columns if column.name == name)
@@ -47,7 +47,7 @@ def test_no_cell_of_a_column_of_codes_is_emptied(table: RecognisedTable) -> None
         assert coded.codes.all()
 
 
-def test_the_rule_stands_for_all_other_open_columns(table: RecognisedTable) -> None:
+def test_the_rule_stands_for_all_other_open_columns(table):
     contract = read_contract(drafted(table)[1], "c.yaml")
     kinds = {
         column.name: {rule.name for rule in contract.forbidden_in(column)} for column in contract.columns
@@ -58,7 +58,7 @@ def test_the_rule_stands_for_all_other_open_columns(table: RecognisedTable) -> N
     assert kinds["hs10"] == {"e-mail addresses"}
 
 
-def test_both_are_told_by_the_rule_s_name(table: RecognisedTable) -> None:
+def test_both_are_told_by_the_rule_s_name(table):
     said = list(lookalike_sentences(lookalikes(table, None)))
     assert [line.split(":")[0] for line in said] == ["LOOK", "LOOK", "ATTENTION"]
     assert all("noPersonalIdentifiers" in line for line in said)

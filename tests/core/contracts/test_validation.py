@@ -24,7 +24,7 @@ def numbers_of(judgement: Judgement) -> dict[str, float]:
     return dict(zip(sentences, judgement.numbers, strict=True))
 
 
-def test_a_table_that_keeps_its_contract_passes_every_rule(tmp_path: Path) -> None:
+def test_a_table_that_keeps_its_contract_passes_every_rule(tmp_path):
     assert broken(GOOD_ROWS, tmp_path) == set()
 
 
@@ -43,11 +43,11 @@ def test_a_table_that_keeps_its_contract_passes_every_rule(tmp_path: Path) -> No
         ("5,north,40,da,well,yesterday", "seen: every value is of type date"),
     ],
 )
-def test_each_broken_rule_is_found_alone(row: str, rule: str, tmp_path: Path) -> None:
+def test_each_broken_rule_is_found_alone(row, rule, tmp_path):
     assert broken((*GOOD_ROWS, row), tmp_path) == {rule}
 
 
-def test_rules_of_the_table_are_judged(tmp_path: Path) -> None:
+def test_rules_of_the_table_are_judged(tmp_path):
     two_people = ("1,north,,,,", " 1 ,north,,,,", "2,south,,,,")
     assert broken(two_people, tmp_path) == {"at least 3 records"}
     many_words = tuple(f"{i},north,,,word{i}," for i in range(4))
@@ -57,7 +57,7 @@ def test_rules_of_the_table_are_judged(tmp_path: Path) -> None:
     assert broken((), tmp_path) == {"at least 3 records"}
 
 
-def test_sentences_carry_no_value_and_no_number_of_the_data(tmp_path: Path) -> None:
+def test_sentences_carry_no_value_and_no_number_of_the_data(tmp_path):
     rows = (*GOOD_ROWS, *(f",{CANARY}{i},{CANARY},{CANARY},a@{CANARY}.org,{CANARY}" for i in range(23)))
     sentences = [
         rule.violation for rule in judged(write_table(tmp_path / "t.csv", rows), contract_of()).broken
@@ -69,7 +69,7 @@ def test_sentences_carry_no_value_and_no_number_of_the_data(tmp_path: Path) -> N
     assert all(re.search(r"\. (Give|Complete|Correct|Fill|Remove)", sentence) for sentence in sentences)
 
 
-def test_what_was_counted_is_apart(tmp_path: Path) -> None:
+def test_what_was_counted_is_apart(tmp_path):
     rows = (*GOOD_ROWS, "5,west,,,,", "6,west,,,,", "7,east,,,,")
     numbers = numbers_of(judged(write_table(tmp_path / "t.csv", rows), contract_of()))
     assert numbers["ward: every value is one of those listed"] == 3
@@ -77,14 +77,14 @@ def test_what_was_counted_is_apart(tmp_path: Path) -> None:
     assert numbers["ward: at most 40 % empty"] == pytest.approx(100 / 7)
 
 
-def test_an_unreadable_table_is_refused_without_its_cells(tmp_path: Path) -> None:
+def test_an_unreadable_table_is_refused_without_its_cells(tmp_path):
     source = write_table(tmp_path / "t.csv", (*GOOD_ROWS, f"9,{CANARY}"))
     with pytest.raises(InputError) as caught:
         judged(source, contract_of())
     assert CANARY not in str(caught.value)
 
 
-def test_other_takes_what_is_not_listed(tmp_path: Path) -> None:
+def test_other_takes_what_is_not_listed(tmp_path):
     columns = COLUMNS.replace(
         "      - name: age\n",
         "        customProperties: [{property: other, value: rest}]\n      - name: age\n",
@@ -93,7 +93,7 @@ def test_other_takes_what_is_not_listed(tmp_path: Path) -> None:
     assert judged(source, contract_of(columns)).broken == []
 
 
-def test_parquet_is_judged_as_the_text_it_becomes(tmp_path: Path) -> None:
+def test_parquet_is_judged_as_the_text_it_becomes(tmp_path):
     table = pa.table(
         {
             "person": pa.array([1, 2, 3], pa.int32()),
@@ -108,7 +108,7 @@ def test_parquet_is_judged_as_the_text_it_becomes(tmp_path: Path) -> None:
     assert judged(InputFile(tmp_path / "t.parquet"), contract_of()).broken == []
 
 
-def test_cells_are_normalised_as_the_encoder_does(tmp_path: Path) -> None:
+def test_cells_are_normalised_as_the_encoder_does(tmp_path):
     rows = ("1,\u00a0north\u2003, 40 ,\u3000da | en|da ,  ,", "\t2,south\x1f,,|,x,", " 3 ,0,0,0|0,0,")
     judgement = judged(write_table(tmp_path / "t.csv", rows), contract_of())
     assert judgement.broken == []
@@ -117,7 +117,7 @@ def test_cells_are_normalised_as_the_encoder_does(tmp_path: Path) -> None:
     assert numbers["ward: at most 40 % empty"] == pytest.approx(100 / 3)
 
 
-def test_one_word_in_two_unicode_forms_is_the_listed_one(tmp_path: Path) -> None:
+def test_one_word_in_two_unicode_forms_is_the_listed_one(tmp_path):
     assert "north" in COLUMNS
     source = write_table(tmp_path / "t.csv", ("1,o\u0308st,,,,", "2,\u00f6st,,,,", "3,south,,,,"))
     assert judged(source, contract_of(COLUMNS.replace("north", "\u00f6st"))).broken == []
@@ -134,9 +134,7 @@ LIMITED = """\
 @pytest.mark.parametrize(
     ("cell", "is_within"), [("0", True), ("120", True), ("", True), ("(3)", False), ("121", False)]
 )
-def test_a_number_beyond_the_declared_limits_breaks_the_contract(
-    cell: str, is_within: bool, tmp_path: Path
-) -> None:
+def test_a_number_beyond_the_declared_limits_breaks_the_contract(cell, is_within, tmp_path):
     rows = ("1,30", "2,40", f"3,{cell}")
     judgement = judged(write_table(tmp_path / "t.csv", rows, "person,age"), contract_of(LIMITED))
     rule = "age: every number is at least 0 and at most 120"

@@ -15,7 +15,7 @@ def cells_about_to_overflow() -> npt.NDArray[np.uint32]:
 
 
 @pytest.mark.parametrize("with_sensitivity", [False, True])
-def test_rule_2_no_number_of_absent_values_makes_a_candidate_of_their_cell(with_sensitivity: bool) -> None:
+def test_rule_2_no_number_of_absent_values_makes_a_candidate_of_their_cell(with_sensitivity):
     # C(64, 3) choices of slots reach the cell of three absent items: 51,543 records would set its flag.
     codes = np.array([[0, 1, 0, 1], [0, 0, 1, 1]], np.uint8)
     cells, sensitivity = cells_about_to_overflow(), np.zeros(4, np.uint32)

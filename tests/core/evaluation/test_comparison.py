@@ -50,7 +50,7 @@ def means(row: dict[str, float]) -> tuple[float, float, float]:
     return row["mean_count"], row["preservation"], row["proportional_error"]
 
 
-def test_t11a_synthetic_against_the_five_row_example() -> None:
+def test_t11a_synthetic_against_the_five_row_example():
     found = compare_two(coded(ABC, T1), coded(ABC, SYNTHETIC), 2, 3)
     assert [row["leaked"] for row in leakage_by_length(found)] == [0, 1, 0]
     total = summary(found)
@@ -89,7 +89,7 @@ def aggregates_of(counts: dict[str, int]) -> Aggregates:
     )
 
 
-def test_t11b_counts_over_several_bins() -> None:
+def test_t11b_counts_over_several_bins():
     s = aggregates_of({"a": 40, "b": 25, "ab": 20, "c": 3})
     y = aggregates_of({"a": 38, "b": 30, "ab": 9, "c": 2, "d": 1})
     found = compare_two(s, y, 10)
@@ -111,7 +111,7 @@ def test_t11b_counts_over_several_bins() -> None:
     assert total["mean_proportional_error"] == pytest.approx(0.250926, abs=5e-7)
 
 
-def test_t11c_reportable_against_sensitive() -> None:
+def test_t11c_reportable_against_sensitive():
     sensitive = coded(ABC, T1)
     total = summary(compare_two(sensitive, rounded_down(count_in_memory(sensitive, 3), 2), 2))
     assert total["suppressed_pct"] == pytest.approx(58.8235, abs=5e-5)
@@ -120,7 +120,7 @@ def test_t11c_reportable_against_sensitive() -> None:
     assert total["record_expansion_pct"] == pytest.approx(-20)
 
 
-def test_t11d_values_stand_in_their_bins_which_reach_the_largest_count() -> None:
+def test_t11d_values_stand_in_their_bins_which_reach_the_largest_count():
     values = [0, 10, 11, 20, 21, 40, 41, 10 << 40, (10 << 40) + 1]
     assert [bin_of(value) for value in values] == [0, 0, 1, 1, 2, 2, 3, 40, 41]
     assert [len(bin_bounds(value)) for value in values] == [1, 1, 2, 2, 3, 3, 4, 41, 42]
@@ -158,7 +158,7 @@ def judged(found: Comparison, s: Counter, y: Counter, resolution: int) -> None:
 @pytest.mark.parametrize(("most_cells", "few_sets"), [(1 << 22, 1 << 16), (0, 0)])
 @given(sensitive=TABLE, synthetic=TABLE, resolution=st.integers(1, 6))
 @settings(max_examples=40, deadline=None)
-def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most_cells, few_sets) -> None:
+def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most_cells, few_sets):
     schema = Schema(COLUMNS)
     records, drawn = coded(schema, sensitive), coded(schema, synthetic)
     reported = rounded_down(count_in_memory(records, 3), resolution)
@@ -184,7 +184,7 @@ def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most
             )
 
 
-def test_dictionaries_of_their_own_meet_by_text() -> None:
+def test_dictionaries_of_their_own_meet_by_text():
     """Declared domains in another order, items of a multi-valued column in another order of codes."""
     table = [[{"x"}, {"q", "p"}], [{"y"}, {"p", "r"}], [{"x"}, {"r", "q"}]]
     columns = (Column("A"), Column("M", delimiter=";", max_items=2))
@@ -200,7 +200,7 @@ def test_dictionaries_of_their_own_meet_by_text() -> None:
     assert [row.largest for row in found.distances] == [0, 0, 0]
 
 
-def test_the_number_of_threads_changes_no_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_threads_changes_no_digit(monkeypatch):
     monkeypatch.setattr(comparison, "_FEW_RECORDS", 0)
     rng = np.random.default_rng(3)
     schema = Schema(tuple(Column(name) for name in "ABCDEFG"))
@@ -217,7 +217,7 @@ def test_the_number_of_threads_changes_no_digit(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("most_cells", [1 << 22, 0])
 @given(table=TABLE, other=TABLE)
 @settings(max_examples=25, deadline=None)
-def test_total_variation_is_that_of_plain_shares(table, other, most_cells) -> None:
+def test_total_variation_is_that_of_plain_shares(table, other, most_cells):
     single = Schema((Column("A"), Column("C")))
     tables = [[[record[0], record[2]] for record in own] for own in (table, other)]
     sides = [coded(single, own) for own in tables]
@@ -238,6 +238,6 @@ def test_total_variation_is_that_of_plain_shares(table, other, most_cells) -> No
         assert found.largest == pytest.approx(max(distances))
 
 
-def test_a_resolution_below_one_is_refused() -> None:
+def test_a_resolution_below_one_is_refused():
     with pytest.raises(ParameterError, match="resolution"):
         compare_two(coded(ABC, T1), coded(ABC, T1), 0)

@@ -82,7 +82,7 @@ def slow_marks(releases: Sequence[ReleasedCounts], rate: float) -> set[tuple[int
     st.lists(st.lists(st.integers(0, 400), min_size=4, max_size=4), min_size=2, max_size=5),
     st.integers(0, 99),
 )
-def test_it_marks_what_the_textbook_marks(tables: list[list[int]], seed: int) -> None:
+def test_it_marks_what_the_textbook_marks(tables, seed):
     draw = np.random.default_rng(seed)
     releases = [noisy(dict(zip("abcd", table, strict=True)), 7.5, draw) for table in tables]
     found = compare_over_time(releases)
@@ -90,7 +90,7 @@ def test_it_marks_what_the_textbook_marks(tables: list[list[int]], seed: int) ->
     assert marks == slow_marks(releases, FALSE_ALARM)
 
 
-def test_equal_data_is_hardly_ever_marked() -> None:
+def test_equal_data_is_hardly_ever_marked():
     """At most 5 % of pages have any mark: 600 pages, so that 45 have a chance below 0.1 % at that rate."""
     draw, truth = np.random.default_rng(7), {f"c{place}": 5 * place for place in range(60)}
     pages = [compare_over_time([noisy(truth, 6.25, draw) for _ in range(6)]) for _ in range(600)]
@@ -98,7 +98,7 @@ def test_equal_data_is_hardly_ever_marked() -> None:
     assert 0 < marked <= 45, marked
 
 
-def test_equal_data_behind_thresholds_is_hardly_ever_marked() -> None:
+def test_equal_data_behind_thresholds_is_hardly_ever_marked():
     """Counts near two different thresholds: who passes is chance, and that must not look like a change."""
     draw, truth = np.random.default_rng(8), {f"c{place}": 30 + place // 4 for place in range(60)}
     marked = 0
@@ -110,7 +110,7 @@ def test_equal_data_behind_thresholds_is_hardly_ever_marked() -> None:
     assert marked <= 33  # 400 pages at 5 %: a chance below 0.2 %
 
 
-def test_counts_that_were_made_to_agree_are_hardly_ever_marked() -> None:
+def test_counts_that_were_made_to_agree_are_hardly_ever_marked():
     """The least of a count and of its two parts, each with noise: no longer Gaussian, and the bound holds."""
     draw, marked = np.random.default_rng(9), 0
     names = tuple(((f"c{place}", ""),) for place in range(40))
@@ -127,7 +127,7 @@ def test_counts_that_were_made_to_agree_are_hardly_ever_marked() -> None:
     assert marked <= 33
 
 
-def test_a_change_well_above_the_noise_is_found_and_its_direction_told() -> None:
+def test_a_change_well_above_the_noise_is_found_and_its_direction_told():
     draw = np.random.default_rng(1)
     truth = {"a": 1000, "b": 50}
     releases = [
@@ -145,9 +145,7 @@ def test_a_change_well_above_the_noise_is_found_and_its_direction_told() -> None
 
 @settings(deadline=None, max_examples=150)
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 12), st.integers(1, 12))
-def test_under_k_anonymity_a_mark_is_certain_and_nothing_certain_is_missed(
-    before: int, after: int, k: int, other: int
-) -> None:
+def test_under_k_anonymity_a_mark_is_certain_and_nothing_certain_is_missed(before, after, k, other):
     one, two = rounded({"a": before, "z": 99}, k), rounded({"a": after, "z": 99}, other)
     found = [each for each in compare_over_time([one, two]).changes if each.combination == (("a", ""),)]
     was = range(before // k * k, before // k * k + k) if before >= k else range(k)
@@ -164,12 +162,12 @@ def test_under_k_anonymity_a_mark_is_certain_and_nothing_certain_is_missed(
         assert each.at_least <= after - before <= each.at_most
 
 
-def test_under_k_anonymity_nothing_is_concluded_from_what_another_release_does_not_count() -> None:
+def test_under_k_anonymity_nothing_is_concluded_from_what_another_release_does_not_count():
     one, two = rounded({"a": 50, "b": 50}, 10, length=2), rounded({"b": 50}, 10, length=1)
     assert compare_over_time([one, two]).changes == ()
 
 
-def test_releases_of_different_kinds_and_samples_are_not_compared() -> None:
+def test_releases_of_different_kinds_and_samples_are_not_compared():
     draw = np.random.default_rng(3)
     months = [
         noisy({"a": 5}, 3.0, draw),
@@ -179,7 +177,7 @@ def test_releases_of_different_kinds_and_samples_are_not_compared() -> None:
     assert compare_over_time(months).pairs == ()
 
 
-def test_a_laplace_count_is_judged_by_its_own_law() -> None:
+def test_a_laplace_count_is_judged_by_its_own_law():
     draw = np.random.default_rng(4)
     alike = {"kind": "noisy", "laplace": 20.0}
     one = noisy({"a": 0}, 1.0, draw, **alike)
@@ -191,6 +189,6 @@ def test_a_laplace_count_is_judged_by_its_own_law() -> None:
         assert marks[0].p_value == pytest.approx(min(1.0, 2 * p_value))
 
 
-def test_holm_and_the_tail() -> None:
+def test_holm_and_the_tail():
     assert holm(np.array([0.01, 0.04, 0.03])).tolist() == pytest.approx([0.03, 0.06, 0.06])
     assert each_above(np.array([0.0, 1.959964])).tolist() == pytest.approx([0.5, 0.025], abs=1e-6)

@@ -71,7 +71,7 @@ def listed(inputs: RawInputs, folder: Path) -> list[list[str]]:
         return list(csv.reader(file, delimiter="\t"))
 
 
-def test_t2_and_t11a_in_sds_s_files(tmp_path: Path) -> None:
+def test_t2_and_t11a_in_sds_s_files(tmp_path):
     found = written(inputs_of(T1, SYNTHETIC, tmp_path, ABC, 2), tmp_path)
     assert found["sensitive_analysis_by_length"] == [
         [
@@ -123,7 +123,7 @@ def test_t2_and_t11a_in_sds_s_files(tmp_path: Path) -> None:
 @settings(max_examples=6, deadline=None)
 def test_rare_synthetic_combinations_are_listed_with_their_records(
     tmp_path_factory, sensitive, drawn, resolution
-) -> None:
+):
     tmp_path = tmp_path_factory.mktemp("rare")
     inputs = inputs_of(sensitive, drawn, tmp_path, MIXED, resolution)
     expected = []
@@ -151,7 +151,7 @@ def test_rare_synthetic_combinations_are_listed_with_their_records(
     assert all(held == sorted(held) for _, held in together)
 
 
-def test_holders_of_a_pair_of_items_ascend_whatever_their_slots(tmp_path: Path) -> None:
+def test_holders_of_a_pair_of_items_ascend_whatever_their_slots(tmp_path):
     drawn = [[set(), set(items), set()] for items in ("pqr", "pr", "pqr", "pr")]
     found = written(inputs_of([], drawn, tmp_path, MIXED, 9), tmp_path)
     lines = found["synthetic_rare_combos_to_length_2"][1:]
@@ -159,13 +159,13 @@ def test_holders_of_a_pair_of_items_ascend_whatever_their_slots(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("table", [[], rows("a1,b1,")])
-def test_fewer_records_than_the_resolution_divide_by_nothing(tmp_path: Path, table) -> None:
+def test_fewer_records_than_the_resolution_divide_by_nothing(tmp_path, table):
     found = written(inputs_of(table, [], tmp_path, ABC, 10), tmp_path)
     assert dict(found["parameters"])["risky_identifiable_pct"] == "0.0"
     assert dict(found["parameters"])["total_sensitive_records"] == "0"
 
 
-def test_a_value_is_quoted_only_where_it_must_be(tmp_path: Path) -> None:
+def test_a_value_is_quoted_only_where_it_must_be(tmp_path):
     table = [[{'a\tb "c"'}], [{"plain, #text"}], [{"two\nlines"}], [{" x'"}], [{"NULL"}]]
     written(inputs_of(table, table, tmp_path, Schema((Column("A"),)), 2), tmp_path)
     text = (tmp_path / "files" / "my_synthetic_rare_combos_to_length_2.tsv").read_text()
@@ -190,7 +190,7 @@ def test_a_value_is_quoted_only_where_it_must_be(tmp_path: Path) -> None:
 @settings(max_examples=15, deadline=None)
 def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
     tmp_path_factory, table, drawn, resolution, number, at_once, few, most_cells, rows_at_once
-) -> None:
+):
     """On one thread and on two, whatever is read or counted together, in dense tables and by sorting."""
     folder = tmp_path_factory.mktemp("parted")
     whole = inputs_of(table, drawn, folder, MIXED, resolution)

@@ -32,7 +32,7 @@ TABLE = st.lists(
 
 @given(table=TABLE)
 @settings(max_examples=25, deadline=None)
-def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factory, table) -> None:
+def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factory, table):
     records = code_synthetic(synthetic(MIXED, table), MIXED)
     assert records.number_of_records == len(table)
     assert records.values[2] == ("w", "v")
@@ -41,7 +41,7 @@ def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factor
         assert read_back(aggregates, length) == count(table, length)
 
 
-def test_items_of_a_declared_domain_stand_in_its_order() -> None:
+def test_items_of_a_declared_domain_stand_in_its_order():
     schema = Schema((Column("M", domain=("s", "p", "r", "q"), delimiter=";", max_items=2),))
     table = [[{"p", "q", "s"}], [{"q", "r"}], [set()]]
     records = code_synthetic(synthetic(schema, table), schema)
@@ -59,7 +59,7 @@ def recount(folder_of_test: Path, records) -> Aggregates:
     return count_in_memory(code_synthetic(records, ABC), 3)
 
 
-def test_records_that_keep_every_count_have_no_error(tmp_path: Path) -> None:
+def test_records_that_keep_every_count_have_no_error(tmp_path):
     found = compare_release(
         exact(tmp_path, T1), recount(tmp_path, synthetic(ABC, T1)), resources=QueryResources(tmp_path, 1)
     )
@@ -70,7 +70,7 @@ def test_records_that_keep_every_count_have_no_error(tmp_path: Path) -> None:
     assert {row["preservation"] for row in found["by_length"]} == {1.0}
 
 
-def test_what_was_reported_and_is_missed_is_counted(tmp_path: Path) -> None:
+def test_what_was_reported_and_is_missed_is_counted(tmp_path):
     drawn = rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")
     found = compare_release(exact(tmp_path, T1), recount(tmp_path, synthetic(ABC, drawn)))
     assert found["summary"]["missed_pct"] == pytest.approx(47.0588, abs=5e-5)
@@ -79,13 +79,13 @@ def test_what_was_reported_and_is_missed_is_counted(tmp_path: Path) -> None:
     assert found["noise"] == []
 
 
-def test_a_release_of_nothing_is_evaluated(tmp_path: Path) -> None:
+def test_a_release_of_nothing_is_evaluated(tmp_path):
     nothing = exact(tmp_path, [])
     found = compare_release(nothing, recount(tmp_path, synthetic(ABC, [])))
     assert set(found["summary"].values()) == {0.0}
 
 
-def test_the_error_of_the_noise_is_that_of_its_scale() -> None:
+def test_the_error_of_the_noise_is_that_of_its_scale():
     level = Level(
         sigma=2.0, sensitivity=3, scale=10.0, threshold=None, candidates=None, expected_spurious=None,
         combinations=np.zeros(0, np.uint32), codes=np.zeros((0, 1), np.uint32),

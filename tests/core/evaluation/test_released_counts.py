@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from tests.oracles.releases import ledger_facts, release
 from tests.oracles.workloads import draw, parameters, people
 
 
-def test_a_fitted_release_gives_its_noisy_counts_as_drawn(tmp_path: Path) -> None:
+def test_a_fitted_release_gives_its_noisy_counts_as_drawn(tmp_path):
     drawn = dataclasses.replace(draw(people(400, 1, tags=True), parameters()), private=True)
     body = accounted_statement(drawn, ledger_facts(unit="row"), "abc")
     (tmp_path / "privacy.json").write_text(json.dumps(body))
@@ -40,7 +39,7 @@ def test_a_fitted_release_gives_its_noisy_counts_as_drawn(tmp_path: Path) -> Non
     assert OTHER not in texts and any(text.startswith(f"{OTHER} than") for text in texts)
 
 
-def test_a_cell_that_was_drawn_twice_is_one_count_with_less_noise(tmp_path: Path) -> None:
+def test_a_cell_that_was_drawn_twice_is_one_count_with_less_noise(tmp_path):
     drawn = dataclasses.replace(draw(people(400, 1), parameters()), private=True)
     table = drawn.tables[0]
     twice = dataclasses.replace(table, counts=table.counts + 10, scale=2 * table.scale)
@@ -55,7 +54,7 @@ def test_a_cell_that_was_drawn_twice_is_one_count_with_less_noise(tmp_path: Path
     assert found.scales[wide, 0] == pytest.approx(table.scale / np.sqrt(1.25))
 
 
-def test_a_release_by_lengths_gives_its_published_counts(tmp_path: Path) -> None:
+def test_a_release_by_lengths_gives_its_published_counts(tmp_path):
     measurement, _, _ = release(600)
     aggregates = normalised_counts(measurement)
     (tmp_path / "privacy.json").write_text(
@@ -74,7 +73,7 @@ def test_a_release_by_lengths_gives_its_published_counts(tmp_path: Path) -> None
     assert found.least[pair] == max(thresholds[:2])
 
 
-def test_a_k_anonymous_release_gives_its_rounded_counts(tmp_path: Path) -> None:
+def test_a_k_anonymous_release_gives_its_rounded_counts(tmp_path):
     aggregates, _ = anonymous_releases.rounded()
     (tmp_path / "privacy.json").write_text(json.dumps(statement("k_anonymity")))
     write_reportable_parquet(aggregates, tmp_path / "x_reportable_aggregates.parquet")
@@ -83,7 +82,7 @@ def test_a_k_anonymous_release_gives_its_rounded_counts(tmp_path: Path) -> None:
     assert set((found.counts % 10).tolist()) == {0.0}
 
 
-def test_a_release_without_counts_whose_error_is_stated_is_refused(tmp_path: Path) -> None:
+def test_a_release_without_counts_whose_error_is_stated_is_refused(tmp_path):
     (tmp_path / "privacy.json").write_text(json.dumps(statement("syndiffix")))
     with pytest.raises(ParameterError, match="has none"):
         read_released_counts(tmp_path)

@@ -1,7 +1,5 @@
 """The summary in words, the table of measures, and statistics of runs side by side."""
 
-from pathlib import Path
-
 import pytest
 
 from tasks.core.aggregates.linkability import RecordAnalysis
@@ -37,7 +35,7 @@ def evaluation(drawn, resolution: int = 2) -> RawEvaluation:
     return RawEvaluation(*found, RecordAnalysis(5, (2, 1, 1), (0, 0, 0)), combinations)
 
 
-def test_the_summary_says_what_was_found_in_four_sentences() -> None:
+def test_the_summary_says_what_was_found_in_four_sentences():
     found = four_sentences(evaluation(SAFE), RecordsPromise(is_private=False, holds_resolution=True))
     assert found == (
         "Sensitive table: a combination of up to 3 attributes can single out 80.0 % of its records, as fewer "
@@ -52,25 +50,25 @@ def test_the_summary_says_what_was_found_in_four_sentences() -> None:
     )
 
 
-def test_without_the_resolution_held_the_claim_ends_at_the_reporting_length() -> None:
+def test_without_the_resolution_held_the_claim_ends_at_the_reporting_length():
     claim = four_sentences(evaluation(SAFE), RecordsPromise(is_private=False))[2]
     assert "up to 3 attributes" in claim
     assert claim.endswith("Nothing is promised of longer combinations.")
 
 
-def test_under_differential_privacy_the_leaked_share_is_told() -> None:
+def test_under_differential_privacy_the_leaked_share_is_told():
     claim = four_sentences(evaluation(SYNTHETIC), RecordsPromise(is_private=True))[2]
     assert "10.0 % are rare in the synthetic records too" in claim
     assert "20.0 % appear at all. The noise protects people" in claim
 
 
-def test_a_broken_promise_of_k_anonymity_stops_the_evaluation() -> None:
+def test_a_broken_promise_of_k_anonymity_stops_the_evaluation():
     for drawn in (SYNTHETIC, rows("a1,b3,")):
         with pytest.raises(InternalError, match="do not share"):
             four_sentences(evaluation(drawn), RecordsPromise(is_private=False))
 
 
-def test_t11_in_the_table_of_measures() -> None:
+def test_t11_in_the_table_of_measures():
     found = evaluation(SYNTHETIC)
     header, *lines = measures_rows(found.reportable, found.synthetic, found.released)
     assert header[:4] == (
@@ -90,7 +88,7 @@ def test_t11_in_the_table_of_measures() -> None:
     assert [line[0] for line in lines[-3:]] == [f"Total variation distance, length {k}" for k in (1, 2, 3)]
 
 
-def test_statistics_of_runs_stand_side_by_side_with_blanks(tmp_path: Path) -> None:
+def test_statistics_of_runs_stand_side_by_side_with_blanks(tmp_path):
     write_rows(tmp_path / "a.tsv", [("Metric", "Value"), ("x", "1"), ("z", "3")])
     write_rows(tmp_path / "b.tsv", [("Metric", "Value"), ("x", "4"), ("y", "5"), ("z", "6")])
     assert join_stats({"0_a": tmp_path / "a.tsv", "1_b": tmp_path / "b.tsv"}) == [
@@ -102,7 +100,7 @@ def test_statistics_of_runs_stand_side_by_side_with_blanks(tmp_path: Path) -> No
     assert join_stats({}) == [("Metric",)]
 
 
-def test_both_joined_tables_are_written_and_failed_runs_left_out(tmp_path: Path) -> None:
+def test_both_joined_tables_are_written_and_failed_runs_left_out(tmp_path):
     folders = {}
     for run in ("0_one", "1_two", "2_failed"):
         folders[run] = tmp_path / run

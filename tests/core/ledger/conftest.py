@@ -1,7 +1,6 @@
 """Noise tables of the tests are kept apart from the user's; ledgers are in folders and in databases."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ Places = Callable[[str], Place]
 
 
 @pytest.fixture(params=["folder", pytest.param("database", marks=pytest.mark.needs_postgresql)])
-def places(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+def places(request, tmp_path, monkeypatch):
     """Places for ledgers, of either kind: the same tests hold for both."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     if request.param == "folder":
@@ -23,6 +22,6 @@ def places(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.fixture
-def place(places: Places) -> Place:
+def place(places):
     """A place for one ledger."""
     return places("ledger")

@@ -12,8 +12,6 @@ from tasks.core.ledger import entries as chain
 from tasks.core.ledger.audit import audit_entries, export_at, export_text, read_export, write_export
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Entry, Whereabouts
-from tasks.core.ledger.ledger import Ledger
-from tasks.core.ledger.place import Place
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release
 
@@ -31,7 +29,7 @@ def _fails(folder: Path, leave: Callable[[], None]) -> None:
 
 
 @pytest.fixture
-def ledger(place: Place) -> Ledger:
+def ledger(place):
     """One with everything in it that an account may go through."""
     ledger = ledger_for(place, releases=4, epsilon=4.0)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
@@ -46,7 +44,7 @@ def ledger(place: Place) -> Ledger:
     return ledger
 
 
-def test_what_a_ledger_wrote_is_all_allowed_and_so_is_its_export(ledger: Ledger, tmp_path: Path) -> None:
+def test_what_a_ledger_wrote_is_all_allowed_and_so_is_its_export(ledger, tmp_path):
     audit = ledger.audit()
     assert audit.in_words == f"all {len(ledger.entries())} entries verified"
     file = tmp_path / "export.jsonl"
@@ -149,9 +147,7 @@ def _opened_again(bodies: Bodies) -> None:
         (_opened_again, "opened once"),
     ],
 )
-def test_a_whole_chain_of_entries_that_were_not_allowed_is_refused(
-    tmp_path: Path, change: Callable[[Bodies], None], words: str
-) -> None:
+def test_a_whole_chain_of_entries_that_were_not_allowed_is_refused(tmp_path, change, words):
     ledger = ledger_for(tmp_path / "ledger", releases=2, epsilon=2.0)
     with pytest.raises(MeasurementLost):
         draw_once(ledger, release("2026-03"), gdp_charge(), _loses)
@@ -164,7 +160,7 @@ def test_a_whole_chain_of_entries_that_were_not_allowed_is_refused(
 
 
 @pytest.mark.parametrize("damage", ["cut", "swap", "edit", "drop", "garble", "empty"])
-def test_an_export_that_was_changed_is_refused(ledger: Ledger, tmp_path: Path, damage: str) -> None:
+def test_an_export_that_was_changed_is_refused(ledger, tmp_path, damage):
     lines = export_text(ledger.entries()).splitlines()
     if damage == "cut":
         lines[-1] = lines[-1][:-20]
@@ -186,9 +182,7 @@ def test_an_export_that_was_changed_is_refused(ledger: Ledger, tmp_path: Path, d
         read_export(file)
 
 
-def test_a_clock_that_was_set_back_changes_neither_order_nor_charges(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clock_that_was_set_back_changes_neither_order_nor_charges(place, monkeypatch):
     """Times are said and never used: who sets the clock back is charged all the same, and it is told."""
     ledger = ledger_for(place, releases=2, epsilon=2.0)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)

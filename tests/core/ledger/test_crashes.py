@@ -7,7 +7,6 @@ import pytest
 
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, WAITING_FOR_THE_DRAW
 from tasks.core.ledger.ledger import Admission
-from tasks.core.ledger.place import Place
 from tests.oracles.ledger_runs import (
     DATASET,
     charged,
@@ -35,8 +34,8 @@ PLACES = [
 
 @pytest.mark.parametrize(("moment", "said", "charges", "draws"), PLACES, ids=[p[0] for p in PLACES])
 def test_rule_4_after_a_kill_at_each_phase_the_next_run_charges_what_it_must(
-    place: Place, tmp_path: Path, moment: str, said: str, charges: int, draws: int
-) -> None:
+    place, tmp_path, moment, said, charges, draws
+):
     ledger = ledger_for(place, releases=3, epsilon=3.0)
     log = tmp_path / "noise"
     log.touch()
@@ -64,7 +63,7 @@ def test_rule_4_after_a_kill_at_each_phase_the_next_run_charges_what_it_must(
     ledger.verify()
 
 
-def test_two_kills_before_the_noise_are_still_one_charge(place: Place, tmp_path: Path) -> None:
+def test_two_kills_before_the_noise_are_still_one_charge(place, tmp_path):
     ledger = ledger_for(place, releases=1)
     for moment in ("after reserve", "counting", "before drawing"):
         run(place, "2026-01", tmp_path / "noise", f"KILL@{moment}").communicate()
@@ -74,9 +73,7 @@ def test_two_kills_before_the_noise_are_still_one_charge(place: Place, tmp_path:
     assert charged(ledger) == 1
 
 
-def test_a_lost_measurement_that_the_budget_does_not_cover_again_is_refused(
-    place: Place, tmp_path: Path
-) -> None:
+def test_a_lost_measurement_that_the_budget_does_not_cover_again_is_refused(place, tmp_path):
     ledger = ledger_for(place, releases=1)
     run(place, "2026-01", tmp_path / "noise", "KILL@half written").communicate()
     again = run(place, "2026-01", tmp_path / "noise")
@@ -86,9 +83,7 @@ def test_a_lost_measurement_that_the_budget_does_not_cover_again_is_refused(
 
 
 @pytest.mark.parametrize("moment", ["after reserve", "counting"])
-def test_ctrl_c_before_the_noise_leaves_nothing_charged_or_a_reservation(
-    place: Place, tmp_path: Path, moment: str
-) -> None:
+def test_ctrl_c_before_the_noise_leaves_nothing_charged_or_a_reservation(place, tmp_path, moment):
     ledger = ledger_for(place, releases=1)
     stopped = run(place, "2026-01", tmp_path / "noise", f"INT@{moment}")
     assert "KeyboardInterrupt" in stopped.communicate()[1]
@@ -101,9 +96,7 @@ def test_ctrl_c_before_the_noise_leaves_nothing_charged_or_a_reservation(
 @pytest.mark.parametrize(
     "moment", ["before drawing", "after drawing", "leave given", "written", "before commit"]
 )
-def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
-    place: Place, tmp_path: Path, blow: str, moment: str
-) -> None:
+def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(place, tmp_path, blow, moment):
     ledger = ledger_for(place, releases=1)
     stopped = run(place, "2026-01", tmp_path / "noise", f"{blow}@{moment}")
     out, err = stopped.communicate()
@@ -116,9 +109,7 @@ def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
 
 
 @pytest.mark.parametrize("moment", ["after drawing", "leave given", "half written"])
-def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(
-    place: Place, tmp_path: Path, moment: str
-) -> None:
+def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(place, tmp_path, moment):
     ledger = ledger_for(place, releases=1)
     stopped = run(place, "2026-01", tmp_path / "noise", f"INT@{moment}", f"INT@{moment}")
     err = stopped.communicate()[1]
@@ -129,7 +120,7 @@ def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(
     assert charged(ledger) == 1
 
 
-def test_a_second_ctrl_c_before_the_word_drawing_is_kept_is_void(place: Place, tmp_path: Path) -> None:
+def test_a_second_ctrl_c_before_the_word_drawing_is_kept_is_void(place, tmp_path):
     ledger = ledger_for(place, releases=1)
     stopped = run(place, "2026-01", tmp_path / "noise", *["INT@before drawing"] * 2)
     assert "KeyboardInterrupt" in stopped.communicate()[1]

@@ -10,7 +10,6 @@ from tasks.core.ledger.audit import audit_entries, export_at, read_export, write
 from tasks.core.ledger.dataset_notes import BROKEN
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
-from tasks.core.ledger.place import Place
 from tasks.core.ledger.tables import PublicTable
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, edit_file, gdp_charge, release
@@ -20,7 +19,7 @@ OTHER = PublicTable(Path("b.csv"), ("x", "y"), ("y",))
 
 
 @pytest.fixture
-def ledger(place: Place) -> Ledger:
+def ledger(place):
     """An empty one."""
     return open_ledger(place)
 
@@ -32,9 +31,7 @@ def enter(ledger: Ledger, dataset: str, table: PublicTable, reason: str = "") ->
     ledger.enter(registration, table)
 
 
-def test_stops_are_counted_before_and_after_the_dataset_is_registered_and_cost_nothing(
-    ledger: Ledger, tmp_path: Path
-) -> None:
+def test_stops_are_counted_before_and_after_the_dataset_is_registered_and_cost_nothing(ledger, tmp_path):
     ledger.note_stop(DATASET, "1", BROKEN, "a" * 64, TABLE)
     assert [each.asked for each in ledger.stops(DATASET)] == ["a" * 64]
     assert not ledger.is_registered(DATASET)
@@ -51,8 +48,8 @@ def test_stops_are_counted_before_and_after_the_dataset_is_registered_and_cost_n
 
 
 def test_stops_of_the_same_table_under_another_name_are_counted_unless_its_people_are_others(
-    ledger: Ledger,
-) -> None:
+    ledger,
+):
     ledger.note_stop("probe", "1", BROKEN, "a" * 64, TABLE)
     ledger.note_stop("elsewhere", "1", BROKEN, "a" * 64, OTHER)
     enter(ledger, DATASET, TABLE)
@@ -63,7 +60,7 @@ def test_stops_of_the_same_table_under_another_name_are_counted_unless_its_peopl
     assert len(ledger.stops("others")) == 2, "of the name that nobody told apart, too"
 
 
-def test_a_stop_that_is_taken_out_breaks_the_chain(tmp_path: Path) -> None:
+def test_a_stop_that_is_taken_out_breaks_the_chain(tmp_path):
     ledger = open_ledger(tmp_path / "ledger")
     ledger.note_stop(DATASET, "1", BROKEN, "a" * 64, TABLE)
     edit_file(tmp_path / "ledger", "delete from entries where seq = 2")

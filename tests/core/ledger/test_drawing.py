@@ -20,7 +20,6 @@ from tasks.core.errors import (
 )
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, draw_once
 from tasks.core.ledger.ledger import Admission, Ledger
-from tasks.core.ledger.place import Place
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
 
@@ -29,12 +28,12 @@ Leave = Callable[[], None]
 
 
 @pytest.fixture
-def ledger(place: Place) -> Ledger:
+def ledger(place):
     return ledger_for(place, releases=3, epsilon=3.0)
 
 
 @pytest.fixture
-def in_folder(tmp_path: Path) -> Ledger:
+def in_folder(tmp_path):
     """One whose files a test may touch; see `test_postgresql` for the same in a database."""
     return ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
 
@@ -43,7 +42,7 @@ def phases(ledger: Ledger) -> list[str]:
     return [entry.phase for entry in ledger.store.entries()][2:]
 
 
-def test_p6_a_retry_returns_the_stored_measurement_and_does_not_redraw(ledger: Ledger) -> None:
+def test_p6_a_retry_returns_the_stored_measurement_and_does_not_redraw(ledger):
     first = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
     assert (first.reused, again.reused) == (False, True)
@@ -53,13 +52,13 @@ def test_p6_a_retry_returns_the_stored_measurement_and_does_not_redraw(ledger: L
     assert charged(ledger) == 1
 
 
-def test_rule_1_a_new_vintage_is_drawn_and_charged_though_nothing_else_changed(ledger: Ledger) -> None:
+def test_rule_1_a_new_vintage_is_drawn_and_charged_though_nothing_else_changed(ledger):
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     assert not draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement).reused
     assert charged(ledger) == 2
 
 
-def test_a_rebuilt_release_states_the_account_of_its_commit(ledger: Ledger) -> None:
+def test_a_rebuilt_release_states_the_account_of_its_commit(ledger):
     first = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
     again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
@@ -68,7 +67,7 @@ def test_a_rebuilt_release_states_the_account_of_its_commit(ledger: Ledger) -> N
     assert again.remaining_runs == first.remaining_runs == 2
 
 
-def test_rule_4_the_order_of_the_entries(ledger: Ledger) -> None:
+def test_rule_4_the_order_of_the_entries(ledger):
     seen: list[list[str]] = []
 
     def draw(folder: Path, leave: Leave) -> None:
@@ -85,9 +84,7 @@ def test_rule_4_the_order_of_the_entries(ledger: Ledger) -> None:
     assert [path.name for path in measured.folder.iterdir()] == ["counts_1.parquet"]
 
 
-def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
-    in_folder: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(in_folder, monkeypatch):
     synced: list[str] = []
     fsync = os.fsync
 
@@ -103,9 +100,7 @@ def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
     assert kept == [*files, part, str(measured.folder.parent)]
 
 
-def test_a_failure_after_the_folder_has_its_name_loses_nothing(
-    in_folder: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_after_the_folder_has_its_name_loses_nothing(in_folder, monkeypatch):
     fsync = os.fsync
 
     def failing(descriptor: int) -> None:
@@ -122,7 +117,7 @@ def test_a_failure_after_the_folder_has_its_name_loses_nothing(
     assert charged(in_folder) == 1
 
 
-def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger: Ledger) -> None:
+def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger):
     def draw(folder: Path, leave: Leave) -> None:
         assert charged(ledger) == 1
         write_measurement(folder, leave)
@@ -134,7 +129,7 @@ def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger:
     assert entry["engine"] == "rounded-gaussian/AES-256-CTR"
 
 
-def test_p6_an_exhausted_budget_refuses_before_anything_is_read(place: Place) -> None:
+def test_p6_an_exhausted_budget_refuses_before_anything_is_read(place):
     ledger = ledger_for(place, releases=2, epsilon=1.5)
     for vintage in ("2026-01", "2026-02"):
         draw_once(ledger, release(vintage), gdp_charge(), write_measurement)
@@ -152,7 +147,7 @@ def test_p6_an_exhausted_budget_refuses_before_anything_is_read(place: Place) ->
     assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).reused
 
 
-def test_the_refusal_names_a_release_that_would_fit(place: Place) -> None:
+def test_the_refusal_names_a_release_that_would_fit(place):
     ledger = ledger_for(place, releases=2, epsilon=1.2)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     with pytest.raises(
@@ -165,7 +160,7 @@ def test_the_refusal_names_a_release_that_would_fit(place: Place) -> None:
         ledger.check_admission(release("2026-02"), gdp_charge(epsilon * 1.02))
 
 
-def test_check_admission_says_what_a_run_would_meet_and_writes_nothing(ledger: Ledger) -> None:
+def test_check_admission_says_what_a_run_would_meet_and_writes_nothing(ledger):
     head = ledger.head()
     assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.ADMISSIBLE
     assert ledger.head() == head
@@ -175,7 +170,7 @@ def test_check_admission_says_what_a_run_would_meet_and_writes_nothing(ledger: L
     assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.COMMITTED
 
 
-def test_an_open_reservation_gives_way_to_a_larger_charge_and_is_not_added_to(ledger: Ledger) -> None:
+def test_an_open_reservation_gives_way_to_a_larger_charge_and_is_not_added_to(ledger):
     ledger.reserve(release("2026-01"), gdp_charge(0.5))
     measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     assert REUSED not in measured.notices
@@ -184,7 +179,7 @@ def test_an_open_reservation_gives_way_to_a_larger_charge_and_is_not_added_to(le
 
 
 @pytest.mark.parametrize("change", ["append", "remove", "add", "go"])
-def test_a_changed_measurement_is_an_error_and_never_made_again(in_folder: Ledger, change: str) -> None:
+def test_a_changed_measurement_is_an_error_and_never_made_again(in_folder, change):
     folder = draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement).folder
     if change == "append":
         (folder / "counts_1.parquet").write_text("other counts")
@@ -205,7 +200,7 @@ def test_a_changed_measurement_is_an_error_and_never_made_again(in_folder: Ledge
     assert charged(in_folder) == 1
 
 
-def test_seeded_noise_is_neither_charged_nor_kept(ledger: Ledger) -> None:
+def test_seeded_noise_is_neither_charged_nor_kept(ledger):
     seeded = Charge(gdp_charge().mu_squared, 1e-7, 1.0, 1e-6, engine="insecure-seeded")
     for refused in (
         lambda: draw_once(ledger, release("2026-01"), seeded, must_not_draw),
@@ -217,7 +212,7 @@ def test_seeded_noise_is_neither_charged_nor_kept(ledger: Ledger) -> None:
     assert phases(ledger) == []
 
 
-def test_a_measurement_that_says_it_is_not_private_is_not_kept(ledger: Ledger) -> None:
+def test_a_measurement_that_says_it_is_not_private_is_not_kept(ledger):
     def draw(folder: Path, leave: Leave) -> None:
         leave()
         (folder / "measurement.json").write_text('{"private": false}')
@@ -244,7 +239,7 @@ FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     "error",
     [ValueError(CANARY), KeyboardInterrupt(), MemoryError(), SystemExit(1), InternalError("ours"), FULL],
 )
-def test_rule_4_an_error_before_the_noise_is_void_and_free(ledger: Ledger, error: BaseException) -> None:
+def test_rule_4_an_error_before_the_noise_is_void_and_free(ledger, error):
     with pytest.raises(type(error)) as caught:
         draw_once(ledger, release("2026-01"), gdp_charge(), _fails(error, after=False))
     assert caught.value is error
@@ -258,7 +253,7 @@ def test_rule_4_an_error_before_the_noise_is_void_and_free(ledger: Ledger, error
 @pytest.mark.parametrize(
     "error", [ValueError(CANARY), KeyboardInterrupt(CANARY), MemoryError(), SystemExit(CANARY), FULL]
 )
-def test_rule_4_an_error_in_the_noise_is_lost_and_charged(ledger: Ledger, error: BaseException) -> None:
+def test_rule_4_an_error_in_the_noise_is_lost_and_charged(ledger, error):
     with pytest.raises(MeasurementLost) as caught:
         draw_once(ledger, release("2026-01"), gdp_charge(), _fails(error, after=True))
     assert phases(ledger) == ["reserve", "drawing", "lost"]
@@ -272,7 +267,7 @@ def test_rule_4_an_error_in_the_noise_is_lost_and_charged(ledger: Ledger, error:
     assert charged(ledger) == 2
 
 
-def test_a_draw_that_asks_for_no_leave_is_lost_and_our_fault(ledger: Ledger) -> None:
+def test_a_draw_that_asks_for_no_leave_is_lost_and_our_fault(ledger):
     def draw(folder: Path, leave: Leave) -> None:
         (folder / "counts_1.parquet").write_text("1")
 
@@ -283,7 +278,7 @@ def test_a_draw_that_asks_for_no_leave_is_lost_and_our_fault(ledger: Ledger) -> 
 
 
 @pytest.mark.parametrize("then", [None, ValueError(CANARY)])
-def test_a_draw_that_goes_on_without_leave_is_lost(ledger: Ledger, then: Exception | None) -> None:
+def test_a_draw_that_goes_on_without_leave_is_lost(ledger, then):
     """The chain refuses to say "drawing" (here: it says so already), and the draw does not care."""
 
     def draw(folder: Path, leave: Leave) -> None:

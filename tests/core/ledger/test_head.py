@@ -20,7 +20,7 @@ from tests.oracles.ledger_runs import DATASET, edit_file, gdp_charge, ledger_for
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path):
     """One whose last entry no measurement and no release knows of."""
     ledger = ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
@@ -39,7 +39,7 @@ def cut(folder: Path, last: int) -> None:
 
 
 @pytest.mark.parametrize("left", [5, 2, 1])
-def test_a_chain_whose_last_entries_were_taken_out_is_refused(ledger: Ledger, left: int) -> None:
+def test_a_chain_whose_last_entries_were_taken_out_is_refused(ledger, left):
     if left < 5:
         shutil.rmtree(home(ledger) / "measurements")
         (home(ledger) / "measurements").mkdir(mode=0o700)
@@ -55,7 +55,7 @@ def test_a_chain_whose_last_entries_were_taken_out_is_refused(ledger: Ledger, le
             refused()
 
 
-def test_an_older_copy_of_the_chain_alone_is_refused(ledger: Ledger) -> None:
+def test_an_older_copy_of_the_chain_alone_is_refused(ledger):
     older = (home(ledger) / "ledger.sqlite").read_bytes()
     draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
     (home(ledger) / "ledger.sqlite").write_bytes(older)
@@ -89,7 +89,7 @@ def _open(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_remove, _empty, _garble, _other, _below, _open])
-def test_a_head_that_is_gone_damaged_another_or_open_to_others_is_refused(ledger: Ledger, damage) -> None:  # type: ignore[no-untyped-def]
+def test_a_head_that_is_gone_damaged_another_or_open_to_others_is_refused(ledger, damage):  # type: ignore[no-untyped-def]
     damage(home(ledger) / "head.json")
     for refused in (ledger.verify, lambda: open_ledger(home(ledger)).head()):
         with pytest.raises(LedgerError):
@@ -105,9 +105,7 @@ def test_a_head_that_is_gone_damaged_another_or_open_to_others_is_refused(ledger
         (("ledger.sqlite", "locks", "measurements"), "traces of releases"),
     ],
 )
-def test_what_was_deleted_is_noticed_by_what_is_left(
-    ledger: Ledger, gone: tuple[str, ...], words: str
-) -> None:
+def test_what_was_deleted_is_noticed_by_what_is_left(ledger, gone, words):
     if "ledger.sqlite" not in gone:
         cut(home(ledger), 1)
     for name in gone:
@@ -117,7 +115,7 @@ def test_what_was_deleted_is_noticed_by_what_is_left(
         open_ledger(home(ledger))
 
 
-def test_a_writer_that_died_before_its_head_was_noted_loses_nothing(ledger: Ledger) -> None:
+def test_a_writer_that_died_before_its_head_was_noted_loses_nothing(ledger):
     path = home(ledger) / "head.json"
     before = path.read_bytes()
     ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
@@ -128,13 +126,13 @@ def test_a_writer_that_died_before_its_head_was_noted_loses_nothing(ledger: Ledg
         ledger.verify()
 
 
-def test_a_making_that_died_before_the_chain_had_its_name_is_begun_again(tmp_path: Path) -> None:
+def test_a_making_that_died_before_the_chain_had_its_name_is_begun_again(tmp_path):
     SqliteStore(tmp_path / "ledger")
     (tmp_path / "ledger" / "ledger.sqlite").unlink()
     assert open_ledger(tmp_path / "ledger").datasets() == ()
 
 
-def test_the_head_is_closed_to_others_and_durable(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_head_is_closed_to_others_and_durable(ledger, monkeypatch):
     synced: list[str] = []
     fsync = os.fsync
 
@@ -152,9 +150,7 @@ def test_the_head_is_closed_to_others_and_durable(ledger: Ledger, monkeypatch: p
     assert stat.S_IMODE((home(ledger) / "head.json").stat().st_mode) == 0o600
 
 
-def test_a_head_that_has_no_room_stops_before_the_chain_grows(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_head_that_has_no_room_stops_before_the_chain_grows(ledger, monkeypatch):
     fsync, head = os.fsync, ledger.head()
 
     def full(descriptor: int) -> None:
@@ -169,7 +165,7 @@ def test_a_head_that_has_no_room_stops_before_the_chain_grows(
     assert ledger.head() == head
 
 
-def test_writers_at_once_leave_the_newest_head(tmp_path: Path) -> None:
+def test_writers_at_once_leave_the_newest_head(tmp_path):
     folder = tmp_path / "ledger"
     open_ledger(folder)
 

@@ -17,13 +17,13 @@ SCHEMA = Schema((Column("sex", domain=("f", "m")), Column("age", bins=(0.0, 50.0
 PARAMETERS = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=3)
 
 
-def test_equal_configurations_have_one_digest_whatever_their_spelling() -> None:
+def test_equal_configurations_have_one_digest_whatever_their_spelling():
     digest = configuration_digest(SCHEMA, PARAMETERS)
     assert digest == configuration_digest(Schema.from_json(SCHEMA.to_json()), replace(PARAMETERS, epsilon=1))
     assert digest == configuration_digest(SCHEMA, PARAMETERS, {})
 
 
-def test_the_digest_of_a_configuration_is_pinned() -> None:
+def test_the_digest_of_a_configuration_is_pinned():
     assert (
         configuration_digest(SCHEMA, PARAMETERS)
         == "5af0da2d73e68a7ebb574f4bf851c77995b1b24c587e1639cfe038f2371c75e9"
@@ -31,7 +31,7 @@ def test_the_digest_of_a_configuration_is_pinned() -> None:
     )
 
 
-def test_no_two_names_share_a_key() -> None:
+def test_no_two_names_share_a_key():
     names = [
         ReleaseName("a", "b", "c"),
         ReleaseName("a", "bc", ""),
@@ -42,7 +42,7 @@ def test_no_two_names_share_a_key() -> None:
     assert ReleaseName.of(names[0].as_body()) == names[0]
 
 
-def test_what_is_not_json_names_nothing() -> None:
+def test_what_is_not_json_names_nothing():
     with pytest.raises(TypeError):
         configuration_digest(SCHEMA, PARAMETERS, {"when": object()})
 
@@ -56,14 +56,14 @@ UNSEEN = (
 
 @example(name="Cafe\u0301", places=[(5, " ")])
 @given(name=text(), places=lists(tuples(integers(0, 40), sampled_from(UNSEEN)), max_size=5))
-def test_names_are_compared_without_what_nobody_sees(name: str, places: list[tuple[int, str]]) -> None:
+def test_names_are_compared_without_what_nobody_sees(name, places):
     spelt = name
     for place, unseen in places:
         spelt = spelt[:place] + unseen + spelt[place:]
     assert fold_name(spelt) == fold_name(name) == fold_name(fold_name(name))
 
 
-def test_no_letter_is_taken_for_an_invisible_one() -> None:
+def test_no_letter_is_taken_for_an_invisible_one():
     shown = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "LNPS"]
     unseen = "\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159"
     assert not any(map(fold_name, unseen))

@@ -20,7 +20,7 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-def test_the_environment_names_the_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_environment_names_the_place(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     monkeypatch.delenv("MARGINALIA_LEDGER", raising=False)
@@ -34,7 +34,7 @@ def test_the_environment_names_the_place(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert open_ledger().store.whereabouts == Whereabouts(str(tmp_path / "mine"), "folder")
 
 
-def test_everything_in_it_is_closed_to_others(tmp_path: Path) -> None:
+def test_everything_in_it_is_closed_to_others(tmp_path):
     before = os.umask(0)
     try:
         ledger = ledger_for(tmp_path / "state" / "ledger")
@@ -49,7 +49,7 @@ def test_everything_in_it_is_closed_to_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "mode", "advice"), [("", 0o750, "700"), ("", 0o701, "700"), ("ledger.sqlite", 0o640, "600")]
 )
-def test_what_others_may_open_is_refused(tmp_path: Path, name: str, mode: int, advice: str) -> None:
+def test_what_others_may_open_is_refused(tmp_path, name, mode, advice):
     open_ledger(tmp_path / "ledger")
     (tmp_path / "ledger" / name).chmod(mode)
     with pytest.raises(LedgerError, match=f"chmod {advice}"):
@@ -57,7 +57,7 @@ def test_what_others_may_open_is_refused(tmp_path: Path, name: str, mode: int, a
 
 
 @pytest.mark.needs_root
-def test_another_users_folder_is_refused(tmp_path: Path) -> None:
+def test_another_users_folder_is_refused(tmp_path):
     if os.geteuid() != 0:
         pytest.skip("needs root, to give a folder to another user")
     open_ledger(tmp_path / "ledger")
@@ -66,13 +66,13 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
         open_ledger(tmp_path / "ledger")
 
 
-def test_a_place_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LedgerError, match="MARGINALIA_LEDGER"):
         open_ledger(tmp_path / "file" / "ledger")
 
 
-def test_a_lock_excludes_also_within_one_process(tmp_path: Path) -> None:
+def test_a_lock_excludes_also_within_one_process(tmp_path):
     lock, entered, waited = tmp_path / "lock", threading.Event(), threading.Event()
 
     def enter() -> None:
@@ -91,8 +91,8 @@ def test_a_lock_excludes_also_within_one_process(tmp_path: Path) -> None:
 
 
 def test_a_ledger_of_the_working_directory_is_refused_where_that_is_one_of_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     for named in ("/srv/ledger", "~/ledger", "postgresql://me@database.example/ledger"):
         monkeypatch.setenv("MARGINALIA_LEDGER", named)
         require_absolute()

@@ -24,7 +24,6 @@ from tasks.core.ledger.postgresql import PostgresqlStore
 from tasks.core.ledger.salts import salt_of
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
-from tests.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.needs_postgresql
 Leave = Callable[[], None]
@@ -32,13 +31,13 @@ SECRET = "s3cret-canary"
 
 
 @pytest.fixture
-def place(postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Database:
+def place(postgresql, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return Database(postgresql.of_test(tmp_path, "ledger"))
 
 
 @pytest.fixture
-def ledger(place: Database) -> Ledger:
+def ledger(place):
     """One with a release, and an entry that no release knows of."""
     ledger = ledger_for(place, releases=3, epsilon=3.0)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
@@ -102,16 +101,12 @@ HEAD_TO = "update head set (seq, sha256) = (select seq, sha256 from entries orde
     ],
     ids=lambda statements: "; ".join(statements)[:60],
 )  # fmt: skip
-def test_p6_whatever_is_done_to_the_tables_is_refused(
-    place: Database, ledger: Ledger, statements: tuple[str, ...]
-) -> None:
+def test_p6_whatever_is_done_to_the_tables_is_refused(place, ledger, statements):
     edit(place, *statements)
     is_refused(place, ledger)
 
 
-def test_a_chain_rewritten_whole_with_its_head_is_refused_by_a_machine_that_knew_it(
-    place: Database, ledger: Ledger
-) -> None:
+def test_a_chain_rewritten_whole_with_its_head_is_refused_by_a_machine_that_knew_it(place, ledger):
     before, statements = "", []
     for entry in ledger.store.entries():
         body = dict(entry.body) | ({"prev": before} if before else {})
@@ -124,8 +119,8 @@ def test_a_chain_rewritten_whole_with_its_head_is_refused_by_a_machine_that_knew
 
 
 def test_a_database_of_before_is_refused_by_each_machine_that_saw_more_and_by_each_release(
-    place: Database, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    place, ledger, monkeypatch, tmp_path
+):
     drawn = draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
     edit(
         place,
@@ -140,13 +135,13 @@ def test_a_database_of_before_is_refused_by_each_machine_that_saw_more_and_by_ea
             open_ledger(place).verify(drawn.head)
 
 
-def test_a_new_ledger_at_a_known_address_is_refused(place: Database, ledger: Ledger) -> None:
+def test_a_new_ledger_at_a_known_address_is_refused(place, ledger):
     edit(place, "drop table entries, head, measurements, salts", "drop function refuse_change")
     with pytest.raises(LedgerError, match="it is empty, though this machine has used it"):
         open_ledger(place)
 
 
-def test_the_tables_themselves_refuse_changes(place: Database, ledger: Ledger) -> None:
+def test_the_tables_themselves_refuse_changes(place, ledger):
     salt_of(place, "people")
     with psycopg.connect(place.address, autocommit=True) as connection:
         for statement in (
@@ -160,7 +155,7 @@ def test_the_tables_themselves_refuse_changes(place: Database, ledger: Ledger) -
                 connection.execute(statement)  # type: ignore[arg-type]
 
 
-def test_a_salt_that_is_gone_or_another_one_is_refused(place: Database) -> None:
+def test_a_salt_that_is_gone_or_another_one_is_refused(place):
     salt_of(place, "people")
     edit(place, "update salts set salt = decode(repeat('00', 32), 'hex')")
     with pytest.raises(LedgerError, match="not the one that was made for this dataset"):
@@ -170,9 +165,7 @@ def test_a_salt_that_is_gone_or_another_one_is_refused(place: Database) -> None:
         salt_of(place, "people")
 
 
-def test_a_changed_measurement_is_an_error_and_a_changed_copy_is_fetched_anew(
-    place: Database, ledger: Ledger
-) -> None:
+def test_a_changed_measurement_is_an_error_and_a_changed_copy_is_fetched_anew(place, ledger):
     folder = stored_measurement(ledger, release("2026-01"))
     assert folder is not None
     (folder / "counts_1.parquet").write_text("other counts")
@@ -187,9 +180,7 @@ def test_a_changed_measurement_is_an_error_and_a_changed_copy_is_fetched_anew(
         draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
 
 
-def test_another_machine_gets_the_same_measurement_byte_for_byte(
-    place: Database, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_another_machine_gets_the_same_measurement_byte_for_byte(place, ledger, monkeypatch, tmp_path):
     def large(folder: Path, leave: Leave) -> None:
         leave()
         (folder / "counts.parquet").write_bytes(bytes(range(256)) * 80_000)
@@ -204,7 +195,7 @@ def test_another_machine_gets_the_same_measurement_byte_for_byte(
         assert (again.folder / "empty.parquet").read_bytes() == b""
 
 
-def test_a_measurement_that_names_a_file_elsewhere_is_refused(place: Database, ledger: Ledger) -> None:
+def test_a_measurement_that_names_a_file_elsewhere_is_refused(place, ledger):
     edit(place, "update measurements set path = '../../../elsewhere' where path = 'measurement.json'")
     # The copy on this machine is still whole, and needs no fetching.
     assert stored_measurement(ledger, release("2026-01")) is not None
@@ -229,8 +220,8 @@ def phases(ledger: Ledger) -> list[str]:
 
 
 def test_a_session_that_dies_before_the_noise_stops_the_draw_and_charges_nothing_twice(
-    place: Database,
-) -> None:
+    place,
+):
     ledger = ledger_for(place)
 
     def draw(folder: Path, leave: Leave) -> None:
@@ -245,7 +236,7 @@ def test_a_session_that_dies_before_the_noise_stops_the_draw_and_charges_nothing
     assert charged(ledger) == 1
 
 
-def test_a_session_that_dies_in_the_noise_loses_the_measurement_like_a_crash(place: Database) -> None:
+def test_a_session_that_dies_in_the_noise_loses_the_measurement_like_a_crash(place):
     ledger = ledger_for(place, releases=2, epsilon=2.0)
 
     def draw(folder: Path, leave: Leave) -> None:
@@ -260,7 +251,7 @@ def test_a_session_that_dies_in_the_noise_loses_the_measurement_like_a_crash(pla
     assert charged(ledger) == 2
 
 
-def test_a_run_that_lost_its_lock_can_not_commit_beside_the_one_that_took_over(place: Database) -> None:
+def test_a_run_that_lost_its_lock_can_not_commit_beside_the_one_that_took_over(place):
     """Of two draws of one release, the one whose session died is never kept, though its process lives."""
     ledger, taken = ledger_for(place, releases=2, epsilon=2.0), []
 
@@ -278,9 +269,7 @@ def test_a_run_that_lost_its_lock_can_not_commit_beside_the_one_that_took_over(p
     assert charged(ledger) == 2
 
 
-def test_a_measurement_that_was_kept_before_the_session_died_is_used(
-    place: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_measurement_that_was_kept_before_the_session_died_is_used(place, monkeypatch):
     ledger = ledger_for(place)
     keep = ledger.store.measurements.keep
 
@@ -296,7 +285,7 @@ def test_a_measurement_that_was_kept_before_the_session_died_is_used(
     assert charged(ledger) == 1
 
 
-def test_a_role_without_durable_commits_gets_them_in_our_sessions(place: Database) -> None:
+def test_a_role_without_durable_commits_gets_them_in_our_sessions(place):
     lazy = Database(f"{place.address}?options=-csynchronous_commit%3Doff")
     store = PostgresqlStore(lazy)
     with store.current() as connection:
@@ -304,9 +293,7 @@ def test_a_role_without_durable_commits_gets_them_in_our_sessions(place: Databas
     assert row == {"synchronous_commit": "on"}
 
 
-def test_no_password_is_shown(
-    monkeypatch: pytest.MonkeyPatch, place: Database, postgresql: PostgreSQL
-) -> None:
+def test_no_password_is_shown(monkeypatch, place, postgresql):
     for address in (
         f"postgresql://me:{SECRET}@127.0.0.1/x",
         f"postgresql://me@h/x?password={SECRET}",
@@ -349,7 +336,7 @@ def test_no_password_is_shown(
     assert SECRET not in "".join(traceback.format_exception(refused.value))
 
 
-def test_an_address_that_leads_to_another_schema_begins_no_second_ledger(place: Database) -> None:
+def test_an_address_that_leads_to_another_schema_begins_no_second_ledger(place):
     """A role, a database or an address may name a schema; an empty one there would know of nothing spent."""
     PostgresqlStore(place)
     with psycopg.connect(place.address, autocommit=True) as connection:

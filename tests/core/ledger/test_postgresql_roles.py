@@ -15,7 +15,6 @@ from tasks.core.ledger.place import Database
 from tasks.core.ledger.salts import salt_of
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release
-from tests.postgresql import PostgreSQL
 
 pytestmark = pytest.mark.needs_postgresql
 _GRANTS = Path(__file__).resolve().parents[3] / "sql" / "ledger" / "postgresql" / "workers.sql"
@@ -32,7 +31,7 @@ class Roles:
 
 
 @pytest.fixture
-def roles(postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Roles:
+def roles(postgresql, tmp_path, monkeypatch):
     """As the runbook makes them; nothing is in the database yet."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     administrator, mark = postgresql.of_test(tmp_path, "ledger"), uuid.uuid4().hex[:12]
@@ -77,7 +76,7 @@ def refused_to_worker(roles: Roles) -> None:
                 connection.execute(statement)  # type: ignore[arg-type]
 
 
-def test_a_worker_makes_a_whole_draw_and_takes_nothing_back(roles: Roles) -> None:
+def test_a_worker_makes_a_whole_draw_and_takes_nothing_back(roles):
     open_ledger(Database(roles.owner))
     grant(roles)
     worker = Database(roles.worker)
@@ -96,14 +95,14 @@ def test_a_worker_makes_a_whole_draw_and_takes_nothing_back(roles: Roles) -> Non
         open_ledger(worker).head()
 
 
-def test_a_worker_makes_no_ledger_where_the_owner_made_none(roles: Roles) -> None:
+def test_a_worker_makes_no_ledger_where_the_owner_made_none(roles):
     with psycopg.connect(roles.owner, autocommit=True) as connection:
         connection.execute("revoke create on schema public from public")
     with pytest.raises(LedgerError, match="permission denied"):
         open_ledger(Database(roles.worker))
 
 
-def test_a_ledger_that_its_workers_own_is_given_to_an_owner(roles: Roles) -> None:
+def test_a_ledger_that_its_workers_own_is_given_to_an_owner(roles):
     worker = roles.worker.partition("//")[2].partition("@")[0]
     owner = roles.owner.partition("//")[2].partition("@")[0]
     with psycopg.connect(roles.administrator, autocommit=True) as connection:

@@ -1,16 +1,13 @@
 """P6: processes at once."""
 
 import time
-from pathlib import Path
 
 from tasks.core.ledger.ledger import Admission
-from tasks.core.ledger.place import Place
-from tests.core.ledger.conftest import Places
 from tests.oracles.ledger_races import race
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, run
 
 
-def test_of_processes_that_race_for_one_budget_one_wins(place: Place, tmp_path: Path) -> None:
+def test_of_processes_that_race_for_one_budget_one_wins(place, tmp_path):
     ledger = ledger_for(place, releases=1)
     runs = [run(place, f"2026-{month}", tmp_path / "noise") for month in range(1, 5)]
     errors = [process.communicate()[1] for process in runs]
@@ -21,15 +18,13 @@ def test_of_processes_that_race_for_one_budget_one_wins(place: Place, tmp_path: 
     ledger.verify()
 
 
-def test_five_rounds_of_races_with_kills_at_random_moments(places: Places, tmp_path: Path) -> None:
+def test_five_rounds_of_races_with_kills_at_random_moments(places, tmp_path):
     """Shorter than `tests/operations/test_races.py`."""
     for seed in range(5):
         race(places(f"ledger{seed}"), tmp_path / f"round{seed}", seed)
 
 
-def test_of_two_runs_of_one_release_the_second_waits_and_returns_the_firsts(
-    place: Place, tmp_path: Path
-) -> None:
+def test_of_two_runs_of_one_release_the_second_waits_and_returns_the_firsts(place, tmp_path):
     ledger = ledger_for(place, releases=1)
     log = tmp_path / "noise"
     first = run(place, "2026-01", log, "wait")
@@ -48,7 +43,7 @@ def test_of_two_runs_of_one_release_the_second_waits_and_returns_the_firsts(
     assert charged(ledger) == 1
 
 
-def test_a_waiting_run_takes_over_from_one_that_is_killed(place: Place, tmp_path: Path) -> None:
+def test_a_waiting_run_takes_over_from_one_that_is_killed(place, tmp_path):
     ledger = ledger_for(place, releases=2, epsilon=2.0)
     log = tmp_path / "noise"
     first = run(place, "2026-01", log, "wait", "KILL@half written")

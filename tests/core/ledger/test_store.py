@@ -25,7 +25,7 @@ from tests.oracles.ledger_runs import DATASET, ROOT, charged, edit_file, gdp_cha
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path):
     ledger = ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     return ledger
@@ -63,12 +63,12 @@ def _is_refused(ledger: Ledger) -> None:
         "drop table entries",
     ],
 )
-def test_p6_a_tampered_entry_is_detected(ledger: Ledger, statement: str) -> None:
+def test_p6_a_tampered_entry_is_detected(ledger, statement):
     edit_file(folder_of(ledger), statement)
     _is_refused(ledger)
 
 
-def test_p6_an_entry_rewritten_with_its_own_hash_breaks_the_next(ledger: Ledger) -> None:
+def test_p6_an_entry_rewritten_with_its_own_hash_breaks_the_next(ledger):
     body = dict(ledger.store.entries()[2].body) | {"mu2": "0.001"}
     text = canonical(body)
     edit_file(
@@ -77,7 +77,7 @@ def test_p6_an_entry_rewritten_with_its_own_hash_breaks_the_next(ledger: Ledger)
     _is_refused(ledger)
 
 
-def test_the_file_itself_refuses_changes(ledger: Ledger) -> None:
+def test_the_file_itself_refuses_changes(ledger):
     connection = sqlite3.connect(folder_of(ledger) / "ledger.sqlite")
     for statement in ("update entries set body = ''", "delete from entries"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
@@ -85,19 +85,19 @@ def test_the_file_itself_refuses_changes(ledger: Ledger) -> None:
     connection.close()
 
 
-def test_a_head_recorded_earlier_is_still_good(ledger: Ledger) -> None:
+def test_a_head_recorded_earlier_is_still_good(ledger):
     recorded = ledger.head()
     draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
     assert ledger.verify(recorded) == ledger.head() != recorded
 
 
-def test_another_ledgers_head_is_refused(ledger: Ledger, tmp_path: Path) -> None:
+def test_another_ledgers_head_is_refused(ledger, tmp_path):
     other = ledger_for(tmp_path / "other", releases=3, epsilon=3.0)
     with pytest.raises(LedgerError, match="another ledger"):
         ledger.verify(other.head())
 
 
-def test_a_chain_cut_before_a_stored_measurement_is_detected_without_a_recorded_head(ledger: Ledger) -> None:
+def test_a_chain_cut_before_a_stored_measurement_is_detected_without_a_recorded_head(ledger):
     last = ledger.store.entries()[1]
     edit_file(folder_of(ledger), "delete from entries where seq >= 3")
     head = {"seq": last.seq, "sha256": last.sha256}
@@ -119,12 +119,12 @@ def _empty(file: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_cut_in_half, _overwrite, _empty])
-def test_a_damaged_file_is_refused(ledger: Ledger, damage: Callable[[Path], None]) -> None:
+def test_a_damaged_file_is_refused(ledger, damage):
     damage(folder_of(ledger) / "ledger.sqlite")
     _is_refused(ledger)
 
 
-def test_rule_4_a_commit_is_on_the_disk_when_it_returns(ledger: Ledger) -> None:
+def test_rule_4_a_commit_is_on_the_disk_when_it_returns(ledger):
     store = ledger.store
     assert isinstance(store, SqliteStore)
     with store._connection() as connection:
@@ -132,7 +132,7 @@ def test_rule_4_a_commit_is_on_the_disk_when_it_returns(ledger: Ledger) -> None:
         assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
 
 
-def test_transactions_take_turns(tmp_path: Path) -> None:
+def test_transactions_take_turns(tmp_path):
     store = SqliteStore(tmp_path / "ledger")
     began, seen = threading.Event(), []
 
@@ -152,7 +152,7 @@ def test_transactions_take_turns(tmp_path: Path) -> None:
     assert [entry.phase for entry in store.entries()] == ["open", "note", "note"]
 
 
-def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_transaction_that_fails_leaves_nothing(tmp_path):
     store = SqliteStore(tmp_path / "ledger")
     with suppress(ValueError), store.transaction() as work:
         work.append({"phase": "note"})
@@ -171,7 +171,7 @@ for number in range(10_000):
 """
 
 
-def test_a_torn_last_write_is_ignored_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+def test_a_torn_last_write_is_ignored_and_nothing_acknowledged_is_lost(tmp_path):
     folder = tmp_path / "ledger"
     open_ledger(folder)
     for attempt, delay in enumerate((0.02, 0.05, 0.09)):
@@ -187,7 +187,7 @@ def test_a_torn_last_write_is_ignored_and_nothing_acknowledged_is_lost(tmp_path:
         assert len(names) in (acknowledged, acknowledged + 1)
 
 
-def test_a_write_that_was_torn_in_the_file_is_undone(ledger: Ledger) -> None:
+def test_a_write_that_was_torn_in_the_file_is_undone(ledger):
     """What a power cut in the middle of a commit leaves: a half-written file beside a whole journal."""
     file = folder_of(ledger) / "ledger.sqlite"
     head = ledger.head()
@@ -221,7 +221,7 @@ class _FullStore(SqliteStore):
             yield connection
 
 
-def test_a_ledger_on_a_full_disk_admits_nothing(tmp_path: Path) -> None:
+def test_a_ledger_on_a_full_disk_admits_nothing(tmp_path):
     ledger, store = _nearly_full(tmp_path)
     store.full = True
     with pytest.raises(LedgerError, match="disk is full"):
@@ -231,8 +231,8 @@ def test_a_ledger_on_a_full_disk_admits_nothing(tmp_path: Path) -> None:
 
 
 def test_a_ledger_that_fills_up_before_drawing_draws_nothing_and_keeps_the_reservation(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     ledger, store = _nearly_full(tmp_path)
     began: list[bool] = []
 
@@ -250,7 +250,7 @@ def test_a_ledger_that_fills_up_before_drawing_draws_nothing_and_keeps_the_reser
     assert charged(ledger) == 1
 
 
-def test_a_ledger_that_fills_up_before_the_commit_keeps_the_measurement(tmp_path: Path) -> None:
+def test_a_ledger_that_fills_up_before_the_commit_keeps_the_measurement(tmp_path):
     ledger, store = _nearly_full(tmp_path)
 
     def draw(folder: Path, leave: Callable[[], None]) -> None:
@@ -265,7 +265,7 @@ def test_a_ledger_that_fills_up_before_the_commit_keeps_the_measurement(tmp_path
     assert charged(ledger) == 1
 
 
-def test_a_draw_that_goes_on_though_the_ledger_could_not_say_drawing_is_lost(tmp_path: Path) -> None:
+def test_a_draw_that_goes_on_though_the_ledger_could_not_say_drawing_is_lost(tmp_path):
     ledger, store = _nearly_full(tmp_path)
 
     def draw(folder: Path, leave: Callable[[], None]) -> None:

@@ -7,8 +7,7 @@ import pytest
 
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.account import Registration
-from tasks.core.ledger.ledger import Ledger, open_ledger
-from tasks.core.ledger.place import Place
+from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.tables import PublicTable
 
 TABLE = PublicTable(Path("a.csv"), ("person", "visit", "town"), ("town",))
@@ -17,7 +16,7 @@ BY_VISIT = replace(BY_PERSON, subject_id="visit")
 
 
 @pytest.fixture
-def ledger(place: Place) -> Ledger:
+def ledger(place):
     """One whose dataset "e" was drawn from."""
     ledger = open_ledger(place)
     assert ledger.enter(BY_PERSON, TABLE)
@@ -25,8 +24,8 @@ def ledger(place: Place) -> Ledger:
 
 
 def test_another_subject_column_is_refused_before_anything_is_read_and_when_it_is_drawn(
-    ledger: Ledger,
-) -> None:
+    ledger,
+):
     head = ledger.head()
     for refused in (
         lambda: ledger.require_one_budget((BY_VISIT, TABLE)),
@@ -42,7 +41,7 @@ def test_another_subject_column_is_refused_before_anything_is_read_and_when_it_i
     assert all("person" not in str(entry.body) for entry in ledger.entries())
 
 
-def test_a_renamed_column_needs_a_reason_that_the_ledger_keeps(ledger: Ledger) -> None:
+def test_a_renamed_column_needs_a_reason_that_the_ledger_keeps(ledger):
     with pytest.raises(ParameterError, match="needs a reason"):
         ledger.rename_subject("e", "patient", " ")
     with pytest.raises(ParameterError, match="a dataset that is registered"):
@@ -54,7 +53,7 @@ def test_a_renamed_column_needs_a_reason_that_the_ledger_keeps(ledger: Ledger) -
     assert ledger.reasons("e") == ("renamed in the register",)
 
 
-def test_a_dataset_of_an_earlier_version_is_noted_by_its_next_draw(place: Place) -> None:
+def test_a_dataset_of_an_earlier_version_is_noted_by_its_next_draw(place):
     ledger = open_ledger(place)
     ledger.enter(replace(BY_PERSON, subject_id=""), TABLE)  # as it was noted then
     ledger.enter(BY_VISIT, TABLE)
@@ -62,7 +61,7 @@ def test_a_dataset_of_an_earlier_version_is_noted_by_its_next_draw(place: Place)
         ledger.enter(BY_PERSON, TABLE)
 
 
-def test_a_budget_of_rows_has_no_such_column(place: Place) -> None:
+def test_a_budget_of_rows_has_no_such_column(place):
     ledger, rows = open_ledger(place), Registration("e", 1.0, 1e-6, 1e-7, unit="row")
     ledger.enter(rows, TABLE)
     assert all(entry.phase != "subject" for entry in ledger.entries())

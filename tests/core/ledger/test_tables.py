@@ -8,11 +8,9 @@ import pytest
 
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.account import Registration
-from tasks.core.ledger.ledger import Ledger, open_ledger
-from tasks.core.ledger.place import Place
+from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.salts import salt_of
 from tasks.core.ledger.tables import PublicTable
-from tests.core.ledger.conftest import Places
 
 HEADER = ("person", "town", "age")
 CANARY = "income of mr smith"
@@ -29,7 +27,7 @@ def table(
 
 
 @pytest.fixture
-def ledger(place: Place) -> Ledger:
+def ledger(place):
     """One whose dataset "e" was drawn from a table."""
     ledger = open_ledger(place)
     assert ledger.enter(entered("e"), table())
@@ -37,9 +35,7 @@ def ledger(place: Place) -> Ledger:
 
 
 @pytest.mark.parametrize("name", ["E", "\uff45", "\u200be"])
-def test_a_name_that_differs_in_case_blanks_and_invisible_characters_alone_is_refused(
-    place: Place, ledger: Ledger, name: str
-) -> None:
+def test_a_name_that_differs_in_case_blanks_and_invisible_characters_alone_is_refused(place, ledger, name):
     """What is invisible is tested in `test_names`."""
     other = table("b.csv", ("x", "y"))
     for refused in (
@@ -53,9 +49,7 @@ def test_a_name_that_differs_in_case_blanks_and_invisible_characters_alone_is_re
     assert ledger.datasets() == ("e",)
 
 
-def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(
-    place: Place, ledger: Ledger
-) -> None:
+def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(place, ledger):
     salt_of(place, "People")
     assert len(salt_of(place, "e")) == 32
     with pytest.raises(ParameterError, match="the ledger knows 'People'"):
@@ -77,7 +71,7 @@ SAME = [
 ]
 
 
-def test_a_second_name_for_a_table_is_refused_until_a_person_writes_down_why(ledger: Ledger) -> None:
+def test_a_second_name_for_a_table_is_refused_until_a_person_writes_down_why(ledger):
     head, advice = ledger.head(), "marginalia ledger 'e2' --cap EPSILON DELTA --reason 'other people'"
     for second, words in SAME:
         for refuse in (lambda *run: ledger.require_one_budget(run), ledger.enter):
@@ -94,7 +88,7 @@ def test_a_second_name_for_a_table_is_refused_until_a_person_writes_down_why(led
 @pytest.mark.parametrize(
     "spelling", ["s3a://b/k.csv", "s3n://b/k.csv", "s3://b//k.csv", "s3:/b/k.csv", "s3:///b/k.csv"]
 )
-def test_another_spelling_of_a_url_opens_no_second_budget(place: Place, spelling: str) -> None:
+def test_another_spelling_of_a_url_opens_no_second_budget(place, spelling):
     ledger = open_ledger(place)
     ledger.enter(entered("e"), table("s3://b/k.csv"))
     with pytest.raises(ParameterError, match="same path as a table of dataset 'e'"):
@@ -102,7 +96,7 @@ def test_another_spelling_of_a_url_opens_no_second_budget(place: Place, spelling
     ledger.require_one_budget((entered("e2"), table("s3://b/other.csv", ("x", "y"))))
 
 
-def test_a_link_to_a_table_opens_no_second_budget(place: Place, tmp_path: Path) -> None:
+def test_a_link_to_a_table_opens_no_second_budget(place, tmp_path):
     ledger, real = open_ledger(place), tmp_path / "real"
     real.mkdir()
     (tmp_path / "link").symlink_to(real)
@@ -111,7 +105,7 @@ def test_a_link_to_a_table_opens_no_second_budget(place: Place, tmp_path: Path) 
         ledger.require_one_budget((entered("e2"), table(str(tmp_path / "link" / "k.csv"), ("x", "y"))))
 
 
-def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger: Ledger) -> None:
+def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger):
     ledger.register(entered("e2"))
     ledger.raise_caps("e2", 2.0, 2e-6, reason="a second year")
     with pytest.raises(ParameterError, match="same path and columns"):
@@ -125,7 +119,7 @@ def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger: Led
     assert ledger.account("e2").reasons == ("a second year", "other people")
 
 
-def test_a_written_reason_is_about_the_datasets_that_were_there(ledger: Ledger) -> None:
+def test_a_written_reason_is_about_the_datasets_that_were_there(ledger):
     ledger.register(entered("others", "other people"))
     ledger.enter(entered("others"), table())
     visits = table("visits.csv", ("person", "visit"))
@@ -139,39 +133,39 @@ def test_a_written_reason_is_about_the_datasets_that_were_there(ledger: Ledger) 
     ledger.enter(entered("others"), visits)
 
 
-def test_people_who_are_others_are_so_both_ways(ledger: Ledger) -> None:
+def test_people_who_are_others_are_so_both_ways(ledger):
     ledger.register(entered("others", "other people"))
     later = table("others.csv", (*HEADER, "added later"))
     ledger.enter(entered("others"), later)
     ledger.enter(entered("e"), table("e.csv", (*HEADER, "added later")))
 
 
-def test_a_reason_may_be_written_before_a_dataset_has_a_budget(ledger: Ledger) -> None:
+def test_a_reason_may_be_written_before_a_dataset_has_a_budget(ledger):
     ledger.set_apart("e2", "other people")
     assert ledger.enter(entered("e2"), table())
     assert ledger.datasets() == ("e", "e2")
 
 
-def test_every_table_that_a_dataset_had_is_known_not_the_first_alone(ledger: Ledger) -> None:
+def test_every_table_that_a_dataset_had_is_known_not_the_first_alone(ledger):
     ledger.enter(entered("e"), table("next month.csv", (*HEADER, "work")))
     for second in (table("next month.csv", ("x",)), table("c.csv", (*HEADER, "work")), table("c.csv")):
         with pytest.raises(ParameterError, match="of dataset 'e'"):
             ledger.enter(entered("e2"), second)
 
 
-def test_the_same_dataset_may_have_any_table_and_notes_each_once(ledger: Ledger) -> None:
+def test_the_same_dataset_may_have_any_table_and_notes_each_once(ledger):
     for _ in range(2):
         assert not ledger.enter(entered("e"), table())
         assert not ledger.enter(entered("e"), table("b.csv", ("other", "columns")))
     assert [entry.phase for entry in ledger.store.entries()] == ["open", "register", "table", "table"]
 
 
-def test_other_tables_open_budgets_of_their_own(ledger: Ledger) -> None:
+def test_other_tables_open_budgets_of_their_own(ledger):
     assert ledger.enter(entered("others"), table("b.csv", (*HEADER, "work")))
     assert ledger.datasets() == ("e", "others")
 
 
-def test_what_is_noted_holds_no_path_and_no_header(places: Places, tmp_path: Path) -> None:
+def test_what_is_noted_holds_no_path_and_no_header(places, tmp_path):
     ledgers = [open_ledger(places(name)) for name in ("one", "two")]
     for ledger in ledgers:
         ledger.enter(entered("e"), table(str(tmp_path / "secret.csv"), (CANARY, "town")))
@@ -182,7 +176,7 @@ def test_what_is_noted_holds_no_path_and_no_header(places: Places, tmp_path: Pat
     assert marks[0] != marks[1], "hashes are keyed: two ledgers can't be compared"
 
 
-def test_of_two_first_runs_at_once_under_two_names_one_is_refused(place: Place) -> None:
+def test_of_two_first_runs_at_once_under_two_names_one_is_refused(place):
     open_ledger(place)
     refused: list[str] = []
 
@@ -201,7 +195,7 @@ def test_of_two_first_runs_at_once_under_two_names_one_is_refused(place: Place) 
     assert len(open_ledger(place).datasets()) == 1
 
 
-def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger: Ledger) -> None:
+def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger):
     head = ledger.head()
     runs = [(entered("p1"), table("b.csv", ("x",))), (entered("p2"), table("b.csv", ("x",)))]
     with pytest.raises(
@@ -212,12 +206,12 @@ def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger: Ledger) ->
     assert ledger.head() == head
 
 
-def test_the_advice_names_the_unit(ledger: Ledger) -> None:
+def test_the_advice_names_the_unit(ledger):
     with pytest.raises(ParameterError, match="--unit row --reason"):
         ledger.enter(entered("e2", unit="row"), table())
 
 
-def test_files_of_all_vintages_are_one_table(tmp_path: Path) -> None:
+def test_files_of_all_vintages_are_one_table(tmp_path):
     def of(vintage: str, *header: str) -> PublicTable:
         path = Path(f"/data/a-{vintage}.csv")
         return PublicTable(path, header, header, Path("/data/a-{vintage}.csv"))
@@ -232,7 +226,7 @@ def test_files_of_all_vintages_are_one_table(tmp_path: Path) -> None:
     assert ledger.enter(entered("f"), unread)
 
 
-def test_tables_in_memory_have_one_place_and_a_second_name_needs_a_reason(place: Place) -> None:
+def test_tables_in_memory_have_one_place_and_a_second_name_needs_a_reason(place):
     """A notebook that renames a column and the dataset has the same people."""
     ledger = open_ledger(place)
     ledger.enter(entered("first"), table("memory://first.parquet"))

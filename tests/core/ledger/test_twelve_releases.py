@@ -1,7 +1,5 @@
 """Twelve scheduled releases: the ledger's total is the published vector's, and the thirteenth is refused."""
 
-from pathlib import Path
-
 import pytest
 
 from tasks.core.dp.accounting import gdp_epsilon
@@ -9,7 +7,6 @@ from tasks.core.errors import BudgetExhausted
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_store
-from tasks.core.ledger.place import Place
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, gdp_charge, release
 
@@ -17,7 +14,7 @@ from tests.oracles.ledger_runs import DATASET, gdp_charge, release
 MU, DELTA_T, EPSILON = 0.8158009704, 1.19999934e-06, 3.487889197
 
 
-def test_privacy_md_7_twelve_releases_cost_what_the_vector_says(place: Place, tmp_path: Path) -> None:
+def test_privacy_md_7_twelve_releases_cost_what_the_vector_says(place, tmp_path):
     ledger = Ledger(open_store(place))
     # R7: twelve such runs with D = 1.2e-6 need an epsilon of at least 3.4878892115.
     ledger.register(Registration(DATASET, 3.4878892116, 1e-5, 1.2e-6))

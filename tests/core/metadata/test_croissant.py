@@ -21,7 +21,7 @@ def opened(protection: str, folder: Path, said: Publication = SAID) -> mlcroissa
 
 @pytest.mark.parametrize("said", [SAID, Publication()], ids=["said", "nothing said"])
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_it_is_valid_under_every_protection(protection: str, said: Publication, tmp_path: Path) -> None:
+def test_it_is_valid_under_every_protection(protection, said, tmp_path):
     found = opened(protection, tmp_path, said).metadata
     assert not found.ctx.issues.errors
     # What is recommended and not there was not said, or is no version number: a vintage is a label.
@@ -32,7 +32,7 @@ def test_it_is_valid_under_every_protection(protection: str, said: Publication, 
     assert "ifferentially private" in found.description and "privacy.json" in found.description
 
 
-def test_every_file_has_its_hash_and_every_table_its_rows(tmp_path: Path) -> None:
+def test_every_file_has_its_hash_and_every_table_its_rows(tmp_path):
     dataset = opened("fitted", tmp_path)
     objects = {each.name: each for each in dataset.metadata.file_objects}
     assert {"privacy.json", "my_noisy_tables.parquet", "my_reportable_aggregates.tsv"} <= set(objects)
@@ -47,7 +47,7 @@ def test_every_file_has_its_hash_and_every_table_its_rows(tmp_path: Path) -> Non
     assert list(rows["my_noisy_tables"][0].values())[1:] == [-2, 3.5]
 
 
-def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
+def test_a_changed_file_is_noticed(tmp_path):
     dataset = opened("lengths", tmp_path)
     text = json.loads((tmp_path / "croissant.json").read_text())
     (entry,) = (each for each in text["distribution"] if each["name"] == "privacy.json")
@@ -56,7 +56,7 @@ def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
     assert described("lengths", tmp_path / "again").files[-1]["sha256"] == entry["sha256"]
 
 
-def test_the_context_is_the_standards_own() -> None:
+def test_the_context_is_the_standards_own():
     from mlcroissant._src.core.context import Context, CroissantVersion
     from mlcroissant._src.core.rdf import make_context
 

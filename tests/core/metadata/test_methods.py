@@ -37,7 +37,7 @@ def numbers(value: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_every_figure_is_one_of_the_statement(protection: str, tmp_path: Path) -> None:
+def test_every_figure_is_one_of_the_statement(protection, tmp_path):
     release = described(protection, tmp_path)
     paragraph = told(protection, tmp_path).split("\n\n")[2]
     paragraph = re.sub(r"\([^()]*\d{4}[a-z]?[^()]*\)|Wang \(2018\)|2024-05|abc1234", "", paragraph)
@@ -51,7 +51,7 @@ def test_every_figure_is_one_of_the_statement(protection: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_a_draw_of_people_says_that_one_row_of_each_counts(protection: str, tmp_path: Path) -> None:
+def test_a_draw_of_people_says_that_one_row_of_each_counts(protection, tmp_path):
     is_said = protection == "lengths"  # the fitted one here is of rows, and k-anonymity says it among limits
     release, said = described(protection, tmp_path), "not how many have it in any of their rows"
     assert (said in told(protection, tmp_path)) == is_said
@@ -61,7 +61,7 @@ def test_a_draw_of_people_says_that_one_row_of_each_counts(protection: str, tmp_
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_only_a_private_release_is_called_so(protection: str, tmp_path: Path) -> None:
+def test_only_a_private_release_is_called_so(protection, tmp_path):
     text = told(protection, tmp_path)
     is_private = protection in ("lengths", "fitted")
     assert ("not differentially private" in text) != is_private
@@ -70,7 +70,7 @@ def test_only_a_private_release_is_called_so(protection: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_sources_are_those_that_are_named(protection: str, tmp_path: Path) -> None:
+def test_sources_are_those_that_are_named(protection, tmp_path):
     paragraph, sources = (told(protection, tmp_path).split("\n\n")[place] for place in (2, 4))
     for name in (
         "Dwork",
@@ -86,7 +86,7 @@ def test_sources_are_those_that_are_named(protection: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_each_mode_under_k_anonymity_is_told(mode: str, tmp_path: Path) -> None:
+def test_each_mode_under_k_anonymity_is_told(mode, tmp_path):
     text = told("k_anonymity", tmp_path, synthesis_mode=mode)
     assert "Synthetic records were" in text and ("Showcase" in text) == (mode != "fitted")
     held = told("k_anonymity", tmp_path, synthesis_mode="aggregate_seeded", hold_resolution=True)
@@ -94,12 +94,12 @@ def test_each_mode_under_k_anonymity_is_told(mode: str, tmp_path: Path) -> None:
     assert "Synthetic records" not in told("k_anonymity", tmp_path / "b", synthesis_mode=mode, records=False)
 
 
-def test_a_resolution_of_one_protects_nobody(tmp_path: Path) -> None:
+def test_a_resolution_of_one_protects_nobody(tmp_path):
     assert "nobody is protected" in told("k_anonymity", tmp_path, resolution=1)
 
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
-def test_the_citation_names_the_publisher_or_says_that_none_is_known(protection: str, tmp_path: Path) -> None:
+def test_the_citation_names_the_publisher_or_says_that_none_is_known(protection, tmp_path):
     body = yaml.safe_load(citation_cff(described(protection, tmp_path)))
     assert body["cff-version"] == "1.2.0" and body["type"] == "dataset"
     assert body["authors"] == [{"name": SAID.publisher}] and body["license"] == "CC-BY-4.0"
@@ -122,7 +122,7 @@ def test_the_citation_names_the_publisher_or_says_that_none_is_known(protection:
         ("", None),
     ],
 )
-def test_only_an_spdx_name_is_given_as_one(license: str, field: str | None, tmp_path: Path) -> None:
+def test_only_an_spdx_name_is_given_as_one(license, field, tmp_path):
     said = SAID.model_copy(update={"license": license})
     body = yaml.safe_load(citation_cff(described("syndiffix", tmp_path, said)))
     assert {key for key in body if key.startswith("license")} == ({field} if field else set())
@@ -131,12 +131,12 @@ def test_only_an_spdx_name_is_given_as_one(license: str, field: str | None, tmp_
     jsonschema.validate(body, schema, format_checker=jsonschema.FormatChecker())
 
 
-def test_bibtex_holds_no_mark_of_its_own(tmp_path: Path) -> None:
+def test_bibtex_holds_no_mark_of_its_own(tmp_path):
     text = citation_bibtex(described("lengths", tmp_path))
     assert r"{{Office\_of *Numbers* \& Co.}}" in text and text.count("{") == text.count("}")
 
 
-def test_only_a_mail_address_is_given_as_one(tmp_path: Path) -> None:
+def test_only_a_mail_address_is_given_as_one(tmp_path):
     for contact, mail in (("ask@numbers.example", "ask@numbers.example"), ("https://numbers.example", None)):
         said = Publication(publisher="Office of Numbers", contact=contact)
         body = yaml.safe_load(citation_cff(described("syndiffix", tmp_path, said)))
@@ -144,13 +144,13 @@ def test_only_a_mail_address_is_given_as_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("protection", ["k_anonymity", "syndiffix"])
-def test_a_draft_of_the_table_is_told(protection: str, tmp_path: Path) -> None:
+def test_a_draft_of_the_table_is_told(protection, tmp_path):
     said = "was drafted by looking at the table itself, and nothing protects these declarations"
     assert said in told(protection, tmp_path, drafted_from_table=True).replace("\n", " ")
     assert "drafted" not in told(protection, tmp_path)
 
 
-def test_what_a_guarantee_leaves_out_is_told(tmp_path: Path) -> None:
+def test_what_a_guarantee_leaves_out_is_told(tmp_path):
     measurement, _, _ = release(600)
 
     def paragraph(choices: RunChoices) -> str:

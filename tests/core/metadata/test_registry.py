@@ -26,9 +26,7 @@ def entry(protection: str, folder: Path, said: Publication = SAID, **changes: An
 @pytest.mark.parametrize("said", [SAID, Publication()], ids=["said", "nothing said"])
 @pytest.mark.parametrize("records", [True, False])
 @pytest.mark.parametrize("protection", DRAWN)
-def test_it_holds_against_the_schema(
-    protection: str, records: bool, said: Publication, tmp_path: Path
-) -> None:
+def test_it_holds_against_the_schema(protection, records, said, tmp_path):
     path = DATA.parent / "reference" / "registry" / "deployments-schema.yaml"
     if not path.is_file():
         pytest.skip(f"needs {path}")
@@ -50,7 +48,7 @@ def test_it_holds_against_the_schema(
     assert empty == (set() if said == SAID else unsaid)
 
 
-def test_what_nobody_said_is_empty_and_named(tmp_path: Path) -> None:
+def test_what_nobody_said_is_empty_and_named(tmp_path):
     found = entry("lengths", tmp_path, Publication())["deployment"]
     assert found["basic"]["data_curators"] == [""] and found["basic"]["intended_use"] == ""
     assert found["basic"]["publication_date"] == "1900-01-01"
@@ -63,12 +61,12 @@ def test_what_nobody_said_is_empty_and_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("remaining", "kind"), [(0, "One release"), (3, "Many releases")])
-def test_one_release_is_told_from_many_by_the_ledger(remaining: int, kind: str, tmp_path: Path) -> None:
+def test_one_release_is_told_from_many_by_the_ledger(remaining, kind, tmp_path):
     model = entry("lengths", tmp_path, remaining_releases=remaining)["deployment"]["deployment_model"]
     assert model["release_type"] == kind
 
 
-def test_the_loss_is_that_of_the_statement(tmp_path: Path) -> None:
+def test_the_loss_is_that_of_the_statement(tmp_path):
     release = described("lengths", tmp_path)
     loss = yaml.safe_load(registry_yaml(release))["deployment"]["privacy_loss"]
     claim = release.statement["guarantee"]
@@ -76,7 +74,7 @@ def test_the_loss_is_that_of_the_statement(tmp_path: Path) -> None:
     assert claim["neighbours"] in loss["privacy_unit_details"]
 
 
-def test_a_draft_of_the_table_is_told(tmp_path: Path) -> None:
+def test_a_draft_of_the_table_is_told(tmp_path):
     def told(**changes: Any) -> str:
         release = described("lengths", tmp_path)
         stated = dataclasses.replace(release, statement=release.statement | changes)

@@ -46,7 +46,7 @@ def anonymous(naming: Naming = Naming(), **changes: object) -> list[str]:
     return answers(render_page(inputs))
 
 
-def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded() -> None:
+def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded():
     measurement, _, synthetic = release(600)
     body = accounted_statement(measurement, ledger_facts(), "abc")
     what, exact, neighbour = noisy()
@@ -59,7 +59,7 @@ def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded
     assert "weak promise" not in neighbour
 
 
-def test_of_people_one_row_each_counts_and_both_cards_say_so_in_their_word() -> None:
+def test_of_people_one_row_each_counts_and_both_cards_say_so_in_their_word():
     said = "Where a patient has several rows", "not how many ever had it", "how many patients ever had"
     what, exact, neighbour = noisy(Naming(unit=UnitName.of("patient")))
     assert said[0] in what and said[1] in what and said[2] in exact and said[1] not in neighbour
@@ -67,7 +67,7 @@ def test_of_people_one_row_each_counts_and_both_cards_say_so_in_their_word() -> 
         assert not any(each in " ".join(others) for each in said[1:])
 
 
-def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected() -> None:
+def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected():
     _, _, neighbour = noisy(VISIT, unit="row")
     assert "What is protected is one row of the table (visit): a neighbour with several rows" in neighbour
     assert "one row of your neighbour’s" in neighbour
@@ -77,7 +77,7 @@ def test_a_row_is_not_called_a_person_where_it_is_said_what_is_protected() -> No
 
 
 @pytest.mark.parametrize("made", [noisy, anonymous])
-def test_a_record_is_called_what_the_operator_calls_it(made) -> None:
+def test_a_record_is_called_what_the_operator_calls_it(made):
     what, exact, _ = made(VISIT, unit="row")
     assert "visits in 6 columns" in what and "visits" in exact
     assert "people" not in what + exact and "subject" not in what + exact
@@ -86,7 +86,7 @@ def test_a_record_is_called_what_the_operator_calls_it(made) -> None:
 
 
 @pytest.mark.parametrize("made", [noisy, anonymous])
-def test_a_word_that_would_mislead_is_not_taken(made) -> None:
+def test_a_word_that_would_mislead_is_not_taken(made):
     """As of a table whose contract alone names the subject, or of an older configuration."""
     what, _, _ = made(VISIT)
     assert "people in 6 columns" in what and "visit" not in what
@@ -105,7 +105,7 @@ def conditional(choices: RunChoices = RunChoices(), **changes: object) -> str:
     return answers(page)[2]
 
 
-def test_what_that_there_is_a_release_tells_is_said_with_the_promise() -> None:
+def test_what_that_there_is_a_release_tells_is_said_with_the_promise():
     plain = conditional()
     assert "That holds whatever else they know." in plain
     skipped = {"policy": "skip", "policies": (("skip", "2024-05"),)}
@@ -123,7 +123,7 @@ def test_what_that_there_is_a_release_tells_is_said_with_the_promise() -> None:
         assert english not in plain
 
 
-def test_that_declarations_were_drafted_from_the_table_is_an_answer_of_every_protection() -> None:
+def test_that_declarations_were_drafted_from_the_table_is_an_answer_of_every_protection():
     choices, facts = RunChoices(drafted_from_table=True), replace(FACTS, drafted_from_table=True)
     table = render_table(synthetic_tables(statement=syndiffix_statement(facts, "abc")))
     drafted = {
@@ -138,7 +138,7 @@ def test_that_declarations_were_drafted_from_the_table_is_an_answer_of_every_pro
     assert not any("drafted" in told for told in plain)
 
 
-def test_rounded_counts_are_certain_and_say_what_a_group_does_not_hide() -> None:
+def test_rounded_counts_are_certain_and_say_what_a_group_does_not_hide():
     what, exact, neighbour = anonymous()
     assert "where at least 10 do" in what
     assert "a count of 100 stands for 100 to 109 people. That is certain" in exact
@@ -150,13 +150,13 @@ def test_rounded_counts_are_certain_and_say_what_a_group_does_not_hide() -> None
     assert "possibly" not in exact and "How many it has can follow from the counts" in exact
 
 
-def test_at_a_resolution_of_one_the_neighbour_can_be_found() -> None:
+def test_at_a_resolution_of_one_the_neighbour_can_be_found():
     _, exact, neighbour = anonymous(resolution=1)
     assert exact.startswith("Every count is exact, and none is left out.")
     assert neighbour.startswith("Yes.") and "nobody is protected" in neighbour
 
 
-def test_a_draw_of_the_test_engine_says_that_it_protects_nobody() -> None:
+def test_a_draw_of_the_test_engine_says_that_it_protects_nobody():
     measurement, aggregates, _ = release(600)
     fake = replace(measurement, private=False)
     body = accounted_statement(fake, ledger_facts(), "x")
@@ -167,7 +167,7 @@ def test_a_draw_of_the_test_engine_says_that_it_protects_nobody() -> None:
     )
 
 
-def test_syndiffix_says_that_nothing_is_proved() -> None:
+def test_syndiffix_says_that_nothing_is_proved():
     page: TablePage = synthetic_tables()
     what, exact, neighbour = answers(render_table(page))
     assert "A made-up table of 300 rows with 4 columns: age, old, <b>town</b> and blank" in what
@@ -175,13 +175,13 @@ def test_syndiffix_says_that_nothing_is_proved() -> None:
     assert neighbour.startswith("Nobody has proved that they can’t.")
 
 
-def test_a_population_and_columns_are_only_put_in_as_text() -> None:
+def test_a_population_and_columns_are_only_put_in_as_text():
     said = page_sentence("what.population", population="<b>{many}</b>")
     assert said == "Described are &lt;b&gt;{many}&lt;/b&gt;."
     assert "&lt;i&gt; and &lt;b&gt;" in list_columns(["<i>", "<b>"])
 
 
-def test_many_columns_are_counted_and_few_are_named() -> None:
+def test_many_columns_are_counted_and_few_are_named():
     columns = list_columns
     assert columns([str(number) for number in range(9)]) == "9 columns: 0, 1, 2, 3, 4, 5 and 3 more"
     assert columns([str(number) for number in range(7)]) == "7 columns: 0, 1, 2, 3, 4, 5 and 6"

@@ -46,9 +46,7 @@ def of_records(folder: Path, most: int) -> Payload:
 
 
 @pytest.mark.parametrize(("most", "lengths"), [(1000, 3), (15, 2), (1, 1)])
-def test_the_counts_are_the_true_ones_of_as_many_lengths_as_there_is_room_for(
-    most: int, lengths: int, tmp_path: Path
-) -> None:
+def test_the_counts_are_the_true_ones_of_as_many_lengths_as_there_is_room_for(most, lengths, tmp_path):
     found = read_back(of_records(tmp_path, most))
     expected = {key: n for length in range(1, lengths + 1) for key, n in count(T1, length).items()}
     assert found.counts() == expected
@@ -63,7 +61,7 @@ def test_the_counts_are_the_true_ones_of_as_many_lengths_as_there_is_room_for(
     assert "names" not in found.meta["columns"][0]
 
 
-def test_true_counts_of_a_table_are_of_one_column_and_of_two() -> None:
+def test_true_counts_of_a_table_are_of_one_column_and_of_two():
     raw = pa.table({"town": ["Lyon", "Lyon", None, "Nice"], "old": [True, False, True, True]})
     made = raw.slice(0, 2)
     found = read_back(payload_of_true_table(OWNER, raw, made, {}))
@@ -80,12 +78,12 @@ def test_true_counts_of_a_table_are_of_one_column_and_of_two() -> None:
     assert found.meta["number"]["value"] == 4
 
 
-def test_a_table_without_rows_or_columns_has_a_page() -> None:
+def test_a_table_without_rows_or_columns_has_a_page():
     empty = pa.table({"town": pa.array([], pa.string())})
     assert read_back(payload_of_true_table(OWNER, empty, empty, {})).counts() == {}
 
 
-def test_it_says_before_anything_else_that_it_must_not_be_passed_on(tmp_path: Path) -> None:
+def test_it_says_before_anything_else_that_it_must_not_be_passed_on(tmp_path):
     text = render_owner_page("<b>visits", of_records(tmp_path, 100), [("How close?", ["Near <i>."])])
     page = check(text)
     assert text.index("must not be passed on") < text.index("<h1>")
@@ -93,7 +91,7 @@ def test_it_says_before_anything_else_that_it_must_not_be_passed_on(tmp_path: Pa
     assert decoded(text).meta["dataset"] == "<b>visits"
 
 
-def test_what_is_farthest_is_named_first() -> None:
+def test_what_is_farthest_is_named_first():
     one, other = (("a",), 0.5), (("b",), 0.25)
     found = answers_of_tables(TableDistances((10, 20), (one, other), ((("a", "b"), 0.75),)))
     assert found[0][1][0].startswith("By total variation, 38 % of the rows differ from the table for one")

@@ -32,11 +32,11 @@ def told(distance: float) -> str:
 @pytest.mark.parametrize(
     ("distance", "shown"), [(0.0, "0"), (0.004, "0.4"), (0.123, "12"), (1.84, "180"), (12.5, "1,200")]
 )
-def test_shares_above_the_whole_are_written_as_people_write_them(distance: float, shown: str) -> None:
+def test_shares_above_the_whole_are_written_as_people_write_them(distance, shown):
     assert told(distance) == f"{shown}\u202f%"
 
 
-def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> None:
+def test_what_became_of_values_too_rare_to_be_released_is_told_by_column():
     unreleased = [
         {"column": "home", "share": 0.01, "written_as": "released values"},
         {"column": "income", "share": 0.312, "written_as": "nothing"},
@@ -48,7 +48,7 @@ def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> No
     assert context["emptied"] == [{"name": "income", "share": "31\u202f%"}]
 
 
-def test_columns_that_no_error_is_told_of_are_named() -> None:
+def test_columns_that_no_error_is_told_of_are_named():
     assert fit_context(FIT, SCHEMA)["left_out"] == ["illness"]
 
 

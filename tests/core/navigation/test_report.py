@@ -34,7 +34,7 @@ from tests.oracles.releases import SCHEMA, as_planned, ledger_facts, records, re
         ),
     ],
 )
-def test_the_lengths_of_records_are_told_once(lengths: list[int], sentence: str):
+def test_the_lengths_of_records_are_told_once(lengths, sentence):
     offsets = np.cumsum([0, *lengths])
     records = SyntheticRecords(("town",), (), offsets, np.zeros(offsets[-1], np.int32))
     assert describe_record_lengths(records) == sentence

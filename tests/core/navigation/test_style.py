@@ -28,14 +28,14 @@ def of(found: list[tuple[str, str]], selector: str) -> set[str]:
     return set(re.findall(r"(--[a-z-]+): #", " ".join(bodies)))
 
 
-def test_the_dark_rules_come_last_so_that_none_undoes_them() -> None:
+def test_the_dark_rules_come_last_so_that_none_undoes_them():
     style = Shell(html("page.html.j2", {"title": ""}, ("comparison.css",))).sheets[0]
     assert style.index("#answers") < style.index(".runs") < style.rindex("@media screen and (prefers-color")
     assert style.rstrip().endswith("}\n}")
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_colour_is_a_variable_or_has_its_dark_counterpart(page: str) -> None:
+def test_every_colour_is_a_variable_or_has_its_dark_counterpart(page):
     light = rules("".join((FOLDER / sheet).read_text() for sheet in ("page.css", *PAGES[page])))
     whole = Shell(html("page.html.j2", {"title": ""})).sheets[0]
     dark = rules(whole[whole.rindex("@media screen and (prefers-color") :].split("{", 1)[1])

@@ -71,7 +71,7 @@ def found(whole: pa.Table, shelf: Shelf) -> TableAssociations:
     return table_associations(TablePage({}, whole, shelf.read, tables=tables))
 
 
-def test_each_pair_is_counted_in_the_smallest_table_that_holds_it() -> None:
+def test_each_pair_is_counted_in_the_smallest_table_that_holds_it():
     whole = drawn(1, kept=0.1)
     shelf = Shelf(
         {
@@ -99,7 +99,7 @@ def test_each_pair_is_counted_in_the_smallest_table_that_holds_it() -> None:
     assert ("town", "work") not in empty.sources and isnan(empty.values[0, 1])
 
 
-def test_tables_of_columns_that_are_not_compared_are_not_read() -> None:
+def test_tables_of_columns_that_are_not_compared_are_not_read():
     names = [f"c{number}" for number in range(MOST_CHARTED_COLUMNS + 2)]
     whole = pa.table({name: pa.array([place % 2, 1]) for place, name in enumerate(names)})
     shelf = Shelf({"late": whole.select(names[-2:]), "half": whole.select([names[0], names[-1]])})
@@ -115,7 +115,7 @@ def at(*hours: int) -> list[object]:
     return [datetime.datetime(2024, 2, 28) + datetime.timedelta(hours=hour) for hour in hours]
 
 
-def test_bins_between_edges_and_few_whole_numbers_are_all_there_and_far_ones_stand_by_themselves() -> None:
+def test_bins_between_edges_and_few_whole_numbers_are_all_there_and_far_ones_stand_by_themselves():
     assert shown([1, 1, 9], (0, 3, 6, 10)) == ("<0", "[0,3)", "[3,6)", "[6,10]", ">10")
     assert shown([-1, 1, 2, 2]) == ("-1", "0", "1", "2")
     assert shown([1, 1000, 2**62]) == ("1", "1000", str(2**62))
@@ -124,7 +124,7 @@ def test_bins_between_edges_and_few_whole_numbers_are_all_there_and_far_ones_sta
     assert shown([None, None], (0, 1)) == ()
 
 
-def test_empty_hours_and_months_are_there_over_the_ends_of_days_and_years() -> None:
+def test_empty_hours_and_months_are_there_over_the_ends_of_days_and_years():
     assert shown(at(22, 23, 26)) == tuple(
         f"2024-02-{day} h" for day in ("28 22", "28 23", "29 00", "29 01", "29 02")
     )
@@ -164,7 +164,7 @@ def page(**changes: object) -> TablePage:
     return TablePage(**(given | changes))  # type: ignore[arg-type]
 
 
-def test_the_page_says_before_anything_else_that_it_is_not_differentially_private() -> None:
+def test_the_page_says_before_anything_else_that_it_is_not_differentially_private():
     text = render_table(page())
     assert text == render_table(page()), "equal inputs give equal bytes"
     assert text.index("Not differentially private") < text.index("<h1>")
@@ -177,7 +177,7 @@ def test_the_page_says_before_anything_else_that_it_is_not_differentially_privat
     assert pairs[0][0] == "age × old" and float(pairs[0][1]) > 0.9
 
 
-def test_the_page_is_well_formed_and_every_text_is_escaped() -> None:
+def test_the_page_is_well_formed_and_every_text_is_escaped():
     text = render_table(page())
     shown = text.split('<script type="application/json"')[0]
     assert "<i>" not in shown and "&lt;b&gt;town" in shown and "<b>town" not in shown
@@ -187,12 +187,12 @@ def test_the_page_is_well_formed_and_every_text_is_escaped() -> None:
     assert found.meta["columns"][3]["values"] == []
 
 
-def test_an_empty_table_and_a_single_column_have_a_page() -> None:
+def test_an_empty_table_and_a_single_column_have_a_page():
     assert "No two columns" in render_table(page(table=table().slice(0, 0)))
     assert "No two columns" in render_table(page(table=table().select(["old"])))
 
 
-def test_tables_of_questions_are_listed_with_their_files() -> None:
+def test_tables_of_questions_are_listed_with_their_files():
     tables = {"my own_tables/00001.parquet": ("age", "old")}
     text = render_table(page(tables=tables))
     link = '<a href="my%20own_tables/00001.parquet">age × old</a> <span class="quiet">00001.parquet</span>'
@@ -205,7 +205,7 @@ def test_tables_of_questions_are_listed_with_their_files() -> None:
     assert many.count('<li><a href="t/') == 91
 
 
-def test_the_table_of_all_columns_is_linked_at_the_top_and_among_the_tables() -> None:
+def test_the_table_of_all_columns_is_linked_at_the_top_and_among_the_tables():
     text = render_table(page(files=("my own_synthetic.parquet", "my own_synthetic.tsv")))
     summary, tables = text.split('id="privacy">')[0], text.split('id="tables">')[1]
     for part in (summary, tables):
@@ -213,14 +213,14 @@ def test_the_table_of_all_columns_is_linked_at_the_top_and_among_the_tables() ->
         assert '<a href="my%20own_synthetic.tsv">my own_synthetic.tsv</a>' in part
 
 
-def test_that_there_are_no_rows_is_the_first_warning() -> None:
+def test_that_there_are_no_rows_is_the_first_warning():
     told = '<p class="warning">The synthetic table is empty: each group has fewer people than may be shown.'
     text = render_table(page(table=table().slice(0, 0)))
     assert text.index(told) == text.index('<p class="warning">')
     assert "synthetic table is empty" not in render_table(page())
 
 
-def test_each_pair_says_which_table_it_was_counted_in() -> None:
+def test_each_pair_says_which_table_it_was_counted_in():
     unrelated = table().set_column(1, "old", pa.array([row % 2 == 0 for row in range(300)]))
     tables = {"t/1.parquet": ("age", "<b>town</b>", "old"), "t/2.parquet": ("old", "age")}
     text = render_table(page(table=unrelated, tables=tables))
@@ -230,7 +230,7 @@ def test_each_pair_says_which_table_it_was_counted_in() -> None:
     assert "in the table of all columns</title>" not in text
 
 
-def test_many_of_the_strongest_pairs_are_in_two_charts_side_by_side() -> None:
+def test_many_of_the_strongest_pairs_are_in_two_charts_side_by_side():
     draw = np.random.default_rng(4)
     names = [f"c{number}" for number in range(5)]
     wide = pa.table({name: pa.array(draw.integers(0, 3, 90)) for name in names})
@@ -241,7 +241,7 @@ def test_many_of_the_strongest_pairs_are_in_two_charts_side_by_side() -> None:
     assert "to 6" not in render_table(page(table=wide.select(names[:4])))
 
 
-def test_the_headline_on_noise_holds_where_people_have_several_rows() -> None:
+def test_the_headline_on_noise_holds_where_people_have_several_rows():
     of_people = check(render_table(page())).text
     of_rows = check(render_table(page(statement=syndiffix_statement(replace(FACTS, ids=()), "abc")))).text
     assert (

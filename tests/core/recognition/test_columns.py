@@ -51,9 +51,7 @@ def repeated(values: Sequence[object], rows: int = ROWS) -> list[object]:
         ("children", ["0,00", "1,00", "2,00", "3"], "number, few values"),
     ],
 )
-def test_whole_numbers_with_zeros_behind_the_mark_are_whole_numbers(
-    name: str, values: list[str], kind: str, tmp_path: Path
-) -> None:
+def test_whole_numbers_with_zeros_behind_the_mark_are_whole_numbers(name, values, kind, tmp_path):
     found = one(tmp_path, name, repeated(values))
     treatment = found.treatment
     assert found.kind == kind and treatment.is_used
@@ -62,13 +60,13 @@ def test_whole_numbers_with_zeros_behind_the_mark_are_whole_numbers(
     assert read and not any("1.0" in text or "1,0" in text for text in treatment.domain or ())
 
 
-def test_numbers_with_a_fraction_beside_whole_ones_stay_what_they_are(tmp_path: Path) -> None:
+def test_numbers_with_a_fraction_beside_whole_ones_stay_what_they_are(tmp_path):
     found = one(tmp_path, "version", repeated(["1.0", "1.1", "2.0"]))
     assert found.treatment.reading.cut == ""
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_messy_tables_are_taken_for_what_a_person_would_say(name: str, tmp_path: Path) -> None:
+def test_messy_tables_are_taken_for_what_a_person_would_say(name, tmp_path):
     messy = TABLES[name]
     found = recognise_table(messy.write(tmp_path, name, 0), today=TODAY)
     assert found.candidates[0].is_proposed and found.candidates[0].name == messy.subject
@@ -90,9 +88,7 @@ def test_messy_tables_are_taken_for_what_a_person_would_say(name: str, tmp_path:
         ("gen feb mar apr mag giu lug ago", "{month} {year}", "%b %Y"),
     ],
 )
-def test_months_are_read_in_the_languages_of_the_tables(
-    months: str, written: str, format_: str, tmp_path: Path
-) -> None:
+def test_months_are_read_in_the_languages_of_the_tables(months, written, format_, tmp_path):
     names = months.split()
     days = [date(2025, 1, 1) + timedelta(days=place * 7 % 240) for place in range(ROWS)]
     cells = [written.format(day=d.day, month=names[d.month - 1], year=d.year) for d in days]
@@ -110,15 +106,13 @@ MADE = {
 
 
 @pytest.mark.parametrize("kind", MADE)
-def test_ids_that_a_program_made_are_left_out_however_often_each_stands(kind: str, tmp_path: Path) -> None:
+def test_ids_that_a_program_made_are_left_out_however_often_each_stands(kind, tmp_path):
     found = one(tmp_path, "thing", repeated(MADE[kind]))
     assert (found.kind, found.treatment.is_used) == ("id", False)
 
 
 @pytest.mark.parametrize("below", ["({:,.2f})", "{:,.2f}-", "({:,.2f}) €", "€ {:,.2f}-"])
-def test_amounts_below_zero_as_bookkeepers_write_them_are_read_where_enough_are(
-    below: str, tmp_path: Path
-) -> None:
+def test_amounts_below_zero_as_bookkeepers_write_them_are_read_where_enough_are(below, tmp_path):
     cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
     found = one(tmp_path, "balance", cells)
     assert found.kind == "money" and found.treatment.number_format == NumberFormat(".", ",", BOOKKEEPING)
@@ -129,7 +123,7 @@ def test_amounts_below_zero_as_bookkeepers_write_them_are_read_where_enough_are(
 
 
 @pytest.mark.parametrize("below", ["-${:,.2f}", "(${:,.2f})"])
-def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below: str, tmp_path: Path) -> None:
+def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below, tmp_path):
     cells = [below.format(place + 0.5) if place % 3 else f"{place * 10:,.2f}" for place in range(1, ROWS)]
     found = one(tmp_path, "balance", cells)
     assert (found.kind, found.treatment.is_used) == ("money", False) and "write them as -1.5" in found.reason
@@ -139,32 +133,30 @@ def test_amounts_whose_minus_no_run_can_read_are_left_out_with_the_reason(below:
     ("cells", "kind"),
     [(["x", "", ""], "a mark, or nothing"), (["yes", "yes", "yes"], "one value"), (["", "", ""], "empty")],
 )
-def test_a_mark_in_some_cells_is_kept_and_a_constant_is_not(
-    cells: list[object], kind: str, tmp_path: Path
-) -> None:
+def test_a_mark_in_some_cells_is_kept_and_a_constant_is_not(cells, kind, tmp_path):
     found = one(tmp_path, "choir", repeated(cells))
     assert (found.kind, found.treatment.is_used) == (kind, cells[0] == "x")
 
 
-def test_what_stands_around_numbers_is_told_as_it_is_written(tmp_path: Path) -> None:
+def test_what_stands_around_numbers_is_told_as_it_is_written(tmp_path):
     cells = [f"CHF {place * 7 + 1},50" for place in range(ROWS)]
     assert one(tmp_path, "Lohn", cells).treatment.reading.strip == "CHF"
 
 
-def test_a_sign_behind_a_value_parts_no_items(tmp_path: Path) -> None:
+def test_a_sign_behind_a_value_parts_no_items(tmp_path):
     for bands in (["<18", "18-30", "31-50", "51+"], ["<18", "18+"]):
         found = one(tmp_path, "band", repeated(bands))
         assert (found.kind, found.treatment.delimiter) == ("text", None)
 
 
-def test_several_formats_in_one_column_are_all_read(tmp_path: Path) -> None:
+def test_several_formats_in_one_column_are_all_read(tmp_path):
     days = [date(2025, 1, 1) + timedelta(days=place * 7 % 500) for place in range(ROWS)]
     formats = ("%d.%m.%Y", "%Y/%m/%d", "%b %d, %Y", "%d-%b-%y")
     cells = [day.strftime(formats[place % 4]) for place, day in enumerate(days)]
     assert set(one(tmp_path, "visited", cells).treatment.reading.date_formats) == set(formats)
 
 
-def test_days_and_months_that_nothing_tells_apart_are_doubted(tmp_path: Path) -> None:
+def test_days_and_months_that_nothing_tells_apart_are_doubted(tmp_path):
     cells = [f"{place % 12 + 1:02}/{place % 11 + 1:02}/2025" for place in range(ROWS)]
     found = one(tmp_path, "visited", cells)
     assert "day and month could be swapped" in found.doubt
@@ -172,8 +164,8 @@ def test_days_and_months_that_nothing_tells_apart_are_doubted(tmp_path: Path) ->
 
 
 def test_days_over_many_years_are_cut_to_the_year_births_to_ages_and_moments_of_a_day_to_hours(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     days = [date(2005, 1, 1) + timedelta(days=place * 17) for place in range(ROWS)]
     assert one(tmp_path, "opened", days).treatment.reading.cut == "year"
     births = [date(1930, 1, 1) + timedelta(days=place * 70) for place in range(ROWS)]
@@ -208,14 +200,14 @@ def test_days_over_many_years_are_cut_to_the_year_births_to_ages_and_moments_of_
         (lambda x: f"{x:.1f}" + ("(p)" if x > 1000 else ""), "bcdefnprsuz()", (".", "")),
     ],
 )
-def test_numbers_are_found_as_they_are_written(cells, strip, marks, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_numbers_are_found_as_they_are_written(cells, strip, marks, tmp_path):  # type: ignore[no-untyped-def]
     amounts = np.random.default_rng(2).lognormal(7, 1, ROWS)
     found = one(tmp_path, "measure", [cells(amount) for amount in amounts]).treatment
     assert found.bins is not None and set(found.reading.strip) == set(strip)
     assert (found.number_format.decimal, found.number_format.thousands) == marks
 
 
-def test_points_in_threes_are_thousands_where_the_table_has_decimal_commas(tmp_path: Path) -> None:
+def test_points_in_threes_are_thousands_where_the_table_has_decimal_commas(tmp_path):
     found = table_of(
         tmp_path,
         price=[f"{place},5" for place in range(ROWS)],
@@ -234,21 +226,19 @@ def test_points_in_threes_are_thousands_where_the_table_has_decimal_commas(tmp_p
         ("sold", [f"{place % 9}.{place % 1000:03}".removeprefix("0.") for place in range(ROWS)]),
     ],
 )
-def test_points_in_threes_are_likely_thousands_of_money_and_beside_whole_numbers(
-    name: str, cells: list[str], tmp_path: Path
-) -> None:
+def test_points_in_threes_are_likely_thousands_of_money_and_beside_whole_numbers(name, cells, tmp_path):
     found = one(tmp_path, name, cells)
     assert found.treatment.number_format == NumberFormat(",", ".") and found.treatment.bins is not None
     assert found.treatment.bins[-1] == 10_000 and "it is taken for 1" in found.doubt
 
 
-def test_points_before_other_digits_are_decimals_without_doubt(tmp_path: Path) -> None:
+def test_points_before_other_digits_are_decimals_without_doubt(tmp_path):
     for cells in ([f"{place / 1000:.3f}" for place in range(ROWS)], [place / 125 for place in range(ROWS)]):
         found = one(tmp_path, "salary", cells)
         assert found.treatment.number_format == NumberFormat() and not found.doubt
 
 
-def test_there_is_an_edge_at_a_limit_and_none_beyond(tmp_path: Path) -> None:
+def test_there_is_an_edge_at_a_limit_and_none_beyond(tmp_path):
     ages = ["90+" if place % 9 == 0 else 18 + place % 72 for place in range(ROWS)]
     assert one(tmp_path, "age", ages).treatment.bins == (*AGE_BANDS, 90)
     found = one(tmp_path, "crp", ["<0.5" if place % 9 == 0 else place / 50 + 0.5 for place in range(ROWS)])
@@ -256,7 +246,7 @@ def test_there_is_an_edge_at_a_limit_and_none_beyond(tmp_path: Path) -> None:
     assert found.treatment.other is None and found.treatment.number_format == NumberFormat()
 
 
-def test_several_units_or_letters_behind_each_number_are_never_taken_off(tmp_path: Path) -> None:
+def test_several_units_or_letters_behind_each_number_are_never_taken_off(tmp_path):
     several = [f"{place} {'kg' if place % 2 else 'g'}" for place in range(ROWS)]
     classes = [f"{place % 13}{'bcdef'[place % 5]}" for place in range(ROWS)]
     for cells in (several, classes, repeated(["36 months", "60 months"])):
@@ -264,28 +254,26 @@ def test_several_units_or_letters_behind_each_number_are_never_taken_off(tmp_pat
         assert found.reading.strip == "" and found.bins is None
 
 
-def test_a_unit_is_no_money_and_neither_is_a_logarithm_of_money(tmp_path: Path) -> None:
+def test_a_unit_is_no_money_and_neither_is_a_logarithm_of_money(tmp_path):
     kilograms = one(tmp_path, "load", [f"{place / 7:.1f} kg" for place in range(ROWS)])
     logarithms = one(tmp_path, "ln_wage", [f"{place / 70:.2f}" for place in range(ROWS)])
     assert (kilograms.kind, logarithms.kind) == ("number", "number")
 
 
-def test_a_flag_in_the_place_of_a_number_is_a_missing_value(tmp_path: Path) -> None:
+def test_a_flag_in_the_place_of_a_number_is_a_missing_value(tmp_path):
     cells = ["c" if place % 11 == 0 else "- c" if place % 12 == 0 else place for place in range(ROWS)]
     found = one(tmp_path, "points", cells).treatment
     assert found.reading.missing == ("- c", "c") and found.other is None
 
 
 @pytest.mark.parametrize("code", ["9999", "999", "-1", "-9"])
-def test_numbers_that_lie_apart_stand_for_missing_values_and_stretch_no_bins(
-    code: str, tmp_path: Path
-) -> None:
+def test_numbers_that_lie_apart_stand_for_missing_values_and_stretch_no_bins(code, tmp_path):
     ages = [code if DRAW.random() < 0.1 else str(DRAW.integers(0, 90)) for _ in range(600)]
     found = one(tmp_path, "score", ages).treatment
     assert found.reading.missing == (code,) and found.bins == tuple(range(0, 101, 10))
 
 
-def test_a_number_of_nines_among_others_is_a_number(tmp_path: Path) -> None:
+def test_a_number_of_nines_among_others_is_a_number(tmp_path):
     found = one(tmp_path, "weight", [str(place % 120) for place in range(1000)]).treatment
     assert found.reading.missing == () and found.bins == tuple(range(0, 161, 20))
 
@@ -294,19 +282,19 @@ def test_a_number_of_nines_among_others_is_a_number(tmp_path: Path) -> None:
     "word",
     ["NA", "n/a", "#N/A", ".", "-", "?", "NULL", "k.A.", "k. A.", "\\N", ":", "*", "\u2013", "\u2014"],
 )
-def test_words_for_missing_values_count_as_empty_among_numbers_and_texts(word: str, tmp_path: Path) -> None:
+def test_words_for_missing_values_count_as_empty_among_numbers_and_texts(word, tmp_path):
     numbers = one(tmp_path, "points", [word if place % 9 == 0 else place for place in range(ROWS)])
     texts = one(tmp_path, "ward", [word if place % 9 == 0 else "xy"[place % 2] for place in range(ROWS)])
     assert numbers.treatment.reading.missing == texts.treatment.reading.missing == (word,)
     assert numbers.treatment.bins is not None and numbers.treatment.other is None
 
 
-def test_namibia_is_no_missing_value(tmp_path: Path) -> None:
+def test_namibia_is_no_missing_value(tmp_path):
     found = one(tmp_path, "country", repeated(["NA", "ZA", "BW", "DE"]))
     assert found.kind.startswith("countries") and found.treatment.reading.missing == ()
 
 
-def test_other_words_among_numbers_are_called_what_they_are_not(tmp_path: Path) -> None:
+def test_other_words_among_numbers_are_called_what_they_are_not(tmp_path):
     cells = ["canary" if place % 5 == 0 else place for place in range(ROWS)]
     found = one(tmp_path, "points", cells).treatment
     assert found.other == NOT_A_NUMBER and "canary" not in found.words
@@ -326,9 +314,7 @@ def test_other_words_among_numbers_are_called_what_they_are_not(tmp_path: Path) 
         ("currency", ["EUR", "USD"], "currencies", None),
     ],
 )
-def test_public_lists_are_known_and_declared_where_most_of_them_is_seen(
-    name: str, cells: list[str], kind: str, domain: int | None, tmp_path: Path
-) -> None:
+def test_public_lists_are_known_and_declared_where_most_of_them_is_seen(name, cells, kind, domain, tmp_path):
     found = one(tmp_path, name, repeated(cells))
     assert kind in found.kind
     assert found.treatment.domain is None if domain is None else len(found.treatment.domain or ()) == domain
@@ -347,9 +333,7 @@ def test_public_lists_are_known_and_declared_where_most_of_them_is_seen(
         ("icd", repeated(["A10", "B20", "C30"]), ""),
     ],
 )
-def test_codes_are_cut_to_beginnings_of_which_there_are_few(
-    name: str, cells: list[str], cut: str, tmp_path: Path
-) -> None:
+def test_codes_are_cut_to_beginnings_of_which_there_are_few(name, cells, cut, tmp_path):
     found = one(tmp_path, name, cells)
     assert found.treatment.is_used and found.treatment.bins is None
     assert found.treatment.reading.cut == cut
@@ -371,9 +355,7 @@ def test_codes_are_cut_to_beginnings_of_which_there_are_few(
         ("nothing", [""] * ROWS),
     ],
 )
-def test_what_names_people_or_says_nothing_is_left_out(
-    name: str, cells: list[object], tmp_path: Path
-) -> None:
+def test_what_names_people_or_says_nothing_is_left_out(name, cells, tmp_path):
     assert not one(tmp_path, name, cells).treatment.is_used
 
 
@@ -386,9 +368,7 @@ def test_what_names_people_or_says_nothing_is_left_out(
         (["{a|b}", "{a}", "{b}"], "|", "[](){}'\""),
     ],
 )
-def test_several_items_are_split_where_they_recur(
-    cells: list[str], delimiter: str, strip: str, tmp_path: Path
-) -> None:
+def test_several_items_are_split_where_they_recur(cells, delimiter, strip, tmp_path):
     found = one(tmp_path, "speaks", repeated(cells)).treatment
     assert (found.delimiter, found.reading.strip) == (delimiter, strip)
 
@@ -403,11 +383,11 @@ def test_several_items_are_split_where_they_recur(
         [f"{place % 28 + 1}/{place % 12 + 1}/2025" for place in range(ROWS)],
     ],
 )
-def test_no_items_are_seen_where_they_do_not_recur(cells: list[str], tmp_path: Path) -> None:
+def test_no_items_are_seen_where_they_do_not_recur(cells, tmp_path):
     assert one(tmp_path, "x", cells).treatment.delimiter is None
 
 
-def test_a_double_is_left_out_and_a_column_that_follows_is_told(tmp_path: Path) -> None:
+def test_a_double_is_left_out_and_a_column_that_follows_is_told(tmp_path):
     towns = repeated(["Ely", "Deal", "Hove", "Bath", "York", "Rye", "Wick"])
     found = table_of(
         tmp_path,
@@ -422,7 +402,7 @@ def test_a_double_is_left_out_and_a_column_that_follows_is_told(tmp_path: Path) 
     assert "follows from" not in found.column("chance").reason
 
 
-def test_parquet_with_lists_booleans_dates_and_codes_is_recognised(tmp_path: Path) -> None:
+def test_parquet_with_lists_booleans_dates_and_codes_is_recognised(tmp_path):
     days = [date(2025, 1, 1) + timedelta(days=place) for place in range(300)]
     columns = {
         "flag": pa.array([True, False] * 150),
@@ -439,13 +419,13 @@ def test_parquet_with_lists_booleans_dates_and_codes_is_recognised(tmp_path: Pat
 
 
 @pytest.mark.parametrize("text", ["a,b\n", "a,b\n1,2\n", "a,,b\n1,2,3\n", "a,b\n,\n,\n"])
-def test_of_the_smallest_tables_something_is_used(text: str, tmp_path: Path) -> None:
+def test_of_the_smallest_tables_something_is_used(text, tmp_path):
     (tmp_path / "t.csv").write_text(text)
     found = recognise_table(tmp_path / "t.csv", FileAnswers(has_header=True))
     assert [column.name for column in found.used(None)] == ["a", "b"]
 
 
-def test_a_person_s_word_stands_against_everything(tmp_path: Path) -> None:
+def test_a_person_s_word_stands_against_everything(tmp_path):
     table = table_of(
         tmp_path,
         age=[place % 90 for place in range(ROWS)],
@@ -473,7 +453,7 @@ def test_a_person_s_word_stands_against_everything(tmp_path: Path) -> None:
     )
 
 
-def test_no_treatment_holds_a_value_that_only_the_table_has(tmp_path: Path) -> None:
+def test_no_treatment_holds_a_value_that_only_the_table_has(tmp_path):
     table = table_of(
         tmp_path,
         town=repeated(["canaryville", "canaryton"]),
@@ -484,7 +464,7 @@ def test_no_treatment_holds_a_value_that_only_the_table_has(tmp_path: Path) -> N
     assert all("canary" not in repr(column.treatment) for column in table.columns)
 
 
-def test_values_that_differ_in_case_only_are_told_of_an_open_column_alone(tmp_path: Path) -> None:
+def test_values_that_differ_in_case_only_are_told_of_an_open_column_alone(tmp_path):
     spelt = one(tmp_path, "club", repeated(["North", "north", "South", "Wöst", "WÖST", "East"]))
     assert spelt.doubt == (
         "values differ in case only ('North' and 'north', 'WÖST' and 'Wöst'), and each is counted by itself: "
@@ -495,9 +475,7 @@ def test_values_that_differ_in_case_only_are_told_of_an_open_column_alone(tmp_pa
 
 
 @pytest.mark.parametrize("code", ["99", "-9"])
-def test_a_code_for_a_missing_value_counts_in_all_columns_with_the_same_answers(
-    code: str, tmp_path: Path
-) -> None:
+def test_a_code_for_a_missing_value_counts_in_all_columns_with_the_same_answers(code, tmp_path):
     answers = {name: DRAW.integers(1, 6, ROWS).astype(str).tolist() for name in ("q1", "q2", "q3", "q4")}
     answers["score"] = DRAW.integers(1, 9, ROWS).astype(str).tolist()
     for name, cells in (("q1", 60), ("q2", 30), ("q3", 3), ("score", 3)):
@@ -508,7 +486,7 @@ def test_a_code_for_a_missing_value_counts_in_all_columns_with_the_same_answers(
     assert f"{code} as well, as in q1: the same answers" in found.column("q3").reason
 
 
-def test_a_slip_in_what_a_person_says_is_told_in_a_question_with_one_mark(tmp_path: Path) -> None:
+def test_a_slip_in_what_a_person_says_is_told_in_a_question_with_one_mark(tmp_path):
     found = table_of(tmp_path, club=repeated(["a", "b"]), sex=repeated(["F", "M"]))
     with pytest.raises(ParameterError, match=r"did you mean 'club'\?$"):
         found.corrected([parse_correction("clup=skip")])

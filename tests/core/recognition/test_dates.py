@@ -1,7 +1,6 @@
 """Dates and moments are found as they are written, odd words among them or not; so are booleans."""
 
 from datetime import date, timedelta
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -41,9 +40,7 @@ def with_words(every: int, *words: str) -> list[str]:
         ("%d/%m/%y", ("%d/%m/%y",)),
     ],
 )
-def test_dates_are_found_as_they_are_written_and_cut_to_the_month(
-    written: str, formats: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_dates_are_found_as_they_are_written_and_cut_to_the_month(written, formats, tmp_path):
     cells = [day.strftime(written) for day in DAYS]
     found = one(tmp_path, "visited", cells)
     assert (found.treatment.reading.date_formats, found.treatment.reading.cut) == (formats, "month")
@@ -53,7 +50,7 @@ def test_dates_are_found_as_they_are_written_and_cut_to_the_month(
 
 
 @pytest.mark.parametrize("zone", ["+0100", "+01:00", "-05", "Z", " UTC"])
-def test_a_time_with_a_zone_is_a_moment(zone: str, tmp_path: Path) -> None:
+def test_a_time_with_a_zone_is_a_moment(zone, tmp_path):
     for time in ("T00:00:00", f"T{ROWS % 24:02}:30:00.250"):
         cells = [f"{day}{time}{zone}" for day in DAYS]
         found = one(tmp_path, "paid", cells)
@@ -76,7 +73,7 @@ def test_a_time_with_a_zone_is_a_moment(zone: str, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_odd_words_make_no_text_of_dates_and_are_told(cells: list[str], tmp_path: Path) -> None:
+def test_odd_words_make_no_text_of_dates_and_are_told(cells, tmp_path):
     found = one(tmp_path, "paid", cells)
     assert (found.kind, found.treatment.reading.cut) == ("date", "month")
     assert "beside them words such as" in found.reason and ("offen" in found.reason) == ("offen" in cells)
@@ -85,12 +82,12 @@ def test_odd_words_make_no_text_of_dates_and_are_told(cells: list[str], tmp_path
     assert [not text for text in read] == [cell in ("tbc", "offen") for cell in cells]
 
 
-def test_many_different_words_beside_dates_make_a_text(tmp_path: Path) -> None:
+def test_many_different_words_beside_dates_make_a_text(tmp_path):
     words = [f"word {letter}" for letter in "abcdefgh"]
     assert one(tmp_path, "paid", with_words(3, *words)).kind != "date"
 
 
-def test_told_what_is_missing_a_column_is_looked_at_again(tmp_path: Path) -> None:
+def test_told_what_is_missing_a_column_is_looked_at_again(tmp_path):
     table = table_of(
         tmp_path,
         born=["offen" if place % 5 else str(date(1950 + place % 50, 3, 4)) for place in range(ROWS)],
@@ -121,9 +118,7 @@ def test_told_what_is_missing_a_column_is_looked_at_again(tmp_path: Path) -> Non
         ("salary", 1_600_000_000, 86_400, ""),
     ],
 )
-def test_numbers_that_count_days_or_seconds_are_told(
-    name: str, first: int, step: int, said: str, tmp_path: Path
-) -> None:
+def test_numbers_that_count_days_or_seconds_are_told(name, first, step, said, tmp_path):
     doubt = one(tmp_path, name, [first + step * (place % 137) for place in range(ROWS)]).doubt
     assert said in doubt and bool(doubt) == bool(said)
 
@@ -138,7 +133,7 @@ def test_numbers_that_count_days_or_seconds_are_told(
         (["True", "FALSE", "true", "false"], {"True", "FALSE", "true", "false"}),
     ],
 )
-def test_booleans_are_found_in_any_spelling(spelled: list[str], values: set[str], tmp_path: Path) -> None:
+def test_booleans_are_found_in_any_spelling(spelled, values, tmp_path):
     found = one(tmp_path, "smokes", [*repeated(spelled, ROWS - 1), "soon"])
     assert (found.kind, set(found.treatment.domain or ())) == ("boolean", values)
     assert ("differ in case only" in found.doubt) == (len(spelled) > 2)

@@ -1,7 +1,6 @@
 """Encoding, quote, delimiter and header are found by bytes and first records, and a person's word stands."""
 
 import gzip
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ ROWS = [("name", "town", "age"), ("Ana", "Lyon, 3rd", "34"), ("Ben", "x|z", "9")
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
-def test_the_delimiter_is_found(delimiter: str, tmp_path: Path) -> None:
+def test_the_delimiter_is_found(delimiter, tmp_path):
     body = "\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in ROWS)
     (tmp_path / "t.txt").write_text(body)
     assert recognise_dialect(tmp_path / "t.txt").source.delimiter == delimiter
@@ -33,16 +32,14 @@ def test_the_delimiter_is_found(delimiter: str, tmp_path: Path) -> None:
         ("ascii", "name,town\nAna,Lyon\n", "utf-8"),
     ],
 )
-def test_the_encoding_is_one_that_has_every_byte(
-    encoding: str, text: str, wanted: str, tmp_path: Path
-) -> None:
+def test_the_encoding_is_one_that_has_every_byte(encoding, text, wanted, tmp_path):
     (tmp_path / "t.csv").write_bytes(text.encode(encoding))
     source = recognise_dialect(tmp_path / "t.csv").source
     assert source.encoding == wanted
     assert source.headers.names[0] == "name"
 
 
-def test_letters_that_stand_far_behind_count_also_in_an_archive(tmp_path: Path) -> None:
+def test_letters_that_stand_far_behind_count_also_in_an_archive(tmp_path):
     text = "name,town\n" + "Ana,Lyon\n" * 200_000 + "Ben,Köln\n"
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode("latin-1"), 1))
     assert recognise_dialect(tmp_path / "t.csv.gz").source.encoding == "cp1252"
@@ -62,9 +59,7 @@ def test_letters_that_stand_far_behind_count_also_in_an_archive(tmp_path: Path) 
         (["a,b"], True),
     ],
 )
-def test_a_first_line_like_those_below_it_is_no_header(
-    lines: list[str], has_header: bool, tmp_path: Path
-) -> None:
+def test_a_first_line_like_those_below_it_is_no_header(lines, has_header, tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     source = recognise_dialect(tmp_path / "t.csv").source
     assert (source.header == ()) is has_header
@@ -74,7 +69,7 @@ def test_a_first_line_like_those_below_it_is_no_header(
     assert (recognise_dialect(tmp_path / "t.csv", said).source.header == ()) is not has_header
 
 
-def test_a_quote_that_is_left_open_early_hides_no_delimiter(tmp_path: Path) -> None:
+def test_a_quote_that_is_left_open_early_hides_no_delimiter(tmp_path):
     path = tmp_path / "t.csv"
     lines = [f"{place},north,{place % 7}" for place in range(40_000)]
     lines[30] = '30,"north,2'
@@ -85,14 +80,14 @@ def test_a_quote_that_is_left_open_early_hides_no_delimiter(tmp_path: Path) -> N
         list(read_batches(found.source, [0]))
 
 
-def test_single_quotes_are_found(tmp_path: Path) -> None:
+def test_single_quotes_are_found(tmp_path):
     (tmp_path / "t.csv").write_text("name,town\n" + "'Ana','Lyon, 3rd'\n'O\"Neil','Nice'\n" * 5)
     found = recognise_dialect(tmp_path / "t.csv")
     assert (found.source.quote, found.source.delimiter) == ("'", ",")
     assert recognise_table(tmp_path / "t.csv").cells[1].texts == ("Lyon, 3rd", "Nice")
 
 
-def test_what_a_person_says_stands(tmp_path: Path) -> None:
+def test_what_a_person_says_stands(tmp_path):
     (tmp_path / "t.csv").write_text("a;b,c\n1;2,3\n4;5,6\n")
     found = recognise_dialect(tmp_path / "t.csv", FileAnswers("latin-1", ";", "'", True))
     assert (found.source.encoding, found.source.delimiter, found.source.quote) == ("latin-1", ";", "'")
@@ -100,7 +95,7 @@ def test_what_a_person_says_stands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "words"), [("", "is empty"), ("a,b\n1,2\n1,canary,3\n", "as many cells")])
-def test_a_file_that_is_no_table_is_refused_without_its_cells(text: str, words: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_table_is_refused_without_its_cells(text, words, tmp_path):
     (tmp_path / "t.csv").write_text(text)
     with pytest.raises(InputError, match=words) as caught:
         recognise_table(tmp_path / "t.csv")
@@ -118,7 +113,7 @@ TITLED = {
 
 
 @pytest.mark.parametrize("kind", TITLED)
-def test_lines_above_the_header_are_left_out(kind: str, tmp_path: Path) -> None:
+def test_lines_above_the_header_are_left_out(kind, tmp_path):
     text, wanted = TITLED[kind]
     (tmp_path / "t.csv").write_text(text)
     found = recognise_dialect(tmp_path / "t.csv")
@@ -126,13 +121,13 @@ def test_lines_above_the_header_are_left_out(kind: str, tmp_path: Path) -> None:
     assert not wanted or found.source.headers.names == ("name", "town", "age")
 
 
-def test_a_person_says_how_many_lines_stand_above_the_header(tmp_path: Path) -> None:
+def test_a_person_says_how_many_lines_stand_above_the_header(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\nname,town,age\nAna,Lyon,34\n")
     source = recognise_dialect(tmp_path / "t.csv", FileAnswers(skip_lines=1)).source
     assert source.headers.names == ("name", "town", "age")
 
 
-def test_a_row_of_totals_is_told(tmp_path: Path) -> None:
+def test_a_row_of_totals_is_told(tmp_path):
     (tmp_path / "t.csv").write_text("name,town,age\nAna,Lyon,34\nBen,Nice,9\nTotal,,43\n")
     assert recognise_table(tmp_path / "t.csv").total == "Total"
     (tmp_path / "t.csv").write_text("name,town,age\nTotal,,43\nAna,Lyon,34\nBen,Nice,9\n")
@@ -141,7 +136,7 @@ def test_a_row_of_totals_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_the_line_that_tells_excel_the_delimiter_is_no_header(line: str, end: str, tmp_path: Path) -> None:
+def test_the_line_that_tells_excel_the_delimiter_is_no_header(line, end, tmp_path):
     body = end.join([line, "town;price", "Lyon;1,5", "Nice;2,5", ""])
     (tmp_path / "t.csv").write_bytes(("\ufeff" + body).encode())
     found = recognise_dialect(tmp_path / "t.csv")
@@ -149,7 +144,7 @@ def test_the_line_that_tells_excel_the_delimiter_is_no_header(line: str, end: st
     assert recognise_table(tmp_path / "t.csv").cells[1].texts == ("1,5", "2,5")
 
 
-def test_below_excel_s_line_a_title_is_left_out_with_it(tmp_path: Path) -> None:
+def test_below_excel_s_line_a_title_is_left_out_with_it(tmp_path):
     (tmp_path / "t.csv").write_text("sep=;\nMembers;;\nname;town;age\nAna;Lyon;34\nBen;Nice;9\n")
     found = recognise_dialect(tmp_path / "t.csv").source
     assert (found.skip_lines, found.headers.names) == (2, ("name", "town", "age"))
@@ -158,20 +153,20 @@ def test_below_excel_s_line_a_title_is_left_out_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cell", [r"said \"hi\", left", r"a\"", r"\"", r"5\" x 7\""])
-def test_backslashes_before_quotes_are_found(cell: str, tmp_path: Path) -> None:
+def test_backslashes_before_quotes_are_found(cell, tmp_path):
     (tmp_path / "t.csv").write_text("note,town\n" + f'"{cell}",Lyon\n"a, b",Nice\n' * 5)
     found = recognise_table(tmp_path / "t.csv")
     assert found.source.escape == "\\" and cell.replace("\\", "") in found.cells[0].texts
 
 
 @pytest.mark.parametrize("cell", ["C:\\dir\\", 'said ""hi""', r'a\""b', "\\"])
-def test_backslashes_that_stand_for_themselves_stay(cell: str, tmp_path: Path) -> None:
+def test_backslashes_that_stand_for_themselves_stay(cell, tmp_path):
     (tmp_path / "t.csv").write_text("note,town\n" + f'"{cell}",Lyon\n"a, b",Nice\n' * 5)
     found = recognise_table(tmp_path / "t.csv")
     assert found.source.escape == '"' and cell.replace('""', '"') in found.cells[0].texts
 
 
-def test_names_that_differ_by_case_alone_are_names_and_told_apart(tmp_path: Path) -> None:
+def test_names_that_differ_by_case_alone_are_names_and_told_apart(tmp_path):
     rows = [f"{'mf'[i % 2]},{i % 2},{['Bonn', 'Ulm', 'Kiel', 'Trier'][i % 4]}" for i in range(600)]
     (tmp_path / "t.csv").write_text("\n".join(["Sex,sex,SEX ", *rows]), encoding="utf-8")
     found = recognise_table(tmp_path / "t.csv")
@@ -179,14 +174,14 @@ def test_names_that_differ_by_case_alone_are_names_and_told_apart(tmp_path: Path
     assert [column.name for column in found.columns] == ["Sex", "sex_2", "SEX_3"]
 
 
-def test_a_column_without_a_name_is_told(tmp_path: Path) -> None:
+def test_a_column_without_a_name_is_told(tmp_path):
     (tmp_path / "t.csv").write_text("age,,grade\n1,x,C\n2,y,B\n")
     assert recognise_table(tmp_path / "t.csv", FileAnswers(has_header=True)).reasons["nameless"] == (
         "column 2 left out: no name"
     )
 
 
-def test_one_word_in_two_unicode_forms_is_one_value(tmp_path: Path) -> None:
+def test_one_word_in_two_unicode_forms_is_one_value(tmp_path):
     (tmp_path / "t.csv").write_text("cafe\u0301,town\n" + "e\u0301te\u0301,Lyon\n\u00e9t\u00e9,Nice\n" * 5)
     found = recognise_table(tmp_path / "t.csv")
     assert found.columns[0].name == "caf\u00e9" and found.cells[0].texts == ("\u00e9t\u00e9",)

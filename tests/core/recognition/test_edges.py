@@ -27,14 +27,14 @@ def is_round(edge: float) -> bool:
 
 
 @given(st.floats(-1e200, 1e200), st.floats(0, 1e200))
-def test_even_edges_cover_the_range_and_can_be_bins(low: float, span: float) -> None:
+def test_even_edges_cover_the_range_and_can_be_bins(low, span):
     edges = linear_edges(low, low + span)
     assert bin_problems(tuple(map(float, edges))) == []
     assert len(edges) <= 13
 
 
 @given(st.floats(0, 1e9), st.floats(1e-6, 1e9))
-def test_growing_edges_reach_the_end_and_can_be_bins(low: float, span: float) -> None:
+def test_growing_edges_reach_the_end_and_can_be_bins(low, span):
     edges = growing_edges(low, low + span)
     assert bin_problems(tuple(map(float, edges))) == []
     assert edges[0] == 0 and edges[-1] >= (low + span) * (1 - 1e-9) and len(edges) <= 13
@@ -57,18 +57,18 @@ def test_growing_edges_reach_the_end_and_can_be_bins(low: float, span: float) ->
     ],
     ids=["money", "counts", "pareto", "normal", "waits", "longitudes", "mostly zero", "both signs"],
 )
-def test_no_bin_holds_nearly_everything_and_every_edge_is_round(numbers: np.ndarray) -> None:
+def test_no_bin_holds_nearly_everything_and_every_edge_is_round(numbers):
     edges, share = chosen(numbers)
     assert share < 0.6
     assert all(map(is_round, edges)) and 3 <= len(edges) <= 13
 
 
-def test_many_zeros_have_a_bin_of_their_own() -> None:
+def test_many_zeros_have_a_bin_of_their_own():
     numbers = np.where(np.arange(1000) % 2, 0, np.arange(1000) * 10)
     edges, _ = chosen(numbers)
     assert edges[:2] == (0, 1)
 
 
-def test_a_single_stray_number_moves_no_edge() -> None:
+def test_a_single_stray_number_moves_no_edge():
     numbers = np.random.default_rng(1).normal(50, 10, 5000).round()
     assert chosen(np.append(numbers, 1e6))[0] == chosen(numbers)[0]

@@ -1,7 +1,6 @@
 """A file without a header: whatever the first person's cells are, they must not become columns' names."""
 
 import random
-from pathlib import Path
 
 import pytest
 
@@ -57,14 +56,14 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_record_is_never_taken_for_names_without_doubt(shape: str, tmp_path: Path) -> None:
+def test_a_record_is_never_taken_for_names_without_doubt(shape, tmp_path):
     first, others = SHAPES[shape]
     (tmp_path / "staff.csv").write_text(f"{first}\n{others}", encoding="utf-8")
     found = recognise_dialect(tmp_path / "staff.csv")
     assert found.doubt or "HIV positive" not in found.source.headers.names
 
 
-def test_in_doubt_a_person_must_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_doubt_a_person_must_say_so(tmp_path, capsys):
     path = tmp_path / "staff.csv"
     path.write_text(f"Marta K,minor,n/a,HIV positive,2004\n{OTHERS}", encoding="utf-8")
     asked = ["init", str(path), "--output", str(tmp_path), "--yes"]
@@ -89,15 +88,13 @@ def test_in_doubt_a_person_must_say_so(tmp_path: Path, capsys: pytest.CaptureFix
         ("member id,visited on,diagnosis", DATES),
     ],
 )
-def test_a_header_of_plain_words_is_in_no_doubt(first: str, others: str, tmp_path: Path) -> None:
+def test_a_header_of_plain_words_is_in_no_doubt(first, others, tmp_path):
     (tmp_path / "t.csv").write_text(f"{first}\n{others}", encoding="utf-8")
     found = recognise_dialect(tmp_path / "t.csv")
     assert not found.doubt and found.source.header == ()
 
 
-def test_at_the_terminal_the_person_is_shown_the_line_and_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_at_the_terminal_the_person_is_shown_the_line_and_asked(tmp_path, monkeypatch, capsys):
     (tmp_path / "t.csv").write_text(f"Marta K,minor,n/a,HIV positive,2004\n{OTHERS}")
     asked: list[str] = []
     typed = ["", "perhaps", "no"]
@@ -155,7 +152,7 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("kind", HEADERS)
-def test_a_header_is_in_no_doubt_where_records_could_hardly_be_so(kind: str, tmp_path: Path) -> None:
+def test_a_header_is_in_no_doubt_where_records_could_hardly_be_so(kind, tmp_path):
     first, rows = HEADERS[kind]
     (tmp_path / "t.csv").write_text("\n".join([first, *rows]) + "\n")
     found = recognise_dialect(tmp_path / "t.csv")
@@ -163,24 +160,24 @@ def test_a_header_is_in_no_doubt_where_records_could_hardly_be_so(kind: str, tmp
 
 
 @pytest.mark.parametrize("kind", HEADERS)
-def test_without_its_header_no_record_of_such_a_table_is_taken_for_names(kind: str, tmp_path: Path) -> None:
+def test_without_its_header_no_record_of_such_a_table_is_taken_for_names(kind, tmp_path):
     _, rows = HEADERS[kind]
     (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
     found = recognise_dialect(tmp_path / "t.csv")
     assert found.doubt or found.source.header
 
 
-def test_a_record_that_fits_every_column_is_asked_about_by_nobody() -> None:
+def test_a_record_that_fits_every_column_is_asked_about_by_nobody():
     rows = [[f"Ann {i}", str(18 + i % 60), "fm"[i % 2], str(1000 + i)] for i in range(50)]
     assert read_first_line(rows).doubt == "" and not read_first_line(rows).is_header
 
 
-def test_two_years_beside_a_word_of_headers_are_asked_about() -> None:
+def test_two_years_beside_a_word_of_headers_are_asked_about():
     rows = [["Brazil", "80488", "213766"], ["Afghanistan", "745", "2666"], ["China", "212258", "1272915272"]]
     assert read_first_line([["country", "1999", "2000"], *rows]).doubt
 
 
-def test_years_above_years_are_no_header() -> None:
+def test_years_above_years_are_no_header():
     rows = [["Ann", str(1990 + i % 9), str(1991 + i % 9), str(1992 + i % 9)] for i in range(50)]
     assert not read_first_line(rows).is_header or read_first_line(rows).doubt
 
@@ -217,7 +214,7 @@ def _headerless(draw: random.Random) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("tables", [300, pytest.param(3000, marks=pytest.mark.slow)])
-def test_of_files_without_a_header_none_gives_names(tables: int) -> None:
+def test_of_files_without_a_header_none_gives_names(tables):
     draw = random.Random(tables)
     for _ in range(tables):
         records = _headerless(draw)

@@ -32,7 +32,7 @@ def read(reading: CellReading, *texts: str | None) -> list[str | None]:
     return reading.read(CONNECTION, texts).texts
 
 
-def test_what_nothing_is_declared_of_stays_as_it_is() -> None:
+def test_what_nothing_is_declared_of_stays_as_it_is():
     assert read(AS_IT_STANDS, " a ", "", None) == [" a ", "", None]
 
 
@@ -69,19 +69,19 @@ def test_what_nothing_is_declared_of_stays_as_it_is() -> None:
         (CellReading(cut="month"), [], []),
     ],
 )
-def test_cells_are_read_as_declared(reading: CellReading, texts: list[str], wanted: list[str]) -> None:
+def test_cells_are_read_as_declared(reading, texts, wanted):
     assert read(reading, *texts) == wanted
 
 
 @given(st.dates(date(1900, 1, 1), date(2026, 12, 31)), st.dates(date(2000, 1, 1), date(2030, 12, 31)))
-def test_an_age_is_in_full_years(born: date, day: date) -> None:
+def test_an_age_is_in_full_years(born, day):
     [found] = read(CellReading(cut=f"age on {day}"), born.isoformat())
     had_birthday = (day.month, day.day) >= (born.month, born.day)
     assert found == str(day.year - born.year - (not had_birthday))
 
 
 @given(st.lists(st.text(max_size=12)), st.sampled_from(["", "3", *CUTS]), st.integers(0, 20))
-def test_no_cell_changes_how_another_is_read(texts: list[str], cut: str, place: int) -> None:
+def test_no_cell_changes_how_another_is_read(texts, cut, place):
     reading = CellReading(strip="'", missing=("na",), cut=cut)
     alone = [read(reading, text)[0] for text in texts]
     assert read(reading, *texts) == alone
@@ -102,7 +102,7 @@ def test_no_cell_changes_how_another_is_read(texts: list[str], cut: str, place: 
         (CellReading(date_formats=("%Y",), cut="2"), "keep one of the two"),
     ],
 )
-def test_what_can_not_be_meant_is_refused(reading: CellReading, words: str) -> None:
+def test_what_can_not_be_meant_is_refused(reading, words):
     [problem] = reading.problems
     assert words in problem
 
@@ -122,7 +122,7 @@ def schema_of(**more: object) -> Schema:
 
 
 @pytest.mark.parametrize("total", [True, False], ids=["private", "anonymous"])
-def test_records_hold_cells_as_they_are_read_and_what_is_lost_is_told(tmp_path, total) -> None:  # type: ignore[no-untyped-def]
+def test_records_hold_cells_as_they_are_read_and_what_is_lost_is_told(tmp_path, total):  # type: ignore[no-untyped-def]
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
     lost: list[DroppedCells] = []
     options = EncodingOptions(total=total, key=b"k", report_dropped=lost.append)
@@ -135,7 +135,7 @@ def test_records_hold_cells_as_they_are_read_and_what_is_lost_is_told(tmp_path, 
     assert lost == [DroppedCells("visited", "not a date or time", 1)]
 
 
-def test_syndiffix_reads_the_same(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_syndiffix_reads_the_same(tmp_path):  # type: ignore[no-untyped-def]
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
     columns = [ChosenColumn(column.name, reading=column.reading) for column in schema_of().columns]
     found = read_table(InputFile(tmp_path / "t.csv", delimiter=";"), columns)
@@ -147,7 +147,7 @@ def test_syndiffix_reads_the_same(tmp_path) -> None:  # type: ignore[no-untyped-
     assert found.dropped == (DroppedCells("visited", "not a date or time", 1),)
 
 
-def test_syndiffix_has_nothing_of_a_text_for_a_missing_value(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_syndiffix_has_nothing_of_a_text_for_a_missing_value(tmp_path):  # type: ignore[no-untyped-def]
     (tmp_path / "t.csv").write_text("town,x\nNA,1\nLyon,2\n,3\n", encoding="utf-8")
     column = ChosenColumn("town", "s", reading=CellReading(missing=("NA",)))
     found = read_table(InputFile(tmp_path / "t.csv"), [column])
@@ -172,7 +172,7 @@ COLUMNS = """\
 
 
 @pytest.mark.parametrize(("cell", "holds"), [("3.11.2026", True), ("NA", True), ("soon", False)])
-def test_a_strict_contract_judges_cells_as_they_are_read(tmp_path, cell, holds) -> None:  # type: ignore[no-untyped-def]
+def test_a_strict_contract_judges_cells_as_they_are_read(tmp_path, cell, holds):  # type: ignore[no-untyped-def]
     path = tmp_path / "t.csv"
     rows = f'1;n;{cell};"[new,vip]"\n2;n;4.11.2026;[]\n3;n;;\n'
     path.write_text("person;ward;visited;tags\n" + rows, encoding="utf-8")
@@ -180,7 +180,7 @@ def test_a_strict_contract_judges_cells_as_they_are_read(tmp_path, cell, holds) 
     assert (found.broken == []) is holds
 
 
-def test_a_contract_and_a_configuration_declare_it_alike() -> None:
+def test_a_contract_and_a_configuration_declare_it_alike():
     text = COLUMNS.split("      - name: tags")[0]
     promised = build_schema(
         ["person", "ward", "visited"], Declarations(), contract_of(text), cap_required=True
@@ -204,7 +204,7 @@ def test_a_contract_and_a_configuration_declare_it_alike() -> None:
         contract_of(text.replace("value: NA", "value: []"))
 
 
-def test_it_is_in_a_release_s_name_and_where_nothing_is_declared_names_are_as_before() -> None:
+def test_it_is_in_a_release_s_name_and_where_nothing_is_declared_names_are_as_before():
     parameters = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
     plain, cut = Schema((Column("town"),)), Schema((Column("town", reading=CellReading(cut="2")),))
     assert configuration_digest(plain, parameters) != configuration_digest(cut, parameters)
@@ -213,7 +213,7 @@ def test_it_is_in_a_release_s_name_and_where_nothing_is_declared_names_are_as_be
     assert plainly["input"] == {"path": "t.csv", "contract_mode": "strict"}
 
 
-def test_the_statement_says_how_cells_are_read() -> None:
+def test_the_statement_says_how_cells_are_read():
     words = preparation_paragraph(schema_of(missing_values={"price": ("-9",)}))
     for said in (
         "In 'price' these words are no values, in capitals or not: '-9'.",

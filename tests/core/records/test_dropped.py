@@ -29,7 +29,7 @@ def dropped(source: InputFile, schema: Schema, *, total: bool = True) -> dict[tu
 
 
 @pytest.mark.parametrize("total", [True, False], ids=["private", "anonymous"])
-def test_every_reason_has_its_number(tmp_path: Path, total: bool) -> None:
+def test_every_reason_has_its_number(tmp_path, total):
     income = Column("income", bins=EDGES, domain=bin_labels(EDGES), number_format=NumberFormat(","))
     columns = (
         income,
@@ -57,7 +57,7 @@ def test_every_reason_has_its_number(tmp_path: Path, total: bool) -> None:
     }
 
 
-def test_under_privacy_rows_and_values_that_are_repaired_away_are_told(tmp_path: Path) -> None:
+def test_under_privacy_rows_and_values_that_are_repaired_away_are_told(tmp_path):
     rows = [["1", "a"], ["1", "b"], ["1", "a"], ["", "c"], [" ", "c"], ["2", "a"], ["1", ""]]
     found = dropped(write(tmp_path / "t.csv", ["id", "A"], rows), Schema((Column("A"),), "id"))
     stands = found.pop(("A", "another value of the same subject stands"))
@@ -66,7 +66,7 @@ def test_under_privacy_rows_and_values_that_are_repaired_away_are_told(tmp_path:
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(tables())
-def test_what_is_told_is_what_an_obvious_reader_misses(table) -> None:  # type: ignore[no-untyped-def]
+def test_what_is_told_is_what_an_obvious_reader_misses(table):  # type: ignore[no-untyped-def]
     """The oracle looks at every cell by itself; caps and conflicts depend on joining, and are left out."""
     headers, rows, schema = table
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def is_absence(column: Column) -> bool:
     return not column.zero_is_value and column.bins is None
 
 
-def test_syndiffix_tells_of_cells_that_are_not_of_their_type(tmp_path: Path) -> None:
+def test_syndiffix_tells_of_cells_that_are_not_of_their_type(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c,d\n1,true,2024-01-01,1\nx,maybe,soon,\ny,false,,z\n", encoding="utf-8")
     columns = [
@@ -111,7 +111,7 @@ def test_syndiffix_tells_of_cells_that_are_not_of_their_type(tmp_path: Path) -> 
     assert found == (DroppedCells("a", "not a number", 2),)
 
 
-def test_the_table_has_a_header_and_a_line_for_each(tmp_path: Path) -> None:
+def test_the_table_has_a_header_and_a_line_for_each(tmp_path):
     path = tmp_path / "t.tsv"
     write_dropped([], path)
     assert path.read_text() == "column\treason\tcells\n" and not is_any_lost(path)

@@ -238,7 +238,7 @@ def test_nothing_is_left_in_scratch(tmp_path):
 
 
 @pytest.mark.parametrize("other", [None, "unclear"])
-def test_a_number_beyond_a_declared_limit_is_no_value_or_other(other: str | None) -> None:
+def test_a_number_beyond_a_declared_limit_is_no_value_or_other(other):
     labels = bin_labels(EDGES, minimum=EDGES[0], maximum=EDGES[-1] + 1)
     domain = labels if other is None else (*labels, other)
     column = Column("A", domain=domain, bins=EDGES, other=other, minimum=EDGES[0], maximum=EDGES[-1] + 1)

@@ -48,9 +48,7 @@ def rows_of(path: Path, before: int, cells: tuple[float, ...]) -> int | None:
         (8 * MIB, (25, 0, 0), False),
     ],
 )
-def test_a_record_is_read_unless_it_fills_a_whole_block_of_the_file(
-    before: int, cells: tuple[float, ...], is_read: bool, tmp_path: Path
-) -> None:
+def test_a_record_is_read_unless_it_fills_a_whole_block_of_the_file(before, cells, is_read, tmp_path):
     begins = len(HEADER) + (before - len(HEADER)) // len(SHORT) * len(SHORT) if before else len(HEADER)
     ends = begins + sum(int(size * MIB) for size in cells) + 3
     fills_one = any(begins <= block and block + 16 * MIB <= ends for block in range(0, ends, 16 * MIB))
@@ -58,7 +56,7 @@ def test_a_record_is_read_unless_it_fills_a_whole_block_of_the_file(
     assert (rows_of(tmp_path / "long.csv", before, cells) is not None) is is_read
 
 
-def test_the_statement_says_so() -> None:
+def test_the_statement_says_so():
     said = " ".join(accounted_statement(release(600)[0], ledger_facts(), "abc")["not_covered"])
     assert "no record of a text file fills a whole block of 16 MiB of it" in said
     assert "one of 32 MiB or more never does" in said

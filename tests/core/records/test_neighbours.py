@@ -96,9 +96,7 @@ def cells_of(two: tuple[CodedRecords, CodedRecords], chance: random.Random) -> t
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a1w_one_subject_more_in_the_file_changes_no_more_than_the_theorem_says(
-    seed: int, tmp_path: Path
-) -> None:
+def test_a1w_one_subject_more_in_the_file_changes_no_more_than_the_theorem_says(seed, tmp_path):
     chance = random.Random(seed)
     schema = schema_of(chance)
     if schema is None:

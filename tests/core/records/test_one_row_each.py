@@ -54,7 +54,7 @@ def visits(chance: random.Random, people: int) -> Rows:
     return rows
 
 
-def test_an_ordering_and_a_dependency_that_hold_in_every_row_hold_in_every_record(tmp_path: Path) -> None:
+def test_an_ordering_and_a_dependency_that_hold_in_every_row_hold_in_every_record(tmp_path):
     rows = visits(random.Random(1), 2000)
     told: list[DroppedCells] = []
     schema = replace(VISITS, constraints=(Ordering((0, 1), False, "number", 1),))
@@ -75,7 +75,7 @@ VECTORS = {
 }
 
 
-def test_one_row_stands_and_gaps_are_filled_from_the_next(tmp_path: Path) -> None:
+def test_one_row_stands_and_gaps_are_filled_from_the_next(tmp_path):
     """What each of many people gets is read off the order of their rows' hashes, one by one."""
     people = [f"p{number}" for number in range(300)]
     rows = [(person, *row) for person in people for row in (FULL, LATER, SPARSE)]
@@ -97,7 +97,7 @@ def row_hash(person: str, row: tuple[str, ...]) -> int:
     return loading.keyed(KEY, "row", loading.keyed(KEY, "subject", person), state)
 
 
-def test_a_row_of_empty_cells_and_a_second_copy_change_nothing(tmp_path: Path) -> None:
+def test_a_row_of_empty_cells_and_a_second_copy_change_nothing(tmp_path):
     rows = visits(random.Random(2), 300)
     more = [*rows, *rows[::3], *((row[0], "", "", "") for row in rows[::2]), *rows[::2]]
     random.Random(3).shuffle(more)
@@ -124,7 +124,7 @@ MIXED = Schema(
 )
 
 
-def test_other_people_change_nobodys_record(tmp_path: Path) -> None:
+def test_other_people_change_nobodys_record(tmp_path):
     """Nor do their values, which change the codes of open columns."""
     rows = visits(random.Random(4), 300)
     alone = by_person(tmp_path / "t.csv", rows)
@@ -142,9 +142,7 @@ def test_other_people_change_nobodys_record(tmp_path: Path) -> None:
     st.randoms(use_true_random=False),
     st.integers(1, 5),
 )
-def test_order_copies_batches_and_format_are_nothing_to_it(
-    rows: Rows, chance: random.Random, size: int
-) -> None:
+def test_order_copies_batches_and_format_are_nothing_to_it(rows, chance, size):
     """Against the slow way, from a shuffled Parquet file in batches of any size, some rows in it twice."""
     names = ["id", *(column.name for column in MIXED.columns)]
     expected = loading.load(names, [list(row) for row in rows], MIXED, KEY, total=True)
@@ -168,7 +166,7 @@ def test_order_copies_batches_and_format_are_nothing_to_it(
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=6), max_size=5)
 )
-def test_the_kernel_is_the_slow_way_where_hashes_are_equal_too(groups: list[list[tuple[int, int]]]) -> None:
+def test_the_kernel_is_the_slow_way_where_hashes_are_equal_too(groups):
     """(hash, code) of each row: the smallest pair of those with a code; conflicts are two different codes."""
     codes = np.array([code for group in groups for _, code in group], np.uint8)
     hashes = np.array([drawn for group in groups for drawn, _ in group], np.uint64)
@@ -180,9 +178,7 @@ def test_the_kernel_is_the_slow_way_where_hashes_are_equal_too(groups: list[list
 
 
 @pytest.mark.parametrize("copies", [(1, 1, 1, 1), (5, 1, 3, 2)])
-def test_each_of_a_persons_different_rows_stands_equally_often(
-    copies: tuple[int, ...], tmp_path: Path
-) -> None:
+def test_each_of_a_persons_different_rows_stands_equally_often(copies, tmp_path):
     """However many copies or empty cells it has. Chi-square, 3 degrees of freedom; false alarm 1e-6."""
     different = [("1", "a", "x"), ("2", "b", "y"), ("3", "c", ""), ("4", "", "")]
     rows = [
@@ -199,18 +195,18 @@ def test_each_of_a_persons_different_rows_stands_equally_often(
 TOWNS = Schema((Column("town"),), "person")
 
 
-def test_without_a_total_draw_the_same_row_stands(tmp_path: Path) -> None:
+def test_without_a_total_draw_the_same_row_stands(tmp_path):
     """As under k-anonymity."""
     rows: Rows = [("s", "1", "", ""), ("s", "", "2", ""), ("s", "1", "5", "w"), ("t", "3", "4", "w")]
     one, other = (held(encoded(tmp_path / "t.csv", VISITS, rows, total=total)) for total in (False, True))
     assert one == other
 
 
-def test_the_statement_says_how_rows_become_a_record() -> None:
+def test_the_statement_says_how_rows_become_a_record():
     assert "several different rows, one of them stands" in joining_sentence("subject")
 
 
-def test_what_a_count_counts_is_said_of_people_and_wherever_a_column_has_one_value() -> None:
+def test_what_a_count_counts_is_said_of_people_and_wherever_a_column_has_one_value():
     items = Column("services", delimiter=";", max_items=2)
     plain, mixed = (
         counting_unit_json(TOWNS, "subject")["meaning"],

@@ -123,7 +123,7 @@ def records(file: bytes, path: Path, *, total: bool = True) -> dict[str, list[An
 
 
 @pytest.fixture(scope="module", params=["DataFrame", "Parquet"])
-def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+def pair(request, tmp_path_factory):
     """Both tables, read under differential privacy."""
     folder = tmp_path_factory.mktemp("types")
     made = to_parquet if request.param == "DataFrame" else _as_pandas_writes
@@ -145,9 +145,7 @@ def _as_pandas_writes(frame: pd.DataFrame) -> tuple[bytes, None]:
 
 
 @pytest.mark.parametrize(("kind", "place"), CASES, ids=[f"{kind} {place}" for kind, place in CASES])
-def test_rule_6_a_person_whose_cell_changes_the_type_changes_no_other_record(
-    pair: Pair, kind: str, place: int
-) -> None:
+def test_rule_6_a_person_whose_cell_changes_the_type_changes_no_other_record(pair, kind, place):
     for use in ("open", "listed", "binned"):
         name = f"{kind} {place} {use}"
         if name in pair.together:

@@ -94,11 +94,11 @@ def broken(counts: dict[str, dict[str, int]], records: int = 1000, accountant: s
     return {rule for rule, verdict in verdicts(counts, records, accountant).items() if verdict == "failed"}
 
 
-def test_a_release_that_keeps_the_contract_breaks_no_rule() -> None:
+def test_a_release_that_keeps_the_contract_breaks_no_rule():
     assert broken(WELL) == set()
 
 
-def test_what_repair_makes_true_is_enforced_and_only_the_rest_is_judged() -> None:
+def test_what_repair_makes_true_is_enforced_and_only_the_rest_is_judged():
     found = verdicts(WELL)
     cells = ("has a subject id", "type integer", "one of those listed", "items a subject", "looks like")
     for rule, verdict in found.items():
@@ -113,7 +113,7 @@ def test_what_repair_makes_true_is_enforced_and_only_the_rest_is_judged() -> Non
     ("column", "rule"),
     [("seen", "seen: every value is of type date"), ("remark", "remark: at most 3 distinct values")],
 )
-def test_a_rule_on_values_is_undecided_where_none_was_released(column: str, rule: str) -> None:
+def test_a_rule_on_values_is_undecided_where_none_was_released(column, rule):
     assert verdicts(WELL | {column: {}})[rule] == "undecided"
     contract = contract_of()
     numbers, aggregates = release(contract, WELL | {column: {}})
@@ -129,11 +129,11 @@ def test_a_rule_on_values_is_undecided_where_none_was_released(column: str, rule
         ({"seen": {"soon": 100}}, "seen: every value is of type date"),
     ],
 )
-def test_a_broken_rule_is_found_in_released_numbers(changed: dict[str, dict[str, int]], rule: str) -> None:
+def test_a_broken_rule_is_found_in_released_numbers(changed, rule):
     assert broken(WELL | changed) == {rule}
 
 
-def test_the_noise_alone_breaks_no_rule() -> None:
+def test_the_noise_alone_breaks_no_rule():
     assert broken(WELL, records=0) == set()  # at least 3 records, noise of 10
     # 600 of 1000 are promised; a cell's noise of 2 and the count's of 10 allow 19.5 less.
     assert broken(WELL | {"ward": {"north": 581}}) == set()
@@ -143,11 +143,11 @@ def test_the_noise_alone_breaks_no_rule() -> None:
 @pytest.mark.parametrize(
     ("records", "accountant", "fails"), [(-27, "gdp", False), (-28, "gdp", True), (-28, "zcdp", False)]
 )
-def test_minimum_rows_are_judged_on_the_noisy_count(records: int, accountant: str, fails: bool) -> None:
+def test_minimum_rows_are_judged_on_the_noisy_count(records, accountant, fails):
     assert ("at least 3 records" in broken(WELL, records, accountant)) is fails
 
 
-def test_a_drafted_list_is_judged_on_released_values() -> None:
+def test_a_drafted_list_is_judged_on_released_values():
     columns = """\
       - name: ward
         quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [north, south]}}]
@@ -168,7 +168,7 @@ def test_a_drafted_list_is_judged_on_released_values() -> None:
         assert found == ("passed" if passed else "failed")
 
 
-def test_a_drafted_list_of_a_column_without_a_released_value_is_undecided() -> None:
+def test_a_drafted_list_of_a_column_without_a_released_value_is_undecided():
     columns = """\
       - name: ward
         quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [north, south]}}]
@@ -204,11 +204,11 @@ def rounded_verdicts(records: int, wards: dict[str, int], k: int = 10) -> dict[s
 @pytest.mark.parametrize(
     ("records", "k", "verdict"), [(10, 10, "passed"), (0, 10, "undecided"), (0, 3, "failed")]
 )
-def test_rounded_minimum_rows_are_decided_where_the_range_is(records: int, k: int, verdict: str) -> None:
+def test_rounded_minimum_rows_are_decided_where_the_range_is(records, k, verdict):
     assert rounded_verdicts(records, {}, k)["at least 3 records"] == verdict
 
 
-def test_rounded_shares_of_empties_are_passed_or_undecided() -> None:
+def test_rounded_shares_of_empties_are_passed_or_undecided():
     rule = "ward: at most 40 % empty"
     # At most 1009 records, of which 60 % are 605.4.
     assert rounded_verdicts(1000, {"north": 310, "south": 300})[rule] == "passed"
@@ -216,7 +216,7 @@ def test_rounded_shares_of_empties_are_passed_or_undecided() -> None:
     assert rounded_verdicts(1000, {})[rule] == "undecided"
 
 
-def test_the_document_names_the_contract_and_says_what_its_verdicts_are_of() -> None:
+def test_the_document_names_the_contract_and_says_what_its_verdicts_are_of():
     contract = contract_of()
     measurement, aggregates = release(contract, WELL)
     strict = passed_json(contract, measurement.schema)
@@ -233,7 +233,7 @@ def test_the_document_names_the_contract_and_says_what_its_verdicts_are_of() -> 
 @pytest.mark.parametrize(
     ("limit", "least", "verdict"), [(None, 580, "failed"), (100, 37, "passed"), (100, 36, "failed")]
 )
-def test_a_limit_on_records_is_not_taken_for_empty_cells(limit: int | None, least: int, verdict: str) -> None:
+def test_a_limit_on_records_is_not_taken_for_empty_cells(limit, least, verdict):
     """Of 1,000 records 100 are looked at: 60 with a ward are promised, and chance may leave 37."""
     measured, _ = release(contract_of(), WELL | {"ward": {"north": least}})
     sampled = dataclasses.replace(measured.parameters, record_limit=limit)
@@ -264,12 +264,12 @@ def fitted(empty: float, filled: tuple[int, ...] = (), limit: int | None = None)
 
 
 @pytest.mark.parametrize("limit", [None, 500])
-def test_empty_cells_of_a_fitted_release_are_those_that_were_counted_as_such(limit: int | None) -> None:
+def test_empty_cells_of_a_fitted_release_are_those_that_were_counted_as_such(limit):
     assert fitted(0.0, limit=limit).few_empties(0, 0.0) == "passed"
     assert fitted(0.0, limit=limit).few_empties(1, 0.0) == "passed"  # what is not released is not empty
     assert fitted(0.3, limit=limit).few_empties(0, 0.35) == "passed"
     assert fitted(0.3, limit=limit).few_empties(0, 0.1) == "failed"
 
 
-def test_where_an_empty_cell_counts_as_a_value_no_cell_is_empty() -> None:
+def test_where_an_empty_cell_counts_as_a_value_no_cell_is_empty():
     assert fitted(0.3, filled=(0,)).few_empties(0, 0.0) == "enforced"

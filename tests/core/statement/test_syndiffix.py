@@ -51,14 +51,14 @@ def attack(name: str, **changes: object) -> str:
     return found
 
 
-def test_it_says_first_and_in_its_label_that_it_is_not_differentially_private() -> None:
+def test_it_says_first_and_in_its_label_that_it_is_not_differentially_private():
     body = stated()
     assert (body["private"], body["regime"], body["label"]) == (False, "syndiffix", LABEL)
     assert "not differentially private" in SynDiffixWords(body).topics()[0][1][0]
     assert body["format"] == "marginalia-privacy-statement/1"
 
 
-def test_what_protects_has_the_configured_numbers() -> None:
+def test_what_protects_has_the_configured_numbers():
     strict = AnonymizationParameters(
         SALT,
         SuppressionParameters(low_threshold=10, layer_sd=2.0, low_mean_gap=3.0),
@@ -75,7 +75,7 @@ def test_what_protects_has_the_configured_numbers() -> None:
 @pytest.mark.parametrize(
     "word", ["Aggregation", "Suppression", "Noise", "Flattening", "One secret salt", "Shuffled"]
 )
-def test_each_protection_is_named(word: str) -> None:
+def test_each_protection_is_named(word):
     assert f"{word}:" in said()
 
 
@@ -94,11 +94,11 @@ def test_each_protection_is_named(word: str) -> None:
         "Declarations",
     ],
 )
-def test_each_known_attack_is_named(name: str) -> None:
+def test_each_known_attack_is_named(name):
     assert len(attack(name)) > 60
 
 
-def test_declarations_that_were_drafted_from_the_table_are_not_protected() -> None:
+def test_declarations_that_were_drafted_from_the_table_are_not_protected():
     said = attack("Declared from the table", drafted_from_table=True)
     assert "They do not protect the declarations, which may tell of single people" in said
     assert stated(drafted_from_table=True)["drafted_from_table"] is True
@@ -106,7 +106,7 @@ def test_declarations_that_were_drafted_from_the_table_are_not_protected() -> No
     assert "drafted_from_table" not in stated()
 
 
-def test_without_an_id_column_people_with_several_rows_are_warned_of_first() -> None:
+def test_without_an_id_column_people_with_several_rows_are_warned_of_first():
     assert SynDiffixWords(stated()).warnings() == []
     (warning,) = SynDiffixWords(stated(ids=())).warnings()
     assert "People with several rows are not protected" in warning
@@ -114,7 +114,7 @@ def test_without_an_id_column_people_with_several_rows_are_warned_of_first() -> 
     assert "Flattening" not in said(ids=())
 
 
-def test_public_values_tables_and_earlier_releases_are_told() -> None:
+def test_public_values_tables_and_earlier_releases_are_told():
     body = stated(value_safe_columns=("town",), tables=3, earlier_releases=2)
     public, earlier = SynDiffixWords(body).warnings()
     assert "declared to be public" in public and "2 releases" in earlier
@@ -123,7 +123,7 @@ def test_public_values_tables_and_earlier_releases_are_told() -> None:
     assert [column["value_safe"] for column in body["columns"]] == [False, True, False, False, False]  # type: ignore[attr-defined]
 
 
-def test_attacks_that_have_nothing_to_attack_are_left_out() -> None:
+def test_attacks_that_have_nothing_to_attack_are_left_out():
     conditional = {"Texts", "The choice of clusters", "Public values"}
 
     def names(**changes: object) -> set[str]:
@@ -133,7 +133,7 @@ def test_attacks_that_have_nothing_to_attack_are_left_out() -> None:
     assert names(columns={"age": "integer"}, clustering="one") == set()
 
 
-def test_columns_of_which_all_are_always_together_have_no_choice_of_clusters() -> None:
+def test_columns_of_which_all_are_always_together_have_no_choice_of_clusters():
     assert known_clusters(MOST_TOGETHER, DefaultClustering()) is not None
     assert known_clusters(MOST_TOGETHER + 1, DefaultClustering()) is None
     few = dict(list(COLUMNS.items())[:MOST_TOGETHER])
@@ -142,7 +142,7 @@ def test_columns_of_which_all_are_always_together_have_no_choice_of_clusters() -
     assert "four columns" not in " ".join(attacks(columns=few))
 
 
-def test_a_strict_contract_and_unused_keys_are_told() -> None:
+def test_a_strict_contract_and_unused_keys_are_told():
     assert "satisfied its data contract" in said(contract_mode="strict")
     assert "cache_max_size: accepted" in said(unused_keys=("cache_max_size",))
 
@@ -161,21 +161,21 @@ def test_a_strict_contract_and_unused_keys_are_told() -> None:
         ("Many tables", {}, "This statement does not count releases that are no longer"),
     ],
 )
-def test_an_attack_is_told_with_what_it_needs(name: str, changes: dict[str, object], words: str) -> None:
+def test_an_attack_is_told_with_what_it_needs(name, changes, words):
     assert words in attack(name, **changes)
 
 
-def test_it_holds_no_trace_of_the_salt() -> None:
+def test_it_holds_no_trace_of_the_salt():
     text = json.dumps(stated())
     assert "zqx" not in text and SALT.hex() not in text
 
 
-def test_public_values_are_excepted_where_suppression_is_promised() -> None:
+def test_public_values_are_excepted_where_suppression_is_promised():
     assert "Public values (town) are excepted" in said(value_safe_columns=("town",))
     assert "excepted" not in said()
 
 
-def test_settings_that_protect_nothing_are_not_told_as_protection() -> None:
+def test_settings_that_protect_nothing_are_not_told_as_protection():
     bare = AnonymizationParameters(SALT, outlier_count=FlatteningInterval(0, 0), layer_noise_sd=0.0)
     body = stated(anonymization=bare)
     assert "No noise" in said(anonymization=bare) and "No noise" in SynDiffixWords(body).warnings()[0]

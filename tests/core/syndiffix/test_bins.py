@@ -40,20 +40,18 @@ def counted(column: pa.ChunkedArray, edges: tuple[float, ...] | None = None) -> 
         ([datetime.time(1), datetime.time(1), None], pa.time32("s"), {"01:00:00": 2, "": 1}),
     ],
 )
-def test_few_values_are_bins_of_their_own(
-    values: list[object], kind: pa.DataType, told: dict[str, int]
-) -> None:
+def test_few_values_are_bins_of_their_own(values, kind, told):
     assert counted(chunked(values, kind)) == told
 
 
-def test_dictionaries_are_what_their_entries_are_and_other_cells_are_in_no_bin() -> None:
+def test_dictionaries_are_what_their_entries_are_and_other_cells_are_in_no_bin():
     assert counted(chunked(["b", "a", "b"]).dictionary_encode()) == {"b": 2, "a": 1, "": 0}
     assert kind_of(pa.dictionary(pa.int32(), pa.float64())) == "real"
     bins = bins_of("x", chunked(["a", "b"]))
     assert bins.codes(chunked(["b", "zebra", None])).tolist() == [1, 2, -1]
 
 
-def test_many_numbers_are_in_bins_with_round_edges_and_none_is_lost() -> None:
+def test_many_numbers_are_in_bins_with_round_edges_and_none_is_lost():
     numbers = np.random.default_rng(1).lognormal(3, 1, 5000)
     bins = bins_of("x", chunked(numbers))
     assert bins.edges is not None and 3 <= len(bins.edges) <= 16
@@ -62,11 +60,11 @@ def test_many_numbers_are_in_bins_with_round_edges_and_none_is_lost() -> None:
     assert sum(counted(chunked(numbers)).values()) == 5000
 
 
-def test_declared_edges_are_used_also_where_values_are_few() -> None:
+def test_declared_edges_are_used_also_where_values_are_few():
     assert counted(chunked([1, 5, 9, None]), (0, 5, 10)) == {"[0,5)": 1, "[5,10]": 2, "": 1}
 
 
-def test_moments_are_told_apart_as_finely_as_few_periods_allow() -> None:
+def test_moments_are_told_apart_as_finely_as_few_periods_allow():
     start = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
     days = chunked([start + datetime.timedelta(days=day) for day in range(400)])
     assert bins_of("x", days).labels[:2] == ("2024-01", "2024-02")
@@ -74,6 +72,6 @@ def test_moments_are_told_apart_as_finely_as_few_periods_allow() -> None:
     assert bins_of("x", hours).labels[:2] == ("2024-01-01 00 h", "2024-01-01 01 h")
 
 
-def test_numbers_next_to_each_other_have_edges_all_the_same() -> None:
+def test_numbers_next_to_each_other_have_edges_all_the_same():
     numbers = chunked(1.0 + np.arange(100) * 2.0**-52)
     assert sum(counted(numbers).values()) == 100

@@ -88,19 +88,19 @@ def rewritten(path: Path, target: Path, changed: dict[str, bytes | None]) -> Pat
 
 
 @pytest.fixture(scope="module")
-def synthesizer() -> Synthesizer:
+def synthesizer():
     return grown()
 
 
 @pytest.fixture(scope="module")
-def blob(synthesizer, tmp_path_factory) -> Path:
+def blob(synthesizer, tmp_path_factory):
     path = tmp_path_factory.mktemp("blob") / "people.sdxblob.zip"
     write_blob(synthesizer, path)
     return path
 
 
 @pytest.fixture(scope="module")
-def pairs(synthesizer, tmp_path_factory) -> Path:
+def pairs(synthesizer, tmp_path_factory):
     path = tmp_path_factory.mktemp("blob") / "pairs.sdxblob.zip"
     write_blob(synthesizer, path, largest=2)
     return path

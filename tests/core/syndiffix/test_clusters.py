@@ -156,7 +156,7 @@ ALL_FORMS = ["default", "one", "none", {"target": "b"}, (("a", "b"), ("b", "c"))
 
 
 @pytest.mark.parametrize("value", ALL_FORMS, ids=str)
-def test_every_form_is_one_and_is_read_as_it_was_written(value: object) -> None:
+def test_every_form_is_one_and_is_read_as_it_was_written(value):
     assert clustering_problem(value) == ""
     assert read_clustering(clustering_text(value)) == respell_columns(value, str) == value  # type: ignore[arg-type]
 
@@ -170,13 +170,13 @@ def test_every_form_is_one_and_is_read_as_it_was_written(value: object) -> None:
     ],
     ids=str,
 )
-def test_whatever_else_is_told_what_it_must_be_and_not_what_it_is(value: object) -> None:
+def test_whatever_else_is_told_what_it_must_be_and_not_what_it_is(value):
     assert clustering_problem(value).startswith("must ")
     assert clustering_problem([["a"], ["somebody's cell", 1]]) == "must have in list 2 names of columns"
 
 
 @given(any_clusters())
-def test_clusters_by_hand_are_lists_of_names_and_come_back(clusters: Clusters) -> None:
+def test_clusters_by_hand_are_lists_of_names_and_come_back(clusters):
     names = [f"column {number}" for number in range(len(clusters.columns))]
     listed = lists_of(clusters, names)
     assert clustering_problem(listed) == ""
@@ -187,7 +187,7 @@ def test_clusters_by_hand_are_lists_of_names_and_come_back(clusters: Clusters) -
     ]
 
 
-def test_a_further_list_is_stitched_by_what_was_there_and_adds_the_rest() -> None:
+def test_a_further_list_is_stitched_by_what_was_there_and_adds_the_rest():
     found = ListedClusters((("d", "a"), ("b", "a"), {"columns": ("c", "b", "d"), "owner": "right"}))
     assert found.of(["a", "b", "c", "d"]) == Clusters(
         (3, 0), (DerivedCluster("shared", (0,), (1,)), DerivedCluster("right", (1, 3), (2,)))
@@ -204,12 +204,12 @@ def test_a_further_list_is_stitched_by_what_was_there_and_adds_the_rest() -> Non
         ((("b",),), "every selected column in a list, and 1, 3 of 3 .counted from 1. are in none"),
     ],
 )
-def test_lists_that_cannot_be_carried_out_are_told_by_their_place(lists: object, told: str) -> None:
+def test_lists_that_cannot_be_carried_out_are_told_by_their_place(lists, told):
     with pytest.raises(ParameterError, match=told):
         ListedClusters(lists).of(["a", "b", "c"])  # type: ignore[arg-type]
 
 
-def test_every_name_takes_another_spelling() -> None:
+def test_every_name_takes_another_spelling():
     for value in ALL_FORMS:
         upper = respell_columns(value, str.upper)  # type: ignore[arg-type]
         assert [*named_columns(upper)] == [name.upper() for name in named_columns(value)]  # type: ignore[arg-type]

@@ -43,7 +43,7 @@ def synthesizer(
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     grown = synthesizer(None)
     grown.sample()
     files(tmp_path / "trees").keep(grown.forest)
@@ -60,7 +60,7 @@ def mark(folder: Path, what: str) -> None:
         files(folder)._write(path, {**arrays, counts: arrays[counts] * 2}, folder)
 
 
-def test_every_tree_and_harvest_is_kept_once(folder: Path) -> None:
+def test_every_tree_and_harvest_is_kept_once(folder):
     assert len(list(folder.glob("*.tree.npz"))) == len(list(folder.glob("*.harvest.npz"))) == 7
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     again = synthesizer(folder)
@@ -72,7 +72,7 @@ def test_every_tree_and_harvest_is_kept_once(folder: Path) -> None:
     assert not (folder / "gone").exists()
 
 
-def test_a_table_from_known_trees_is_the_one_from_grown_trees(folder: Path) -> None:
+def test_a_table_from_known_trees_is_the_one_from_grown_trees(folder):
     assert synthesizer(folder).sample().equals(synthesizer(None).sample())
     for path in folder.glob("*.harvest.npz"):
         path.unlink()
@@ -80,7 +80,7 @@ def test_a_table_from_known_trees_is_the_one_from_grown_trees(folder: Path) -> N
 
 
 @pytest.mark.parametrize("lost", [["age"], ["income"], ["age", "income"], ["age", "income", "town"]])
-def test_trees_that_are_not_known_grow_on_those_that_are(lost: list[str], folder: Path) -> None:
+def test_trees_that_are_not_known_grow_on_those_that_are(lost, folder):
     columns = [ForestColumn(name, np.zeros(0)) for name in lost]
     for what in ("tree", "harvest"):
         files(folder)._path(columns, what).unlink()
@@ -88,7 +88,7 @@ def test_trees_that_are_not_known_grow_on_those_that_are(lost: list[str], folder
 
 
 @pytest.mark.parametrize("what", ["tree", "harvest"])
-def test_a_known_one_is_not_grown_again_for_other_columns_of_the_table(what: str, folder: Path) -> None:
+def test_a_known_one_is_not_grown_again_for_other_columns_of_the_table(what, folder):
     mark(folder, what)
     if what == "tree":
         for path in folder.glob("*.harvest.npz"):
@@ -97,7 +97,7 @@ def test_a_known_one_is_not_grown_again_for_other_columns_of_the_table(what: str
     assert synthesizer(folder, other).sample().num_rows > 1.5 * synthesizer(None, other).sample().num_rows
 
 
-def test_public_values_and_another_order_have_trees_of_their_own(folder: Path) -> None:
+def test_public_values_and_another_order_have_trees_of_their_own(folder):
     mark(folder, "harvest")
     for columns, safe in ((("town", "age"), frozenset()), (("age", "town"), frozenset({"age", "town"}))):
         known, grown = synthesizer(folder, columns, safe), synthesizer(None, columns, safe)
@@ -106,9 +106,7 @@ def test_public_values_and_another_order_have_trees_of_their_own(folder: Path) -
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", None])
-def test_a_file_that_is_damaged_or_of_other_columns_is_as_good_as_none(
-    content: bytes | None, folder: Path
-) -> None:
+def test_a_file_that_is_damaged_or_of_other_columns_is_as_good_as_none(content, folder):
     alone = synthesizer(None).sample()
     (path, *_) = sorted(folder.glob("*.harvest.npz"))
     whole = path.read_bytes()
@@ -187,9 +185,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         (Sent(), ()),
     ],
 )
-def test_workers_grow_the_trees_of_one_process(
-    workers: Workers, ids: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_grow_the_trees_of_one_process(workers, ids, tmp_path, monkeypatch):
     alone = synthesizer_growing(ids=ids)
     basis = alone.basis()
     drawn = [alone.draw(each, basis) for each in SETS]
@@ -206,9 +202,7 @@ def test_workers_grow_the_trees_of_one_process(
 
 
 @pytest.mark.parametrize("workers", [InProcess(), Backwards(), Sent()])
-def test_workers_measure_the_dependence_of_one_process(
-    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_measure_the_dependence_of_one_process(workers, tmp_path, monkeypatch):
     alone = synthesizer_growing()
     measured = alone.measure()
     files(tmp_path / "alone").keep(alone.forest)
@@ -222,7 +216,7 @@ def test_workers_measure_the_dependence_of_one_process(
     assert again.entropies.tobytes() == measured.entropies.tobytes()
 
 
-def test_what_was_grown_before_is_not_sent_and_how_many_parts_there_are_does_not_tell(tmp_path: Path) -> None:
+def test_what_was_grown_before_is_not_sent_and_how_many_parts_there_are_does_not_tell(tmp_path):
     forest, workers = synthesizer_growing().forest, Watched()
     grow_sets(forest, SETS[1:2], place(tmp_path, workers))
     before = contents(tmp_path / "trees")
@@ -243,7 +237,7 @@ def test_what_was_grown_before_is_not_sent_and_how_many_parts_there_are_does_not
     assert not any(text in shown for text in ("kept in", "anonymization", *COLUMNS_GROWING))
 
 
-def test_a_part_of_the_pairs_is_the_same_for_any_table_of_so_many_columns(tmp_path: Path) -> None:
+def test_a_part_of_the_pairs_is_the_same_for_any_table_of_so_many_columns(tmp_path):
     workers = Watched()
     known = measure_pairs(synthesizer_growing().forest, {}, place(tmp_path, workers))
     less = {pair: value for pair, value in known.items() if "age" in pair}

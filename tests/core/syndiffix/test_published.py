@@ -34,14 +34,14 @@ def rows_of(table: pa.Table, *names: str) -> Counter[tuple[object, ...]]:
 LEFT, RIGHT = tables()
 
 
-def test_the_left_table_s_rows_are_kept_each_once_where_it_owns_them() -> None:
+def test_the_left_table_s_rows_are_kept_each_once_where_it_owns_them():
     for left, right in ((LEFT, RIGHT), (RIGHT, LEFT)):  # with more rows than the other, and with fewer
         found = stitch_tables(left, right, "left")
         assert rows_of(found, *left.column_names) == rows_of(left, *left.column_names)
         assert found.column_names == [*left.column_names, *(n for n in right.column_names if n != "age")]
 
 
-def test_a_shared_stitch_has_as_many_rows_as_both_on_average_and_values_of_both() -> None:
+def test_a_shared_stitch_has_as_many_rows_as_both_on_average_and_values_of_both():
     found = stitch_tables(LEFT, RIGHT, "shared")
     assert RIGHT.num_rows < found.num_rows == 580 < LEFT.num_rows
     assert not rows_of(found, "pay", "letter").keys() - rows_of(LEFT, "pay", "letter").keys()
@@ -53,7 +53,7 @@ def test_a_shared_stitch_has_as_many_rows_as_both_on_average_and_values_of_both(
     assert Counter(number % 2 for number in stitch_tables(*odd, "shared")["n"].to_pylist()) == {0: 50, 1: 50}
 
 
-def test_a_chain_of_tables_pairs_rows_by_their_rank_and_takes_each_shared_column_by_turns() -> None:
+def test_a_chain_of_tables_pairs_rows_by_their_rank_and_takes_each_shared_column_by_turns():
     ranks = np.arange(12)
     first = pa.table({"a": 20 + ranks, "b": 3 * ranks})
     second = pa.table({"a": 40 + ranks, "c": 500 + ranks})  # of other values, in the same order
@@ -67,14 +67,14 @@ def test_a_chain_of_tables_pairs_rows_by_their_rank_and_takes_each_shared_column
         assert owners == [left, right] * 6
 
 
-def test_what_the_shared_column_carries_is_kept_between_the_tables() -> None:
+def test_what_the_shared_column_carries_is_kept_between_the_tables():
     for owner in ("shared", "left", "right"):
         found = stitch_tables(LEFT, RIGHT, owner)
         pay, years = (found[name].to_numpy().astype(float) for name in ("pay", "years"))
         assert np.corrcoef(pay, years)[0, 1] > 0.98  # 0 where rows are paired at random
 
 
-def test_two_shared_columns_are_both_looked_at() -> None:
+def test_two_shared_columns_are_both_looked_at():
     draw = np.random.default_rng(3)
     age, sex = draw.integers(18, 66, 500), draw.choice(["f", "m"], 500)
     left = pa.table({"age": age, "sex": sex, "of_left": np.char.add(sex, (age // 24).astype(str))})
@@ -86,14 +86,14 @@ def test_two_shared_columns_are_both_looked_at() -> None:
     assert np.mean(same) > 0.98  # a quarter at random
 
 
-def test_nothing_secret_is_drawn_and_the_order_of_rows_tells_nothing() -> None:
+def test_nothing_secret_is_drawn_and_the_order_of_rows_tells_nothing():
     found = stitch_tables(LEFT, RIGHT, "shared")
     assert found.equals(stitch_tables(LEFT, RIGHT, "shared"))
     ages = found["age"].to_numpy()
     assert abs(np.corrcoef(ages, np.arange(len(ages)))[0, 1]) < 0.2  # 1 where it is sorted
 
 
-def test_columns_of_every_type_are_shared() -> None:
+def test_columns_of_every_type_are_shared():
     day = pa.array([1, 2, None, 4], pa.int32()).cast(pa.date32())
     for column in (
         pa.array([True, False, None, True]),
@@ -119,7 +119,7 @@ def rows_of_lists(table: pa.Table) -> list[tuple[list[int], bytes]]:
     return list(zip(table["left"].to_pylist(), table["right"].to_pylist(), strict=True))
 
 
-def test_numbers_of_two_widths_are_of_one_kind_and_a_text_is_of_another() -> None:
+def test_numbers_of_two_widths_are_of_one_kind_and_a_text_is_of_another():
     left = pa.table({"key": pa.array([1, 2], pa.int8()), "a": [1, 2]})
     found = stitch_tables(left, pa.table({"key": [2.0, 1.0], "b": [2, 1]}), "left")
     assert rows_of(found, "key", "a", "b") == {(1.0, 1, 1): 1, (2.0, 2, 2): 1}
@@ -127,7 +127,7 @@ def test_numbers_of_two_widths_are_of_one_kind_and_a_text_is_of_another() -> Non
         stitch_tables(left, pa.table({"key": ["1", "2"]}), "left")
 
 
-def test_tables_that_share_no_column_or_one_without_order_are_refused() -> None:
+def test_tables_that_share_no_column_or_one_without_order_are_refused():
     with pytest.raises(ParameterError, match="must share a column of the same name"):
         stitch_tables(LEFT, RIGHT.rename_columns(["Age", "years", "town"]), "shared")
     with pytest.raises(InputError):

@@ -55,11 +55,11 @@ def synthesizer(
 
 
 @pytest.fixture(scope="module")
-def whole() -> Synthesizer:
+def whole():
     return synthesizer()
 
 
-def test_rows_of_a_cluster_are_the_same_whatever_other_columns_are_synthesized(whole: Synthesizer) -> None:
+def test_rows_of_a_cluster_are_the_same_whatever_other_columns_are_synthesized(whole):
     among = whole.draw((1, 2, 4), whole.basis())
     alone = synthesizer(("age", "income", "smoker"))
     rows = alone.draw((0, 1, 2), alone.basis())
@@ -68,13 +68,13 @@ def test_rows_of_a_cluster_are_the_same_whatever_other_columns_are_synthesized(w
         assert np.array_equal(among.cells[one].numbers, rows.cells[other].numbers)
 
 
-def test_the_steps_one_by_one_give_the_sample(whole: Synthesizer) -> None:
+def test_the_steps_one_by_one_give_the_sample(whole):
     clusters, basis = whole.clusters(whole.measure()), whole.basis()
     drawn = [whole.draw(combination, basis) for combination in clusters.combinations]
     assert whole.stitch_clusters(clusters, drawn, basis).equals(synthesizer().sample())
 
 
-def test_a_pair_that_is_known_is_not_measured_again_and_the_others_are_as_before(whole: Synthesizer) -> None:
+def test_a_pair_that_is_known_is_not_measured_again_and_the_others_are_as_before(whole):
     measured = whole.measure()
     again = whole.measure({("town", "age"): 0.125})
     assert again.dependence[0, 1] == again.dependence[1, 0] == 0.125
@@ -82,23 +82,21 @@ def test_a_pair_that_is_known_is_not_measured_again_and_the_others_are_as_before
     assert np.array_equal(again.dependence, measured.dependence)
 
 
-def test_a_pair_depends_as_much_whatever_other_columns_there_are(whole: Synthesizer) -> None:
+def test_a_pair_depends_as_much_whatever_other_columns_there_are(whole):
     found = whole.measure().dependence[1, 4]
     assert found == synthesizer(("age", "smoker")).measure().dependence[0, 1]
     assert found > 0.3, "the columns are related, or nothing is shown"
 
 
 @pytest.mark.parametrize("names", [("town",), ("town", "ward"), ("age", "income", "smoker")])
-def test_a_table_of_a_question_is_what_its_columns_alone_would_give(
-    names: tuple[str, ...], whole: Synthesizer
-) -> None:
+def test_a_table_of_a_question_is_what_its_columns_alone_would_give(names, whole):
     places = [NAMES.index(name) for name in names]
     table, other = tables_per_question(whole, [places, (3, 0)])
     assert table.equals(synthesizer(names, SingleClustering()).sample())
     assert other.column_names == ["town", "ward"]
 
 
-def test_dependence_is_needed_only_where_clusters_are_solved_by_it() -> None:
+def test_dependence_is_needed_only_where_clusters_are_solved_by_it():
     assert needs_dependence(DefaultClustering(), 5)
     assert not needs_dependence(DefaultClustering(), 4)
     assert not needs_dependence(DefaultClustering(max_weight=1), 5)

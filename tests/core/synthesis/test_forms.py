@@ -21,7 +21,7 @@ def read(path: Path) -> list[list[str]]:
         return list(csv.reader(file, delimiter="\t"))
 
 
-def test_t10_items_are_joined_back_with_a_marker_for_nothing(tmp_path: Path) -> None:
+def test_t10_items_are_joined_back_with_a_marker_for_nothing(tmp_path):
     records = synthetic(SCHEMA, [[{"b", "a"}, {"0"}], [set(), {"0"}], [{"c"}, {"0"}]])
     write_condensed_tsv(records, SCHEMA, tmp_path / "condensed.tsv", empty="NULL")
     assert read(tmp_path / "condensed.tsv") == [["A", "B"], ["a;b", "0"], ["NULL", "0"], ["c", "0"]]
@@ -29,7 +29,7 @@ def test_t10_items_are_joined_back_with_a_marker_for_nothing(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("columns", [(), (Column("A"),), (Column("A", delimiter=";", max_items=0),)])
 @pytest.mark.parametrize("number", [0, 2])
-def test_empty_records_are_lines_too(tmp_path: Path, columns, number: int) -> None:
+def test_empty_records_are_lines_too(tmp_path, columns, number):
     schema, path = Schema(columns), tmp_path / "records"
     records = synthetic(schema, [[set() for _ in columns]] * number)
     write_condensed_tsv(records, schema, path)
@@ -44,7 +44,7 @@ records_of_words = st.lists(st.tuples(cells, st.sets(st.sampled_from(WORDS), max
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(records_of_words, st.integers(1, 5))
-def test_both_forms_hold_every_value_of_every_record(tmp_path: Path, table, piece: int) -> None:
+def test_both_forms_hold_every_value_of_every_record(tmp_path, table, piece):
     records = synthetic(SCHEMA, [list(record) for record in table])
     before, assembly._VALUES_AT_ONCE = assembly._VALUES_AT_ONCE, piece
     try:

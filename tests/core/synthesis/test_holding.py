@@ -87,7 +87,7 @@ TABLE = (
 
 @pytest.mark.parametrize("few", [0, 1000], ids=["asked one by one", "counted at once"])
 @pytest.mark.parametrize("reporting_length", [1, 2])
-def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: int, few: int) -> None:
+def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length, few):
     monkeypatch.setattr(aggregate_seeded, "_FEW", few)
     aggregates, rows, true = held_tables(TABLE, reporting_length, 2)
     base = oracle_of(aggregates)
@@ -108,8 +108,8 @@ def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: in
 @settings(max_examples=60, deadline=None)
 @given(tables(), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.integers(0, 9))
 def test_every_combination_of_any_length_is_held_by_enough_records(
-    table, reporting_length: int, resolution: int, use_synthetic_counts: bool, seed: int
-) -> None:
+    table, reporting_length, resolution, use_synthetic_counts, seed
+):
     aggregates, rows, true = held_tables(table, reporting_length, resolution)
     parameters = AggregateSeededParameters(use_synthetic_counts=use_synthetic_counts)
     for threads in (1, 3):
@@ -119,7 +119,7 @@ def test_every_combination_of_any_length_is_held_by_enough_records(
             assert true[frozenset(record)] >= resolution
 
 
-def test_sparse_attributes_are_held_too() -> None:
+def test_sparse_attributes_are_held_too():
     """An attribute that few of many rows hold has a list instead of bits."""
     table = [("1", "1", "1")] * 2 + [("1", "1", "")] * 150 + [("1", "", "1")] * 3 + [("", "1", "1")] * 3
     aggregates, rows, true = held_tables((["A", "B", "C"], table), 2, 3)
@@ -134,7 +134,7 @@ def test_sparse_attributes_are_held_too() -> None:
 @pytest.mark.parametrize("few", [0, 20, 1000])
 @pytest.mark.parametrize("rows_a_bit", [1, 4, 1000])
 @pytest.mark.parametrize("seed", range(8))
-def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, seed: int) -> None:
+def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit, few, seed):
     """Attributes chosen at once and one by one, with or without a bitset, rows few and many."""
     random = np.random.default_rng(seed)
     cells = np.array(["x", "y", "z", ""])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
@@ -162,7 +162,7 @@ def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, 
             assert cumulative[:kept].tolist() == [3 * (i + 1) for i in range(kept)]
 
 
-def test_rows_of_other_aggregates_are_refused() -> None:
+def test_rows_of_other_aggregates_are_refused():
     aggregates, _, _ = held_tables(TABLE, 2, 2)
     _, other, _ = held_tables((["A"], [("1",)] * 3), 1, 2)
     with pytest.raises(InternalError):

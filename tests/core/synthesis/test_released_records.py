@@ -1,7 +1,5 @@
 """Released records read back are those that were written, whatever is in their cells."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,7 +27,7 @@ _one = st.sets(st.sampled_from(WORDS), max_size=1)
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(st.lists(st.tuples(_cells, _one, _one), min_size=1, max_size=8))
-def test_what_was_written_is_read(tmp_path: Path, table: list[tuple[set[str], ...]]) -> None:
+def test_what_was_written_is_read(tmp_path, table):
     records = synthetic(SCHEMA, [list(record) for record in table])
     if not records.headers:  # of records without any value, no header is written
         return
@@ -38,13 +36,13 @@ def test_what_was_written_is_read(tmp_path: Path, table: list[tuple[set[str], ..
     assert found.headers == records.headers and held(found) == held(records)
 
 
-def test_a_table_with_a_header_alone_has_no_records(tmp_path: Path) -> None:
+def test_a_table_with_a_header_alone_has_no_records(tmp_path):
     (tmp_path / "records.tsv").write_text("B\tA_C\n")
     assert read_released_records(tmp_path / "records.tsv", SCHEMA).number_of_records == 0
 
 
 @pytest.mark.parametrize("text", ["B\tD\n1\t2\n", "B\tA_C\n1\n", ""])
-def test_another_table_is_refused(tmp_path: Path, text: str) -> None:
+def test_another_table_is_refused(tmp_path, text):
     (tmp_path / "records.tsv").write_text(text)
     with pytest.raises(StoredTableMismatch):
         read_released_records(tmp_path / "records.tsv", SCHEMA)

@@ -1,9 +1,6 @@
 """Records that lie in a folder are read a part at a time, and are the same whatever a part holds."""
 
-from pathlib import Path
-
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -34,12 +31,12 @@ def as_lists(records: SyntheticRecords) -> list[list[int]]:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lists=LISTS, most=st.integers(1, 5), data=st.data())
 def test_parts_hold_the_records_in_their_order(
-    lists: list[list[int]],
-    most: int,
-    data: st.DataObject,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    lists,
+    most,
+    data,
+    tmp_path_factory,
+    monkeypatch,
+):
     folder, again = (tmp_path_factory.mktemp("records") for _ in range(2))
     of_lists(lists).write(folder)
     of_lists(lists).write(again)
@@ -62,7 +59,7 @@ def test_parts_hold_the_records_in_their_order(
     assert as_lists(stored.at(places)) == expected == as_lists(of_lists(lists).at(places))
 
 
-def test_files_are_the_same_written_from_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_the_same_written_from_a_folder(tmp_path, monkeypatch):
     schema = Schema((Column("A", delimiter=";", max_items=0), Column("B")))
     items = [{"a"}, {"b", "a"}, set(), {"c"}]
     records = synthetic(schema, [[items[place % 4], {"x"} if place % 3 else set()] for place in range(20)])

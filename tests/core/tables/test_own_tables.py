@@ -19,7 +19,7 @@ def _table(folder: Path) -> Path:
     return path
 
 
-def test_what_a_run_keeps_in_sensitive_is_no_input_by_whatever_path(tmp_path: Path) -> None:
+def test_what_a_run_keeps_in_sensitive_is_no_input_by_whatever_path(tmp_path):
     workspace = Workspace(tmp_path / "out")
     workspace.prepare()
     inside = _table(workspace.sensitive / "people" / "run" / "export")
@@ -36,13 +36,13 @@ def test_what_a_run_keeps_in_sensitive_is_no_input_by_whatever_path(tmp_path: Pa
         _ = InputFile(tmp_path / "elsewhere" / "people" / "run" / "export" / "people.csv").opened
 
 
-def test_what_a_ledger_keeps_is_no_input(tmp_path: Path) -> None:
+def test_what_a_ledger_keeps_is_no_input(tmp_path):
     open_ledger(tmp_path / "ledger")
     with pytest.raises(InputError, match="in a ledger's folder"):
         _ = InputFile(_table(tmp_path / "ledger" / "measurements" / "a.1")).opened
 
 
-def test_what_a_run_keeps_in_sensitive_is_no_configuration(tmp_path: Path) -> None:
+def test_what_a_run_keeps_in_sensitive_is_no_configuration(tmp_path):
     workspace = Workspace(tmp_path / "out")
     workspace.prepare()
     verdicts = workspace.sensitive / "verdicts.json"
@@ -54,6 +54,6 @@ def test_what_a_run_keeps_in_sensitive_is_no_configuration(tmp_path: Path) -> No
     assert "a rare town" not in str(told.value)
 
 
-def test_a_folder_that_is_only_called_sensitive_is_the_operators_own(tmp_path: Path) -> None:
+def test_a_folder_that_is_only_called_sensitive_is_the_operators_own(tmp_path):
     assert InputFile(_table(tmp_path / "sensitive")).headers.names == ("a", "b")
     assert InputFile(_table(tmp_path / "out" / "release" / "people" / "1-1")).headers.names == ("a", "b")

@@ -50,7 +50,7 @@ def in_formats(texts: list[str], *formats: str) -> list[datetime | None]:
 
 
 @given(st.lists(_ZONED | TEXTS, min_size=1))
-def test_iso_texts_are_read_as_a_slow_reader_reads_them(texts: list[str]) -> None:
+def test_iso_texts_are_read_as_a_slow_reader_reads_them(texts):
     wanted = [iso_moment(text) for text in texts]
     assert in_formats(texts) == [each and each[0] for each in wanted]
     # In numbers: moments of the years 1 and 9999 leave Python's calendar where they are led back to UTC.
@@ -62,12 +62,12 @@ def test_iso_texts_are_read_as_a_slow_reader_reads_them(texts: list[str]) -> Non
 
 
 @given(st.lists(_SPELLED | TEXTS, min_size=1), st.lists(st.sampled_from(FORMATS), min_size=1, max_size=3))
-def test_texts_in_formats_are_read_as_strptime_reads_them(texts: list[str], formats: list[str]) -> None:
+def test_texts_in_formats_are_read_as_strptime_reads_them(texts, formats):
     assert in_formats(texts, *formats) == [moment_in(text, formats) for text in texts]
 
 
 @given(st.lists(_ZONED | TEXTS), _ZONED | TEXTS, st.sampled_from([(), ("%d.%m.%Y", "%Y-%m")]))
-def test_no_text_changes_how_another_is_read(texts: list[str], other: str, formats: tuple[str, ...]) -> None:
+def test_no_text_changes_how_another_is_read(texts, other, formats):
     assert in_formats([*texts, other], *formats)[:-1] == in_formats(texts, *formats)
 
 
@@ -75,19 +75,19 @@ def test_no_text_changes_how_another_is_read(texts: list[str], other: str, forma
     "text",
     ["03/11/2026", "2023/01/24", "24 Jan 2023", "Jan 24, 2023", "2023-1-24", "2023-01", "20230124", "14:25"],
 )
-def test_what_is_not_iso_is_no_moment_without_a_format(text: str) -> None:
+def test_what_is_not_iso_is_no_moment_without_a_format(text):
     assert in_formats([text, "2023-01-24"]) == [None, datetime(2023, 1, 24)]
     assert parse_timestamps(pa.array([text])).to_pylist() == [None]
 
 
-def test_the_first_format_that_fits_is_taken() -> None:
+def test_the_first_format_that_fits_is_taken():
     assert in_formats(["3/11/2026", "13/11/2026"], "%m/%d/%Y", "%d/%m/%Y") == [
         datetime(2026, 3, 11),
         datetime(2026, 11, 13),
     ]
 
 
-def test_a_declared_zone_leads_back_to_utc_and_is_not_looked_at_where_a_date_is_cut() -> None:
+def test_a_declared_zone_leads_back_to_utc_and_is_not_looked_at_where_a_date_is_cut():
     for text in ("2023-01-24T14:25:47Z", "2023-01-24 16:25:47 +0200", "2023-01-24T09:25:47-05:00"):
         found = parse_timestamps(pa.array([text, "2023-01-24 14:25:47"]))
         assert found.to_pylist() == [MOMENT.replace(tzinfo=UTC)] * 2
@@ -103,12 +103,12 @@ def test_a_declared_zone_leads_back_to_utc_and_is_not_looked_at_where_a_date_is_
         ("%d/%m/%Y %I:%M %p", ["4/5/2026 12:00 a.m.", "4/5/2026 12:00AM", "4/5/2026 12:00 am"][::2]),
     ],
 )
-def test_names_of_months_and_days_are_read_in_several_languages(format_: str, texts: list[str]) -> None:
+def test_names_of_months_and_days_are_read_in_several_languages(format_, texts):
     assert in_formats(texts, format_) == [datetime(2026, 5, 4)] * len(texts)
     assert in_formats(["4 maybe 2026", "4 Foo 2026", "4 2026"], format_) == [None] * 3
 
 
-def test_fractions_make_the_unit_as_fine_as_they_are() -> None:
+def test_fractions_make_the_unit_as_fine_as_they_are():
     for text, unit in ((".000", "s"), (".5", "ms"), (".123456789", "us")):
         assert parse_timestamps(pa.array([f"2023-01-24 14:25:47{text}"])).type == pa.timestamp(unit)
 
@@ -117,6 +117,6 @@ def test_fractions_make_the_unit_as_fine_as_they_are() -> None:
     "format_",
     ["", "%d", "%Q", "%Y%", "%Y %z", "%d %d %Y", "%m %b %Y", "%H %I", "%I:%M", "%H:%M %p", "tomorrow"],
 )
-def test_what_no_date_can_be_written_in_is_no_format(format_: str) -> None:
+def test_what_no_date_can_be_written_in_is_no_format(format_):
     assert not is_format(format_)
     assert all(map(is_format, FORMATS))

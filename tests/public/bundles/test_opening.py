@@ -21,7 +21,7 @@ def handed_over(home: Path, vintage: str, digest: str, moment: int) -> Path:
     return place
 
 
-def test_a_year_is_published_also_when_its_months_were_measured_later(tmp_path: Path) -> None:
+def test_a_year_is_published_also_when_its_months_were_measured_later(tmp_path):
     workspace = Workspace(tmp_path)
     home = tmp_path / "measurement" / "people"
     year = handed_over(home, "2026", "0a1b2c3d", 1)

@@ -14,7 +14,7 @@ import pytest
 
 from tasks.core.evaluation.utility import measures as module
 from tasks.core.evaluation.utility.files import to_dict, write_utility
-from tasks.core.evaluation.utility.measures import Utility, UtilityColumns, measure_utility
+from tasks.core.evaluation.utility.measures import UtilityColumns, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, table_pair
 from tasks.core.tables.writing import read_rows
 
@@ -40,11 +40,11 @@ def pair(synthetic: int = 700, names: tuple[str, ...] = NAMES) -> TablePair:
 
 
 @pytest.fixture(scope="module")
-def found() -> Utility:
+def found():
     return measure_utility(pair(), ABOUT)
 
 
-def test_what_is_lost_stands_beside_what_chance_would_lose(found: Utility) -> None:
+def test_what_is_lost_stands_beside_what_chance_would_lose(found):
     assert list(found.by_ways) == [1, 2, 3] and found.rows == (900, 700)
     pairs = found.by_ways[2]
     worst = pairs.worst(1)[0]
@@ -58,16 +58,16 @@ def test_what_is_lost_stands_beside_what_chance_would_lose(found: Utility) -> No
     assert found.k_marginal.sets == ((0, 1, 2), (0, 1, 3), (0, 2, 3))
 
 
-def test_equal_tables_give_equal_figures(found: Utility) -> None:
+def test_equal_tables_give_equal_figures(found):
     assert to_dict(measure_utility(pair(), ABOUT)) == to_dict(found)
 
 
 @pytest.mark.slow  # on a busy machine threads that wait for each other take a minute
-def test_figures_are_equal_whatever_the_threads(found: Utility) -> None:
+def test_figures_are_equal_whatever_the_threads(found):
     assert to_dict(measure_utility(pair(), ABOUT, threads=2)) == to_dict(found)
 
 
-def test_progress_goes_to_the_end_of_each_part() -> None:
+def test_progress_goes_to_the_end_of_each_part():
     told: list[tuple[str, float]] = []
     measure_utility(pair(), UtilityColumns(), report=lambda what, done: told.append((what, done)))
     parts = ("marginals", "propensity", "discriminator", "prediction")
@@ -77,7 +77,7 @@ def test_progress_goes_to_the_end_of_each_part() -> None:
         assert own == sorted(own) and own[-1] == 1.0
 
 
-def test_large_tables_are_drawn_from_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_tables_are_drawn_from_and_that_is_said(monkeypatch):
     monkeypatch.setattr(module, "MOST_ROWS", 100)
     drawn = to_dict(measure_utility(pair(), UtilityColumns()))
     assert drawn["rows"] == {"raw": 100, "synthetic": 100}
@@ -85,7 +85,7 @@ def test_large_tables_are_drawn_from_and_that_is_said(monkeypatch: pytest.Monkey
     assert drawn["prediction"] is None
 
 
-def test_the_files_say_all_of_it(found: Utility, tmp_path: Path) -> None:
+def test_the_files_say_all_of_it(found, tmp_path):
     write_utility(found, tmp_path, "p")
     names = {path.name for path in tmp_path.iterdir()}
     svgs, tsvs = ({f"p_{name}.{end}" for name in own} for own, end in ((CHARTS, "svg"), (TABLES, "tsv")))
@@ -110,7 +110,7 @@ def test_the_files_say_all_of_it(found: Utility, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("width", "synthetic"), [(1, 700), (2, 700), (4, 0), (4, 1), (1, 0), (4, 49)])
-def test_tables_of_few_columns_or_records_have_files_too(width: int, synthetic: int, tmp_path: Path) -> None:
+def test_tables_of_few_columns_or_records_have_files_too(width, synthetic, tmp_path):
     few = measure_utility(pair(synthetic, NAMES[:width]), UtilityColumns(target="town"))
     write_utility(few, tmp_path, "p")
     body = json.loads((tmp_path / "utility.json").read_text())
@@ -121,7 +121,7 @@ def test_tables_of_few_columns_or_records_have_files_too(width: int, synthetic: 
         assert body["total_variation"]["1"]["mean"]["synthetic"] == 1.0
 
 
-def test_forty_columns_are_measured_by_drawn_sets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_forty_columns_are_measured_by_drawn_sets(monkeypatch, tmp_path):
     monkeypatch.setattr(module.feature_sets, "__defaults__", (30,))
     draw = np.random.default_rng(1)
     tables = [[draw.integers(0, 3, 80) for _ in range(40)] for _ in range(2)]
@@ -145,7 +145,7 @@ def _judge(shared_data: Path) -> ModuleType:
 
 
 @pytest.mark.needs_shared
-def test_the_figures_are_those_of_the_judge(shared_data: Path) -> None:
+def test_the_figures_are_those_of_the_judge(shared_data):
     import pandas as pd
 
     judge = _judge(shared_data)

@@ -34,7 +34,7 @@ MADE = [
 ]
 
 
-def test_records_become_columns_and_items_with_absence_as_0() -> None:
+def test_records_become_columns_and_items_with_absence_as_0():
     pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
     items = ["clinic", "library", "pool", "sauna"]
     assert pair.features == ("town", "age", *(f"services: {item}" for item in items))
@@ -47,7 +47,7 @@ def test_records_become_columns_and_items_with_absence_as_0() -> None:
     assert pair.sizes == (4, 4, 2, 2, 2, 2)
 
 
-def test_declared_values_stand_in_their_order_before_all_others() -> None:
+def test_declared_values_stand_in_their_order_before_all_others():
     schema = Schema((Column("size", domain=("small", "large")),))
     pair = pair_of_records(
         as_table(coded(schema, [[{"large"}], [{"small"}]])), synthetic(schema, [[{"huge"}]]), 100
@@ -55,14 +55,14 @@ def test_declared_values_stand_in_their_order_before_all_others() -> None:
     assert pair.real.tolist() == [[2, 1]] and pair.synthetic.tolist() == [[3]]
 
 
-def test_items_beyond_the_most_frequent_are_one_feature(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_items_beyond_the_most_frequent_are_one_feature(monkeypatch):
     monkeypatch.setattr(module, "MOST_ITEMS", 1)
     pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
     assert pair.features[2:] == ("services: pool", "services: any other")
     assert pair.real[3].tolist() == [1, 0, 0, 1] and pair.synthetic[3].tolist() == [1, 0, 1]
 
 
-def test_tables_without_records_or_items_are_pairs_too() -> None:
+def test_tables_without_records_or_items_are_pairs_too():
     bare = [[record[0], record[1], set()] for record in REAL]
     pair = pair_of_records(as_table(coded(SCHEMA, bare)), synthetic(SCHEMA, []), 100)
     assert pair.features[2:] == ("services: any other",) and pair.rows == (4, 0)
@@ -73,14 +73,14 @@ def test_tables_without_records_or_items_are_pairs_too() -> None:
     assert pair.real.tolist() == [[0]] and pair.synthetic.tolist() == [[1, 0]]
 
 
-def test_a_column_is_found_however_its_name_is_spelt() -> None:
+def test_a_column_is_found_however_its_name_is_spelt():
     pair = pair_of_records(as_table(coded(SCHEMA, REAL)), synthetic(SCHEMA, MADE), 100)
     assert pair.place(" AGE ") == 1
     with pytest.raises(InternalError):
         pair.place("services")
 
 
-def test_typed_tables_are_compared_by_bins_with_null_as_0() -> None:
+def test_typed_tables_are_compared_by_bins_with_null_as_0():
     raw = pa.table({"n": [1, 5, None, 50], "t": ["x", "y", "z", None], "unused": [1, 2, 3, 4]})
     made = pa.table({"n": [2.0, None, 60.0], "t": ["x", "x", "w"]})
     pair = pair_of_tables(raw, made, {"n": BINS}, 100)
@@ -90,7 +90,7 @@ def test_typed_tables_are_compared_by_bins_with_null_as_0() -> None:
     assert pair.real[1][1] == pair.real[1][2]  # neither is in the synthetic table
 
 
-def test_of_more_rows_so_many_are_drawn_the_same_each_time() -> None:
+def test_of_more_rows_so_many_are_drawn_the_same_each_time():
     assert drawn_rows(5, 5).tolist() == [0, 1, 2, 3, 4]
     drawn = drawn_rows(1000, 100)
     assert len(set(drawn.tolist())) == 100 and drawn.tolist() == sorted(drawn_rows(1000, 100).tolist())
@@ -100,7 +100,7 @@ def test_of_more_rows_so_many_are_drawn_the_same_each_time() -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 5])
 @pytest.mark.parametrize("most", [1, 10, 100])
-def test_of_a_table_in_partitions_the_same_rows_are_drawn(number, most, tmp_path) -> None:
+def test_of_a_table_in_partitions_the_same_rows_are_drawn(number, most, tmp_path):
     many = [[{str(place)}, {LABELS[place % 3]}, {"pool"} if place % 2 else set()] for place in range(40)]
     records = coded(SCHEMA, many)
     parts = in_partitions(records, tmp_path, number, FarAway())
@@ -112,7 +112,7 @@ def test_of_a_table_in_partitions_the_same_rows_are_drawn(number, most, tmp_path
     assert found.synthetic.tolist() == expected.synthetic.tolist()
 
 
-def test_a_bootstrap_draws_rows_of_the_raw_table_and_halves_share_none() -> None:
+def test_a_bootstrap_draws_rows_of_the_raw_table_and_halves_share_none():
     codes = np.arange(101)
     pair = table_pair(["a", "b"], [codes, codes % 7], [codes[:5], codes[:5]])
     drawn = pair.bootstrap().synthetic

@@ -3,13 +3,11 @@
 import fcntl
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
 
 from tests.chromium import ExplorerPage, launched, program
 from tests.oracles.explorer_pages import Record, page_of
@@ -36,7 +34,7 @@ def people(number: int = RECORDS, seed: int = 3) -> list[Record]:
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium():
     """A browser of this module; skips where it is not installed.
 
     While its driver runs, this thread has an event loop, in which Prefect's calls return coroutines.
@@ -48,7 +46,7 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def packages() -> Path:
+def packages():
     """The folder of the packages that the program is built with, as its lock file names them.
 
     It skips where Node is missing, and installs them once where they are.
@@ -66,7 +64,7 @@ def packages() -> Path:
 
 
 @pytest.fixture(scope="session")
-def people_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def people_page(tmp_path_factory):
     """The page of `people`, with all counts of up to two values."""
     path = tmp_path_factory.mktemp("page") / "people.html"
     path.write_text(page_of(NAMES, people()), encoding="utf-8")
@@ -74,7 +72,7 @@ def people_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., ExplorerPage]]:
+def opened(chromium, tmp_path):
     """Opens pages, files or texts; at the end no program has failed, and nothing was asked for elsewhere."""
     pages: list[ExplorerPage] = []
 

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +26,7 @@ FOUR = {"age": "[30,45)", "region": "north", "sector": "services", "health": "go
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def pages(tmp_path_factory):
     """A release of 4,000 records: its page, and the page where no more than 1,500 may be in one."""
     measurement, aggregates, synthetic = release(NUMBER)
     statement = accounted_statement(measurement, ledger_facts(), "abc")
@@ -43,7 +42,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def chosen_records(pages) -> list[dict[str, set[str]]]:
+def chosen_records(pages):
     """Of the records of the whole page those that a sample has."""
     every = decoded(pages["whole"].read_text(encoding="utf-8")).records()
     return [dict(zip(NAMES, every[i * NUMBER // CAP], strict=True)) for i in range(CAP)]

@@ -11,7 +11,7 @@ from tests.oracles.releases import release
 
 
 @pytest.mark.parametrize(("scale", "least"), [(8.0, 1), (20.0, 60), (3.0, 12)])
-def test_of_published_counts_19_of_20_true_ones_lie_in_the_range(scale: float, least: int) -> None:
+def test_of_published_counts_19_of_20_true_ones_lie_in_the_range(scale, least):
     """40,000 published draws of each true count: misses above 5.5 % have a chance below 1e-5 (binomial)."""
     noise = np.rint(np.random.default_rng(3).normal(0, scale, 4_000_000)).astype(np.int64)
     half = int(np.ceil(1.96 * scale))
@@ -25,12 +25,12 @@ def test_of_published_counts_19_of_20_true_ones_lie_in_the_range(scale: float, l
         assert np.mean((true < low) | (true > drawn + half)) <= 0.055
 
 
-def test_a_count_at_the_threshold_may_be_of_nobody_and_one_far_above_it_is_not() -> None:
+def test_a_count_at_the_threshold_may_be_of_nobody_and_one_far_above_it_is_not():
     assert _lower_end(60, 60, 20.0) == 0
     assert abs(_lower_end(200, 60, 20.0) - (200 - 0.5 - 1.96 * 20)) <= 1
 
 
-def test_each_range_is_of_the_combination_that_was_drawn() -> None:
+def test_each_range_is_of_the_combination_that_was_drawn():
     measurement, _, _ = release(600)
     aggregates = normalised_counts(measurement)
     found = ranges_of_lengths(measurement, aggregates)
@@ -60,7 +60,7 @@ def test_each_range_is_of_the_combination_that_was_drawn() -> None:
 
 
 @pytest.mark.parametrize("far", [0, 2**30])
-def test_rows_are_found_whether_or_not_they_can_be_packed(far: int) -> None:
+def test_rows_are_found_whether_or_not_they_can_be_packed(far):
     draw = np.random.default_rng(1)
     rows = np.unique(np.sort(draw.integers(0, 40, (300, 3)), axis=1), axis=0).astype(np.int32) + far
     wanted = np.concatenate([rows[::7], rows[:5] + 40])

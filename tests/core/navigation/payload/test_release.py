@@ -66,7 +66,7 @@ def expected_counts(aggregates: Aggregates) -> dict[frozenset[tuple[int, str]], 
     }
 
 
-def test_records_and_counts_of_a_release_by_lengths_come_back() -> None:
+def test_records_and_counts_of_a_release_by_lengths_come_back():
     inputs, found = of_lengths()
     assert inputs.synthetic is not None
     assert found.records() == expected_records(inputs.synthetic, len(SCHEMA.columns))
@@ -75,7 +75,7 @@ def test_records_and_counts_of_a_release_by_lengths_come_back() -> None:
     assert found.meta["protection"] == "lengths"
 
 
-def test_names_words_and_the_citation_are_the_operators() -> None:
+def test_names_words_and_the_citation_are_the_operators():
     meta = of_lengths()[1].meta
     assert (meta["title"], meta["prefix"], meta["vintage"]) == ("A survey", "survey", "2024-05")
     assert meta["unit"] == {"one": "patient", "many": "patients"}
@@ -83,7 +83,7 @@ def test_names_words_and_the_citation_are_the_operators() -> None:
     assert of_lengths(Naming())[1].meta["unit"] == {"one": "person", "many": "people"}
 
 
-def test_the_number_of_records_has_the_range_of_its_noise() -> None:
+def test_the_number_of_records_has_the_range_of_its_noise():
     inputs, found = of_lengths()
     half = inputs.statement["noisy_count"]["half_width_95"]
     number = found.meta["number"]
@@ -91,7 +91,7 @@ def test_the_number_of_records_has_the_range_of_its_noise() -> None:
     assert number["value"] == inputs.aggregates.number_of_records
 
 
-def test_rounded_counts_have_a_resolution_and_no_ranges() -> None:
+def test_rounded_counts_have_a_resolution_and_no_ranges():
     aggregates, synthetic = rounded()
     found = of_rounded(SCHEMA, aggregates, synthetic, 10)
     assert found.meta["protection"] == "k_anonymity" and found.meta["resolution"] == 10
@@ -101,7 +101,7 @@ def test_rounded_counts_have_a_resolution_and_no_ranges() -> None:
     assert not {"noise", "sampled_share"} & set(found.meta)
 
 
-def test_nothing_is_in_it_that_is_not_released() -> None:
+def test_nothing_is_in_it_that_is_not_released():
     """Each number is one of the release's own, by its place; each text one of the schema's or released."""
     inputs, found = of_lengths()
     released = {held(a) for a in inputs.aggregates.attributes}
@@ -154,7 +154,7 @@ def small_releases(draw: st.DrawFn) -> tuple[Schema, Aggregates, SyntheticRecord
 
 @settings(max_examples=60)
 @given(small_releases())
-def test_any_release_comes_back(made: tuple[Schema, Aggregates, SyntheticRecords]) -> None:
+def test_any_release_comes_back(made):
     schema, aggregates, synthetic = made
     found = of_rounded(schema, aggregates, synthetic)
     assert found.records() == expected_records(synthetic, len(schema.columns))
@@ -163,7 +163,7 @@ def test_any_release_comes_back(made: tuple[Schema, Aggregates, SyntheticRecords
 
 
 @pytest.mark.parametrize("values", [255, 256, 65_536])
-def test_codes_are_as_narrow_as_the_values_allow(values: int) -> None:
+def test_codes_are_as_narrow_as_the_values_allow(values):
     attributes = tuple(Attribute("town", f"t{number:05}", 0) for number in range(values))
     nothing = Aggregates(("town",), (), 0, (np.zeros((0, 1), np.int32),), (np.zeros(0, np.int64),))
     last = SyntheticRecords(

@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -29,7 +27,7 @@ OWNER = OwnerNames("visits", Naming(prefix="my"), "row")
 
 
 @pytest.fixture
-def cap(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+def cap(monkeypatch):
     """Sets how many records a page may hold."""
     return lambda most: monkeypatch.setattr(sample, "MOST_RECORDS", most)
 
@@ -52,7 +50,7 @@ def synthetic_records() -> SyntheticRecords:
 
 
 @given(number=st.integers(1, 400), most=st.integers(1, 400))
-def test_a_sample_is_the_floors_of_equal_steps(number: int, most: int) -> None:
+def test_a_sample_is_the_floors_of_equal_steps(number, most):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sample, "MOST_RECORDS", most)
         places = sample.sampled_places(number)
@@ -64,14 +62,14 @@ def test_a_sample_is_the_floors_of_equal_steps(number: int, most: int) -> None:
         assert len(set(places.tolist())) == most
 
 
-def test_a_page_holds_at_most_a_million_records() -> None:
+def test_a_page_holds_at_most_a_million_records():
     assert sample.sampled_places(1_000_000) is None
     places = sample.sampled_places(1_000_000_000)
     assert places is not None and len(places) == 1_000_000
     assert (places[0], places[1], places[-1]) == (0, 1000, 999_999_000)
 
 
-def test_the_codes_of_a_sample_are_those_of_the_chosen_places(cap: Callable[[int], None]) -> None:
+def test_the_codes_of_a_sample_are_those_of_the_chosen_places(cap):
     synthetic, whole = synthetic_records(), read_back(of_counts())
     cap(CAP)
     found = read_back(of_counts())
@@ -89,9 +87,7 @@ def test_the_codes_of_a_sample_are_those_of_the_chosen_places(cap: Callable[[int
 
 
 @pytest.mark.parametrize("most", [CAP, 600])
-def test_stored_records_give_the_page_of_those_in_memory(
-    most: int, cap: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stored_records_give_the_page_of_those_in_memory(most, cap, tmp_path, monkeypatch):
     synthetic = synthetic_records()
     synthetic.write(tmp_path)
     # They are read in several parts.
@@ -102,7 +98,7 @@ def test_stored_records_give_the_page_of_those_in_memory(
     assert of_counts(stored) == of_counts(synthetic)
 
 
-def test_the_page_of_the_datas_owner_holds_the_same_sample(cap: Callable[[int], None]) -> None:
+def test_the_page_of_the_datas_owner_holds_the_same_sample(cap):
     aggregates, synthetic = rounded()
     cap(CAP)
     found = read_back(payload_of_truth(OWNER, SCHEMA, aggregates, synthetic))
@@ -112,7 +108,7 @@ def test_the_page_of_the_datas_owner_holds_the_same_sample(cap: Callable[[int], 
     assert found.counts() == expected_counts(aggregates)
 
 
-def test_a_synthetic_table_is_sampled_and_its_counts_are_not(cap: Callable[[int], None]) -> None:
+def test_a_synthetic_table_is_sampled_and_its_counts_are_not(cap):
     table = pa.table({"town": [f"town {place % 7}" for place in range(100)], "old": [True, False] * 50})
     cap(30)
     places = [i * 100 // 30 for i in range(30)]

@@ -39,7 +39,7 @@ def made(tables: dict[str, pa.Table] | None = None, **changes: object) -> Decode
     return read_payload(json.loads(json.dumps(payload.meta)), payload.data)
 
 
-def test_every_row_comes_back_and_a_scale_has_no_gaps() -> None:
+def test_every_row_comes_back_and_a_scale_has_no_gaps():
     found = made(bins={"age": (0, 30, 60)})
     assert [column["values"] for column in found.meta["columns"]] == [
         ["<0", "[0,30)", "[30,60]", ">60"],
@@ -57,7 +57,7 @@ def test_every_row_comes_back_and_a_scale_has_no_gaps() -> None:
     assert found.meta["number"] is None and found.meta["counts"] == []
 
 
-def test_one_column_and_two_are_counted_in_the_smallest_table_that_holds_them() -> None:
+def test_one_column_and_two_are_counted_in_the_smallest_table_that_holds_them():
     town = pa.table({"town": ["Nice", "Paris", "Paris", None]})
     pair = pa.table({"age": [20, 30, None], "town": ["Nice", "Oslo", "Nice"]})
     found = made({"t/1": pair, "t/2": town})
@@ -73,7 +73,7 @@ def test_one_column_and_two_are_counted_in_the_smallest_table_that_holds_them() 
     assert counted[0, 1] == {("20", "Nice"): 1, ("30", "\x00other"): 1, (None, "Nice"): 1}
 
 
-def test_an_empty_text_is_no_value_as_in_the_table_that_was_read() -> None:
+def test_an_empty_text_is_no_value_as_in_the_table_that_was_read():
     table = pa.table({"town": ["Nice", "", None], "age": [1, 2, 3]})
     found = made({"t/1": pa.table({"town": ["", "", "Nice"]})}, table=table)
     assert found.meta["columns"][0]["values"] == ["Nice"]
@@ -81,7 +81,7 @@ def test_an_empty_text_is_no_value_as_in_the_table_that_was_read() -> None:
     assert found.table(0) == {("Nice",): 1, ("\x00other",): 0, (None,): 2}
 
 
-def test_ten_thousand_texts_are_all_there_and_pairs_of_them_are_left_to_the_records() -> None:
+def test_ten_thousand_texts_are_all_there_and_pairs_of_them_are_left_to_the_records():
     texts = [f"t{number}" for number in range(10_000)]
     wide = pa.table({"a": texts, "b": texts[::-1], "c": [1] * 10_000})
     found = made({"t/1": wide.select(["a", "b"])}, table=wide)
@@ -90,12 +90,12 @@ def test_ten_thousand_texts_are_all_there_and_pairs_of_them_are_left_to_the_reco
     assert Counter(found.arrays["column/0/0"]) == Counter(range(1, 10_001))
 
 
-def test_an_empty_table_is_a_payload_too() -> None:
+def test_an_empty_table_is_a_payload_too():
     found = made(table=TABLE.slice(0, 0))
     assert found.meta["records"] == 0 and [c["values"] for c in found.meta["columns"]] == [[], [], []]
 
 
-def test_its_records_are_rows_whoever_is_protected() -> None:
+def test_its_records_are_rows_whoever_is_protected():
     assert made().meta["unit"] == {"one": "row", "many": "rows"}
     for word, many in (("patient", "rows"), ("visit", "visits")):
         assert made(naming=Naming(unit=UnitName.of(word))).meta["unit"]["many"] == many

@@ -18,21 +18,21 @@ def answers(protection: str, **changes: object) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("protection", DRAWN)
-def test_all_are_asked_in_order_and_answered(protection: str) -> None:
+def test_all_are_asked_in_order_and_answered(protection):
     body = statement(protection)
     asked = answer_questionnaire(body)
     assert [each["topic"] for each in asked] == list(TOPICS)
     assert all(each["question"].endswith("?") and each["answer"].endswith(".") for each in asked)
 
 
-def test_they_stand_in_the_statement_and_not_in_that_of_a_test_draw() -> None:
+def test_they_stand_in_the_statement_and_not_in_that_of_a_test_draw():
     body = statement("lengths")
     assert body["questions"] == answer_questionnaire(body)
     tried = draw(people(300, 1, tags=True), parameters())  # by the seeded test engine
     assert "questions" not in accounted_statement(tried, ledger_facts(unit="row"), "abc1234")
 
 
-def test_figures_are_the_statements_own_and_losses_are_rounded_up() -> None:
+def test_figures_are_the_statements_own_and_losses_are_rounded_up():
     body, found = statement("lengths"), answers("lengths")
     assert "Epsilon is 1 and delta is 1e-06" in found["parameters"] and "2.8 times" in found["parameters"]
     spent = re.search(r"epsilon ([\d.]+) at delta", found["composition"])
@@ -41,13 +41,13 @@ def test_figures_are_the_statements_own_and_losses_are_rounded_up() -> None:
     assert f"at most {width} attributes" in found["contributions"]
 
 
-def test_the_unit_is_the_statements() -> None:
+def test_the_unit_is_the_statements():
     subject, row = answers("lengths"), answers("lengths", unit="row")
     assert "The column 'person'" in subject["unit"] and "several rows" in row["unit"]
     assert "one person" in subject["parameters"] and "one row" in row["parameters"]
 
 
-def test_choices_and_thresholds_are_told_only_where_there_are_any() -> None:
+def test_choices_and_thresholds_are_told_only_where_there_are_any():
     body = statement("lengths")
     assert "threshold" in answers("lengths")["mechanism"]
     body["guarantee"]["delta_threshold"] = 0.0
@@ -63,7 +63,7 @@ def test_choices_and_thresholds_are_told_only_where_there_are_any() -> None:
         (RunChoices(skips_unchanged=True), "What is guaranteed holds between tables of which releases would"),
     ],
 )
-def test_what_that_there_is_a_release_tells_is_said_with_the_factor(choices: RunChoices, said: str) -> None:
+def test_what_that_there_is_a_release_tells_is_said_with_the_factor(choices, said):
     measurement, _, _ = release(600)
     body = accounted_statement(measurement, ledger_facts(), "abc1234", choices)
     found = {each["topic"]: each["answer"] for each in body["questions"]}
@@ -71,7 +71,7 @@ def test_what_that_there_is_a_release_tells_is_said_with_the_factor(choices: Run
     assert said not in answers("lengths")["parameters"]
 
 
-def test_a_draft_of_the_table_is_named_among_what_is_not_protected() -> None:
+def test_a_draft_of_the_table_is_named_among_what_is_not_protected():
     measurement, _, _ = release(600)
     body = accounted_statement(measurement, ledger_facts(), "abc", RunChoices(drafted_from_table=True))
     found = {each["topic"]: each["answer"] for each in body["questions"]}

@@ -1,8 +1,6 @@
 """Releases of real tables, each made once for all tests of a session."""
 
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,7 @@ from tests.oracles.released_files import ReleasedFiles
 
 
 @pytest.fixture(scope="session")
-def shared_by_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared_by_workers(tmp_path_factory):
     """A folder that all workers of this session see."""
     base = tmp_path_factory.getbasetemp()
     home = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "releases"
@@ -20,9 +18,7 @@ def shared_by_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def release(
-    request: pytest.FixtureRequest, shared_by_workers: Path, prefect_server: str
-) -> Callable[..., Made]:
+def release(request, shared_by_workers, prefect_server):
     """Gives the release of a kind."""
 
     def of(kind: str) -> Made:

@@ -3,7 +3,6 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +86,7 @@ def hostile_rows() -> list[tuple[str, ...]]:
 
 
 @pytest.fixture
-def page_of_table(tmp_path: Path, prefect_server: str) -> Callable[..., Path]:
+def page_of_table(tmp_path, prefect_server):
     """Runs a table; gives the page of its release."""
 
     def make(header: tuple[str, ...], rows: list[tuple[str, ...]], **settings: Any) -> Path:
