@@ -6,7 +6,8 @@ For tests of what comes after rounding: statement and page.
 import functools
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.statement.k_anonymity import AnonymityFacts
+from tasks.core.navigation.inputs import Naming, ReportInputs
+from tasks.core.statement.k_anonymity import AnonymityFacts, anonymity_statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.releases import SCHEMA, counted, published
 
@@ -32,3 +33,10 @@ def rounded(number: int = 600, resolution: int = 10, length: int = 3) -> tuple[A
         for k in range(1, length + 1)
     ]
     return published(kept, number, number // resolution * resolution)
+
+
+def rounded_inputs(number: int = 600, naming: Naming = Naming(), **changes) -> ReportInputs:
+    """What the page of such a release is made of."""
+    aggregates, synthetic = rounded(number, changes.get("resolution", 10))
+    body = anonymity_statement(facts(**changes), aggregates, "abc1234")
+    return ReportInputs(body, SCHEMA, aggregates, None, synthetic, naming=naming)

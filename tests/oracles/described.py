@@ -10,12 +10,11 @@ import pyarrow.parquet as pq
 
 from tasks.core.metadata.release_facts import DescribedRelease, Publication
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
-from tasks.core.statement.k_anonymity import anonymity_statement
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
 from tasks.core.stored_files import file_sha256
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
-from tests.oracles import anonymous_releases
-from tests.oracles.releases import ledger_facts, release
+from tests.oracles.anonymous_releases import rounded_inputs
+from tests.oracles.releases import ledger_facts, noisy_inputs
 from tests.oracles.workloads import draw, parameters, people
 
 SAID = Publication(
@@ -37,15 +36,12 @@ PROTECTIONS = ("lengths", "fitted", "k_anonymity", "syndiffix")
 def statement(protection: str, **changes: Any) -> dict[str, Any]:
     """``privacy.json`` of a small release, as it is read back."""
     if protection == "lengths":
-        measurement, _, _ = release(600)
-        body = accounted_statement(measurement, ledger_facts(**changes), "abc1234", RunChoices())
+        body = noisy_inputs(**changes).statement
     elif protection == "fitted":
         drawn = dataclasses.replace(draw(people(300, 1, tags=True), parameters()), private=True)
         body = accounted_statement(drawn, ledger_facts(unit="row", **changes), "abc1234", RunChoices())
     elif protection == "k_anonymity":
-        facts = anonymous_releases.facts(**changes)
-        aggregates, _ = anonymous_releases.rounded(resolution=facts.resolution)
-        body = anonymity_statement(facts, aggregates, "abc1234")
+        body = rounded_inputs(**changes).statement
     else:
         given = {"dataset": "survey", "vintage": "2024-05", "ids": ("person",)} | changes
         columns = {"age": "integer", "town": "string"}

@@ -8,6 +8,7 @@ import functools
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.dp.accounting import for_noisy_count, plan_release
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.navigation.inputs import Naming, ReportInputs
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.statement.differential_privacy.statement import LedgerFacts
+from tasks.core.statement.differential_privacy.statement import LedgerFacts, RunChoices, accounted_statement
 from tasks.core.synthesis.records import SyntheticRecords
 
 SCHEMA = Schema(
@@ -112,6 +114,42 @@ def as_planned(measurement: Measurement) -> Measurement:
     )
 
 
+def one_length(
+    schema: Schema, counts: Sequence[Sequence[int]], scale: float = 20.0, records: int = 1000, **changes
+) -> Measurement:
+    """A draw of single values alone. Args: counts: of each column, those of its first values."""
+    sizes = list(map(len, counts))
+    level = Level(
+        sigma=1.0,
+        sensitivity=schema.width,
+        scale=scale,
+        threshold=10,
+        candidates=None,
+        expected_spurious=None,
+        combinations=np.repeat(np.arange(len(sizes)), sizes).astype(np.uint32),
+        codes=np.array([code for size in sizes for code in range(1, size + 1)], np.uint32)[:, np.newaxis],
+        counts=np.array([count for own in counts for count in own], np.int64),
+        survives=np.ones(sum(sizes), np.bool_),
+    )
+    given = {
+        "parameters": DpParameters(epsilon=1.0, delta=1e-6, reporting_length=1, sigma_proportions=(1.0,)),
+        "values": tuple(
+            column.domain or tuple(f"t{place}" for place in range(size))
+            for column, size in zip(schema.columns, sizes, strict=True)
+        ),
+    } | changes
+    return Measurement(
+        schema=schema,
+        private=True,
+        mu_squared=1.0,
+        threshold_delta=1e-7,
+        number_of_records=records,
+        count_scale=10.0,
+        levels=(level,),
+        **given,
+    )
+
+
 @functools.cache
 def release(
     number: int = 4000, epsilon: float = 1.0, length: int = 3
@@ -159,6 +197,15 @@ def release(
         levels=measured,
     )
     return measurement, *published(kept, number, number + 13)
+
+
+def noisy_inputs(
+    number: int = 600, naming: Naming = Naming(), choices: RunChoices = RunChoices(), **account
+) -> ReportInputs:
+    """What the page of such a release is made of."""
+    measurement, aggregates, synthetic = release(number)
+    body = accounted_statement(measurement, ledger_facts(**account), "abc1234", choices)
+    return ReportInputs(body, SCHEMA, aggregates, measurement, synthetic, naming=naming)
 
 
 def _level(facts, survivors, values, k) -> Level:

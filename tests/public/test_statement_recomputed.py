@@ -125,17 +125,6 @@ def test_each_number_that_is_wrong_is_noticed(ledger):
         require_wrong_numbers_are_noticed(body, Statement)
 
 
-def test_the_sums_that_were_wrong_with_a_delta_factor(ledger):
-    """What was published once: a threshold of another delta, charges of .0625 in a whole of .0969."""
-    asked = DpParameters(4.0, 1e-5, 2, delta_factor=1e4)
-    _, body = stated(ledger, "open", asked, subject=True)
-    claim, first = body["guarantee"], body["levels"][0]
-    assert claim["delta_applied"] < claim["delta"] / 10
-    assert claim["delta_threshold_applied"] < claim["delta_threshold"]
-    assert first["sigma"] > first["sigma_charged"]
-    assert "delta_threshold_applied" in first["threshold_rule"]
-
-
 def test_a_threshold_that_is_raised_for_too_many_candidates_is_recomputed(ledger):
     asked = DpParameters(8.0, 1e-5, 2, thresholds=ReleaseThresholds("fixed", {}, 0.0))
     drawn, body = stated(ledger, "open", asked, subject=True)

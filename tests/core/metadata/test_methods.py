@@ -13,9 +13,9 @@ from tasks.core.figures import plain_up
 from tasks.core.metadata.croissant import croissant_json
 from tasks.core.metadata.methods import citation_bibtex, citation_cff, citation_text, methods_markdown
 from tasks.core.metadata.release_facts import DescribedRelease, Publication
-from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
+from tasks.core.statement.differential_privacy.statement import RunChoices
 from tests.oracles.described import PROTECTIONS, SAID, described
-from tests.oracles.releases import ledger_facts, release
+from tests.oracles.releases import noisy_inputs
 
 MODES = ("row_seeded", "unseeded", "value_seeded", "aggregate_seeded", "fitted")
 
@@ -151,13 +151,9 @@ def test_a_draft_of_the_table_is_told(protection, tmp_path):
 
 
 def test_what_a_guarantee_leaves_out_is_told(tmp_path):
-    measurement, _, _ = release(600)
-
     def paragraph(choices: RunChoices) -> str:
-        body = accounted_statement(measurement, ledger_facts(), "abc", choices)
-        return methods_markdown(DescribedRelease(body, SAID, "", "my", tmp_path), "line", "@misc{a}").split(
-            "\n\n"
-        )[2]
+        release = DescribedRelease(noisy_inputs(choices=choices).statement, SAID, "", "my", tmp_path)
+        return methods_markdown(release, "line", "@misc{a}").split("\n\n")[2]
 
     drafted = paragraph(RunChoices(drafted_from_table=True))
     assert "covers the counts and the records given these declarations, and not the declarations" in drafted

@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.statement.column_totals import attention_sentences, column_totals
 from tasks.core.statement.differential_privacy.statement import accounted_statement
 from tasks.core.statement.differential_privacy.words import LengthsWords
-from tests.oracles.releases import ledger_facts, release
+from tests.oracles.releases import ledger_facts, one_length, release
 
 EDGES = (0.0, 100.0, 1000.0)
 SCHEMA = Schema(
@@ -27,24 +27,7 @@ SCALE = 20.0
 
 def drawn(income: list[int], sex: list[int], town: list[int], **changes: object) -> Measurement:
     """A measurement of 1,000 records with these noisy counts at length 1."""
-    counts = [*income, *sex, *town]
-    combinations = np.repeat([0, 1, 2], [4, 2, len(town)]).astype(np.uint32)
-    codes = np.concatenate([np.arange(1, size + 1) for size in (4, 2, len(town))]).astype(np.uint32)
-    level = Level(
-        1.0, 3, SCALE, 100, None, None, combinations, codes[:, None], np.array(counts), np.array(counts) > 0
-    )
-    measurement = Measurement(
-        schema=SCHEMA,
-        parameters=DpParameters(epsilon=1.0, delta=1e-6, reporting_length=1, sigma_proportions=(1.0,)),
-        private=True,
-        mu_squared=1.0,
-        threshold_delta=1e-7,
-        number_of_records=1000,
-        count_scale=10.0,
-        values=(bin_labels(EDGES), ("f", "m"), tuple(f"t{i}" for i in range(len(town)))),
-        levels=(level,),
-    )
-    return dataclasses.replace(measurement, **changes)
+    return one_length(SCHEMA, [income, sex, town], SCALE, **changes)
 
 
 def test_totals_add_up_what_was_measured_with_the_error_bar_of_the_sum():
@@ -77,16 +60,7 @@ def test_no_declared_column_and_no_column_of_0_and_1_is_said_to_have_too_many_va
 def test_a_wall_of_columns_is_one_sentence_with_an_example():
     names = [f"c{place:02}" for place in range(30)]
     schema = Schema(tuple(Column(name, domain=("v",)) for name in names))
-    level = dataclasses.replace(
-        drawn([0] * 4, [0] * 2, []).levels[0],
-        combinations=np.arange(30, dtype=np.uint32),
-        codes=np.ones((30, 1), np.uint32),
-        counts=np.full(30, 7),
-        survives=np.ones(30, np.bool_),
-    )
-    nothing, empty = attention_sentences(
-        drawn([0] * 4, [0] * 2, [], schema=schema, levels=(level,), values=(("v",),) * 30)
-    )
+    nothing, empty = attention_sentences(one_length(schema, [[7]] * 30, SCALE))
     assert nothing.startswith("The counts of 30 columns can't be told from nothing: 'c00', 'c01'")
     assert "Those of 'c00' add up to 7, and noise" in nothing and "'c29'" in nothing
     assert empty.count("'c29'") == 1
@@ -95,7 +69,7 @@ def test_a_wall_of_columns_is_one_sentence_with_an_example():
 def test_nothing_is_told_where_there_is_nothing_to_tell():
     assert attention_sentences(drawn([300, 300, 200, 100], [480, 510], [300, 250])) == []
     assert attention_sentences(drawn([300, 300, 200, 100], [480, 510], [])) == [], "that is told elsewhere"
-    assert column_totals(drawn([1, 1, 1, 1], [1, 1], [], levels=())) == []
+    assert column_totals(dataclasses.replace(drawn([1, 1, 1, 1], [1, 1], []), levels=())) == []
 
 
 def test_a_sensitivity_below_the_width_lowers_what_is_expected():
@@ -109,21 +83,9 @@ def test_a_sensitivity_below_the_width_lowers_what_is_expected():
 @pytest.mark.parametrize("cells", [1, 4, 30])
 def test_a_column_that_holds_nothing_is_told_in_95_of_100_draws_or_more(cells):
     """Of 2,000 draws 97.5 % are expected, as one side is told; below 96 % comes by chance once in 100,000."""
-    [column] = [Column("a", domain=tuple(f"v{i}" for i in range(cells)))]
+    schema = Schema((Column("a", domain=tuple(f"v{i}" for i in range(cells))),))
     noise = np.rint(np.random.default_rng(5).normal(0, SCALE, (2000, cells))).astype(np.int64)
-    base = drawn([0] * 4, [0] * 2, [])
-    told = 0
-    for counts in noise:
-        codes = np.arange(1, cells + 1, dtype=np.uint32)[:, None]
-        level = dataclasses.replace(
-            base.levels[0],
-            combinations=np.zeros(cells, np.uint32),
-            codes=codes,
-            counts=counts,
-            survives=counts > 0,
-        )
-        found = dataclasses.replace(base, schema=Schema((column,)), levels=(level,))
-        told += column_totals(found)[0].is_nothing
+    told = sum(column_totals(one_length(schema, [counts], SCALE))[0].is_nothing for counts in noise.tolist())
     assert told / 2000 >= 0.96
 
 

@@ -9,7 +9,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.public_schema import build_schema
-from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.records.coded import CodedRecords
@@ -22,6 +22,7 @@ from tasks.core.statement.contract_verdicts import (
 )
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
 from tests.oracles.contracts import HEADER, contract_of
+from tests.oracles.releases import one_length
 from tests.oracles.workloads import draw, parameters
 
 SCALE = 2.0
@@ -36,34 +37,17 @@ def release(
     """A measurement of length 1 and its aggregates; counts by column and value."""
     schema = build_schema(HEADER.split(","), Declarations(), contract, cap_required=True)
     names = [column.name for column in schema.columns]
-    cells = [
-        (names.index(name), value, count) for name, found in counts.items() for value, count in found.items()
-    ]
-    level = Level(
-        sigma=1.0,
-        sensitivity=4,
-        scale=SCALE,
-        threshold=10,
-        candidates=None,
-        expected_spurious=None,
-        combinations=np.array([column for column, _, _ in cells], np.uint32),
-        codes=np.ones((len(cells), 1), np.uint32),
-        counts=np.array([count for _, _, count in cells], np.int64),
-        survives=np.ones(len(cells), np.bool_),
-    )
-    measurement = Measurement(
-        schema=schema,
+    own = [counts.get(name, {}) for name in names]
+    measurement = one_length(
+        schema,
+        [list(found.values()) for found in own],
+        SCALE,
+        records,
+        values=tuple(map(tuple, own)),
         parameters=DpParameters(epsilon=1, delta=1e-6, reporting_length=1, accountant=accountant),  # type: ignore[arg-type]
-        private=True,
-        mu_squared=1.0,
-        threshold_delta=1e-7,
-        number_of_records=records,
-        count_scale=10.0,
-        values=tuple(tuple(counts.get(name, {})) for name in names),
-        levels=(level,),
     )
     attributes = []
-    for column, value, _ in cells:
+    for column, value in [(column, value) for column, found in enumerate(own) for value in found]:
         item = value if schema.columns[column].is_multi_valued else None
         header = names[column] if item is None else f"{names[column]}_{item}"
         attributes.append(Attribute(header, value if item is None else "1", column, item))
@@ -147,13 +131,15 @@ def test_minimum_rows_are_judged_on_the_noisy_count(records, accountant, fails):
     assert ("at least 3 records" in broken(WELL, records, accountant)) is fails
 
 
-def test_a_drafted_list_is_judged_on_released_values():
-    columns = """\
+DRAFTED = """\
       - name: ward
         quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [north, south]}}]
         customProperties: [{property: drafted, value: true}]
 """
-    contract = contract_of(columns)
+
+
+def test_a_drafted_list_is_judged_on_released_values():
+    contract = contract_of(DRAFTED)
     for ward, passed in (({"north": 10, "south": 12}, True), ({"north": 10, "west": 12}, False)):
         schema = build_schema(["person", "ward"], Declarations(), contract, cap_required=True)
         assert schema.columns[0].is_open
@@ -169,12 +155,7 @@ def test_a_drafted_list_is_judged_on_released_values():
 
 
 def test_a_drafted_list_of_a_column_without_a_released_value_is_undecided():
-    columns = """\
-      - name: ward
-        quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [north, south]}}]
-        customProperties: [{property: drafted, value: true}]
-"""
-    contract = contract_of(columns)
+    contract = contract_of(DRAFTED)
     schema = build_schema(["person", "ward"], Declarations(), contract, cap_required=False)
     aggregates = Aggregates((), (), 20, (), ())
     rules = contract_json(contract, RoundedNumbers(schema, aggregates, 10), aggregates)["rules"]

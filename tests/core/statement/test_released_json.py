@@ -8,9 +8,9 @@ import pytest
 from tasks.configuration import model as configuration
 from tasks.configuration.model import OF_A_CLUSTER
 from tasks.core.errors import InternalError
-from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
+from tasks.core.statement.differential_privacy.statement import RunChoices
 from tasks.core.statement.released_json import CONFIGURATION_KEYS, STATEMENT_KEYS, check_released_json
-from tests.oracles.releases import ledger_facts, release
+from tests.oracles.releases import noisy_inputs
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,9 @@ def test_p5_the_error_holds_no_value():
 
 
 def test_p5_the_statement_holds_only_statement_keys():
-    measurement, _, _ = release(600)
-    for facts in (ledger_facts(), ledger_facts(unit="row")):
-        body = accounted_statement(
-            measurement, facts, "abc", RunChoices("ab" * 32, ("percentile_percentage",), "ff")
-        )
+    choices = RunChoices("ab" * 32, ("percentile_percentage",), "ff")
+    for unit in ("subject", "row"):
+        body = noisy_inputs(choices=choices, unit=unit).statement
         check_released_json(json.loads(json.dumps(body)), STATEMENT_KEYS)
 
 

@@ -7,7 +7,7 @@ import pytest
 from tasks.core.statement.differential_privacy.questions import TOPICS, answer_questionnaire
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tests.oracles.described import statement
-from tests.oracles.releases import ledger_facts, release
+from tests.oracles.releases import ledger_facts, noisy_inputs
 from tests.oracles.workloads import draw, parameters, people
 
 DRAWN = ("lengths", "fitted")
@@ -57,22 +57,16 @@ def test_choices_and_thresholds_are_told_only_where_there_are_any():
 
 
 @pytest.mark.parametrize(
-    ("choices", "said"),
+    ("choices", "topics", "said"),
     [
-        (RunChoices(strict_contract="ab" * 32), "the guarantee holds between tables that both satisfy it"),
-        (RunChoices(skips_unchanged=True), "What is guaranteed holds between tables of which releases would"),
+        (RunChoices(strict_contract="ab" * 32), ("parameters", "not_protected"),
+         "the guarantee holds between tables that both satisfy it"),
+        (RunChoices(skips_unchanged=True), ("parameters", "not_protected"),
+         "What is guaranteed holds between tables of which releases would"),
+        (RunChoices(drafted_from_table=True), ("not_protected",), "was drafted by looking at the table"),
     ],
-)
-def test_what_that_there_is_a_release_tells_is_said_with_the_factor(choices, said):
-    measurement, _, _ = release(600)
-    body = accounted_statement(measurement, ledger_facts(), "abc1234", choices)
-    found = {each["topic"]: each["answer"] for each in body["questions"]}
-    assert said in found["parameters"] and said in found["not_protected"]
-    assert said not in answers("lengths")["parameters"]
-
-
-def test_a_draft_of_the_table_is_named_among_what_is_not_protected():
-    measurement, _, _ = release(600)
-    body = accounted_statement(measurement, ledger_facts(), "abc", RunChoices(drafted_from_table=True))
-    found = {each["topic"]: each["answer"] for each in body["questions"]}
-    assert "was drafted by looking at the table" in found["not_protected"]
+)  # fmt: skip
+def test_what_is_not_protected_is_said_and_what_a_release_tells_with_the_factor(choices, topics, said):
+    found = {each["topic"]: each["answer"] for each in noisy_inputs(choices=choices).statement["questions"]}
+    plain = answers("lengths")
+    assert all(said in found[topic] and said not in plain[topic] for topic in topics)
