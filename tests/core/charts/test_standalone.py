@@ -12,8 +12,8 @@ from tasks.core.charts.plot import Axes, line_over_bars
 from tasks.core.charts.svg import Chart, text_width
 from tasks.core.evaluation.comparison import compare_two
 from tasks.core.evaluation.sensitive_files import synthetic_charts
-from tasks.core.records.columns import Column, Schema
-from tests.oracles.marginals import T1, coded, rows
+from tests.core.evaluation.test_comparison import ABC, SYNTHETIC
+from tests.oracles.marginals import T1, coded
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -115,9 +115,7 @@ def test_a_ranking_is_drawn_in_its_order_and_cut_names_are_marked():
 
 
 def test_the_charts_of_the_evaluation_carry_t11a():
-    schema = Schema(tuple(Column(name) for name in "ABC"))
-    found = compare_two(coded(schema, T1), coded(schema, rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")), 2, 3)
-    charts = synthetic_charts(found)
+    charts = synthetic_charts(compare_two(coded(ABC, T1), coded(ABC, SYNTHETIC), 2, 3))
     assert set(charts) == {
         "synthetic_leakage_by_length", "preservation_by_count", "proportional_error_by_count",
         "preservation_by_length",

@@ -50,27 +50,6 @@ def means(row: dict[str, float]) -> tuple[float, float, float]:
     return row["mean_count"], row["preservation"], row["proportional_error"]
 
 
-def test_t11a_synthetic_against_the_five_row_example():
-    found = compare_two(coded(ABC, T1), coded(ABC, SYNTHETIC), 2, 3)
-    assert [row["leaked"] for row in leakage_by_length(found)] == [0, 1, 0]
-    total = summary(found)
-    assert total["suppressed_pct"] == pytest.approx(47.0588, abs=5e-5)
-    assert total["fabricated_pct"] == 0
-    assert total["mean_error"] == pytest.approx(0.44444, abs=5e-6)
-    assert total["mean_count"] == pytest.approx(1.588235, abs=5e-7)
-    assert total["mean_proportional_error"] == pytest.approx(0.222222, abs=5e-7)
-    by_length = errors_by_length(found)
-    assert [row["mean_error"] for row in by_length] == [0.75, 0, 1]
-    assert [row["mean_count"] for row in by_length] == pytest.approx([2.16667, 1.375, 1], abs=5e-6)
-    (one_bin,) = preservation_by_count(found)
-    assert one_bin["bin"] == 10
-    assert one_bin["mean_length"] == pytest.approx(1.66667, abs=5e-6)
-    assert means(one_bin) == pytest.approx((2.11111, 0.925926, 0.222222), abs=5e-6)
-    expected = [(2.5, 0.83333, 0.25), (1.75, 1, 0), (2, 1, 1)]
-    for row, values in zip(preservation_by_length(found), expected, strict=True):
-        assert means(row) == pytest.approx(values, abs=5e-6)
-
-
 def aggregates_of(counts: dict[str, int]) -> Aggregates:
     """Counts of strings of one-letter attributes, each letter a column."""
     letters = "abcd"
@@ -109,15 +88,6 @@ def test_t11b_counts_over_several_bins():
     assert means(first) == pytest.approx((17.75, 0.654167, 0.395833), abs=5e-7)
     assert means(second) == pytest.approx((9, 0.45, 0.55))
     assert total["mean_proportional_error"] == pytest.approx(0.250926, abs=5e-7)
-
-
-def test_t11c_reportable_against_sensitive():
-    sensitive = coded(ABC, T1)
-    total = summary(compare_two(sensitive, rounded_down(count_in_memory(sensitive, 3), 2), 2))
-    assert total["suppressed_pct"] == pytest.approx(58.8235, abs=5e-5)
-    assert total["mean_error"] == pytest.approx(0.428571, abs=5e-7)
-    assert total["mean_proportional_error"] == pytest.approx(0.142857, abs=5e-7)
-    assert total["record_expansion_pct"] == pytest.approx(-20)
 
 
 def test_t11d_values_stand_in_their_bins_which_reach_the_largest_count():

@@ -18,14 +18,13 @@ from tasks.core.evaluation.sensitive_files import RecordsPromise, write_sensitiv
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.table import RecordTable
+from tests.core.evaluation.test_comparison import ABC, SYNTHETIC
 from tests.oracles.marginals import T1, as_aggregates, coded, count, rows
 from tests.oracles.partitions import FarAway, in_partitions, left_in_store
 from tests.oracles.synthetic import synthetic
 
-ABC = Schema(tuple(Column(name) for name in "ABC"))
 MIXED = Schema((Column("b"), Column("M", delimiter=";", max_items=3), Column("A")))
 ONE_THREAD = QueryResources(threads=1)
-SYNTHETIC = rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")
 TABLE = st.lists(
     st.tuples(
         st.sets(st.sampled_from("xyz"), max_size=1),
@@ -187,7 +186,7 @@ def test_a_value_is_quoted_only_where_it_must_be(tmp_path):
     most_cells=st.sampled_from([0, 1 << 22]),
     rows_at_once=st.sampled_from([0, 30, 100, 1 << 15]),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_files_of_a_table_in_partitions_are_those_of_the_whole_one(
     tmp_path_factory, table, drawn, resolution, number, at_once, few, most_cells, rows_at_once
 ):

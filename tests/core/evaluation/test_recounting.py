@@ -50,22 +50,22 @@ def joined(shards):
 
 
 def same(one, other):
-    assert (one.headers, one.attributes, one.number_of_records, one.reporting_length) == (
-        other.headers,
-        other.attributes,
-        other.number_of_records,
-        other.reporting_length,
-    )
+    for name in ("headers", "attributes", "number_of_records", "reporting_length"):
+        assert getattr(one, name) == getattr(other, name)
     for length in range(one.reporting_length):
         assert one.combinations[length].tolist() == other.combinations[length].tolist()
         assert one.counts[length].tolist() == other.counts[length].tolist()
 
 
+def counted_in_parts_as_all_at_once(shards, length):
+    expected = count_in_memory(code_synthetic(joined(shards), SCHEMA), length)
+    same(count_in_parts(shards, SCHEMA, length), expected)
+
+
 @pytest.mark.parametrize("length", [1, 3, 9, -1])
 def test_combinations_are_counted_as_all_at_once(parts, length):
     assert len(parts) == 34
-    expected = count_in_memory(code_synthetic(joined(parts), SCHEMA), length)
-    same(count_in_parts(parts, SCHEMA, length), expected)
+    counted_in_parts_as_all_at_once(parts, length)
 
 
 def test_records_in_a_file_are_coded_as_those_in_memory(sharded, parts, tmp_path, monkeypatch):
@@ -93,14 +93,12 @@ def test_a_record_of_one_shard_may_hold_more_than_all_others(parts, length):
         replace(whole, offsets=np.array(begins, np.int64), attribute_ids=np.array(held, np.int32))
         for begins, held in zip(offsets, ids, strict=True)
     ]
-    expected = count_in_memory(code_synthetic(joined(shards), SCHEMA), length)
-    same(count_in_parts(shards, SCHEMA, length), expected)
+    counted_in_parts_as_all_at_once(shards, length)
 
 
 def test_no_record_at_all(parts):
     empty = replace(joined(parts), offsets=np.zeros(1, np.int64), attribute_ids=np.empty(0, np.int32))
-    expected = count_in_memory(code_synthetic(empty, SCHEMA), 2)
-    same(count_in_parts([empty], SCHEMA, 2), expected)
+    counted_in_parts_as_all_at_once([empty], 2)
 
 
 def test_attributes_need_not_be_in_the_order_of_their_texts(parts):
@@ -111,9 +109,7 @@ def test_attributes_need_not_be_in_the_order_of_their_texts(parts):
         attributes=whole.attributes[::-1],
         attribute_ids=np.int32(len(whole.attributes) - 1) - whole.attribute_ids,
     )
-    shards = [turned, turned]
-    expected = count_in_memory(code_synthetic(joined(shards), SCHEMA), 3)
-    same(count_in_parts(shards, SCHEMA, 3), expected)
+    counted_in_parts_as_all_at_once([turned, turned], 3)
 
 
 def test_shards_of_two_tables_are_not_added_up(parts):

@@ -15,7 +15,7 @@ from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregate
 from tasks.core.records.table import RecordTable
 from tests.oracles.marginals import as_aggregates, coded
 from tests.oracles.partitions import FarAway, in_partitions, left_in_store
-from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analysed, counted, from_file
+from tests.oracles.rare import ONE_THREAD, T1_FILE, counted, from_file
 from tests.oracles.raw_tables import raw_tables
 
 
@@ -91,16 +91,6 @@ def test_t2_the_files_of_the_five_records(tmp_path):
     }
 
 
-def test_t4_the_files_of_eleven_records(tmp_path):
-    """S10.4, resolution 2."""
-    _, tables, _ = written(T4_FILE, tmp_path, 2)
-    assert tables["aggregates_to_length_2"][1] == ["record_count", "11"]
-    assert len(tables["aggregates_to_length_2"]) == 2 + 12 + 34
-    assert tables["rare_by_length"][1:] == [
-        ["1", "12", "4", str(4 / 12)], ["2", "34", "22", str(22 / 34)], ["3", "30", "22", str(22 / 30)],
-    ]  # fmt: skip
-
-
 def test_cells_are_quoted_only_where_they_need_it(tmp_path):
     folder, tables, _ = written('"a\tb",C\n"x ""y""",plain\n"line\nbreak",plain\n', tmp_path, 2)
     assert [row[0] for row in tables["linkable_columns"][1:]] == ["a\tb", "C"]
@@ -120,13 +110,15 @@ def test_a_table_without_a_value_has_all_its_files(tmp_path):
     assert tables["linkable_attributes"][1:] == []
 
 
-@given(table=raw_tables(most_rows=20), length=st.integers(1, 4))
+@given(table=raw_tables(most_rows=20), length=st.integers(1, 4), at_once=st.sampled_from([3, 1 << 20]))
 @settings(max_examples=30, deadline=None)
-def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, length):
+def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, length, at_once):
     folder = tmp_path_factory.mktemp("text")
     schema, rows = table
     marginals = counted(coded(schema, rows), folder, length)
-    write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sensitive_text, "ROWS_A_READ", at_once)
+        write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
     write_reportable_tsv(as_aggregates(marginals), folder / "aggregates.tsv", "count")
     assert (folder / "exact.tsv").read_bytes() == (folder / "aggregates.tsv").read_bytes()
 
@@ -150,30 +142,6 @@ def test_the_rarest_are_those_of_a_full_listing(tmp_path_factory, table, most, r
         assert all(every[text] == count for text, count in own)
         assert [count for _, count in own] == sorted(every.values())[:most]
         assert own == sorted(own, key=lambda each: (each[1], each[0].split(";")))
-
-
-@given(table=raw_tables(most_rows=15))
-@settings(max_examples=8, deadline=None)
-def test_records_are_analysed_as_by_the_oracle(tmp_path_factory, table):
-    folder = tmp_path_factory.mktemp("analysis")
-    schema, rows = table
-    marginals = counted(coded(schema, rows), folder, 3)
-    (folder / "files").mkdir()
-    write_sensitive_aggregates(
-        RecordTable.in_folder(folder / "records"), marginals, 3, folder / "files", "p", ONE_THREAD
-    )
-    found = pq.read_table(folder / "files" / "p_sensitive_analysis_by_record.parquet").to_pydict()
-    expected = analysed(rows, len(marginals.lengths), 3)
-    assert found["unique_length"] == expected.unique_length
-    assert found["rare_length"] == expected.rare_length
-
-
-def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(sensitive_text, "ROWS_A_READ", 3)
-    _, marginals = from_file(T4_FILE, tmp_path)
-    write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
-    write_reportable_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
-    assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
 
 
 @given(table=raw_tables(most_rows=15), number=st.sampled_from([1, 2, 5]), resolution=st.integers(1, 4))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.aggregates.linkability import RecordAnalysis
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.compared_sides import SlotNumbering
@@ -14,19 +15,15 @@ from tasks.core.evaluation.sensitive_files import (
     measures_rows,
     write_joined_stats,
 )
-from tasks.core.records.columns import Column, Schema
 from tasks.core.tables.writing import read_rows, write_rows
-from tests.core.evaluation.test_comparison import SYNTHETIC, rounded_down
+from tests.core.evaluation.test_comparison import ABC, SYNTHETIC, rounded_down
 from tests.oracles.marginals import T1, coded, rows
 
-ABC = Schema(tuple(Column(name) for name in "ABC"))
 #: Every combination of these is in two records of T1.
 SAFE = rows("a1,b2, a1,,c1 ,b2,c1 a2,,")
 
 
 def evaluation(drawn, resolution: int = 2) -> RawEvaluation:
-    from tasks.core.aggregates.cubes import count_in_memory
-
     table, synthetic = coded(ABC, T1), coded(ABC, drawn)
     reportable = rounded_down(count_in_memory(table, 3), resolution)
     sides = (table, reportable, synthetic)
@@ -78,6 +75,7 @@ def test_t11_in_the_table_of_measures():
     assert table["Suppressed combinations %"] == ("58.823529", "47.058824", "0")
     assert table["Fabricated combinations %"] == ("0", "0", "28.571429")
     assert table["Fabricated combinations %, of the second's"] == ("0", "0", "22.222222")
+    assert table["Record expansion %"][0] == "-20"
     assert table["Mean error"][:2] == ("0.428571", "0.444444")
     assert table["Mean proportional error %"][:2] == ("14.285714", "22.222222")
     assert table["Leaked combinations"] == ("0", "1", "")
