@@ -74,6 +74,8 @@ def check(text: str) -> Page:
     assert not re.search(r"https?:|//[a-z0-9]+\.|[^a-zA-Z]url\((?!#)|@import|@font-face", apart)
     assert not re.search(r"[^a-zA-Z]url\((?!#)|@import|@font-face", "".join(page.sheets))
     assert all(link.startswith("#") for link in page.links)
+    assert not {"base", "embed", "iframe", "link", "object"} & set(page.tags)
+    assert not {"script", "style", "img"} & set(Page(text[: text.index("Content-Security-Policy")]).tags)
     check_policy(page)
     return page
 

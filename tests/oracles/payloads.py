@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from tasks.core.navigation.payload.release import Payload
+
 _FORMATS = {"u8": "B", "u16": "H", "u32": "I", "i32": "i"}
 UNMEASURED = -(2**31)
 
@@ -70,10 +72,15 @@ def decoded(text: str) -> Decoded:
     [data] = re.findall(
         r'<script type="application/octet-stream" id="marginalia-data">([^<]*)</script>', text
     )
-    return read_payload(json.loads(release), data)
+    return _read(json.loads(release), data)
 
 
-def read_payload(meta: dict[str, Any], data: str) -> Decoded:
+def read_back(payload: Payload) -> Decoded:
+    """What the page's program finds of a payload."""
+    return _read(json.loads(json.dumps(payload.meta)), payload.data)
+
+
+def _read(meta: dict[str, Any], data: str) -> Decoded:
     """The arrays that an index names, out of the block."""
     block = gzip.decompress(base64.b64decode(data, validate=True))
     arrays, end = {}, 0

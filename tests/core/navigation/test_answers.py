@@ -11,13 +11,12 @@ from tasks.core.navigation.page import list_columns, page_sentence
 from tasks.core.navigation.report import render_page
 from tasks.core.navigation.table_page import render_table
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
-from tasks.core.statement.k_anonymity import anonymity_statement
 from tasks.core.statement.syndiffix import syndiffix_statement
 from tests.core.navigation.test_table_page import FACTS
 from tests.core.navigation.test_table_page import page as synthetic_tables
-from tests.oracles.anonymous_releases import facts, rounded
+from tests.oracles.anonymous_releases import rounded_inputs
 from tests.oracles.pages import check
-from tests.oracles.releases import SCHEMA, ledger_facts, release
+from tests.oracles.releases import SCHEMA, ledger_facts, noisy_inputs, release
 
 VISIT = Naming(unit=UnitName.of("visit"))
 
@@ -33,26 +32,19 @@ def answers(text: str) -> list[str]:
 
 
 def noisy(naming: Naming = Naming(), **changes: object) -> list[str]:
-    measurement, aggregates, synthetic = release(600)
-    body = accounted_statement(measurement, ledger_facts(**changes), "abc")
-    inputs = ReportInputs(body, SCHEMA, aggregates, measurement, synthetic, naming=naming)
-    return answers(render_page(inputs))
+    return answers(render_page(noisy_inputs(naming=naming, **changes)))
 
 
 def anonymous(naming: Naming = Naming(), **changes: object) -> list[str]:
-    aggregates, synthetic = rounded(600, int(str(changes.get("resolution", 10))))
-    body = anonymity_statement(facts(**changes), aggregates, "abc")
-    inputs = ReportInputs(body, SCHEMA, aggregates, None, synthetic, naming=naming)
-    return answers(render_page(inputs))
+    return answers(render_page(rounded_inputs(naming=naming, **changes)))
 
 
 def test_under_noise_they_give_the_ranges_and_the_limit_of_what_can_be_concluded():
-    measurement, _, synthetic = release(600)
-    body = accounted_statement(measurement, ledger_facts(), "abc")
+    given = noisy_inputs()
     what, exact, neighbour = noisy()
-    assert f"about {measurement.number_of_records} people in 6 columns" in what
-    assert f"{synthetic.number_of_records} made-up records" in what
-    for level in body["levels"]:
+    assert f"about {given.measurement.number_of_records} people in 6 columns" in what
+    assert f"{given.synthetic.number_of_records} made-up records" in what
+    for level in given.statement["levels"]:
         assert f"± {level['error_bar']['half_width_95']} for {level['length']} value" in exact
     assert re.search(r"at most [\d.]+ times as likely with your neighbour’s data in the table", neighbour)
     assert "What is true of many is not hidden" in neighbour
@@ -96,9 +88,7 @@ def test_a_word_that_would_mislead_is_not_taken(made):
 
 def conditional(choices: RunChoices = RunChoices(), **changes: object) -> str:
     """The third answer; beside the factor a strict contract's condition is told, too."""
-    measurement, aggregates, synthetic = release(600)
-    body = accounted_statement(measurement, ledger_facts(**changes), "abc", choices)
-    page = render_page(ReportInputs(body, SCHEMA, aggregates, measurement, synthetic))
+    page = render_page(noisy_inputs(choices=choices, **changes))
     [lead] = re.findall(r'<p class="lead">(.*?)</p>', page, re.DOTALL)
     said = "this is not protected, and the guarantee holds between tables that both satisfy it"
     assert (said in lead) == (choices.strict_contract is not None)

@@ -1,6 +1,5 @@
 """The page for the owner of the data: true counts, exactly, and that it must stay where it is."""
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +21,7 @@ from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, count
 from tests.oracles.pages import check
-from tests.oracles.payloads import Decoded, decoded, read_payload
+from tests.oracles.payloads import decoded, read_back
 
 SCHEMA = Schema(tuple(map(Column, "ABC")))
 OWNER = OwnerNames(
@@ -30,10 +29,6 @@ OWNER = OwnerNames(
     Naming(prefix="my", unit=UnitName.of("visit"), value_names={"b": {"b1": "blue"}}),
     "row",
 )
-
-
-def read_back(payload: Payload) -> Decoded:
-    return read_payload(json.loads(json.dumps(payload.meta)), payload.data)
 
 
 def of_records(folder: Path, most: int) -> Payload:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS
-from tasks.core.navigation.inputs import TablePage
+from tasks.core.navigation.inputs import Naming, TablePage
 from tasks.core.navigation.payload.synthetic_table import fill_scale
 from tasks.core.navigation.table_page import TableAssociations, render_table, table_associations
 from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
@@ -187,8 +187,17 @@ def test_the_page_is_well_formed_and_every_text_is_escaped():
     assert found.meta["columns"][3]["values"] == []
 
 
-def test_an_empty_table_and_a_single_column_have_a_page():
-    assert "No two columns" in render_table(page(table=table().slice(0, 0)))
+def hostile_page(hostile: str) -> str:
+    statement = syndiffix_statement(replace(FACTS, dataset=hostile, vintage=hostile), "abc")
+    rows = pa.table({hostile: [hostile, "y"] * 30, "b": [hostile] * 60})
+    return render_table(page(statement=statement, table=rows, naming=Naming(hostile, hostile)))
+
+
+def test_an_empty_table_has_a_page_whose_first_warning_says_so_and_a_single_column_has_one():
+    told = '<p class="warning">The synthetic table is empty: each group has fewer people than may be shown.'
+    text = render_table(page(table=table().slice(0, 0)))
+    assert text.index(told) == text.index('<p class="warning">') and "No two columns" in text
+    assert "synthetic table is empty" not in render_table(page())
     assert "No two columns" in render_table(page(table=table().select(["old"])))
 
 
@@ -211,13 +220,6 @@ def test_the_table_of_all_columns_is_linked_at_the_top_and_among_the_tables():
     for part in (summary, tables):
         assert '<a href="my%20own_synthetic.parquet">my own_synthetic.parquet</a>' in part
         assert '<a href="my%20own_synthetic.tsv">my own_synthetic.tsv</a>' in part
-
-
-def test_that_there_are_no_rows_is_the_first_warning():
-    told = '<p class="warning">The synthetic table is empty: each group has fewer people than may be shown.'
-    text = render_table(page(table=table().slice(0, 0)))
-    assert text.index(told) == text.index('<p class="warning">')
-    assert "synthetic table is empty" not in render_table(page())
 
 
 def test_each_pair_says_which_table_it_was_counted_in():

@@ -1,21 +1,16 @@
 """The data of a SynDiffix page: all rows, and one column or two as their smallest table has them."""
 
 import datetime
-import json
 from collections import Counter
 
 import pyarrow as pa
 
 from tasks.core.navigation.inputs import Naming, TablePage, UnitName
 from tasks.core.navigation.payload.synthetic_table import payload_of_table
-from tasks.core.statement.syndiffix import SynDiffixFacts, syndiffix_statement
-from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
-from tests.oracles.payloads import Decoded, read_payload
+from tasks.core.statement.syndiffix import syndiffix_statement
+from tests.core.navigation.test_table_page import FACTS
+from tests.oracles.payloads import Decoded, read_back
 
-FACTS = SynDiffixFacts(
-    "visits", "1", ("person",), {"age": "integer"}, AnonymizationParameters(bytes(32)),
-    BucketizationParameters(),
-)  # fmt: skip
 TABLE = pa.table(
     {
         "age": [20, 20, 70, None],
@@ -36,7 +31,7 @@ def made(tables: dict[str, pa.Table] | None = None, **changes: object) -> Decode
     )
     payload = payload_of_table(page)
     assert payload == payload_of_table(page)
-    return read_payload(json.loads(json.dumps(payload.meta)), payload.data)
+    return read_back(payload)
 
 
 def test_every_row_comes_back_and_a_scale_has_no_gaps():
