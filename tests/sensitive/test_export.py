@@ -8,10 +8,8 @@ import pytest
 
 from flows.command import main as command
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.table import RecordTable
 from tasks.sensitive.export import Sources
 from tasks.storage import Workspace
 from tests.oracles.marginals import coded
@@ -138,23 +136,3 @@ def test_a_place_that_is_a_file_is_refused(run, tmp_path, capsys):
     (tmp_path / "file").touch()
     assert command.main(["export", str(run), "--output", str(tmp_path / "file")]) == 2
     assert "--output must be a folder that you can write" in capsys.readouterr().err
-
-
-def test_text_of_a_run_grows_with_its_pairs_alone(tmp_path):
-    """Longer combinations are listed by their marginals, which are Parquet, and no more than the rarest."""
-    sizes = []
-    for columns in (4, 8):
-        folder = tmp_path / str(columns)
-        for name in ("records", "marginals", "files"):
-            (folder / name).mkdir(parents=True)
-        draw = np.random.default_rng(5)
-        table = [[{f"v{value}"} for value in draw.integers(0, 12, columns)] for _ in range(3000)]
-        schema = Schema(tuple(Column(name) for name in "ABCDEFGH"[:columns]))
-        coded(schema, table).write(folder / "records")
-        marginals = count_marginals(folder / "records", folder / "marginals", 4, ONE_THREAD)
-        paths = write_sensitive_aggregates(
-            RecordTable.in_folder(folder / "records"), marginals, 5, folder / "files", "my", ONE_THREAD
-        )
-        assert not {path.name.removeprefix("my_") for path in paths} & set(BEFORE)
-        sizes.append(sum(path.stat().st_size for path in paths if path.suffix == ".tsv"))
-    assert sizes[1] < 6 * sizes[0], "28 pairs to 6, and 70 quadruples to 1"

@@ -81,21 +81,19 @@ def test_rule_7_rows_are_not_charged_to_a_budget_of_subjects(registered_by, tmp_
         assert command.main(["ledger", "people", "--cap", "20", "1e-5"]) == 0
     else:
         measured(pipeline.prepared(tmp_path))
-    by_row = pipeline.prepared(tmp_path, subject_id=None, use_columns=["town", "age"], bins={"age": [0, 40]})
-    by_row = by_row.model_copy(
-        update={
-            "vintage": "2026-12",
-            "input": by_row.input.model_copy(
-                update={"multi_value_columns": {}, "max_items": {}, "domains": {}}
-            ),
-        }
-    )
+    plain: dict[str, object] = {
+        "multi_value_columns": {},
+        "max_items": {},
+        "domains": {},
+        "vintage": "2026-12",
+    }
+    plain |= {"subject_id": None, "use_columns": ["town", "age"], "bins": {"age": [0, 40]}}
+    plain["vintage"] = "2026-12"
+    by_row = pipeline.prepared(tmp_path, **plain)
     with pytest.raises(ParameterError, match="same unit"):
         measured(by_row)
-    assert (
-        command.main(["ledger", "people rows", "--cap", "20", "1e-5", "--unit", "row", "--reason", "rows"])
-        == 0
-    )
+    registered = ["people rows", "--cap", "20", "1e-5", "--unit", "row", "--reason", "rows"]
+    assert command.main(["ledger", *registered]) == 0
     workspace, measurement = measured(by_row.model_copy(update={"dataset": "people rows"}))
     assert statement_of(by_row, workspace, measurement)["guarantee"]["unit"] == "row"
 
@@ -144,14 +142,13 @@ CHANGES: list[tuple[dict[str, object], str]] = [
 
 @pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
 def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(mode, tmp_path, own_ledger):
-    made: dict[str, object] = {"synthesis_mode": mode}
-    workspace, measurement = measured(pipeline.prepared(tmp_path, **made))
-    require_made_as_configured(workspace, pipeline.prepared(tmp_path, **made), measurement)
+    drawn = pipeline.prepared(tmp_path, synthesis_mode=mode)
+    workspace, measurement = measured(drawn)
+    require_made_as_configured(workspace, drawn, measurement)
     for changed, said in CHANGES:
+        other = pipeline.prepared(tmp_path, **{"synthesis_mode": mode} | changed)
         with pytest.raises(ParameterError, match=said):
-            require_made_as_configured(
-                workspace, pipeline.prepared(tmp_path, **(made | changed)), measurement
-            )
+            require_made_as_configured(workspace, other, measurement)
 
 
 @pytest.mark.parametrize("dataset", ["people", "others"])
@@ -220,12 +217,8 @@ def phases(dataset: str = "people") -> list[str]:
 def told_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
     """``privacy.json``, and ``contract.json`` beside it."""
     stated = statement_of(configuration, workspace, measurement)
-    place = tmp_of(workspace) / "contract.json"
+    place = workspace.root / "intermediate" / "people" / "work" / "statement" / "contract.json"
     return {"privacy": stated["contract"], "contract": pipeline.json_of(place)}
-
-
-def tmp_of(workspace: Workspace) -> Path:
-    return workspace.root / "intermediate" / "people" / "work" / "statement"
 
 
 def test_another_strict_contract_is_another_release_drawn_and_charged(tmp_path, own_ledger):
@@ -331,33 +324,17 @@ def test_verdicts_are_in_the_measurement_that_the_ledger_commits(tmp_path, own_l
         admit_release.fn(workspace, configuration, describe(configuration))
 
 
-def _goes(path: Path) -> None:
-    path.unlink()
-
-
-def _is_emptied(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def _loses_a_column(path: Path) -> None:
-    path.write_text("sex\nm\n")
-
-
-CHANGED = {
-    "plain": {},
-    "by lengths": BY_LENGTHS,
-    "columns named": {
-        "use_columns": ["town", "sex"],
-        "bins": {"age": [0, 40]},
-        "sensitive_zeros": ["age"],
-    },
-}
+NAMED = {"use_columns": ["town", "sex"], "bins": {"age": [0, 40]}, "sensitive_zeros": ["age"]}
 
 
 @pytest.mark.parametrize(
     ("changes", "damage"),
-    zip(CHANGED.values(), (_goes, _is_emptied, _loses_a_column), strict=True),
-    ids=CHANGED,
+    [
+        ({}, lambda path: path.unlink()),
+        (BY_LENGTHS, lambda path: path.write_bytes(b"")),
+        (NAMED, lambda path: path.write_text("sex\nm\n")),
+    ],
+    ids=["it goes", "it is emptied", "it loses a column"],
 )
 def test_a_committed_release_is_found_though_its_table_can_not_be_read(changes, damage, tmp_path, own_ledger):
     configuration = pipeline.prepared(tmp_path, **changes)
@@ -392,18 +369,14 @@ def test_a_batch_whose_release_is_committed_needs_no_table(tmp_path, own_ledger)
 
 def test_a_committed_release_of_a_parquet_file_is_found_without_it(tmp_path, own_ledger):
     path = tmp_path / "people.parquet"
-    columns = {
-        "person": list(range(400)),
-        "member": [n % 2 == 0 for n in range(400)],
-        "town": ["a", "b"] * 200,
-    }
+    members, towns = [n % 2 == 0 for n in range(400)], ["a", "b"] * 200
+    columns = {"person": list(range(400)), "member": members, "town": towns}
     pq.write_table(pa.table(columns), path)
     plain = {key: {} for key in ("multi_value_columns", "max_items", "bins", "domains")}
     flat = pipeline.flat(tmp_path, sensitive_microdata_path=str(path), **plain)
     configuration = from_flat({k: v for k, v in flat.items() if k != "sensitive_zeros"})
     workspace, measurement = measured(configuration)
     path.unlink()
-    admitted = admit_release.fn(
-        workspace, configuration, describe_or_recall_run(configuration, None).described
-    )
+    described = describe_or_recall_run(configuration, None).described
+    admitted = admit_release.fn(workspace, configuration, described)
     assert protect_records.fn(workspace, None, None, admitted, "").sha256 == measurement.sha256
