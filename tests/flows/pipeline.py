@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import yaml
 
+from flows.command import main as command
 from flows.command.run import run_showcase
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.model import RunConfiguration
@@ -35,8 +37,7 @@ def rows(number: int = 600, seed: int = 1) -> list[list[str]]:
     return found
 
 
-def write(path: Path, table: Sequence[Sequence[str]], header: Sequence[str] = HEADER) -> Path:
-    """A CSV file."""
+def write(path: Path, table: Sequence[Sequence[object]], header: Sequence[str] = HEADER) -> Path:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
@@ -120,6 +121,31 @@ def contract(
     return str(path)
 
 
+def contract_of_people(
+    folder: Path, values: Sequence[str] = (), least_rows: int | None = None, subject_id: str = ""
+) -> str:
+    """Write a contract on all of that table, with these values of the sex; return its path."""
+    delimiter = {"property": "delimiter", "value": ";"}
+    items = {"name": "services", "logicalType": "array", "customProperties": [delimiter]}
+    others = [{"name": name} for name in ("person", "town", "age", "work")]
+    return contract(folder, "sex", values, least_rows, [*others, items], subject_id)
+
+
+def saved(folder: Path, body: dict[str, Any], name: str = "configuration.json") -> str:
+    """Write the file of a run or of a batch; return its path."""
+    (folder / name).write_text(json.dumps(body), encoding="utf-8")
+    return str(folder / name)
+
+
+def checked(folder: Path, capture: pytest.CaptureFixture[str], body: dict[str, Any], code: int = 0) -> str:
+    """What check prints of a configuration: of one that it refuses, the errors."""
+    path = saved(folder, body)
+    capture.readouterr()
+    assert command.main(["check", path]) == code
+    printed = capture.readouterr()
+    return printed.err if code else printed.out
+
+
 def run(configuration: RunConfiguration, last: str = "navigate") -> Path:
     """Run the whole job as the command does; return the newest release's folder."""
     run_showcase(configuration, (last,), verbose=False)
@@ -127,7 +153,6 @@ def run(configuration: RunConfiguration, last: str = "navigate") -> Path:
 
 
 def latest(configuration: RunConfiguration) -> Path:
-    """The newest release's folder."""
     return (Path(configuration.output_dir) / "release" / configuration.dataset / "latest").resolve()
 
 
@@ -139,10 +164,8 @@ def microdata(release: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
 def json_of(path: Path) -> Any:
-    """A JSON file."""
     return json.loads(path.read_text(encoding="utf-8"))

@@ -9,8 +9,9 @@ import multiprocessing
 import os
 import re
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -41,6 +42,14 @@ BEFORE_LEAVE = {"before drawing": ["void"]}
 NOT_RESERVED = ("during encode", "after encode")
 #: The release is out before these.
 PUBLISHED = ("before latest", "during count", "during sensitive evaluation")
+
+
+def python(
+    code: str, *arguments: object, cwd: Path = ROOT, env: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """What an interpreter of its own printed and how it ended."""
+    line = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(line, cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
 class Blow(NamedTuple):
@@ -122,7 +131,6 @@ def configuration_file(folder: Path, table: Sequence[Sequence[str]] | None = Non
 
 
 def configured(folder: Path, **changes: Any) -> Path:
-    """Write the configuration alone."""
     path = folder / "people.json"
     path.write_text(json.dumps(pipeline.flat(folder, **changes)), encoding="utf-8")
     return path

@@ -1,28 +1,24 @@
 """Ways around the guarantee that somebody found by trying: each is closed, and stays so."""
 
 import asyncio
-import json
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from prefect.client.orchestration import get_client
+from prefect.flow_engine import load_flow_run, run_flow
 
 from flows.command import main as command
 from flows.publish import publish
+from flows.showcase import showcase
 from tasks.batch.budget import require_budget
 from tasks.core.errors import BudgetExhausted, ParameterError
 from tests.flows import pipeline
+from tests.flows.pipeline import saved
 from tests.flows.whole_runs import fresh_name
 
 pytestmark = pytest.mark.server
-
-
-def flat_file(folder: Path, body: dict[str, Any], name: str = "configuration.json") -> str:
-    """A configuration file."""
-    (folder / name).write_text(json.dumps(body))
-    return str(folder / name)
 
 
 @pytest.mark.parametrize("length", [5, -1])
@@ -35,7 +31,7 @@ def test_how_many_items_somebody_holds_is_not_told_by_how_long_the_counts_go(len
         table.append(["p60", "Aberwick", ";".join("cdefgh"[:items])])
         pipeline.write(folder / "people.csv", table, ["person", "town", "services"])
         body = pipeline.anonymous(folder, bins={}, domains={}, sensitive_zeros=[], reporting_length=length)
-        assert command.main(["run", "--agg", flat_file(folder, body)]) == 0
+        assert command.main(["run", "--agg", saved(folder, body)]) == 0
         statement = pipeline.json_of(folder / "out" / "release" / "people" / "latest" / "privacy.json")
         names = [path.name for path in (folder / "out" / "measurement").rglob("*.parquet")]
         found.append((statement["guarantee"]["reporting_length"], statement["levels"], sorted(names)))
@@ -47,16 +43,18 @@ def test_how_many_items_somebody_holds_is_not_told_by_how_long_the_counts_go(len
 
 def test_a_k_anonymous_release_does_not_hide_that_the_ledger_was_replaced(tmp_path, monkeypatch, capfd):
     pipeline.write(tmp_path / "people.csv", pipeline.rows())
-    private = flat_file(tmp_path, pipeline.flat(tmp_path), "private.json")
-    anonymous = flat_file(tmp_path, pipeline.anonymous(tmp_path, vintage="counts"), "anonymous.json")
+    private = saved(tmp_path, pipeline.flat(tmp_path), "private.json")
+    later = saved(tmp_path, pipeline.flat(tmp_path, vintage="2026-12"), "later.json")
+    anonymous = saved(tmp_path, pipeline.anonymous(tmp_path, vintage="counts"), "anonymous.json")
     for path in (private, anonymous):
         assert command.main(["run", "--agg", path]) == 0
     assert "ATTENTION: this dataset also has differentially private releases" in capfd.readouterr().err
     assert command.main(["run", "--agg", private]) == 0, "both regimes can share a dataset's name"
     with monkeypatch.context() as patch:
         patch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
-        assert command.main(["run", "--agg", private]) == 1
-        assert "it was cut short, or is another ledger" in capfd.readouterr().err
+        for path in (private, later):
+            assert command.main(["run", "--agg", path]) == 1
+            assert "it was cut short, or is another ledger" in capfd.readouterr().err
         (tmp_path / "out" / "release" / "people" / "latest").unlink()
         assert command.main(["run", "--agg", private]) == 1
         shutil.rmtree(tmp_path / "out" / "release" / "people" / "counts-1")
@@ -77,17 +75,15 @@ def test_what_was_declared_at_the_measurement_is_what_is_published(
     first, second = (under, plain) if measured_with else (plain, under)
     # Under k-anonymity records are drawn on the sensitive side, and handed over by a run of all stages alone.
     stage = ["--agg"] if is_private else []
-    assert command.main(["run", *stage, flat_file(tmp_path, first)]) == 0
+    assert command.main(["run", *stage, saved(tmp_path, first)]) == 0
     capfd.readouterr()
     for other in (second, first | {"use_columns": ["town"]}):
-        assert command.main(["publish", flat_file(tmp_path, other, "other.json")]) == 2
+        assert command.main(["publish", saved(tmp_path, other, "other.json")]) == 2
         assert "A measurement must be published under the configuration" in capfd.readouterr().err
-    assert command.main(["publish", flat_file(tmp_path, first)]) == 0
+    assert command.main(["publish", saved(tmp_path, first)]) == 0
 
 
 def test_the_seed_of_a_mode_that_reads_raw_records_is_no_parameter_of_a_deployment(tmp_path):
-    from flows.showcase import showcase
-
     configuration = pipeline.prepared_anonymous(tmp_path, dataset=fresh_name("deployed"))
     body = configuration.model_dump(mode="json")
     with pytest.raises(ParameterError, match="must not be a parameter of a deployment"):
@@ -99,8 +95,6 @@ def test_the_seed_of_a_mode_that_reads_raw_records_is_no_parameter_of_a_deployme
 
 def _run_deployed(flow: Any, configuration: dict[str, Any]) -> Any:
     """Run a flow from a deployment, as a worker does: its parameters come from the server."""
-    from prefect.client.orchestration import get_client
-    from prefect.flow_engine import load_flow_run, run_flow
 
     async def create() -> Any:
         async with get_client() as client:
@@ -145,7 +139,7 @@ def test_a_repeated_release_in_a_batch_does_not_lift_the_cap_of_the_first(tmp_pa
 def test_a_measurement_that_was_changed_is_not_published(is_private, mode, file, tmp_path, capfd):
     pipeline.write(tmp_path / "people.csv", pipeline.rows())
     make = pipeline.flat if is_private else pipeline.anonymous
-    path = flat_file(tmp_path, make(tmp_path, synthesis_mode=mode))
+    path = saved(tmp_path, make(tmp_path, synthesis_mode=mode))
     assert command.main(["run", "--agg", path]) == 0
     (changed,) = (tmp_path / "out" / "measurement").rglob(file)
     table = pq.read_table(changed)

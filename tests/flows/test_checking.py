@@ -1,9 +1,6 @@
 """``marginalia check``: what it tells of a configuration before anything is read or drawn."""
 
-import json
 import re
-import subprocess
-import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -16,26 +13,18 @@ import pytest
 from flows.command import main as command
 from flows.command.checking import print_fitted
 from tasks.configuration.flat_file import from_flat
-from tasks.core.ledger.salts import salt_of
 from tasks.core.records.columns import Column, Schema
 from tests.flows import pipeline, visits
-
-
-def shown(folder: Path, capsys: pytest.CaptureFixture[str], body: dict[str, Any], code: int = 0) -> str:
-    """What check prints of a configuration: of one that it refuses, the errors."""
-    (folder / "configuration.json").write_text(json.dumps(body))
-    capsys.readouterr()
-    assert command.main(["check", str(folder / "configuration.json")]) == code
-    printed = capsys.readouterr()
-    return printed.err if code else printed.out
+from tests.flows.pipeline import checked
+from tests.flows.processes import python
 
 
 def test_a_first_line_that_may_be_a_record_is_told(tmp_path, capsys):
     table = [row[:3] for row in pipeline.rows(50)]
     pipeline.write(tmp_path / "people.csv", table[1:], table[0])
     body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "output_dir": str(tmp_path / "out")}
-    assert "column 3 is a number" in shown(tmp_path, capsys, body)
-    said = shown(tmp_path, capsys, body | {"sensitive_microdata_header": ["person", "town", "age"]})
+    assert "column 3 is a number" in checked(tmp_path, capsys, body)
+    said = checked(tmp_path, capsys, body | {"sensitive_microdata_header": ["person", "town", "age"]})
     assert "ATTENTION" not in said and "person, town, age" in said
 
 
@@ -45,54 +34,20 @@ def test_a_table_without_a_record_is_told_before_anything_is_charged(ending, tmp
     (pa_csv.write_csv if ending == "csv" else pq.write_table)(empty, tmp_path / f"people.{ending}")
     table = {"sensitive_microdata_path": str(tmp_path / f"people.{ending}")}
     # Under differential privacy no table stops a run.
-    lines = shown(tmp_path, capsys, pipeline.flat(tmp_path) | table).splitlines()
+    lines = checked(tmp_path, capsys, pipeline.flat(tmp_path) | table).splitlines()
     assert lines[1].startswith("ATTENTION: The table has a header and no record below it.")
     assert lines[-1].endswith("the table holds no record: see ATTENTION above.")
-    refused = shown(tmp_path, capsys, pipeline.anonymous(tmp_path) | table, code=2)
+    refused = checked(tmp_path, capsys, pipeline.anonymous(tmp_path) | table, code=2)
     assert "at least one record below its header, but holds none" in refused
 
 
 def test_a_batch_file_and_a_configuration_are_told_apart(tmp_path, capsys):
     body = {"sensitive_microdata_path": "people.csv", "output_dir": str(tmp_path / "out")}
-    (tmp_path / "run.json").write_text(json.dumps(body))
-    (tmp_path / "batch.json").write_text(json.dumps({"base_config": body, "runs": {"g": [{"name": "a"}]}}))
-    assert command.main(["batch", str(tmp_path / "run.json")]) == 2
-    assert command.main(["run", str(tmp_path / "batch.json")]) == 2
+    batch = {"base_config": body, "runs": {"g": [{"name": "a"}]}}
+    assert command.main(["batch", pipeline.saved(tmp_path, body, "run.json")]) == 2
+    assert command.main(["run", pipeline.saved(tmp_path, batch, "batch.json")]) == 2
     said = capsys.readouterr().err
     assert "give it to marginalia run" in said and "give it to marginalia batch" in said
-
-
-def test_a_misspelt_dataset_is_not_offered_a_second_budget(capsys):
-    assert command.main(["ledger", "people", "--cap", "1", "1e-6"]) == 0
-    assert command.main(["ledger", "peopel"]) == 2
-    said = capsys.readouterr().err
-    assert "did you mean 'people'" in said and "--cap" not in said
-
-
-def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(own_ledger, capsys):
-    salt_of(own_ledger, "visits")
-    assert command.main(["ledger", "visits"]) == 0
-    assert "as SynDiffix has none" in capsys.readouterr().out
-    assert command.main(["ledger"]) == 0
-    assert "keeps the salts of: visits" in capsys.readouterr().out
-    assert command.main(["ledger", "other"]) == 2
-    assert "under differential privacy registers it" in capsys.readouterr().err
-
-
-def test_the_ledger_shows_every_written_reason_of_a_dataset_with_or_without_an_account(own_ledger, capsys):
-    assert command.main(["ledger", "visits", "--reason", "patients of another town"]) == 0
-    capsys.readouterr()
-    for prepare, known_by in (
-        (lambda: None, "no budget and no salt yet"),
-        (lambda: salt_of(own_ledger, "visits"), "as SynDiffix has none"),
-        (lambda: command.main(["ledger", "visits", "--cap", "1", "1e-6", "--reason", "first"]), "cap "),
-    ):
-        prepare()
-        capsys.readouterr()
-        assert command.main(["ledger", "visits"]) == 0
-        shown = capsys.readouterr().out
-        assert known_by in shown and shown.count("  reason   patients of another town\n") == 1
-    assert shown.index("patients of another town") < shown.index("  reason   first\n")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -104,7 +59,7 @@ def test_only_the_rows_of_a_text_are_guessed(ending, tmp_path, capsys):
     write(table, tmp_path / f"visits.{ending}")
     body["sensitive_microdata_path"] = str(tmp_path / f"visits.{ending}")
     for looks in (False, None):
-        said = shown(tmp_path, capsys, body | {"check_looks_at_lines": looks})
+        said = checked(tmp_path, capsys, body | {"check_looks_at_lines": looks})
         known = ending == "parquet" or looks is None
         assert (f"For {table.num_rows} records the run needs at most" in said) is known
         assert ("there are likely far fewer" in said) is not known
@@ -116,7 +71,7 @@ def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for
     header = ("person", "town", "free:b", "age")
     pipeline.write(tmp_path / "visits.csv", [row[: len(header)] for row in visits.rows(20)], header)
     section = {"columns": [{"name": "free:b"}, "age:i", "town"]}
-    assert "\n3 columns:\n  free:b, age, town\n" in shown(tmp_path, capsys, visits.flat(tmp_path, section))
+    assert "\n3 columns:\n  free:b, age, town\n" in checked(tmp_path, capsys, visits.flat(tmp_path, section))
 
 
 def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_path):
@@ -124,17 +79,16 @@ def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_
         "import sys; from flows.command import main as command; code = command.main(['check', sys.argv[1]]); "
         "sys.exit(code if 'prefect' not in sys.modules else 99)"
     )
-    arguments = [sys.executable, "-c", code, str(tmp_path / "nope.json")]
-    ended = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    ended = python(code, tmp_path / "nope.json")
     assert ended.returncode == 2, ended.stderr
     assert "does not exist" in ended.stderr
 
 
-def _checked(folder: Path, capsys: pytest.CaptureFixture[str], number: int, **changes: Any) -> list[str]:
+def _told(folder: Path, capsys: pytest.CaptureFixture[str], number: int, **changes: Any) -> list[str]:
     """What check prints of so many people; it is to end well."""
     pipeline.write(folder / "people.csv", pipeline.rows(number))
     body = pipeline.flat(folder, **({"check_looks_at_lines": True} | changes))
-    return shown(folder, capsys, body).splitlines()
+    return checked(folder, capsys, body).splitlines()
 
 
 def _warned(lines: list[str]) -> list[str]:
@@ -143,7 +97,7 @@ def _warned(lines: list[str]) -> list[str]:
 
 def test_noise_that_exceeds_the_records_is_told_with_what_helps(tmp_path, capsys):
     loud = {"noise_epsilon": 0.05, "privacy": {"releases": 1}}
-    lines = _checked(tmp_path, capsys, 60, **loud)
+    lines = _told(tmp_path, capsys, 60, **loud)
     columns, sets = _warned(lines)[-2:]
     assert (
         "'age'" in columns
@@ -155,16 +109,16 @@ def test_noise_that_exceeds_the_records_is_told_with_what_helps(tmp_path, capsys
         "The configuration can be run, but much of its release would be noise: see ATTENTION above."
     )
     assert any(line.startswith("What helps") and "use_columns" in line for line in lines)
-    lines = _checked(tmp_path, capsys, 600, **loud)
+    lines = _told(tmp_path, capsys, 600, **loud)
     (said,) = [line for line in lines if line.startswith("What helps")]
     named = re.search(r"epsilon ([0-9.]+)", said)
     assert _warned(lines) and named
-    mended = _checked(tmp_path, capsys, 600, **loud | {"noise_epsilon": float(named[1])})
+    mended = _told(tmp_path, capsys, 600, **loud | {"noise_epsilon": float(named[1])})
     assert not _warned(mended) and mended[-1] == "The configuration can be run."
 
 
 def test_the_price_is_a_share_of_the_budget(tmp_path, capsys):
-    lines = _checked(tmp_path, capsys, 600, noise_epsilon=1, privacy={"releases": 4})
+    lines = _told(tmp_path, capsys, 600, noise_epsilon=1, privacy={"releases": 4})
     (said,) = [line for line in lines if line.startswith("This release claims epsilon 1,")]
     share = re.search(r"It uses (\S+) % of the dataset's budget \(mu\^2 [0-9.]+\)\.$", said)
     assert share and 24.9 < float(share[1]) <= 25
@@ -173,31 +127,31 @@ def test_the_price_is_a_share_of_the_budget(tmp_path, capsys):
 def test_under_k_anonymity_of_rows_the_group_that_one_person_may_be_has_a_number(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", [row[1:] for row in pipeline.rows(200)], pipeline.HEADER[1:])
     body = pipeline.anonymous(tmp_path) | {"subject_id": None, "reporting_resolution": 7}
-    said = shown(tmp_path, capsys, body)
+    said = checked(tmp_path, capsys, body)
     assert "a group of 7 rows (reporting_resolution) can be that person alone" in said
 
 
 def test_how_many_values_an_open_column_may_have_is_told(tmp_path, capsys):
-    lines = _checked(tmp_path, capsys, 6000, noise_epsilon=4, privacy={"releases": 1})
+    lines = _told(tmp_path, capsys, 6000, noise_epsilon=4, privacy={"releases": 1})
     (said,) = [line for line in lines if line.startswith("note: a value of 'town'")]
     named = re.search(r"a noisy count of about (\d+) to be .* no more than (\d+) values", said)
     assert named and int(named[2]) == 6000 // int(named[1]) > 4
     assert lines[-1] == "The configuration can be run."
     lengths = {"synthesis_mode": "aggregate_seeded", "noise_epsilon": 4, "privacy": {"releases": 1}}
-    assert any("A column of more values" in line for line in _checked(tmp_path, capsys, 6000, **lengths))
+    assert any("A column of more values" in line for line in _told(tmp_path, capsys, 6000, **lengths))
     closed = {"use_columns": ["age", "sex"], "multi_value_columns": {}, "max_items": {}}
-    assert not any("A column of more values" in line for line in _checked(tmp_path, capsys, 6000, **closed))
+    assert not any("A column of more values" in line for line in _told(tmp_path, capsys, 6000, **closed))
 
 
 def test_lengths_that_hardly_anything_can_reach_are_told(tmp_path, capsys):
     by_lengths = {"synthesis_mode": "aggregate_seeded", "reporting_length": 3, "privacy": {"releases": 1}}
-    lines = _checked(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths)
+    lines = _told(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths)
     assert any("combinations of 3 values need a noisy count of" in line for line in _warned(lines))
     assert lines[-1].endswith("see ATTENTION above.")
-    beyond = _checked(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths | {"reporting_length": 9})
+    beyond = _told(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths | {"reporting_length": 9})
     clamped = "reporting_length 9 is more than the number of values that a record can hold, 6:"
     assert any(clamped in line for line in beyond)
-    calm = _checked(tmp_path, capsys, 6000, noise_epsilon=4, **by_lengths)
+    calm = _told(tmp_path, capsys, 6000, noise_epsilon=4, **by_lengths)
     assert not _warned(calm) and calm[-1] == "The configuration can be run."
 
 
@@ -212,12 +166,12 @@ def test_of_many_columns_that_are_mostly_empty_it_is_told_what_helps(tmp_path, c
         "synthesis_mode": "aggregate_seeded",
     }
     cure = '"privacy": {"contribution": "profile"}'
-    told = shown(tmp_path, capsys, body)
+    told = checked(tmp_path, capsys, body)
     assert "the noise is for records of up to 9,880 combinations of 3 values" in told and cure in told
-    assert f"{cure} with the accountant gdp" in shown(
+    assert f"{cure} with the accountant gdp" in checked(
         tmp_path, capsys, body | {"privacy": {"accountant": "zcdp"}}
     )
-    assert cure not in shown(tmp_path, capsys, body | {"percentile_percentage": 99})
+    assert cure not in checked(tmp_path, capsys, body | {"percentile_percentage": 99})
 
 
 @pytest.mark.parametrize("absent", ["table", "contract", "configuration"])
@@ -232,14 +186,14 @@ def test_of_a_relative_path_it_is_told_where_it_was_looked_for(absent, tmp_path,
         body["sensitive_microdata_path"] = names[absent]
     elif absent == "contract":
         body["contract"] = names[absent]
-    (tmp_path / "run.json").write_text(json.dumps(body))
+    pipeline.saved(tmp_path, body, "run.json")
     given = names[absent] if absent == "configuration" else str(tmp_path / "run.json")
     assert command.main(["check", given]) == 2
     said = capsys.readouterr().err
     assert f"{names[absent]} does not exist. It was looked for at {elsewhere / names[absent]}" in said
     assert "a relative path starts at the current folder" in said
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "run.json").write_text(json.dumps(pipeline.flat(Path())))  # the same paths, from here
+    pipeline.saved(tmp_path, pipeline.flat(Path()), "run.json")  # the same paths, from here
     assert command.main(["check", "run.json"]) == 0
 
 

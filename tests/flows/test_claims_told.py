@@ -1,12 +1,10 @@
 """What a claim is worth: refused or told in check, in a run and in the released statement."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flows.command import main as command
 from tasks.configuration.flat_file import from_flat
 from tasks.core.aggregates.aggregates import read_aggregates, read_all_ranges
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
@@ -17,6 +15,7 @@ from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn
 from tasks.storage import RunWorkspace
 from tests.flows import pipeline
+from tests.flows.pipeline import checked
 from tests.sensitive.test_protect import measured, reported, statement_of
 
 
@@ -35,12 +34,9 @@ def contracted(folder: Path, least_rows: int) -> dict[str, Any]:
     return nothing | {"contract": contract, "use_columns": ["sex"], "sensitive_zeros": []}
 
 
-def checked(folder: Path, body: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> str:
-    """What check prints of a configuration that it lets pass."""
-    pipeline.write(folder / "people.csv", pipeline.rows(60))
-    (folder / "people.json").write_text(json.dumps(body))
-    assert command.main(["check", str(folder / "people.json")]) == 0
-    return capsys.readouterr().out
+@pytest.fixture(autouse=True)
+def table(tmp_path):
+    return pipeline.write(tmp_path / "people.csv", pipeline.rows(60))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +58,7 @@ def test_check_run_and_statement_tell_of_a_claim_that_promises_little(
     if least_rows:
         changes = changes | contracted(tmp_path, least_rows)
     body = pipeline.flat(tmp_path, **changes)
-    assert f"ATTENTION: {said}" in checked(tmp_path, body, capsys)
+    assert f"ATTENTION: {said}" in checked(tmp_path, capsys, body)
     configuration = from_flat(body)
     workspace, measurement = measured(configuration)
     told = [*describe(configuration).notes, *capsys.readouterr().err.splitlines()]
@@ -73,7 +69,7 @@ def test_check_run_and_statement_tell_of_a_claim_that_promises_little(
 
 def test_an_ordinary_claim_needs_no_attention(tmp_path, capsys):
     body = pipeline.flat(tmp_path, **contracted(tmp_path, 500))
-    assert "ATTENTION" not in checked(tmp_path, body, capsys)
+    assert "ATTENTION" not in checked(tmp_path, capsys, body)
     workspace, measurement = measured(from_flat(body))
     assert statement_of(from_flat(body), workspace, measurement)["attention"] == []
 
@@ -81,7 +77,7 @@ def test_an_ordinary_claim_needs_no_attention(tmp_path, capsys):
 @pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
 def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protected(mode, tmp_path, capsys):
     body = by_row(tmp_path, synthesis_mode=mode)
-    shown = checked(tmp_path, body, capsys)
+    shown = checked(tmp_path, capsys, body)
     assert "ATTENTION: no subject_id is given: a row is protected, not a person" in shown
     assert "All rows of a person who has several are protected less" in shown
     configuration = from_flat(body)

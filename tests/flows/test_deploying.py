@@ -39,18 +39,22 @@ def asked(**options: Any) -> DeploymentScheduleCreate:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "words", "twice"),
     [
-        ({"cron": "0 4  1 * *", "timezone": "Europe/Vienna"}, "0 4 1 * * Europe/Vienna"),
-        ({"cron": "@monthly", "paused": True}, "@monthly UTC, off"),
-        ({"every": "1m"}, "every 1m UTC"),
-        ({"every": "120m"}, "every 2h UTC"),
-        ({"every": "1d", "timezone": "Asia/Tokyo"}, "every 1d Asia/Tokyo"),
+        ({"cron": "0 4  1 * *", "timezone": "Europe/Vienna"}, "0 4 1 * * Europe/Vienna", False),
+        ({"cron": "@monthly", "paused": True}, "@monthly UTC, off", False),
+        ({"cron": "*/5 * * * *"}, "*/5 * * * * UTC", True),
+        ({"every": "1m"}, "every 1m UTC", True),
+        ({"every": "120m"}, "every 2h UTC", True),
+        ({"every": "1d", "timezone": "Asia/Tokyo"}, "every 1d Asia/Tokyo", False),
     ],
 )
-def test_a_schedule_is_what_the_options_say(options, words):
+def test_a_schedule_is_what_the_options_say_and_it_is_known_whether_two_runs_share_a_date(
+    options, words, twice
+):
     schedule = asked(**options)
     assert (schedule_words(schedule), schedule.slug) == (words, SLUG)
+    assert fires_twice_a_day(schedule) is twice
 
 
 @pytest.mark.parametrize(
@@ -84,19 +88,6 @@ def test_the_next_run_is_of_a_schedule_that_is_on():
     due = next_time([off, on])
     assert due is not None and (due.day, due.hour) == (1, 4)
     assert next_time([off]) is None
-
-
-@pytest.mark.parametrize(
-    ("options", "twice"),
-    [
-        ({"cron": "0 4 1 * *"}, False),
-        ({"cron": "*/5 * * * *"}, True),
-        ({"every": "2h"}, True),
-        ({"every": "1d"}, False),
-    ],
-)
-def test_it_is_known_whether_two_runs_share_a_date(options, twice):
-    assert fires_twice_a_day(asked(**options)) is twice
 
 
 def test_a_deployment_is_named_after_its_file():
@@ -266,7 +257,7 @@ def test_a_tag_is_a_hash_of_what_the_file_says_but_for_what_is_secret(file):
 def test_a_file_with_relative_paths_is_deployed_from_where_they_start(tmp_path, monkeypatch):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
     body = pipeline.anonymous(tmp_path, sensitive_microdata_path="people.csv", output_dir="out")
-    (tmp_path / "people.json").write_text(json.dumps(body))
+    pipeline.saved(tmp_path, body, "people.json")
     monkeypatch.chdir(tmp_path)
     (found,) = require_deployable(Path("people.json"))
     assert found.input.path == "people.csv"
@@ -276,8 +267,7 @@ def test_a_file_with_relative_paths_is_deployed_from_where_they_start(tmp_path, 
 
 def test_what_check_refuses_is_not_deployed(tmp_path, capsys):
     for body in (pipeline.anonymous(tmp_path), pipeline.anonymous(tmp_path, reporting_lenght=2)):
-        (tmp_path / "people.json").write_text(json.dumps(body))
-        assert command.main(["deploy", str(tmp_path / "people.json")]) == 2
+        assert command.main(["deploy", pipeline.saved(tmp_path, body)]) == 2
     said = capsys.readouterr().err
     assert "people.csv does not exist" in said and "did you mean reporting_length?" in said
     assert command.main(["deploy", str(tmp_path / "nothing.json")]) == 2
@@ -286,10 +276,8 @@ def test_what_check_refuses_is_not_deployed(tmp_path, capsys):
 def test_a_dataset_whose_budget_has_run_out_can_be_deployed_with_a_warning(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
     assert command.main(["ledger", "people", "--cap", "0.001", "1e-9"]) == 0
-    (tmp_path / "people.json").write_text(json.dumps(pipeline.flat(tmp_path)))
-    assert command.main(["check", str(tmp_path / "people.json")]) == 3
-    capsys.readouterr()
-    (found,) = require_deployable(tmp_path / "people.json")
+    pipeline.checked(tmp_path, capsys, pipeline.flat(tmp_path), code=3)
+    (found,) = require_deployable(tmp_path / "configuration.json")
     assert found.dataset == "people"
     told = capsys.readouterr()
     assert "ATTENTION: Runs of a new vintage will be refused. The budget of 'people' does" in told.err
@@ -298,17 +286,16 @@ def test_a_dataset_whose_budget_has_run_out_can_be_deployed_with_a_warning(tmp_p
 
 def test_a_server_that_refuses_us_is_told_of_in_one_line(tmp_path, monkeypatch, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
-    (tmp_path / "people.json").write_text(json.dumps(pipeline.anonymous(tmp_path)))
+    path = pipeline.saved(tmp_path, pipeline.anonymous(tmp_path))
     with answering(401, {}) as address:
         monkeypatch.setenv("PREFECT_API_URL", f"{address}/api")
-        assert command.main(["deploy", str(tmp_path / "people.json")]) == 2
+        assert command.main(["deploy", path]) == 2
     (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("marginalia: ")]
     assert "must know you; it refuses. Set PREFECT_API_AUTH_STRING" in line
 
 
 def test_a_table_that_is_not_there_yet_can_be_deployed_with_a_warning(tmp_path, capsys):
     coming = pipeline.flat(tmp_path, sensitive_microdata_path=str(tmp_path / "{vintage}.csv"))
-    (tmp_path / "people.json").write_text(json.dumps(coming))
-    (found,) = require_deployable(tmp_path / "people.json")
+    (found,) = require_deployable(Path(pipeline.saved(tmp_path, coming)))
     assert found.dataset == "people"
     assert "ATTENTION: The table could not be checked, as it is not there yet." in capsys.readouterr().err

@@ -7,6 +7,7 @@ import pytest
 from flows.command import main as command
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import open_ledger
+from tasks.core.ledger.salts import salt_of
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import gdp_charge, release
 
@@ -50,6 +51,31 @@ def test_an_export_is_verified_without_the_ledger(drawn, tmp_path, capsys, monke
     lines = file.read_text().splitlines()
     file.write_text("\n".join([*lines[:-2], lines[-1]]))
     assert "must be whole" in told(capsys, "--verify", str(file), code=1)
+
+
+def test_a_misspelt_dataset_is_not_offered_a_second_budget(drawn, capsys):
+    said = told(capsys, "peopel", code=2)
+    assert "did you mean 'people'" in said and "--cap" not in said
+
+
+def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(own_ledger, capsys):
+    salt_of(own_ledger, "visits")
+    assert "as SynDiffix has none" in told(capsys, "visits")
+    assert "keeps the salts of: visits" in told(capsys)
+    assert "under differential privacy registers it" in told(capsys, "other", code=2)
+
+
+def test_every_written_reason_of_a_dataset_is_shown_with_or_without_an_account(own_ledger, capsys):
+    told(capsys, "visits", "--reason", "patients of another town")
+    for prepare, known_by in (
+        (lambda: None, "no budget and no salt yet"),
+        (lambda: salt_of(own_ledger, "visits"), "as SynDiffix has none"),
+        (lambda: told(capsys, "visits", "--cap", "1", "1e-6", "--reason", "first"), "cap "),
+    ):
+        prepare()
+        shown = told(capsys, "visits")
+        assert known_by in shown and shown.count("  reason   patients of another town\n") == 1
+    assert shown.index("patients of another town") < shown.index("  reason   first\n")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
 """What a run on a cluster needs, and which runs can't be on one."""
 
-import json
-
 import pytest
 
-from flows.command import main as command
 from tasks.core.errors import ParameterError
 from tasks.plan.describe import describe
 from tasks.plan.resources import cluster_needs, tree_worker_mb
@@ -43,22 +40,17 @@ def test_a_cluster_that_is_not_encrypted_is_noted(tmp_path):
 @pytest.mark.usefixtures("own_ledger")
 def test_check_says_what_workers_need(tmp_path, capsys):
     pipeline.write(tmp_path / "people.csv", pipeline.rows(200))
-    configured = tmp_path / "people.json"
-    configured.write_text(json.dumps(pipeline.flat(tmp_path, engine="dask", partitions=3, workers=5)))
-    assert command.main(["check", str(configured)]) == 0
-    said = capsys.readouterr().out
+    said = pipeline.checked(tmp_path, capsys, pipeline.flat(tmp_path, engine="dask", partitions=3, workers=5))
     assert "a cluster of 5 workers on this machine: 3 partitions" in said and "CPU minute" in said
 
 
 @pytest.mark.usefixtures("own_ledger")
 def test_check_says_that_workers_grow_syndiffix_s_trees(tmp_path, capsys):
     visits.prepared(tmp_path)
-    said = []
-    for engine in ({}, {"engine": "dask", "partitions": 100}):
-        configured = tmp_path / "visits.json"
-        configured.write_text(json.dumps(visits.flat(tmp_path, **engine)))
-        assert command.main(["check", str(configured)]) == 0
-        said.append(capsys.readouterr().out.splitlines())
+    said = [
+        pipeline.checked(tmp_path, capsys, visits.flat(tmp_path, **engine)).splitlines()
+        for engine in ({}, {"engine": "dask", "partitions": 100})
+    ]
     (told,) = [line for line in said[1] if line not in said[0]]
     assert "workers grow the trees" in told and "partitions" not in told
     assert tree_worker_mb(10**6, 5) > 4 * (tree_worker_mb(10**6, 3) - 330)
