@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,9 @@ pytestmark = pytest.mark.server
 ALL = {"aggregate": True, "generate": True, "evaluate": True, "navigate": True}
 
 
-def batch_file(folder: Path, base: dict[str, Any], runs: dict[str, Any], **execute: bool) -> Path:
-    """A batch over the table of people."""
+def batch_file(folder: Path, base: dict[str, Any], runs: dict[str, Any], **execute: bool) -> str:
     pipeline.write(folder / "people.csv", pipeline.rows())
-    path = folder / "batch.json"
-    path.write_text(json.dumps({"execute": ALL | execute, "base_config": base, "runs": runs}))
-    return path
+    return pipeline.saved(folder, {"execute": ALL | execute, "base_config": base, "runs": runs})
 
 
 def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list(
@@ -42,7 +40,7 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     }
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path, dataset=dataset), runs)
     pipeline.write(tmp_path / "other.csv", [["a row", "of two cells"]])
-    assert command.main(["batch", str(path)]) == 1
+    assert command.main(["batch", path]) == 1
     said = capfd.readouterr().err
     assert re.search(r"1 of 4 runs failed", said)
     out = tmp_path / "out"
@@ -84,10 +82,13 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     assert command.main(["compare", *asked, str(out / "modes" / "gone")]) == 2
     assert "there is none at" in capfd.readouterr().err
     assert (out / "sensitive" / "batch-modes" / "comparison.tsv").is_file()
-    found = known(prefect_server, dataset).flow_runs
-    assert [run["state_type"] for run in found].count("COMPLETED") == 3
-    assert [run["state_type"] for run in found].count("FAILED") == 1
-    assert row not in json.dumps(found)
+    found = known(prefect_server, dataset)
+    assert Counter(run["state_type"] for run in found.flow_runs) == {"COMPLETED": 3, "FAILED": 1}
+    assert row not in json.dumps(found.flow_runs)
+    # The table is coded and counted once for all runs.
+    done = [run["name"] for run in found.task_runs if run["state_name"] == "Completed"]
+    for work in ("encode_records", "count_records"):
+        assert sum(name.startswith(work) for name in done) == 1
 
 
 def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_table(tmp_path, capfd):
@@ -109,12 +110,10 @@ def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_t
     }
     pipeline.write(tmp_path / "visits.csv", visits.rows(), visits.HEADER)
     path = batch_file(tmp_path, base, runs)
-    assert command.main(["batch", str(path)]) == 0
+    assert command.main(["batch", path]) == 0
     out = tmp_path / "out"
-    told = (
-        f"Must stay on this machine, g against the raw table: {out / 'g' / 'sensitive' / 'comparison.html'}"
-    )
-    assert told in capfd.readouterr().err
+    place = out / "g" / "sensitive" / "comparison.html"
+    assert f"Must stay on this machine, g against the raw table: {place}" in capfd.readouterr().err
     lines = (out / "sensitive" / "batch-g" / "comparison.tsv").read_text().splitlines()
     table = {line.split("\t")[1]: line.split("\t")[3:] for line in lines}
     label = "SynDiffix, not differentially private"
@@ -135,51 +134,45 @@ def test_nothing_is_said_to_be_done_or_compared_that_is_not(works, said, tmp_pat
     # Of an earlier batch, of which more was done.
     (tmp_path / "out" / "g").mkdir(parents=True)
     (tmp_path / "out" / "g" / "comparison.html").touch()
-    assert command.main(["batch", str(path)]) == 1
+    assert command.main(["batch", path]) == 1
     told = capfd.readouterr().err
     assert "comparisons are in" not in told and "compared" not in told
     assert ("All other runs are done." in told) == said
     assert not (tmp_path / "out" / "g" / "comparison.html").exists()
 
 
-def test_inputs_of_a_batch_that_are_not_there_are_told_before_its_first_run(tmp_path, capfd):
+def test_inputs_that_are_not_there_and_wrong_columns_are_told_before_the_first_run(
+    tmp_path, monkeypatch, capfd
+):
+    monkeypatch.setenv("MARGINALIA_SERVER", str(tmp_path / "server"))
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
     gone = {"sensitive_microdata_path": str(tmp_path / "gone.csv")}
     runs = {
         "g": [
             {"name": "works"},
             {"name": "no table"} | gone,
             {"name": "nothing", "contract": str(tmp_path / "gone.yaml")} | gone,
+            {"name": "bad", "use_columns": ["twon"]},
         ]
     }
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs)
-    assert command.main(["batch", str(path)]) == 2
-    lines = capfd.readouterr().err.splitlines()
+    assert command.main(["batch", path]) == 2
+    said = capfd.readouterr().err
+    assert "g/bad: use_columns names the column 'twon'" in said and "g/works" not in said
     missing = f"The input file {tmp_path / 'gone.csv'} does not exist: correct its path."
-    assert [line.removeprefix("marginalia: ") for line in lines if "gone" in line] == [
+    assert [line.removeprefix("marginalia: ") for line in said.splitlines() if "gone" in line] == [
         f"g/no table: {missing}",
         f"g/nothing: {missing}",
         f"g/nothing: The data contract {tmp_path / 'gone.yaml'} does not exist: correct its path.",
     ]
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_table_is_coded_and_counted_once_for_all_runs(tmp_path, prefect_server):
-    dataset = fresh_name("once")
-    runs = {"g": [{"name": "a"}, {"name": "b", "synthesis_mode": "unseeded"}]}
-    path = batch_file(tmp_path, pipeline.anonymous(tmp_path, dataset=dataset), runs)
-    assert command.main(["batch", str(path)]) == 0
-    done = [
-        run["name"] for run in known(prefect_server, dataset).task_runs if run["state_name"] == "Completed"
-    ]
-    assert sum(name.startswith("encode_records") for name in done) == 1
-    assert sum(name.startswith("count_records") for name in done) == 1
+    assert not (tmp_path / "out").exists() and not (tmp_path / "server").exists()
 
 
 def test_the_cost_of_a_private_batch_is_checked_before_its_first_draw(tmp_path, capfd):
     base = pipeline.flat(tmp_path, privacy={"cap": {"epsilon": 7, "delta": 1e-5, "population": "people"}})
     runs = {"g": [{"name": str(epsilon), "noise_epsilon": epsilon} for epsilon in (4.0, 5.0, 6.0)]}
     path = batch_file(tmp_path, base, runs)
-    assert command.main(["batch", str(path)]) == 3
+    assert command.main(["batch", path]) == 3
     said = capfd.readouterr().err
     assert "3 new draws" in said and "of 7" in said
     assert open_ledger().datasets() == ()
@@ -187,33 +180,19 @@ def test_the_cost_of_a_private_batch_is_checked_before_its_first_draw(tmp_path, 
 
 
 def test_every_draw_of_a_private_batch_is_charged_and_shared_draws_once(tmp_path, capfd):
-    runs = {
-        "g": [
-            {"name": "one", "noise_epsilon": 1.0},
-            {"name": "two", "noise_epsilon": 2.0},
-            {"name": "two again", "noise_epsilon": 2.0, "use_synthetic_counts": True},
-        ]
-    }
-    path = batch_file(tmp_path, pipeline.flat(tmp_path), runs)
-    assert command.main(["batch", str(path)]) == 0
-    assert "makes 2 new draws" in capfd.readouterr().err
-    assert phases() == ["commit", "commit"]
-    assert command.main(["batch", str(path)]) == 0
-    assert "makes 0 new draws" in capfd.readouterr().err
-    assert phases() == ["commit", "commit"]
+    drawn = [{"name": "one", "noise_epsilon": 1.0}, {"name": "two", "noise_epsilon": 2.0}]
+    runs = {"g": [*drawn, drawn[1] | {"name": "two again", "use_synthetic_counts": True}]}
+    path = batch_file(
+        tmp_path, pipeline.flat(tmp_path), runs, **(dict.fromkeys(ALL, False) | {"aggregate": True})
+    )
+    for draws in (2, 0):
+        assert command.main(["batch", path]) == 0
+        assert f"makes {draws} new draws" in capfd.readouterr().err
+        assert phases() == ["commit", "commit"]
 
 
-def test_a_batch_that_cannot_be_read_says_all_that_is_wrong_and_runs_nothing(tmp_path, capfd):
-    runs = {"g": [{"name": "a", "synthesis_mode": "seeded"}, {"name": "b", "reporting_resolution": 0}]}
-    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs)
-    assert command.main(["batch", str(path)]) == 2
-    said = capfd.readouterr().err
-    assert "row_seeded" in said and "reporting_resolution" in said
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("zone", ["sensitive", "measurement", "intermediate", "release"])
-def test_a_group_is_not_called_as_a_zone(zone, tmp_path, capfd):
-    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), {zone: [{"name": "a"}]})
-    assert command.main(["batch", str(path)]) == 2
-    assert "rename" in capfd.readouterr().err
+def test_a_group_is_not_called_as_a_zone(tmp_path, capfd):
+    for zone in ("sensitive", "measurement", "intermediate", "release"):
+        path = batch_file(tmp_path, pipeline.anonymous(tmp_path), {zone: [{"name": "a"}]})
+        assert command.main(["batch", path]) == 2
+        assert "rename" in capfd.readouterr().err
