@@ -201,14 +201,12 @@ def test_options_that_another_one_leaves_without_effect_are_told(table, output, 
 
 
 @pytest.mark.server
-def test_bins_of_what_is_no_number_are_told_to_have_no_effect_whatever_the_name(
-    tmp_path, own_ledger, prefect_server, capfd
-):
+def test_bins_of_what_is_no_number_are_told_to_have_no_effect_whatever_the_name(tmp_path, capfd):
     header = ["person", "town:i", *visits.HEADER[2:]]
     pipeline.write(tmp_path / "visits.csv", visits.rows(), header)
     section = {"columns": [{"name": "town:i"}, "age"]}
     bins = {"Town:i": [0, 5], "age": [0, 30, 60]}
-    pipeline.run(from_flat(visits.flat(tmp_path, section, bins=bins)))
+    pipeline.run(from_flat(visits.flat(tmp_path, section, bins=bins)), "generate")
     assert "bins need numbers or times, and these columns hold neither: 'town:i'." in capfd.readouterr().err
 
 
@@ -295,7 +293,7 @@ def with_gaps(rows):
 def test_the_flow_tells_of_a_new_salt_types_missing_ids_and_what_is_left_out(tmp_path, capfd):
     section = {"clustering": {"target": "smoker"}, "drop_non_features": True}
     rows = with_gaps(visits.rows())
-    release = pipeline.run(visits.prepared(tmp_path, rows, section))
+    release = pipeline.run(visits.prepared(tmp_path, rows, section), "generate")
     said = capfd.readouterr().err
     assert all(said.count(each) == 1 for each in TOLD)
     assert "smoker:b" in next(line for line in said.splitlines() if "Types that were inferred" in line)
@@ -303,11 +301,11 @@ def test_the_flow_tells_of_a_new_salt_types_missing_ids_and_what_is_left_out(tmp
     columns = {column["name"] for column in pipeline.json_of(release / "privacy.json")["columns"]}
     left = set(line.partition("'smoker': ")[2].removesuffix(".").split(", "))
     assert left and not left & columns and left | columns == {"town", "age", "income", "visited", "smoker"}
-    pipeline.run(visits.prepared(tmp_path, rows, {**section, "columns": []}))
+    pipeline.run(visits.prepared(tmp_path, rows, {**section, "columns": []}), "generate")
     said = capfd.readouterr().err
     assert TOLD[0] not in said and "inferred" not in said
     assert "predict 'smoker': " in said and " columns of the input." in said and "income" not in said
-    pipeline.run(visits.prepared(tmp_path, visits.rows(2), {"columns": ["town"]}))
+    pipeline.run(visits.prepared(tmp_path, visits.rows(2), {"columns": ["town"]}), "generate")
     assert "The synthetic table is empty: every group has fewer people" in capfd.readouterr().err
 
 

@@ -47,10 +47,7 @@ def flat(folder: Path, section: dict[str, Any] | None = None, **changes: Any) ->
 
 
 def prepared(
-    folder: Path,
-    table: list[list[str]] | None = None,
-    section: dict[str, Any] | None = None,
-    **changes: Any,
+    folder: Path, table: list[list[str]] | None = None, section: dict[str, Any] | None = None, **changes: Any
 ) -> RunConfiguration:
     """Write the table and return its configuration."""
     pipeline.write(folder / "visits.csv", rows() if table is None else table, HEADER)
