@@ -82,23 +82,13 @@ def test_what_may_be_secret_is_refused_by_its_key_and_not_repeated(overrides, na
     assert "8374652" not in str(caught.value) and "8_374_652" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "dataset",
-        "sensitive_microdata_path",
-        "subject_id",
-        "noise_epsilon",
-        "privacy",
-        "dp_aggregates",
-        "reporting_resolution",
-        "contract",
-        "contract_mode",
-        "on_unchanged",
-        "output_dir",
-        "publish_to",
-    ],
+FOR_THE_FILE = (
+    "dataset sensitive_microdata_path subject_id noise_epsilon privacy dp_aggregates reporting_resolution "
+    "contract contract_mode on_unchanged output_dir publish_to"
 )
+
+
+@pytest.mark.parametrize("key", FOR_THE_FILE.split())
 def test_whose_data_it_is_and_what_protects_and_charges_it_is_for_the_file_alone(key):
     """From the form, a strict contract would be a free question, and another dataset another budget."""
     with pytest.raises(ParameterError, match=f"overrides must not hold {key}"):
