@@ -115,11 +115,9 @@ class ExplorerPage:
         ]
 
     def press(self, name: str) -> None:
-        """Press the button of that name."""
         self.page.get_by_role("button", name=name, exact=True).first.click()
 
     def ask(self, question: str) -> None:
-        """Type a question and send it."""
         self.page.locator(".question input").fill(question)
         self.page.locator(".question input").press("Enter")
 

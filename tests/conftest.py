@@ -14,14 +14,7 @@ from tests.postgresql import programs, running
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What deployments and automations alone need: with these at work a server takes twice as long for a run.
-UNUSED_SERVICES = (
-    "TRIGGERS",
-    "LATE_RUNS",
-    "PAUSE_EXPIRATIONS",
-    "FOREMAN",
-    "SCHEDULER",
-    "CLEANUP_RECONCILER",
-)
+UNUSED_SERVICES = ("TRIGGERS", "LATE_RUNS", "PAUSE_EXPIRATIONS", "FOREMAN", "SCHEDULER", "CLEANUP_RECONCILER")
 
 
 def pytest_configure() -> None:

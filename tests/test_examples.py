@@ -1,9 +1,10 @@
-"""What docstrings show runs, and every package says what belongs in it."""
+"""What docstrings show runs, every package says what belongs in it, and no public name is defined twice."""
 
 import ast
 import doctest
 import importlib
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,15 @@ def test_a_package_says_what_belongs_in_it_and_what_does_not(folder):
     assert len(said.splitlines()) >= 3
     for name in re.findall(r"Read\s`([\w./]+)`", said):
         assert any((folder / place).is_file() for place in (name, f"{name.replace('.', '/')}.py")), name
+
+
+def test_no_public_name_is_defined_twice():
+    homes: dict[str, set[str]] = defaultdict(set)
+    # What a notebook calls has the words of the command, so that its own file is left out.
+    calls = ROOT / "marginalia" / "__init__.py"
+    for path in (path for path in [*FILES, *(ROOT / "marginalia").rglob("*.py")] if path != calls):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            is_named = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            if is_named and not node.name.startswith("_"):  # type: ignore[attr-defined]
+                homes[node.name].add(str(path.relative_to(ROOT)))  # type: ignore[attr-defined]
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}

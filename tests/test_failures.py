@@ -34,9 +34,7 @@ def test_what_nobody_explains_names_its_log_and_nothing_else(tmp_path):
     assert "zqxcell" in log.read_text() and log.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_flow_that_is_given_a_path_has_no_place_for_a_log_and_says_where_in_the_code(
-    tmp_path,
-):
+def test_a_flow_that_is_given_a_path_has_no_place_for_a_log_and_says_where_in_the_code(tmp_path):
     with pytest.raises(InternalError) as raised:
         failing(ValueError("zqxcell"))("batch.json")
     assert "ValueError in test_failures.py" in str(raised.value) and "zqx" not in str(raised.value)

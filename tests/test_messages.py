@@ -10,8 +10,6 @@ from tasks.step import RunLogHandler, WithoutTraceback, carry_messages
 
 
 class Kept(logging.Handler):
-    """A handler that keeps what it is given."""
-
     def __init__(self) -> None:
         super().__init__()
         self.told: list[tuple[str, int, str]] = []
@@ -43,9 +41,7 @@ def test_who_hears_what_and_how_loud(kept, capfd):
     assert capfd.readouterr().err.splitlines() == said
 
 
-def test_handlers_that_prefect_adds_by_its_settings_tell_nothing_twice(
-    monkeypatch,
-):
+def test_handlers_that_prefect_adds_by_its_settings_tell_nothing_twice(monkeypatch):
     monkeypatch.setattr(LOGGER, "handlers", [*LOGGER.handlers, Kept()])  # PREFECT_LOGGING_EXTRA_LOGGERS
     carry_messages()
     carry_messages()

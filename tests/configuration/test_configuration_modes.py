@@ -156,18 +156,3 @@ def test_a_contract_is_strict_under_k_anonymity_unless_it_is_said_otherwise():
     both = {"contract": {"path": "a.yaml", "mode": "repair"}, "contract_mode": "strict"}
     assert "differ" in problems(PLAIN | both)
     assert "contract must be a path" in problems(PLAIN | {"contract": {"file": "a.yaml"}})
-
-
-def test_every_fault_of_a_k_anonymous_file_is_reported_at_once():
-    text = problems(
-        {
-            "synthesis_mode": "value_seeded",
-            "oversampling_ratio": -1,
-            "oversampling_tries": 0,
-            "reporting_resolution": 0,
-            "reporting_length": -2,
-            "use_collumns": ["a"],
-            "sensitive_zeros": "a",
-        }
-    )
-    assert text.count("\n") == 6 and "sensitive_microdata_path is required." in text

@@ -45,7 +45,6 @@ SDS_TEMPLATE = {
 
 
 def private(flat: dict[str, object]) -> DifferentialPrivacy:
-    """The protection of a configuration that is differentially private."""
     protection = from_flat(flat).protection
     assert isinstance(protection, DifferentialPrivacy)
     return protection
@@ -233,6 +232,7 @@ def test_input_values_are_not_repeated_in_a_message():
 
 
 def test_of_a_seed_a_message_says_nothing_and_of_a_missing_key_where_it_belongs():
+    assert problems({}) == "sensitive_microdata_path is required."
     assert "123456" not in problems(PRIVATE | {"random_seed": -123456})
     assert problems(PRIVATE | {"privacy": {"cap": {"epsilon": 4}}}) == "privacy.cap.delta is required."
 

@@ -1,10 +1,8 @@
 """SynDiffix in a configuration file: a third regime, its section by the port's names, and what is refused."""
 
-from pathlib import Path
-
 import pytest
 
-from tasks.configuration.flat_file import REFUSED_BY_SYNDIFFIX, from_flat, read_configuration
+from tasks.configuration.flat_file import REFUSED_BY_SYNDIFFIX, from_flat
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections import SynDiffix
 from tasks.configuration.synthesis import ByTrees
@@ -189,8 +187,3 @@ def test_questions_are_sets_in_the_columns_order_or_all_pairs():
     assert questions(settings(), columns) == ()
     with pytest.raises(ParameterError, match=r"synthesized[^$]*each column once"):
         questions(settings({"tables": [["x"], ["a", "a"]]}), columns)
-
-
-def test_the_example_configuration_is_read():
-    configurations = Path(__file__).resolve().parents[2] / "deployments" / "configurations"
-    assert read_configuration(configurations / "adult_syndiffix.json").syndiffix.tables

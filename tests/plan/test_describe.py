@@ -23,9 +23,7 @@ def _told(folder: Path, properties: list[dict[str, Any]]) -> str:
     return "\n".join(describe(from_flat(flat)).notes)
 
 
-def test_a_contract_that_calls_0_absent_in_a_column_with_bins_is_told_that_it_is_a_number(
-    tmp_path,
-):
+def test_a_contract_that_calls_0_absent_in_a_column_with_bins_is_told_that_it_is_a_number(tmp_path):
     age: dict[str, Any] = {"name": "age", "logicalType": "integer"}
     bins = {"property": "bins", "value": [0, 18, 65]}
     town = {"name": "town", "customProperties": [{"property": "zeroIsValue", "value": False}]}

@@ -64,9 +64,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
         describe(_asked(tmp_path, "share/people-{vintage}.csv", vintage="1"))
 
 
-def test_other_braces_are_told_where_the_file_is_missing_and_taken_as_they_are_where_it_is_there(
-    tmp_path,
-):
+def test_other_braces_are_told_where_the_file_is_missing_and_taken_as_they_are_where_it_is_there(tmp_path):
     with pytest.raises(InputError, match=r"only {vintage} is replaced by something; {vintag} is not"):
         describe(_asked(tmp_path, "people-{vintag}.csv", vintage="1"))
     _write(tmp_path, "people-{vintag}.csv")
