@@ -105,19 +105,21 @@ def released(records, parameters, plan, stream, lengths):
     return number_of_records, drawn
 
 
-class WithoutRoot(Lengths):
-    """Wrong: noise sigma_k instead of sigma_k sqrt(Delta_k), without R9's assertion, which sees it."""
+class Right(Lengths):
+    """The mechanism as it is."""
 
     counting = ValueCounts
+
+
+class WithoutRoot(Right):
+    """Wrong: noise sigma_k instead of sigma_k sqrt(Delta_k), without R9's assertion, which sees it."""
 
     def _scale(self, bounds, sensitivity):
         return thresholds.scale(self._plan.sigmas[bounds.length - 1], 1)
 
 
-class WithoutEmptyCells(Lengths):
+class WithoutEmptyCells(Right):
     """Wrong: no noise on candidates that nobody holds."""
-
-    counting = ValueCounts
 
     def _count(self, question, counts, bounds):
         sensitivity = super()._count(question, counts, bounds)
@@ -126,12 +128,6 @@ class WithoutEmptyCells(Lengths):
         for cube in range(len(counts.dense.found)):
             counts.dense.found[cube] = np.count_nonzero(cells[offsets[cube] : offsets[cube + 1]] > CANDIDATE)
         return sensitivity
-
-
-class Right(Lengths):
-    """The mechanism as it is."""
-
-    counting = ValueCounts
 
 
 class Bounded(Right):

@@ -1,5 +1,3 @@
-"""Budget arithmetic: published numbers first, then exact rationals."""
-
 import math
 from decimal import Decimal
 from fractions import Fraction

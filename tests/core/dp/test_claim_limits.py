@@ -1,5 +1,3 @@
-"""How large a claim may be: what is refused, what is told of, and what inexact sampling adds."""
-
 import dataclasses
 import math
 

@@ -35,14 +35,6 @@ def files_of(measurement):
         return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
-def drawn(records, asked, rule, seed=7, before=lambda: None):
-    return draw(
-        Draw(
-            LengthCounts(as_table(records)), asked, SeededStream(seed), before, lambda step, share: None, rule
-        )
-    )
-
-
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("limit", [None, 250])
 @pytest.mark.parametrize("mode", MODES)
@@ -50,7 +42,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(mode, limit, rule, tm
     """Open and declared columns, several items, records over the limit; one partition of five is empty."""
     asked = parameters(*mode, length=4, record_limit=limit, percentile_percentage=60, epsilon=20.0)
     records = survey(rows=500, columns=4, multi=2, declared=(1, 3), seed=3)
-    whole = drawn(records, asked, rule)
+    whole = release(records, asked, 7, rule=rule)
     assert [bool(len(level.counts)) for level in whole.levels] == [True] * 4
     expected = files_of(whole)
     for number in (1, 2, 5):
@@ -59,7 +51,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(mode, limit, rule, tm
             table = parted(records, tmp_path / str(number), number)
         else:
             table = opened(stored(records, tmp_path / "5", places), FarAway())
-        assert files_of(drawn(table, asked, rule)) == expected
+        assert files_of(release(table, asked, 7, rule=rule)) == expected
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -68,7 +60,7 @@ def test_a_length_is_asked_for_in_portions_up_to_a_number_of_counts(mode, rule, 
     """But for bounded contributions: a record's coins go through all its candidates, wherever they are."""
     asked = parameters(*mode, percentile_percentage=60, epsilon=20.0)
     records, workers = survey(rows=300, multi=2, declared=(1, 3), seed=3), FarAway()
-    expected = files_of(drawn(records, asked, rule))
+    expected = files_of(release(records, asked, 7, rule=rule))
     monkeypatch.setattr(tallies, "_COUNTS_AT_ONCE", 100)
     seen = []
     table = LengthCounts(parted(records, tmp_path, 2, workers))
@@ -134,7 +126,7 @@ def test_the_ledger_is_told_after_all_that_can_be_read_before_the_first_word(mod
     table, told = parted(survey(rows=50), tmp_path, 2), []
     table.parts[1].store.remove(table.parts[1].key)
     with pytest.raises(StoredTableMismatch):
-        drawn(table, parameters(*mode), SizeRule(), before=lambda: told.append(1))
+        release(table, parameters(*mode), 7, lambda: told.append(1), SizeRule())
     assert told == []
 
 
@@ -159,7 +151,7 @@ def test_what_partitions_are_asked_depends_on_nothing_that_only_they_know(mode, 
         workers = FarAway()
         table = parted(records, tmp_path / name, 3, workers)
         asked = parameters(*mode, length=2, epsilon=100.0, record_limit=limit, percentile_percentage=30)
-        found = drawn(table, asked, SizeRule())
+        found = release(table, asked, 7, rule=SizeRule())
         assert len(found.levels[1].counts)
         seen.append([(work, parts) for work, parts, _ in workers.asked])
     assert seen[0] == seen[1]
@@ -172,7 +164,7 @@ def test_no_text_of_a_question_or_of_an_answer_shows_what_was_counted(tmp_path):
     workers = FarAway()
     records = survey(rows=300, values=4)
     table = parted(records, tmp_path, 2, workers)
-    drawn(table, parameters("gdp", "profile", epsilon=50.0), SizeRule(60, 150, 200))
+    release(table, parameters("gdp", "profile", epsilon=50.0), 7, rule=SizeRule(60, 150, 200))
     assert {name for name, _, _ in workers.asked} == {"sensitivities", "candidates"}
     for _, _, text in workers.asked:
         assert not any(word in text for word in ("array", "sizes=", "codes=", "v1", "4, 4"))

@@ -1,5 +1,3 @@
-"""The guarantee for several rows of one person."""
-
 import itertools
 
 import numpy as np

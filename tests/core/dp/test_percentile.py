@@ -100,10 +100,7 @@ def test_the_oracle_and_the_law_agree():
         sizes, _, q, largest, epsilon = random_neighbours(source)
         candidates = range(1, largest + 1)
         expected = weighed_mechanism(
-            [score(sizes, v, q) for v in candidates],
-            [v**-1.5 for v in candidates],
-            epsilon,
-            max(q, 1 - q),
+            [score(sizes, v, q) for v in candidates], [v**-1.5 for v in candidates], epsilon, max(q, 1 - q)
         )
         assert ours(sizes, q, epsilon, largest) == pytest.approx(expected, abs=1e-10)
 

@@ -31,24 +31,12 @@ from tests.oracles.partitions import as_table
 MODES = [("gdp", "schema"), ("gdp", "profile"), ("zcdp", "schema"), ("zcdp", "percentile")]
 
 
-def nothing():
-    pass
-
-
 def parameters(accountant="gdp", contribution="schema", length=3, **more):
-    return DpParameters(
-        **{
-            "epsilon": 4.0,
-            "delta": 1e-5,
-            "reporting_length": length,
-            "accountant": accountant,
-            "contribution": contribution,
-            **more,
-        }
-    )
+    plain = {"epsilon": 4.0, "delta": 1e-5, "reporting_length": length}
+    return DpParameters(**plain | more, accountant=accountant, contribution=contribution)
 
 
-def release(records, asked, seed=1, before=nothing, rule=None):
+def release(records, asked, seed=1, before=lambda: None, rule=None):
     stream = SeededStream(seed)
     if rule is None:
         return draw_lengths(as_table(records), asked, stream, before_first_word=before)
@@ -325,10 +313,8 @@ def test_a_measurement_is_a_function_of_records_parameters_and_noise(mode, tmp_p
         release(records, parameters(*mode), 9).write(folder)
     for path in folders[0].iterdir():
         assert path.read_bytes() == (folders[1] / path.name).read_bytes()
-    again = read_measurement(folders[0])
-    assert (
-        normalised_counts(again).headers == normalised_counts(release(records, parameters(*mode), 9)).headers
-    )
+    again, made = read_measurement(folders[0]), release(records, parameters(*mode), 9)
+    assert normalised_counts(again).headers == normalised_counts(made).headers
     assert not again.private
 
 

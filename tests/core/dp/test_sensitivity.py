@@ -26,6 +26,7 @@ from tests.oracles.mechanism import (
     tuple_counts,
     value_counts,
 )
+from tests.oracles.partitions import rows_of_records
 
 AUDIT = settings(
     max_examples=500,
@@ -134,25 +135,9 @@ def audit_record_limit(sampled):
     audit()
 
 
-def first_rows(records, limit, noisy_count):
-    """Wrong: the first N records."""
-    return dataclasses.replace(
-        records,
-        slots=tuple(codes[:limit] for codes in records.slots),
-        number_of_records=min(limit, records.number_of_records),
-        tags=records.tags[:limit],
-    )
-
-
-def smallest_tags(records, limit, noisy_count):
-    """Wrong: the records with the N smallest hashes."""
-    rows = np.argsort(records.tags)[:limit]
-    return dataclasses.replace(
-        records,
-        slots=tuple(codes[rows] for codes in records.slots),
-        number_of_records=len(rows),
-        tags=records.tags[rows],
-    )
+def first_of(records, order, limit):
+    """So many records, the first by an order."""
+    return rows_of_records(records, np.argsort(order[: records.number_of_records])[:limit])
 
 
 def test_a1_length_1():
@@ -167,36 +152,24 @@ def test_a1_rule_14_record_limit():
     audit_record_limit(lambda records, limit, count: records_below(records, tag_bound(limit, count)))
 
 
-def test_a1_catches_coins_of_a_rows_position_at_length_1():
-    with pytest.raises(AssertionError):
-        audit_length_1(by_position)
-
-
 def test_a1_tags_may_be_numbered_in_partitions_that_identical_records_share():
     audit_length_1(by_content)
 
 
-def test_a1_catches_tags_that_are_numbered_in_partitions_of_so_many_rows():
-    """One row more moves others to the next partition, where they get other numbers, and so other coins."""
+@pytest.mark.parametrize(
+    ("audit", "wrong"),
+    [
+        (audit_length_1, {"changed": by_position}),
+        (audit_longer_lengths, {"changed": by_position}),
+        # One row more moves others to the next partition, where they get other numbers, and so other coins.
+        (audit_length_1, {"changed": by_place}),
+        (audit_longer_lengths, {"changed": by_place}),
+        (audit_length_1, {"counting": UntruncatedValues}),  # G3: candidates of before the truncation
+        # G8, the first N records, and R14's N smallest hashes: at distance two.
+        (audit_record_limit, {"sampled": lambda records, limit, _: first_of(records, range(10**6), limit)}),
+        (audit_record_limit, {"sampled": lambda records, limit, _: first_of(records, records.tags, limit)}),
+    ],
+)
+def test_a1_catches_what_is_wrong(audit, wrong):
     with pytest.raises(AssertionError):
-        audit_length_1(by_place)
-    with pytest.raises(AssertionError):
-        audit_longer_lengths(by_place)
-
-
-def test_a1_catches_candidates_of_before_the_truncation():
-    """G3."""
-    with pytest.raises(AssertionError):
-        audit_length_1(counting=UntruncatedValues)
-
-
-def test_a1_catches_coins_of_a_rows_position_at_longer_lengths():
-    with pytest.raises(AssertionError):
-        audit_longer_lengths(by_position)
-
-
-@pytest.mark.parametrize("wrong", [first_rows, smallest_tags])
-def test_a1_catches_a_record_limit_at_distance_two(wrong):
-    """G8, and R14's N smallest hashes."""
-    with pytest.raises(AssertionError):
-        audit_record_limit(wrong)
+        audit(**wrong)

@@ -32,13 +32,6 @@ class ThreePoints:
         return int((1 << bits) * {0: Fraction(1, 8), 1: Fraction(7, 8)}.get(z, Fraction(int(z > 1))))
 
 
-def test_table_reaches_from_the_last_zero_word_to_the_first_largest_word():
-    assert TABLE.words[0] == 0 < TABLE.words[1]
-    assert TABLE.words[-2] < TABLE.words[-1] == 2**64 - 1
-    assert TABLE.words.dtype == np.uint64
-    assert TABLE.first == -TABLE.words.size // 2
-
-
 def neighbours_of_every_boundary():
     words = {int(word) + step for word in TABLE.words for step in (-1, 0, 1)}
     words |= {0, 1, 2**53 + 1, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1}

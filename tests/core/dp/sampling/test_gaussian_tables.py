@@ -39,19 +39,12 @@ def places(size, count):
     "scale", ["1/64", "45/64", "1", "65/64", "3", "1023/64", "16", "1496/64", "50", "500", "131072/64"]
 )
 def test_every_word_is_the_exact_floor(scale, cache):
+    """R19: the table reaches from the last word 0 to the first of the largest."""
     scale = Fraction(scale)
     first, words = gaussian_words(scale)
+    assert words[0] == 0 < words[1] and words[-2] < words[-1] == LAST
     checked = places(words.size, 150) if words.size > 150 else range(words.size)
     assert [int(words[i]) for i in checked] == [exact_word(first + i, scale) for i in checked]
-
-
-@pytest.mark.parametrize("scale", ["45/64", "3", "16", "50", "500"])
-def test_the_table_reaches_the_word_zero_and_the_last_word(scale, cache):
-    """R19."""
-    first, words = gaussian_words(Fraction(scale))
-    assert exact_word(first, Fraction(scale)) == 0 < exact_word(first + 1, Fraction(scale))
-    end = first + words.size - 1
-    assert exact_word(end - 1, Fraction(scale)) < exact_word(end, Fraction(scale)) == LAST
 
 
 @pytest.mark.parametrize(
@@ -157,22 +150,32 @@ def test_a_file_that_is_not_right_in_every_respect_is_built_again(damage, cache)
     assert path.read_bytes() == good
 
 
-def test_a_file_that_others_can_write_is_not_trusted(cache):
-    _, words = gaussian_words(SCALE)
-    path = stored(cache)
+def open_to_all(path):
     path.chmod(0o666)
-    assert np.array_equal(gaussian_words(SCALE)[1], words)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_link_is_not_followed(cache, tmp_path):
+def link(path):
+    path.symlink_to(path.rename(path.parents[2] / "elsewhere"))
+
+
+def of_another_user(path):
+    os.chown(path, 65534, -1)
+
+
+ROOT_ALONE = [
+    pytest.mark.needs_root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file to another user"),
+]
+
+
+@pytest.mark.parametrize("change", [open_to_all, link, pytest.param(of_another_user, marks=ROOT_ALONE)])
+def test_a_file_that_others_could_change_is_not_trusted(change, cache):
     _, words = gaussian_words(SCALE)
     path = stored(cache)
-    (tmp_path / "elsewhere").write_bytes(path.read_bytes())
-    path.unlink()
-    path.symlink_to(tmp_path / "elsewhere")
+    change(path)
     assert np.array_equal(gaussian_words(SCALE)[1], words)
-    assert not path.is_symlink()
+    assert (path.is_symlink(), path.stat().st_uid) == (False, os.geteuid())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_folder_that_others_can_write_is_not_used(cache):
@@ -180,16 +183,6 @@ def test_a_folder_that_others_can_write_is_not_used(cache):
     cache.chmod(0o777)
     gaussian_words(SCALE)
     assert not list(cache.iterdir())
-
-
-@pytest.mark.needs_root
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file to another user")
-def test_a_file_of_another_user_is_not_trusted(cache):
-    _, words = gaussian_words(SCALE)
-    path = stored(cache)
-    os.chown(path, 65534, -1)
-    assert np.array_equal(gaussian_words(SCALE)[1], words)
-    assert path.stat().st_uid == 0
 
 
 def test_without_a_place_for_the_cache_tables_are_built(tmp_path, monkeypatch):

@@ -10,21 +10,15 @@ from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.errors import InternalError, ParameterError
 from tests.oracles.noise_audit import ALPHA, chi_square_p, fired, noise_audit, rounded_gaussian
 
-SCALES = [Fraction(45, 64), Fraction(3), Fraction(50)]
+MANY = 1_000_000
 
 
-@pytest.mark.parametrize("scale", SCALES)
-def test_a6_noise_follows_the_rounded_gaussian(scale):
+@pytest.mark.parametrize("number", [MANY, pytest.param(10 * MANY, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scale", [Fraction(45, 64), Fraction(3), Fraction(50), Fraction(500)])
+def test_a6_noise_follows_the_rounded_gaussian(scale, number):
     """False alarms: 4e-4 a scale; the seed is fixed."""
-    draws = RoundedGaussian(scale).draw(SeededStream(6), 1_000_000)
+    draws = RoundedGaussian(scale).draw(SeededStream(6), number)
     assert draws.dtype == np.int64
-    assert not fired(noise_audit(draws, float(scale)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scale", [*SCALES, Fraction(500)])
-def test_a6_noise_follows_the_rounded_gaussian_in_ten_million_draws(scale):
-    draws = RoundedGaussian(scale).draw(SeededStream(7), 10_000_000)
     assert not fired(noise_audit(draws, float(scale)))
 
 
@@ -35,37 +29,21 @@ class Repeating(SeededStream):
         return np.repeat(super().words((count + 1) // 2), 2)[:count]
 
 
-def one_percent_wider(scale):
-    return np.concatenate([RoundedGaussian(scale * 101 / 100).draw(SeededStream(8), 1_000_000)])
-
-
-def rounded_down(scale):
-    fine = RoundedGaussian(scale * 64).draw(SeededStream(8), 1_000_000)
-    return fine // 64
-
-
-def with_repeated_words(scale):
-    return RoundedGaussian(scale).draw(Repeating(8), 1_000_000)
-
-
-def of_laplace_shape(scale):
-    return RoundedLaplace(Fraction(np.sqrt(2)) / scale).draw(SeededStream(8), 1_000_000)
-
-
-def one_tail_cut(scale):
-    return np.minimum(RoundedGaussian(scale).draw(SeededStream(8), 1_000_000), int(3.5 * scale))
+def noise(scale, kind=RoundedGaussian, stream=SeededStream):
+    return kind(scale).draw(stream(8), MANY)
 
 
 @pytest.mark.parametrize(
     ("wrong", "scale", "caught_by"),
     [
-        (one_percent_wider, Fraction(100, 64), {"variance", "chi_square"}),
-        (one_percent_wider, Fraction(50), {"variance", "chi_square"}),
-        (rounded_down, Fraction(3), {"signs", "chi_square"}),
-        (with_repeated_words, Fraction(3), {"lag"}),
-        (of_laplace_shape, Fraction(3), {"chi_square"}),
-        (one_tail_cut, Fraction(3), {"chi_square"}),
+        (lambda scale: noise(scale * 101 / 100), Fraction(100, 64), {"variance", "chi_square"}),
+        (lambda scale: noise(scale * 101 / 100), Fraction(50), {"variance", "chi_square"}),
+        (lambda scale: noise(scale * 64) // 64, Fraction(3), {"signs", "chi_square"}),
+        (lambda scale: noise(scale, stream=Repeating), Fraction(3), {"lag"}),
+        (lambda scale: noise(Fraction(np.sqrt(2)) / scale, RoundedLaplace), Fraction(3), {"chi_square"}),
+        (lambda scale: np.minimum(noise(scale), int(3.5 * scale)), Fraction(3), {"chi_square"}),
     ],
+    ids=["1 % wider, fine", "1 % wider", "rounded down", "words repeated", "Laplace's shape", "a tail cut"],
 )
 def test_a6_wrong_noise_is_caught(wrong, scale, caught_by):
     assert caught_by <= fired(noise_audit(wrong(scale), float(scale)))

@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records, sensitivity
-from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
+from tasks.core.dp.workload.draw import WorkloadDraw
 from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -27,7 +26,6 @@ from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import fitting as oracle
-from tests.oracles.partitions import as_table
 from tests.oracles.workloads import (
     HOMES,
     TONGUES,
@@ -39,6 +37,7 @@ from tests.oracles.workloads import (
     drawing,
     parameters,
     people,
+    refused,
 )
 
 F = Fraction
@@ -71,12 +70,8 @@ def test_vector_c_the_largest_contributions_by_brute_force():
         )
     )
     rows = [
-        (a, *_padded(items_b, 2), *_padded(items_c, 3))
-        for a in range(3)
-        for size_b in range(3)
-        for items_b in itertools.combinations(range(1, 5), size_b)
-        for size_c in range(4)
-        for items_c in itertools.combinations(range(1, 7), size_c)
+        (a, *items_b, *items_c)
+        for a, items_b, items_c in itertools.product(range(3), _choices(5, 2), _choices(7, 3))
     ]
     columns = np.array(rows, np.uint8).T
     records = CodedRecords(schema, tuple(columns), (0, 1, 1, 2, 2, 2), (("a1", "a2"), b, c), len(rows))
@@ -84,19 +79,17 @@ def test_vector_c_the_largest_contributions_by_brute_force():
     tables = [(1,), (2,), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2), (0, 1, 2)]
     most = []
     for table in tables:
-        halved = 2 if len(set(table)) < len(table) else 1
-        most.append(
-            max(
-                table_counts(domain, table, slots[place : place + 1]).sum() // halved
-                for place in range(len(slots))
-            )
-        )
+        counts = [table_counts(domain, table, slots[place : place + 1]).sum() for place in range(len(slots))]
+        most.append(max(counts) // (2 if len(set(table)) < len(table) else 1))
     assert most == [2, 3, 2, 3, 6, 1, 3, 6]
     assert most == [sensitivity(cells, table) for table in tables]
 
 
-def _padded(items, cap):
-    return (*items, *[0] * (cap - len(items)))
+def _choices(values, cap):
+    """Every choice of up to so many codes, 0 for those that lack."""
+    sizes = range(cap + 1)
+    chosen = (each for size in sizes for each in itertools.combinations(range(1, values), size))
+    return [(*items, *[0] * (cap - len(items))) for items in chosen]
 
 
 def test_a_measurement_is_read_as_it_was_written(tmp_path):
@@ -118,13 +111,7 @@ def test_records_of_another_form_are_refused_before_a_word_is_drawn():
         replace(records, slots=records.slots[:2]),
         replace(records, values=(("male", "female"), HOMES, TONGUES)),
     ):
-        with pytest.raises(InternalError):
-            draw_workload(
-                as_table(wrong),
-                parameters(),
-                SeededStream(1),
-                before_first_word=lambda: pytest.fail("must not be reached"),
-            )
+        refused(wrong, parameters(), InternalError)
 
 
 @pytest.mark.parametrize("declared", [True, False])

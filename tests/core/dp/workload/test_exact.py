@@ -1,14 +1,10 @@
-"""Exact counts of partitions: the same whole numbers, and so the same draw, however a table is parted."""
-
 import itertools
 
 import numpy as np
 import pytest
 
-from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload import exact
 from tasks.core.dp.workload.cells import domain_of
-from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.exact import ExactCounts, Look
 from tasks.core.parts.workers import InProcess
 from tests.oracles.partitions import FarAway, as_table, parted
@@ -21,8 +17,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(number, limit, tmp_pa
     records = people(2_000, 4, tags=True)
     asked = parameters(4.0, record_limit=limit, tables=None)
     whole = draw(records, asked, seed=3)
-    parts = parted(records, tmp_path, number)
-    drawn = draw_workload(as_table(parts), asked, SeededStream(3), before_first_word=lambda: None)
+    drawn = draw(parted(records, tmp_path, number), asked, seed=3)
     assert drawn.number_of_records == whole.number_of_records
     assert drawn.cells == whole.cells
     for one, other in zip((*drawn.values, *drawn.tables), (*whole.values, *whole.tables), strict=True):
@@ -34,12 +29,7 @@ def test_a_draw_from_partitions_is_that_of_the_whole_table(number, limit, tmp_pa
 def test_no_text_of_a_question_shows_what_values_are_held(tmp_path):
     """A cluster logs what failed."""
     workers = FarAway()
-    drawn = draw_workload(
-        as_table(parted(people(500, 4), tmp_path, 2, workers)),
-        parameters(8.0),
-        SeededStream(3),
-        before_first_word=lambda: None,
-    )
+    drawn = draw(parted(people(500, 4), tmp_path, 2, workers), parameters(8.0), seed=3)
     assert any("house" in cells.values for cells in drawn.cells)
     assert {name for name, _, _ in workers.asked} == {"values", "tables"}
     assert not any("house" in text or "ship" in text for _, _, text in workers.asked)

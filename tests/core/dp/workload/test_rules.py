@@ -11,12 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
-from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold, root_above
 from tasks.core.dp.workload import draw as draw_module
 from tasks.core.dp.workload.cells import ColumnCells, MeasuredTable, domain_of
-from tasks.core.dp.workload.choice import Choice, allowances, longer_candidates, most_sets, sixteenths
-from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
+from tasks.core.dp.workload.choice import (
+    Choice,
+    allowances,
+    longer_candidates,
+    most_sets,
+    score,
+    sixteenths,
+    standing_out,
+)
+from tasks.core.dp.workload.draw import WorkloadDraw
 from tasks.core.dp.workload.limits import check_draw, worst_case_bytes, worst_case_cells, worst_scales
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import estimated_records, noisy_tables
@@ -35,7 +42,6 @@ from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tests.oracles.partitions import as_table
 from tests.oracles.workloads import (
     SCHEMA,
     SEXES,
@@ -47,6 +53,7 @@ from tests.oracles.workloads import (
     parameters,
     people,
     placed,
+    refused,
 )
 
 F = Fraction
@@ -125,13 +132,7 @@ def test_w04_a_small_or_negative_count_takes_everybody():
 
 
 def test_w04_a_limit_without_tags_is_refused_before_a_word_is_drawn():
-    with pytest.raises(InternalError):
-        draw_workload(
-            as_table(people(40, 3)),
-            parameters(record_limit=10),
-            SeededStream(1),
-            before_first_word=lambda: pytest.fail("must not be reached"),
-        )
+    refused(people(40, 3), parameters(record_limit=10), InternalError)
 
 
 def test_w05_the_largest_noisy_counts_keep_their_cells_ties_by_code_point():
@@ -338,9 +339,7 @@ def test_w14_candidates_follow_from_sizes_and_public_limits():
     both = longer_candidates(domain, replace(three, lengths=(3, 4)))
     assert both == [*itertools.combinations(range(5), 3), *itertools.combinations(range(5), 4)]
     assert longer_candidates(domain, replace(three, most_cells=30)) == [(0, 2, 3), (0, 2, 4)]
-    fewer = longer_candidates(
-        domain, replace(three, most_candidates=9)
-    )  # four columns: those with fewest cells
+    fewer = longer_candidates(domain, replace(three, most_candidates=9))  # of four columns with fewest cells
     assert fewer == list(itertools.combinations((0, 2, 3, 4), 3))
     assert most_sets(5, replace(three, most_candidates=9)) == 4
     holding = longer_candidates(domain, replace(three, holding=1))
@@ -419,6 +418,23 @@ def test_w16_expected_counts_are_rounded_half_to_even():
     assert sixteenths(np.array([1.25, 1 / 32, 3 / 32, -4.0])).tolist() == [20, 0, 2, 0]
 
 
+def test_w16_vector_e():
+    expected, counts = sixteenths(np.array([1.25, 0.5, 1.0, 2.75])), np.array([9, 0, 1, 12])
+    assert expected.tolist() == [20, 8, 16, 44]
+    allowed = allowances(expected, F(1))
+    assert allowed.tolist() == [24, 20, 23, 31]
+    assert score(counts, expected, allowed) == 13
+    one_more = [score(counts + cell, expected, allowed) for cell in np.eye(4, dtype=int)]
+    assert one_more == [14, 13, 13, 14]
+
+
+def test_w16_the_largest_scores_that_stand_out_are_chosen_ties_in_order():
+    noisy = [50, 500, 80, 500, 90] + [0] * 281
+    assert standing_out(noisy, F(20), 3) == [1, 3, 4]
+    assert standing_out(noisy, F(20), 15) == [1, 3, 4, 2]
+    assert standing_out([], F(20), 3) == []
+
+
 def test_w16_scores_are_judged_with_the_noise_of_the_most_that_can_be_chosen():
     choice = Choice(((0, 1, 2),) * 4, (1, 1, 6, 1), F(3, 100), F(15, 100), 2)
     assert choice.square == 39
@@ -456,18 +472,13 @@ def test_w18_expectations_follow_from_numbers_drawn_and_are_kept(tmp_path):
     assert first._digest() == other._digest()
     other._count += 1
     assert first._digest() != other._digest()
-    drawn = draw(
-        bits(20_000, 6, flips=0.05),
-        WorkloadParameters(
-            4.0,
-            1e-6,
-            Shares(F(1, 100), F(5, 100), F(76, 100), F(3, 100), F(15, 100)),
-            longer=LongerSets(lengths=(3,)),
-        ),
-    )
+    shares = Shares(F(1, 100), F(5, 100), F(76, 100), F(3, 100), F(15, 100))
+    asked = WorkloadParameters(4.0, 1e-6, shares, longer=LongerSets(lengths=(3,)))
+    drawn = draw(bits(20_000, 6, flips=0.05), asked)
     assert (0, 1, 2) in [table.columns for table in drawn.expected]
+    budget, _ = budget_of(asked, all_declared=True)
+    planned = F(root_above(64**2 / (F(15, 100) * budget / 15)), 64)
     for table in drawn.expected:
-        planned = F(root_above(64**2 / (F(15, 100) * _budget(drawn) / 15)), 64)
         assert table.allowed16.tolist() == allowances(table.expected16, planned).tolist()
     drawn.write(tmp_path)
     again = read_workload_measurement(tmp_path)
@@ -475,10 +486,6 @@ def test_w18_expectations_follow_from_numbers_drawn_and_are_kept(tmp_path):
         assert one.columns == two.columns
         assert one.expected16.tolist() == two.expected16.tolist()
         assert one.allowed16.tolist() == two.allowed16.tolist()
-
-
-def _budget(drawn):
-    return budget_of(drawn.parameters, all_declared=True)[0]
 
 
 # ---- W19: numbers -------------------------------------------------------------------------------------
@@ -494,13 +501,7 @@ def test_w19_no_table_gets_less_than_the_least_share(tables):
 def test_w19_a_scale_beyond_the_samplers_reach_is_refused_before_a_word_is_drawn():
     asked = parameters(1e-4, tables=None)
     assert max(worst_scales(asked, SCHEMA)) > LARGEST_SCALE
-    with pytest.raises(ParameterError, match="raise epsilon"):
-        draw_workload(
-            as_table(people(9, 1)),
-            asked,
-            SeededStream(1),
-            before_first_word=lambda: pytest.fail("must not be reached"),
-        )
+    refused(people(9, 1), asked, ParameterError, "raise epsilon")
 
 
 @given(
