@@ -6,26 +6,29 @@ import math
 import numpy as np
 
 
-def least_squares(sizes, tables, columns):
-    """The least squares estimate of a marginal, by solving for every cell of the whole table at once.
+def least_squares(sizes, tables):
+    """Estimate and standard deviation of any margin, by weighing every observation of the joint table.
 
-    ``tables``: (columns, counts, variance). Returns the margin of the minimum-norm solution.
+    Without enough observations, those of the minimum-norm solution.
     """
-    cells = list(itertools.product(*(range(size) for size in sizes)))
-    rows, right = [], []
-    for table, counts, variance in tables:
-        for cell in itertools.product(*(range(sizes[column]) for column in table)):
-            row = [
-                float(all(whole[c] == v for c, v in zip(table, cell, strict=True))) / math.sqrt(variance)
-                for whole in cells
-            ]
-            rows.append(row)
-            right.append(counts[cell] / math.sqrt(variance))
-    solution = np.linalg.lstsq(np.array(rows), np.array(right), rcond=None)[0]
-    margin = np.zeros([sizes[column] for column in columns])
-    for cell, count in zip(cells, solution, strict=True):
-        margin[tuple(cell[column] for column in columns)] += count
-    return margin
+    joint = list(itertools.product(*map(range, sizes)))
+    rows, seen, weights = [], [], []
+    for table in tables:
+        for cell in itertools.product(*(range(sizes[column]) for column in table.columns)):
+            rows.append([all(x[c] == v for c, v in zip(table.columns, cell, strict=True)) for x in joint])
+            seen.append(float(table.counts[cell]))
+            weights.append(1 / table.variance)
+    design, weighed = np.array(rows, float), np.array(weights)
+    covariance = np.linalg.pinv(design.T @ (design * weighed[:, None]), rcond=1e-9)
+    solution = covariance @ (design.T @ (weighed * np.array(seen)))
+
+    def of(*terms):
+        """Of a weighted sum of margins: a weight, and the values that columns have, of each."""
+        parts = ([w * all(x[c] == v for c, v in cell.items()) for x in joint] for w, cell in terms)
+        margin = np.sum([*parts], axis=0, dtype=float)
+        return float(margin @ solution), math.sqrt(max(0.0, float(margin @ covariance @ margin)))
+
+    return of
 
 
 def posterior_mean(deviations, expected, variance, strengths, powers, steps):

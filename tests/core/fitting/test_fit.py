@@ -4,7 +4,6 @@ import pytest
 from tasks.core.fitting import fit as fitting
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
-from tasks.core.fitting.search import LONG_ANNEALING, SHORT_ANNEALING
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 
@@ -80,33 +79,8 @@ def test_many_columns_of_which_few_pairs_were_measured():
     assert (made[:, 0] == made[:, 1]).mean() > 0.9
 
 
-def test_a_large_table_is_shrunk_in_blocks(monkeypatch):
-    from tasks.core.fitting import targets
-
-    generator = np.random.default_rng(6)
-    noisy, expected = generator.normal(0, 3, 1000), generator.uniform(1, 9, 1000)
-    whole = targets.posterior(noisy, expected, 4.0).mean
-    monkeypatch.setattr(targets, "_CELLS_AT_ONCE", 64)
-    assert targets.posterior(noisy, expected, 4.0).mean == pytest.approx(whole)
-    monkeypatch.setattr(targets, "_CELLS_LEARNT", 300)
-    assert np.abs(targets.posterior(noisy, expected, 4.0).mean - whole).mean() < 0.3
-
-
-def test_where_a_pass_is_long_there_are_few(monkeypatch):
-    domain, real = Domain((2, 2, 2)), _parities(100)
-    tables = _tables(domain, real, 25.0, PAIRS)
-    told = {}
-    for most_work in (fitting._MOST_WORK, 0):
-        monkeypatch.setattr(fitting, "_MOST_WORK", most_work)
-        told[most_work] = []
-        fitting.fit(domain, tables, 100, 3, progress=told[most_work].append)
-    assert len(told[0]) == len(SHORT_ANNEALING) < len(told[1_000_000_000]) == len(LONG_ANNEALING)
-
-
 @pytest.mark.parametrize(("most_work", "passes"), [(0, 5), (10**9, 10)])
-def test_where_a_pass_is_long_a_relation_that_no_pair_shows_is_kept_all_the_same(
-    monkeypatch, most_work, passes
-):
+def test_where_a_pass_is_long_there_are_few_and_what_no_pair_shows_is_kept(monkeypatch, most_work, passes):
     monkeypatch.setattr(fitting, "_MOST_WORK", most_work)
     domain, told = Domain((2, 2, 2)), []
     tables = _tables(domain, _parities(4000), 25.0, [*PAIRS, (0, 1, 2)])

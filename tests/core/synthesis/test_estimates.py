@@ -1,5 +1,3 @@
-"""Ranges for true counts: against a plain least squares and a plain recursion, and against the truth."""
-
 import csv
 import dataclasses
 import itertools
@@ -29,14 +27,12 @@ from tasks.core.dp.workload.parameters import LongerSets, Shares
 from tasks.core.evaluation.compared_sides import code_synthetic
 from tasks.core.synthesis.estimates import ranges, scale_to_records
 from tasks.core.synthesis.fitted import draw_fitted
+from tests.oracles.fitting import least_squares
 from tests.oracles.workloads import SCHEMA, bits, draw, parameters, people
 
 TWO = 1.959963984540054
 #: Nothing is chosen: the tables that are named are those that are measured.
-PLAIN = {
-    "shares": Shares(Fraction(1, 100), Fraction(20, 100), Fraction(79, 100)),
-    "longer": LongerSets(),
-}
+PLAIN = {"shares": Shares(Fraction(1, 100), Fraction(20, 100), Fraction(79, 100)), "longer": LongerSets()}
 
 
 def reported(measured, length, number=None) -> Aggregates:
@@ -65,28 +61,6 @@ def rows_of(measured, aggregates):
             ]
             found[held(aggregates, row)] = (*drawn, int(about.at_least[place]), int(about.at_most[place]))
     return found
-
-
-def least_squares(sizes, tables):
-    """Estimate and standard deviation of any margin, by weighing every observation of the joint table."""
-    joint = list(itertools.product(*map(range, sizes)))
-    rows, seen, weights = [], [], []
-    for table in tables:
-        for cell in itertools.product(*(range(sizes[column]) for column in table.columns)):
-            rows.append([all(x[c] == v for c, v in zip(table.columns, cell, strict=True)) for x in joint])
-            seen.append(float(table.counts[cell]))
-            weights.append(1 / table.variance)
-    design, weighed = np.array(rows, float), np.array(weights)
-    covariance = np.linalg.pinv(design.T @ (design * weighed[:, None]), rcond=1e-9)
-    solution = covariance @ (design.T @ (weighed * np.array(seen)))
-
-    def of(*terms: tuple[int, dict[int, int]]) -> tuple[float, float]:
-        """Of a weighted sum of margins."""
-        parts = ([w * all(x[c] == v for c, v in cell.items()) for x in joint] for w, cell in terms)
-        margin = np.sum([*parts], axis=0, dtype=float)
-        return float(margin @ solution), math.sqrt(max(0.0, float(margin @ covariance @ margin)))
-
-    return of
 
 
 def same_bound(found: int, exact: float, rounded) -> bool:

@@ -1,10 +1,63 @@
+"""Targets: shrinkage cell by cell and by levels, and the nearest counts that can be."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.fitting import targets
-from tasks.core.fitting.targets import levels_of, shrunk_by_levels
+from tasks.core.fitting.targets import levels_of, nearest_counts, shrunk_by_levels
+from tests.oracles import fitting as oracle
+
+
+@given(
+    deviations=st.lists(st.floats(-30, 30), min_size=2, max_size=6),
+    seed=st.integers(0, 1000),
+    variance=st.floats(0.5, 20),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_posterior_mean_is_that_of_the_formulas(deviations, seed, variance):
+    expected = np.random.default_rng(seed).uniform(0.1, 50, len(deviations))
+    found = targets.posterior(np.array(deviations), expected, variance).mean
+    slow = oracle.posterior_mean(
+        deviations, expected.tolist(), variance, targets._STRENGTHS, targets._POWERS, targets._STEPS
+    )
+    assert found == pytest.approx(np.array(slow), rel=1e-9, abs=1e-9)
+
+
+def test_noise_alone_goes_to_the_centre_and_a_strong_signal_stays():
+    generator = np.random.default_rng(7)
+    expected = np.full((20, 20), 10.0)
+    noise = generator.normal(0, 5, (20, 20))
+    assert np.abs(targets.posterior(noise, expected, 25.0).mean).mean() < 0.25
+    signal = generator.normal(0, 500, (20, 20))
+    kept = targets.posterior(signal + noise, expected, 25.0).mean
+    assert np.abs(kept - signal - noise).max() < 2.0
+
+
+def test_a_large_table_is_shrunk_in_blocks(monkeypatch):
+    generator = np.random.default_rng(6)
+    noisy, expected = generator.normal(0, 3, 1000), generator.uniform(1, 9, 1000)
+    whole = targets.posterior(noisy, expected, 4.0).mean
+    monkeypatch.setattr(targets, "_CELLS_AT_ONCE", 64)
+    assert targets.posterior(noisy, expected, 4.0).mean == pytest.approx(whole)
+    monkeypatch.setattr(targets, "_CELLS_LEARNT", 300)
+    assert np.abs(targets.posterior(noisy, expected, 4.0).mean - whole).mean() < 0.3
+
+
+@given(st.lists(st.floats(-100, 100), min_size=1, max_size=8), st.floats(0.5, 200))
+@settings(deadline=None)
+def test_the_nearest_counts_are_no_farther_than_any_other_possible_counts(estimates, total):
+    found = nearest_counts(np.array(estimates), total)
+    assert found.min() >= 0
+    assert found.sum() == pytest.approx(total)
+    # Optimality of a projection: (estimate - found) . (other - found) <= 0 at every corner of the simplex.
+    gap = np.array(estimates) - found
+    for corner in range(len(estimates)):
+        other = np.zeros(len(estimates))
+        other[corner] = total
+        assert gap @ (other - found) <= 1e-6 * (1 + abs(total)) * 100
+
 
 MARGINS = st.lists(st.floats(0, 1000), min_size=30, max_size=50)
 
