@@ -11,6 +11,7 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import FrequentRows, common_rows
+from tasks.core.synthesis.tree import DrawnRecords
 from tests.oracles.marginals import coded
 
 Combination = frozenset[int]
@@ -99,3 +100,14 @@ def check_columns(rows: FrequentRows, records: list[tuple[int, ...]]) -> None:
     for record in set(records):
         assert list(record) == sorted(set(record))
         assert len({int(rows.column_of[i]) for i in record}) == len(record)
+
+
+def sets_of(rows: FrequentRows) -> list[Combination]:
+    """The attributes of each row."""
+    return [frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()]
+
+
+def split(drawn: DrawnRecords) -> list[tuple[int, ...]]:
+    """The attributes of each drawn record, ascending."""
+    parts = np.split(drawn.attribute_ids, np.cumsum(drawn.sizes)[:-1]) if len(drawn.sizes) else []
+    return [tuple(sorted(part.tolist())) for part in parts]

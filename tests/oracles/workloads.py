@@ -20,13 +20,7 @@ from tests.oracles.partitions import as_table
 F = Fraction
 SEXES, HOMES = ("female", "male"), ("flat", "house", "ship")
 TONGUES = ("arabic", "basque", "czech", "dutch")
-SCHEMA = Schema(
-    (
-        Column("sex", domain=SEXES),
-        Column("home"),
-        Column("tongue", delimiter=";", max_items=2),
-    )
-)
+SCHEMA = Schema((Column("sex", domain=SEXES), Column("home"), Column("tongue", delimiter=";", max_items=2)))
 
 
 def people(number, seed, schema=SCHEMA, tags=False):
@@ -60,10 +54,15 @@ def bits(number, columns, seed=1, flips=None):
 
 def coded_bits(table):
     """Records of declared columns of no and yes, from rows of 0 and 1."""
-    number, columns = table.shape
-    schema = Schema(tuple(Column(f"c{column}", domain=("no", "yes")) for column in range(columns)))
-    slots = tuple((table.T + 1).astype(np.uint8))
-    return CodedRecords(schema, slots, tuple(range(columns)), (("no", "yes"),) * columns, number)
+    schema = Schema(tuple(Column(f"c{column}", domain=("no", "yes")) for column in range(table.shape[1])))
+    return declared_records(schema, table.T + 1)
+
+
+def declared_records(schema, codes):
+    """Records of declared columns that hold one value each, from the codes of each column; 0 is absence."""
+    slots = tuple(np.asarray(column, np.uint8) for column in codes)
+    values = tuple(column.domain for column in schema.columns)
+    return CodedRecords(schema, slots, schema.slot_columns, values, len(slots[0]))
 
 
 def parameters(epsilon=1.0, **options):
@@ -77,6 +76,17 @@ def parameters(epsilon=1.0, **options):
 def draw(records, asked, seed=1):
     """A draw from the seeded test stream."""
     return draw_workload(as_table(records), asked, SeededStream(seed), before_first_word=lambda: None)
+
+
+def refused(records, asked, error, match=""):
+    """A draw is refused before a word is drawn."""
+    with pytest.raises(error, match=match):
+        draw_workload(
+            as_table(records),
+            asked,
+            SeededStream(1),
+            before_first_word=lambda: pytest.fail("must not be reached"),
+        )
 
 
 def drawing(records, asked, seed=1, kind=WorkloadDraw):

@@ -18,7 +18,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.synthesis import records as records_module
 from tasks.core.synthesis.fitted import draw_fitted_shards
 from tasks.core.synthesis.records import SyntheticRecords, join_shards, open_synthetic_records
-from tests.core.synthesis.test_fitted_in_shards import shard_records
+from tests.core.synthesis.test_in_shards import shard_records
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 

@@ -8,17 +8,14 @@ import pytest
 
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract, ContractColumn, OneOf
-from tasks.core.dp.sampling.stream import SeededStream
-from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.errors import ParameterError
-from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.rulebook import repair_records
-from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.core.synthesis.test_constraints import SHARES, texts_of, written
 from tests.oracles import constraints as oracle
+from tests.oracles.workloads import declared_records, draw
 
 NUMBER = 3_000
 DOMAINS = {
@@ -46,8 +43,7 @@ TIED = contract(
 
 
 def coded(cells):
-    slots = tuple(np.asarray(cells[name], np.uint8) for name in DOMAINS)
-    return CodedRecords(SCHEMA, slots, tuple(range(len(slots))), tuple(DOMAINS.values()), len(slots[0]))
+    return declared_records(SCHEMA, [cells[name] for name in DOMAINS])
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +64,7 @@ def fitted():
     schema = with_constraints(SCHEMA, TIED)
     raw = repair_records(coded(cells), schema)
     parameters = WorkloadParameters(2.0, 1e-6, SHARES, longer=LongerSets(lengths=(3,), most=1))
-    measured = draw_workload(
-        RecordTable.in_memory(raw), parameters, SeededStream(1), before_first_word=lambda: None
-    )
-    return texts_of(coded(cells)), written(draw_fitted(measured, 1).records, schema)
+    return texts_of(coded(cells)), written(draw_fitted(draw(raw, parameters), 1).records, schema)
 
 
 def test_a_table_that_holds_them_is_counted_as_it_is(fitted):

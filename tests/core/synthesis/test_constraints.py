@@ -9,16 +9,9 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.contracts.constraints import with_constraints
-from tasks.core.contracts.contract import (
-    ContractColumn,
-    FunctionalDependency,
-    StructuralZero,
-    ValueOrdering,
-)
+from tasks.core.contracts.contract import ContractColumn, FunctionalDependency, StructuralZero, ValueOrdering
 from tasks.core.dp.digest import configuration_digest
-from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import coding_of_cells, domain_of
-from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.exact import filled
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -34,8 +27,9 @@ from tasks.core.records.rulebook import Rulebook, repair_records
 from tasks.core.synthesis.fitted import draw_fitted, empty_others, repair_impossible
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS
-from tests.oracles.partitions import as_table, parted
-from tests.oracles.workloads import default_shares
+from tests.oracles.constraints import plain_contract as _contract
+from tests.oracles.partitions import parted
+from tests.oracles.workloads import declared_records, default_shares, draw
 
 F = Fraction
 SHARES = Shares(F(1, 100), F(20, 100), F(60, 100), F(3, 100), F(15, 100))
@@ -96,7 +90,7 @@ def drawn(schema, number=120, epsilon=3.0, seed=1, **options):
     raw = repair_records(raw_records(schema, number, seed), schema, filled=options.get("filled", ()))
     options.setdefault("longer", LongerSets(lengths=(3,), most=1))
     parameters = WorkloadParameters(epsilon, 1e-4, SHARES, **options)
-    return draw_workload(as_table(raw), parameters, SeededStream(seed), before_first_word=lambda: None)
+    return draw(raw, parameters, seed)
 
 
 #: No empty home is allowed in some contracts, and what is outside is "none".
@@ -166,10 +160,6 @@ def test_w22_a_record_is_repaired_alone(contract, seed, at):
         assert alone == before
 
 
-def _contract(**constraints):
-    return oracle.plain_contract(**constraints)
-
-
 def _zero(excluded=(), **values):
     return StructuralZero(values=values, excluded=excluded)
 
@@ -234,10 +224,7 @@ def test_w22_partitions_measure_no_column_that_another_one_decides_either(tmp_pa
     schema = with_constraints(oracle.SCHEMA, _contract(functional_dependencies=(follows,)))
     raw = repair_records(raw_records(schema, 120, 1), schema)
     asked = WorkloadParameters(3.0, 1e-4, SHARES, longer=LongerSets(lengths=(3,), most=1))
-    one, other = (
-        draw_workload(as_table(records), asked, SeededStream(1), before_first_word=lambda: None)
-        for records in (raw, parted(raw, tmp_path, 3))
-    )
+    one, other = (draw(records, asked) for records in (raw, parted(raw, tmp_path, 3)))
     assert [table.columns for table in one.tables] == [table.columns for table in other.tables]
     for whole, part in zip((*one.values, *one.tables), (*other.values, *other.tables), strict=True):
         assert (whole.counts == part.counts).all()
@@ -280,12 +267,8 @@ def test_w22_what_is_written_for_other_breaks_nothing():
     towns[rare] = np.arange(rare.sum()) % 200 + 4
     values = (*raw.values[:4], (*oracle.TOWNS, *(f"t{i:03}" for i in range(200))), *raw.values[5:])
     raw = CodedRecords(raw.schema, (*raw.slots[:4], towns, *raw.slots[5:]), raw.slot_columns, values, 3000)
-    measurement = draw_workload(
-        as_table(repair_records(raw, schema)),
-        WorkloadParameters(3.0, 1e-6, SHARES, longer=LongerSets(lengths=(3,), most=1)),
-        SeededStream(1),
-        before_first_word=lambda: None,
-    )
+    asked = WorkloadParameters(3.0, 1e-6, SHARES, longer=LongerSets(lengths=(3,), most=1))
+    measurement = draw(repair_records(raw, schema), asked)
     made = draw_fitted(measurement, 3)
     records = written(made.records, schema)
     others = made.cells[:, 4] == measurement.cells[4].other
@@ -356,15 +339,8 @@ def test_constraints_bring_the_records_nearer_to_the_table():
         distances = []
         for seed in (1, 2):
             people = _ordered_people(5000, seed).astype(np.int32)
-            slots = tuple((people.T + 1).astype(np.uint8))
-            records = CodedRecords(schema, slots, tuple(range(5)), (values,) * 5, 5000)
-            shares, _ = default_shares(0.5)
-            measurement = draw_workload(
-                as_table(records),
-                WorkloadParameters(1.0, 1e-6, shares),
-                SeededStream(seed),
-                before_first_word=lambda: None,
-            )
+            asked = WorkloadParameters(1.0, 1e-6, default_shares(0.5)[0])
+            measurement = draw(declared_records(schema, people.T + 1), asked, seed)
             cells, domain = draw_fitted(measurement, seed).cells, domain_of(measurement.cells)
             for pair in itertools.combinations(range(5), 2):
                 one, other = (table_counts(domain, pair, rows) / len(rows) for rows in (cells, people))

@@ -1,5 +1,3 @@
-"""Records drawn from rows: the exact law of a record, whichever way it is drawn."""
-
 from collections import Counter
 
 import numpy as np
@@ -11,7 +9,7 @@ from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.tree import Cost, GrowingBatch, drafts_of, drawn_of, table_of
 from tests.oracles.law import FALSE_ALARM, check_law, distance
 from tests.oracles.raw_seeded import Oracle
-from tests.oracles.raw_tables import rows_of, schema_of
+from tests.oracles.raw_tables import rows_of, schema_of, sets_of, split
 
 COPIES = 300
 RESOLUTION = 3
@@ -52,7 +50,7 @@ def base():
 
 @pytest.fixture(scope="module")
 def oracle(base):
-    return Oracle(_sets(rows_of(base, RESOLUTION)), RESOLUTION)
+    return Oracle(sets_of(rows_of(base, RESOLUTION)), RESOLUTION)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +58,6 @@ def copies(base):
     """The same table many times over, the resolution as many times higher: the same law."""
     schema, records = base
     return rows_of((schema, records * COPIES), RESOLUTION * COPIES)
-
-
-def _sets(rows):
-    return [frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()]
 
 
 def _grown(rows, way, number, available=None, threads=1):
@@ -74,18 +68,12 @@ def _grown(rows, way, number, available=None, threads=1):
     # In two batches, so that the second meets nodes that were kept.
     for numbers in np.array_split(np.arange(number, dtype=np.int32), 2):
         growth.run(numbers, threads, lambda share: None)
-    return drafts
-
-
-def _records(drafts):
-    drawn = drawn_of(drafts)
-    ends = np.cumsum(drawn.sizes)
-    return [frozenset(part.tolist()) for part in np.split(drawn.attribute_ids, ends[:-1])]
+    return list(map(frozenset, split(drawn_of(drafts))))
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_record_grows_out_of_a_row_by_the_law(base, oracle, copies, way):
-    records = _records(_grown(copies, way, copies.number_of_records))
+    records = _grown(copies, way, copies.number_of_records)
     statistic, freedom = 0.0, 0
     for place, seed in enumerate(oracle.rows):
         chances = oracle.record_distribution(seed)
@@ -101,12 +89,12 @@ def test_a_record_grows_out_of_a_row_by_the_law(base, oracle, copies, way):
 def test_a_record_without_a_seed_grows_out_of_what_is_available_by_the_law(oracle, copies, way, missing):
     available = np.ones(len(copies.attributes), np.int64)
     available[list(missing)] = 0
-    found = Counter(_records(_grown(copies, way, 10_000, available)))
+    found = Counter(_grown(copies, way, 10_000, available))
     chances = oracle.record_distribution(frozenset(np.flatnonzero(available).tolist()))
     assert check_law(found, chances) > 5
 
 
 @pytest.mark.parametrize("way", ["as it is", "every node opened", "some nodes opened"])
 def test_records_do_not_depend_on_the_number_of_threads(copies, way):
-    drafts = [_grown(copies, way, copies.number_of_records, threads=threads) for threads in (1, 2, 0)]
-    assert _records(drafts[0]) == _records(drafts[1]) == _records(drafts[2])
+    one, two, cores = (_grown(copies, way, copies.number_of_records, threads=n) for n in (1, 2, 0))
+    assert one == two == cores

@@ -2,14 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import aggregate_seeded
 from tasks.core.synthesis.aggregate_seeded import (
@@ -19,49 +17,27 @@ from tasks.core.synthesis.aggregate_seeded import (
 )
 from tasks.core.synthesis.aggregate_seeded_kernels import find_holders, keep_held
 from tasks.core.synthesis.row_set_kernels import HELD, count_with, narrow
-from tasks.core.synthesis.rows import FrequentRows, block_cells, build_block_index
-from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
+from tasks.core.synthesis.rows import block_cells, build_block_index
+from tests.oracles.aggregate_seeded import Combination, Oracle, oracle_of
 from tests.oracles.law import check_law
-from tests.oracles.random_tables import HEADERS, tables
-from tests.oracles.raw_tables import records_of
+from tests.oracles.raw_tables import (
+    Table,
+    raw_tables,
+    records_of,
+    reported,
+    rows_of,
+    single_valued,
+    true_counts,
+)
 
 SEEDS = 1500
 
 
-def held_tables(table, reporting_length: int, resolution: int) -> tuple[Aggregates, FrequentRows, Counter]:
+def held_tables(table: Table, reporting_length: int, resolution: int):
     """Aggregates of at least the resolution, the rows, and every true count."""
-    headers, rows = table
-    exact = counted(rows, headers, reporting_length)
-    common = exact.counts[0] >= resolution if exact.counts else np.zeros(0, bool)
-    place = np.where(common, np.cumsum(common) - 1, -1).astype(np.int32)
-    kept = [counts >= resolution for counts in exact.counts]
-    aggregates = Aggregates(
-        exact.headers,
-        tuple(a for a, keep in zip(exact.attributes, common, strict=True) if keep),
-        len(rows) // resolution * resolution,
-        tuple(place[ids[keep]] for ids, keep in zip(exact.combinations, kept, strict=True)),
-        tuple(
-            counts[keep] // resolution * resolution for counts, keep in zip(exact.counts, kept, strict=True)
-        ),
-    )
-    number = {(a.header, a.value): i for i, a in enumerate(aggregates.attributes)}
-    ids = [[number.get((h, v), -1) for h, v in zip(headers, row, strict=True)] for row in rows]
-    columns = np.array([a.column for a in aggregates.attributes], np.int32)
-    matrix = FrequentRows(
-        headers=aggregates.headers,
-        attributes=aggregates.attributes,
-        ids=np.array(ids, np.int32).reshape(len(rows), len(headers)),
-        slots_of=np.stack([columns, columns + 1], axis=1).reshape(-1, 2),
-        column_of=columns,
-        counts=np.array([sum(i in row for row in ids) for i in range(len(columns))], np.int64),
-        resolution=resolution,
-    )
-    true: Counter = Counter()
-    for row in ids:
-        present = [i for i in row if i >= 0]
-        for size in range(1, len(present) + 1):
-            true.update(frozenset(c) for c in combinations(present, size))
-    return aggregates, matrix, true
+    rows = rows_of(table, resolution)
+    true = true_counts(table, rows)
+    return reported(rows, true, reporting_length), rows, true
 
 
 @dataclass(frozen=True)
@@ -79,10 +55,7 @@ class HeldOracle(Oracle):
 
 
 #: Pairs that are common while their triples are not.
-TABLE = (
-    ["A", "B", "C"],
-    [*[("1", "1", "")] * 2, *[("1", "", "1")] * 2, *[("", "1", "1")] * 2, ("1", "1", "1")],
-)
+TABLE = single_valued("1,1,. 1,1,. 1,.,1 1,.,1 .,1,1 .,1,1 1,1,1")
 
 
 @pytest.mark.parametrize("few", [0, 1000], ids=["asked one by one", "counted at once"])
@@ -94,9 +67,8 @@ def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length, fe
     oracle = HeldOracle(
         base.counts, base.headers, reporting_length, base.percentage, False, true=true, resolution=2
     )
-    target = 2
-    expected = oracle.distribution(target)
-    parameters = AggregateSeededParameters(target_number_of_records=target)
+    expected = oracle.distribution(2)
+    parameters = AggregateSeededParameters(target_number_of_records=2)
     seen = Counter(
         tuple(sorted(records_of(draw_aggregate_seeded(aggregates, parameters, seed, held=rows))))
         for seed in range(SEEDS)
@@ -106,7 +78,7 @@ def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length, fe
 
 
 @settings(max_examples=60, deadline=None)
-@given(tables(), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.integers(0, 9))
+@given(raw_tables(), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.integers(0, 9))
 def test_every_combination_of_any_length_is_held_by_enough_records(
     table, reporting_length, resolution, use_synthetic_counts, seed
 ):
@@ -121,8 +93,8 @@ def test_every_combination_of_any_length_is_held_by_enough_records(
 
 def test_sparse_attributes_are_held_too():
     """An attribute that few of many rows hold has a list instead of bits."""
-    table = [("1", "1", "1")] * 2 + [("1", "1", "")] * 150 + [("1", "", "1")] * 3 + [("", "1", "1")] * 3
-    aggregates, rows, true = held_tables((["A", "B", "C"], table), 2, 3)
+    table = single_valued("1,1,1 " * 2 + "1,1,. " * 150 + "1,.,1 " * 3 + ".,1,1 " * 3)
+    aggregates, rows, true = held_tables(table, 2, 3)
     drawn = records_of(draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1, held=rows))
     assert all(true[frozenset(record)] >= 3 for record in drawn)
     assert any(
@@ -137,8 +109,8 @@ def test_sparse_attributes_are_held_too():
 def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit, few, seed):
     """Attributes chosen at once and one by one, with or without a bitset, rows few and many."""
     random = np.random.default_rng(seed)
-    cells = np.array(["x", "y", "z", ""])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
-    _, rows, _ = held_tables((HEADERS, cells.tolist()), 1, 2)
+    cells = np.array([*"xyz."])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
+    rows = rows_of(single_valued(" ".join(",".join(row) for row in cells.tolist())), 2)
     held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
     index = build_block_index(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
     held = hold_to_rows(index, 2)
@@ -164,6 +136,6 @@ def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit, few, seed):
 
 def test_rows_of_other_aggregates_are_refused():
     aggregates, _, _ = held_tables(TABLE, 2, 2)
-    _, other, _ = held_tables((["A"], [("1",)] * 3), 1, 2)
     with pytest.raises(InternalError):
+        other = rows_of(single_valued("1 1 1"), 2)
         draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1, held=other)

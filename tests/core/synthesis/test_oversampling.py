@@ -1,5 +1,3 @@
-"""Oversampling control: the exact law, the limits and invariants, that it ends, bad parameters."""
-
 import random
 from collections import Counter
 from fractions import Fraction
@@ -8,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, ttest_ind
+from scipy.stats import ttest_ind
 
 from tasks.core.errors import InternalError
 from tasks.core.random_kernels import stream
@@ -18,6 +16,7 @@ from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.rows import block_cells, build_block_index
 from tasks.core.synthesis.tree import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, draw_value_seeded
+from tests.oracles.law import check_law
 from tests.oracles.oversampling import Oversampled
 from tests.oracles.raw_tables import (
     check_columns,
@@ -28,19 +27,13 @@ from tests.oracles.raw_tables import (
     rows_of,
     schema_of,
     single_valued,
+    split,
     true_counts,
 )
 
 
 def _silent(_):
     return None
-
-
-def _split(drawn):
-    ends = np.cumsum(drawn.sizes)
-    return [
-        tuple(sorted(ids.tolist())) for ids in np.split(drawn.attribute_ids, ends[:-1]) if len(drawn.sizes)
-    ]
 
 
 def _oracle(table, rows, reporting_length, oversampling):
@@ -84,10 +77,10 @@ def test_lists_of_records_follow_the_exact_law(table, resolution, reporting_leng
     assert sum(law.values()) == 1
     aggregates = reported(rows, oracle.counts, reporting_length)
     seen = Counter(
-        tuple(sorted(_split(draw_oversampled(rows, aggregates, oversampling, seed, _silent))))
+        tuple(sorted(split(draw_oversampled(rows, aggregates, oversampling, seed, _silent))))
         for seed in range(seeds)
     )
-    _check_law(seen, law)
+    check_law(seen, law)
 
 
 @pytest.mark.parametrize("tries", [1, 2, 3])
@@ -114,23 +107,11 @@ def test_tries_are_used_up_by_refusals_and_restored_by_acceptance(tries):
     used = {frozenset(pair): oracle.counts[frozenset(pair)] for pair in _SPENT}
     law = oracle.next_record((plenty,) * len(rows.attributes), used)
     assert number == records
-    _check_law(Counter(_split(drawn_of(drafts))), law)
+    check_law(Counter(split(drawn_of(drafts))), law)
 
 
 #: a with b, and c with d.
 _SPENT = [[0, 1], [2, 3]]
-
-
-def _check_law(seen, law):
-    """Chi-square; outcomes that are expected fewer than five times are taken together."""
-    assert set(seen) <= set(law)
-    cells = [(seen[outcome], float(chance) * seen.total()) for outcome, chance in law.items()]
-    whole = [cell for cell in cells if cell[1] >= 5]
-    rare = [cell for cell in cells if cell[1] < 5]
-    if sum(cell[1] for cell in rare) > 5:
-        whole.append((sum(cell[0] for cell in rare), sum(cell[1] for cell in rare)))
-    statistic = sum((got - expected) ** 2 / expected for got, expected in whole)
-    assert len(whole) == 1 or chi2.sf(statistic, len(whole) - 1) > 1e-6
 
 
 def _larger():
@@ -160,7 +141,7 @@ def test_larger_tables_give_the_mean_counts_of_the_plain_law(oversampling, resol
     oracle = _oracle(table, rows, 3, oversampling)
     aggregates = reported(rows, oracle.counts, 3)
     ours = [
-        combinations_in(_split(draw_oversampled(rows, aggregates, oversampling, seed, _silent)))
+        combinations_in(split(draw_oversampled(rows, aggregates, oversampling, seed, _silent)))
         for seed in range(runs)
     ]
     randomness = random.Random(9)
@@ -214,7 +195,7 @@ def test_without_slack_nothing_reported_is_oversampled_and_the_run_ends():
     true = true_counts(table, rows)
     drawn = draw_oversampled(rows, reported(rows, true, 4), Oversampling(0.0, 1), 3, _silent)
     assert drawn.sizes.min() > 0
-    assert all(count <= true[each] for each, count in combinations_in(_split(drawn)).items())
+    assert all(count <= true[each] for each, count in combinations_in(split(drawn)).items())
 
 
 def test_attributes_are_available_as_often_as_their_rounded_count():
@@ -223,16 +204,7 @@ def test_attributes_are_available_as_often_as_their_rounded_count():
     rows = rows_of(table, 10)
     aggregates = reported(rows, true_counts(table, rows), 2)
     drawn = draw_oversampled(rows, aggregates, Oversampling(0.0), 1, _silent)
-    assert Counter(_split(drawn)) == {(0,): 10, (1,): 10, (2,): 10}
-
-
-@pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
-def test_nothing_common_gives_no_record(table):
-    """No columns, fewer records than the resolution, no records."""
-    rows = rows_of(table, 3)
-    aggregates = reported(rows, {}, 2)
-    synthetic = draw_value_seeded(rows, 1, oversampling=Oversampling(0.0), reported=aggregates)
-    assert synthetic.number_of_records == 0
+    assert Counter(split(drawn)) == {(0,): 10, (1,): 10, (2,): 10}
 
 
 def test_limits_are_exact_in_decimals():
@@ -248,12 +220,3 @@ def test_aggregates_of_other_records_or_another_resolution_are_refused():
     for aggregates in (foreign, finer):
         with pytest.raises(InternalError):
             draw_oversampled(rows, aggregates, Oversampling(0.0), 1, _silent)
-
-
-def test_progress_rises_to_one():
-    rows = rows_of(CROSSED, 2)
-    told = []
-    aggregates = reported(rows, true_counts(CROSSED, rows), 2)
-    draw_value_seeded(rows, 1, oversampling=Oversampling(0.0), reported=aggregates, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0

@@ -1,5 +1,3 @@
-"""Raw records as rows of common attributes: nothing rare gets through, everything else is where it was."""
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,5 +1,3 @@
-"""Records that lie in a folder are read a part at a time, and are the same whatever a part holds."""
-
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -30,13 +28,7 @@ def as_lists(records: SyntheticRecords) -> list[list[int]]:
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lists=LISTS, most=st.integers(1, 5), data=st.data())
-def test_parts_hold_the_records_in_their_order(
-    lists,
-    most,
-    data,
-    tmp_path_factory,
-    monkeypatch,
-):
+def test_parts_hold_the_records_in_their_order(lists, most, data, tmp_path_factory, monkeypatch):
     folder, again = (tmp_path_factory.mktemp("records") for _ in range(2))
     of_lists(lists).write(folder)
     of_lists(lists).write(again)

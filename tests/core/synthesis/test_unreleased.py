@@ -5,17 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import domain_of
-from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import Shares, WorkloadParameters
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.table import RecordTable
 from tasks.core.synthesis.fitted import draw_fitted, unreleased_values
+from tests.oracles.workloads import draw
 
 NUMBER = 4_000
 SHARES = Shares(Fraction(1, 100), Fraction(29, 100), Fraction(70, 100))
@@ -42,9 +40,7 @@ def _measured(rare_towns, seed=1, epsilon=2.0):
         NUMBER,
     )
     parameters = WorkloadParameters(epsilon, 1e-6, SHARES, tables=((0, 1), (0, 2), (1, 2)))
-    return draw_workload(
-        RecordTable.in_memory(records), parameters, SeededStream(seed), before_first_word=lambda: None
-    )
+    return draw(records, parameters, seed)
 
 
 def _towns(made):

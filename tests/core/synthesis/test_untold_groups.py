@@ -7,7 +7,7 @@ from tasks.core.dp.workload.parameters import WorkloadParameters, default_steps
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.synthesis.fitted import draw_fitted
-from tests.oracles.workloads import draw
+from tests.oracles.workloads import declared_records, draw
 
 EDGES = (0.0, 18.0, 65.0)
 AGES = bin_labels(EDGES)
@@ -18,13 +18,6 @@ COLUMNS = (
     *(Column(f"grade{place}", domain=GRADES, other="elsewhere") for place in range(4)),
 )
 NUMBER = 700
-
-
-def records_of(columns, codes):
-    """Declared records of single values, 0 is absence."""
-    slots = tuple(np.asarray(column, np.uint8) for column in codes)
-    values = tuple(column.domain for column in columns)
-    return CodedRecords(Schema(tuple(columns)), slots, tuple(range(len(columns))), values, len(slots[0]))
 
 
 def everybody_declared(seed, number=NUMBER):
@@ -53,7 +46,7 @@ def test_where_nobody_is_in_a_group_hardly_a_draw_puts_somebody_there():
     """One in 20 draws may; of 12, five or more come by chance once in 4,000. It was 12 of 12."""
     draws, told = 12, 0
     for seed in range(draws):
-        cells = made_from(records_of(COLUMNS, everybody_declared(seed)), seed)
+        cells = made_from(declared_records(Schema(COLUMNS), everybody_declared(seed)), seed)
         outside = [np.isin(cells[:, place], (0, 3, 4)).any() for place in range(4)]
         outside += [(cells[:, place] >= 3).any() for place in range(4, 8)]
         told += any(outside)
@@ -65,7 +58,7 @@ def test_a_group_that_can_be_told_keeps_its_share(place, outside):
     """A quarter of the records stands more than five standard errors above 0 here."""
     codes = everybody_declared(1)
     codes[place][: NUMBER // 4] = outside
-    cells = made_from(records_of(COLUMNS, codes), 1, epsilon=2.0)
+    cells = made_from(declared_records(Schema(COLUMNS), codes), 1, epsilon=2.0)
     code = len(COLUMNS[place].domain) if outside == 0 else outside - 1
     assert (cells[:, place] == code).mean() == pytest.approx(1 / 4, abs=0.1)
 
@@ -76,7 +69,7 @@ def test_no_record_is_empty_in_a_required_column_whatever_the_table_holds(empty)
     codes = everybody_declared(2)
     for column in codes:
         column[:empty] = 0
-    cells = made_from(records_of(columns, codes), 2, epsilon=4.0)
+    cells = made_from(declared_records(Schema(columns), codes), 2, epsilon=4.0)
     for place, column in enumerate(columns):
         assert (cells[:, place] < len(column.domain)).all()
     if empty < NUMBER:  # the others keep their proportions
@@ -89,7 +82,7 @@ def test_no_record_is_empty_in_a_required_column_whatever_the_table_holds(empty)
 def test_a_table_of_nobody_or_of_one_person_is_made(number, required):
     columns = (*COLUMNS[:2], Column("only", domain=("x",), other="x", required=required))
     codes = [column[:number] for column in everybody_declared(3)[:2]] + [np.zeros(number, int)]
-    cells = made_from(records_of(columns, codes), 3)
+    cells = made_from(declared_records(Schema(columns), codes), 3)
     assert cells.shape[1] == 3
 
 

@@ -1,5 +1,6 @@
-"""Row-seeded synthesis: SDS's vectors, the invariants, the law of whole outputs, reproducibility."""
+"""Synthesis seeded by rows or values: vectors, invariants, the law of whole outputs, reproducibility."""
 
+import functools
 import itertools
 from collections import Counter
 from random import Random
@@ -8,30 +9,34 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, chi2_contingency
+from scipy.stats import chi2_contingency
 
 from tasks.core.arrays import Integers
 from tasks.core.synthesis.record_kernels import choose_spare_rows
 from tasks.core.synthesis.row_seeded import _choose_left_out_rows, draw_row_seeded, remove_excess_uses
 from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, count_held
-from tasks.core.synthesis.tree import DrawnRecords
+from tasks.core.synthesis.tree import Consolidation, DrawnRecords, table_of
+from tasks.core.synthesis.unseeded import draw_unseeded
+from tasks.core.synthesis.value_seeded import Oversampling, draw_value_seeded
 from tests.benchmarks.data import generated_codes
+from tests.oracles.law import FALSE_ALARM, check_law
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (
     check_columns,
     combinations_in,
     raw_tables,
     records_of,
+    reported,
     rows_of,
     schema_of,
+    sets_of,
     single_valued,
+    split,
     true_counts,
 )
 
-#: Chance that a right law fails one of these tests.
-FALSE_ALARM = 1e-6
-
+SEEDED = [draw_row_seeded, draw_value_seeded]
 T4 = single_valued(
     "a1,b1,c1,.,.,d1 a2,b2,c2,.,.,d2 a2,b2,c2,.,.,d2 a1,b1,c1,.,.,d1 a1,b2,c3,.,.,d2 "
     "a2,b1,c2,.,.,d1 a2,b2,c1,.,.,d2 a1,b1,c2,.,.,d2 a2,b2,c2,.,.,d1 a2,b2,c2,.,.,d2 a3,b3,c1,.,.,d3"
@@ -50,6 +55,13 @@ ITEMS = (
 )
 
 
+def oversampled(rows, seed, **options):
+    """Value-seeded, under oversampling control."""
+    counts = {frozenset([place]): count for place, count in enumerate(rows.counts.tolist())}
+    control = {"oversampling": Oversampling(0.0), "reported": reported(rows, counts, 1)}
+    return draw_value_seeded(rows, seed, **control, **options)
+
+
 def check_invariants(table, rows: FrequentRows, records) -> None:
     """S10.12 and S4.1: rounded 1-counts, every combination in enough raw records, no empty record."""
     check_columns(rows, records)
@@ -61,17 +73,10 @@ def check_invariants(table, rows: FrequentRows, records) -> None:
     assert all(true[each] >= rows.resolution for each in combinations_in(records))
 
 
-def published(rows: FrequentRows, records) -> list[tuple[str, ...]]:
-    """The records as lines of cells in header order."""
-    lines = []
-    for record in records:
-        cells = {rows.attributes[a].header: rows.attributes[a].value for a in record}
-        lines.append(tuple(cells.get(header, "") for header in rows.headers))
-    return lines
-
-
-def check_order(lines) -> None:
-    """S4.0: more filled first, equally filled ones as text."""
+def check_order(rows: FrequentRows, records) -> None:
+    """S4.0: more filled first, equally filled ones as text, cells in header order."""
+    cells = [{rows.attributes[a].header: rows.attributes[a].value for a in record} for record in records]
+    lines = [tuple(own.get(header, "") for header in rows.headers) for own in cells]
     assert lines == sorted(lines, key=lambda line: (-sum(map(bool, line)), line))
 
 
@@ -80,7 +85,7 @@ def same_law(ours, theirs) -> float:
     a, b = Counter(ours), Counter(theirs)
     common = [each for each in a | b if a[each] + b[each] >= 10]
     pairs = [(a[each], b[each]) for each in common]
-    rest = (len(ours) - sum(x for x, _ in pairs), len(theirs) - sum(y for _, y in pairs))
+    rest = (a.total() - sum(x for x, _ in pairs), b.total() - sum(y for _, y in pairs))
     if sum(rest) >= 10:
         pairs.append(rest)
     if len(pairs) == 1:
@@ -88,56 +93,101 @@ def same_law(ours, theirs) -> float:
     return float(chi2_contingency(np.array(pairs).T, correction=False).pvalue)
 
 
-def statistic(records, counts: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """Number of records, and how many of them hold each of some combinations."""
-    return (len(records), *(sum(set(each) <= set(record) for record in records) for each in counts))
-
-
+@pytest.mark.parametrize("draw", SEEDED)
 @settings(max_examples=300, deadline=None)
 @given(raw_tables(), st.integers(1, 6), st.integers(0, 2**62))
-def test_t12_the_invariants_hold_for_every_table(table, resolution, seed):
+def test_t12_the_invariants_hold_for_every_table(draw, table, resolution, seed):
     rows = rows_of(table, resolution)
-    records = records_of(draw_row_seeded(rows, seed))
+    records = records_of(draw(rows, seed))
     check_invariants(table, rows, records)
-    check_order(published(rows, records))
+    check_order(rows, records)
+
+
+@pytest.mark.parametrize("draw", [*SEEDED, oversampled, draw_unseeded])
+@pytest.mark.parametrize(
+    "table",
+    [
+        (schema_of(), []),
+        (schema_of(), [[]] * 2),
+        (schema_of(False), []),
+        (schema_of(False), [[set()]] * 5),
+        single_valued("a,b a,c"),
+        single_valued("x,y x,y"),
+    ],
+)
+def test_of_a_table_without_a_common_attribute_no_record_is_made(draw, table):
+    assert draw(rows_of(table, 3), 1).number_of_records == 0
+
+
+@pytest.mark.parametrize("draw", [*SEEDED, oversampled, draw_unseeded])
+def test_progress_ends_with_everything_and_never_goes_back(draw):
+    told: list[float] = []
+    draw(big_rows(2_000, 4, 5), 1, progress=told.append)
+    assert told == sorted(told)
+    assert told[0] >= 0 and told[-1] == 1.0
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_t4_the_ones_are_the_rounded_singles_and_rare_values_never_appear(seed):
     rows = rows_of(T4, 2)
     synthetic = draw_row_seeded(rows, seed)
-    ones = np.bincount(synthetic.attribute_ids, minlength=len(rows.attributes))
-    wanted = rows.counts // 2 * 2
-    assert ones.tolist() == wanted.tolist()
     assert not {a.value for a in synthetic.attributes} & {"a3", "b3", "c3", "d3"}
     check_invariants(T4, rows, records_of(synthetic))
 
 
-@pytest.mark.parametrize(("table", "resolution"), [(T1, 2), (T1, 1), (T4, 3), (ITEMS, 2)])
-def test_whole_outputs_follow_the_sequential_law(table, resolution):
-    _compare_outputs(table, resolution, 700)
+def slow(*case):
+    return pytest.param(*case, marks=pytest.mark.slow)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("table", "resolution"), [(T1, 2), (T4, 2), (T4, 3), (ITEMS, 1), (ITEMS, 2)])
-def test_whole_outputs_follow_the_sequential_law_over_many_seeds(table, resolution):
-    _compare_outputs(table, resolution, 8000)
+def in_batches(rows, seed, records_a_batch):
+    """Value-seeded records, sorted; in batches of so many, or in turn."""
+    available = rows.counts // rows.resolution * rows.resolution
+    drawn = Consolidation(table_of(rows), available, seed).run(1, lambda share: None, records_a_batch)
+    return tuple(sorted(split(drawn)))
 
 
-def _compare_outputs(table, resolution, seeds):
-    rows = rows_of(table, resolution)
-    oracle, random = (
-        Oracle([frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()], resolution),
-        Random(3),
-    )
-    ours = [tuple(sorted(records_of(draw_row_seeded(rows, seed)))) for seed in range(seeds)]
-    theirs = [tuple(oracle.row_seeded(random)) for _ in range(seeds)]
+@functools.cache
+def drawn_by_oracle(mode, as_sets, resolution, seeds):
+    oracle, random = Oracle(list(as_sets), resolution), Random(3)
+    return [tuple(getattr(oracle, mode)(random)) for _ in range(seeds)]
+
+
+def check_outputs(mode, rows, ours):
+    """Whole outputs, numbers of records and of those with each of some pairs, beside the oracle's."""
+    theirs = drawn_by_oracle(mode, tuple(sets_of(rows)), rows.resolution, len(ours))
     assert same_law(ours, theirs) > FALSE_ALARM
-    pairs = [(a, b) for a in range(len(rows.attributes)) for b in range(a)][:12]
-    assert same_law([statistic(r, []) for r in ours], [statistic(r, []) for r in theirs]) > FALSE_ALARM
-    for pair in pairs:
-        counts = [[statistic(r, [pair])[1] for r in side] for side in (ours, theirs)]
-        assert same_law(*counts) > FALSE_ALARM
+    assert same_law(map(len, ours), map(len, theirs)) > FALSE_ALARM
+    for pair in [{a, b} for a in range(len(rows.attributes)) for b in range(a)][:12]:
+        held = [[sum(pair <= {*record} for record in records) for records in side] for side in (ours, theirs)]
+        assert same_law(*held) > FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    ("table", "resolution", "seeds"),
+    [
+        *[(T1, 2, 700), (T1, 1, 700), (T4, 3, 700), (ITEMS, 2, 700)],
+        *[slow(*case, 8000) for case in ((T1, 2), (T4, 2), (T4, 3), (ITEMS, 1), (ITEMS, 2))],
+    ],
+)
+def test_whole_row_seeded_outputs_follow_the_sequential_law(table, resolution, seeds):
+    rows = rows_of(table, resolution)
+    ours = [tuple(sorted(records_of(draw_row_seeded(rows, seed)))) for seed in range(seeds)]
+    check_outputs("row_seeded", rows, ours)
+
+
+@pytest.mark.parametrize("records_a_batch", [0, 1, 4, 10**6])
+@pytest.mark.parametrize(
+    ("table", "resolution", "seeds"),
+    [
+        *[(T1, 2, 500), (T4, 3, 500), (ITEMS, 2, 500)],
+        *[slow(*case, 6000) for case in ((T1, 1), (T1, 2), (T4, 2), (T4, 3), (ITEMS, 2))],
+    ],
+)
+def test_whole_value_seeded_outputs_follow_it_in_batches_and_in_turn(
+    table, resolution, seeds, records_a_batch
+):
+    rows = rows_of(table, resolution)
+    check_outputs("value_seeded", rows, [in_batches(rows, seed, records_a_batch) for seed in range(seeds)])
 
 
 @settings(max_examples=200, deadline=None)
@@ -145,7 +195,7 @@ def _compare_outputs(table, resolution, seeds):
 def test_the_rows_that_are_not_begun_with_are_those_of_the_oracle(table, resolution, number):
     rows = rows_of(table, resolution)
     number = min(number, rows.number_of_records)
-    as_sets = [frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()]
+    as_sets = sets_of(rows)
     cells, empty = block_cells(rows), len(rows.attributes)
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(count_held(cells, empty))])
     listed = np.empty(int(first[-1]), np.int32)
@@ -177,30 +227,16 @@ def big_rows(records: int, columns: int, resolution: int) -> FrequentRows:
     return rows_of((schema_of(*[False] * columns), lines), resolution)
 
 
-def test_the_same_seed_gives_the_same_records_on_any_number_of_threads():
+@pytest.mark.parametrize("draw", SEEDED)
+def test_the_same_seed_gives_the_same_records_on_any_number_of_threads(draw):
     rows = big_rows(20_000, 6, 10)
-    first, *others = (draw_row_seeded(rows, 11, threads=threads) for threads in (1, 2, 0))
+    first, *others = (draw(rows, 11, threads=threads) for threads in (1, 2, 0))
     for other in others:
         assert np.array_equal(first.attribute_ids, other.attribute_ids)
         assert np.array_equal(first.offsets, other.offsets)
-    another = draw_row_seeded(rows, 12)
-    assert not np.array_equal(first.attribute_ids, another.attribute_ids)
+    assert not np.array_equal(first.attribute_ids, draw(rows, 12).attribute_ids)
     ones = np.bincount(first.attribute_ids, minlength=len(rows.attributes))
     assert np.array_equal(ones, rows.counts // 10 * 10)
-
-
-@pytest.mark.parametrize(
-    ("table", "resolution"),
-    [
-        ((schema_of(), []), 3),
-        ((schema_of(False), []), 3),
-        ((schema_of(False), [[set()]] * 5), 3),
-        ((schema_of(False, True), [[{"x"}, {"y"}]] * 2), 3),
-    ],
-)
-def test_a_table_without_a_common_attribute_gives_no_record(table, resolution):
-    synthetic = draw_row_seeded(rows_of(table, resolution), 1)
-    assert synthetic.number_of_records == 0
 
 
 def test_a_column_alone_gives_its_rounded_counts():
@@ -222,35 +258,18 @@ def test_equal_records_come_back_whole():
 
 
 def test_more_attributes_than_two_bytes_hold():
-    number = 66_000
-    rows = _one_column(number)
+    number, like = 66_000, rows_of(single_valued("x"), 1)
+    rows = FrequentRows(
+        like.headers, like.attributes * number, np.arange(number, dtype=np.int32).reshape(-1, 1),
+        np.repeat(like.slots_of, number, axis=0), np.zeros(number, np.int32), np.ones(number, np.int64), 1,
+    )  # fmt: skip
     synthetic = draw_row_seeded(rows, 1)
     assert np.bincount(synthetic.attribute_ids, minlength=number).tolist() == [1] * number
 
 
-def _one_column(number: int) -> FrequentRows:
-    like = rows_of(single_valued("x"), 1)
-    attributes = like.attributes * number
-    ids = np.arange(number, dtype=np.int32).reshape(-1, 1)
-    return FrequentRows(
-        like.headers, attributes, ids, np.repeat(like.slots_of, number, axis=0), np.zeros(number, np.int32),
-        np.ones(number, np.int64), 1,
-    )  # fmt: skip
-
-
-def test_progress_ends_with_everything_and_never_goes_back():
-    told: list[float] = []
-    draw_row_seeded(big_rows(2_000, 4, 5), 1, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-
-
 def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_empty_records():
     records = [(0, 1), (0,), (0,), (1, 2)]
-    sizes, ids = (
-        np.array([len(r) for r in records], np.int32),
-        np.array([a for r in records for a in r], np.int32),
-    )
+    sizes, ids = np.array([2, 1, 1, 2], np.int32), np.array([0, 1, 0, 0, 1, 2], np.int32)
     excess: Integers = np.array([1, 1, 0])
     expected: Counter[tuple] = Counter()
     for order in itertools.permutations(range(4)):
@@ -263,12 +282,9 @@ def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_emp
         expected[tuple(tuple(record) for record in kept if record)] += 1
     found: Counter[tuple] = Counter()
     for seed in range(2400):
-        left_over = remove_excess_uses(DrawnRecords(sizes, ids), excess, seed)
-        parts = np.split(left_over.attribute_ids, np.cumsum(left_over.sizes)[:-1])
-        found[tuple(tuple(part.tolist()) for part in parts)] += 1
+        found[tuple(split(remove_excess_uses(DrawnRecords(sizes, ids), excess, seed)))] += 1
     assert set(found) == set(expected)
-    distance = sum((found[each] - 100 * mean) ** 2 / (100 * mean) for each, mean in expected.items())
-    assert distance < chi2.isf(FALSE_ALARM, len(expected) - 1)
+    check_law(found, {each: mean / 24 for each, mean in expected.items()})
 
 
 @pytest.mark.parametrize("filled", [(610, 610, 14), (61, 61, 5), (70, 50, 9), (614, 615, 0), (4, 5, 2)])
