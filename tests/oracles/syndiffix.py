@@ -1,10 +1,26 @@
-"""SynDiffix's intervals and keyed hashes, written as the specification says it, slowly (X2.1, X2.2)."""
+"""SynDiffix's intervals and keyed hashes as specified, slowly (X2.1, X2.2); parameters of its tests."""
 
 import hashlib
 from fractions import Fraction
-from math import floor, log, pi, sin, sqrt
+from math import floor, inf, log, nextafter, pi, sin, sqrt
+
+from tasks.core.syndiffix.intervals import Interval
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
+    BucketizationParameters,
+    FlatteningInterval,
+    SuppressionParameters,
+)
 
 SALT = b"syndiffix-bench!"
+NAN = float("nan")
+TWO = FlatteningInterval(2, 2)
+NOISY = AnonymizationParameters(SALT)
+NOISELESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0), TWO, TWO, 0.0)
+GAPLESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 0.0), TWO, TWO, 0.0)
+LOUD = AnonymizationParameters(SALT, SuppressionParameters(2, 2.0, 0.5), layer_noise_sd=4.0)
+# Small thresholds, so that branches, stubs, nulls and outliers all occur in small tables.
+LIMITS = BucketizationParameters(3, 6)
 
 
 def smallest_size(lower, upper):
@@ -33,3 +49,29 @@ def normal(seed):
     u1 = max((seed % 2**31) / (2**31 - 1), 2.220446049250313e-16)
     u2 = ((seed // 2**32) % 2**31) / (2**31 - 1)
     return sqrt(-2 * log(u1)) * sin(2 * pi * u2)
+
+
+def is_single(interval):
+    """Whether it is a single value."""
+    return interval.lower == interval.upper
+
+
+def holds(interval, value):
+    """Whether a value lies in it: its upper bound does not, unless it is a single value."""
+    return interval.lower <= value < interval.upper or interval.lower == value == interval.upper
+
+
+def middle(interval):
+    """Where it is halved; of a single value, the value. Between neighbouring floats it is the upper bound."""
+    between = interval.lower + interval.size / 2
+    return between if between > interval.lower else interval.upper
+
+
+def halves(interval):
+    """The lower half and the upper half, which begins with the middle.
+
+    Of neighbouring floats each half is one float: the lower half again lies between both.
+    """
+    between = middle(interval)
+    end = nextafter(between, inf) if between == interval.upper else interval.upper
+    return Interval(interval.lower, between), Interval(between, end)

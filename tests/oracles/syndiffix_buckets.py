@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from math import trunc
 
 from tasks.core.syndiffix.intervals import Interval
-from tests.oracles.syndiffix_intervals import halves, middle
-from tests.oracles.syndiffix_nodes import Node
+from tests.oracles.syndiffix import halves, middle
+from tests.oracles.syndiffix_forest import Node
 
 
 @dataclass(eq=False)

@@ -11,10 +11,10 @@ from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import hash_int, salted_seed
 from tasks.core.syndiffix.settings import BucketizationParameters
 from tasks.core.syndiffix.tree_kernels import CORNER, LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
+from tests.oracles.syndiffix import LIMITS, LOUD, NAN, NOISELESS, NOISY
 from tests.oracles.syndiffix_buckets import Harvester
 from tests.oracles.syndiffix_counters import bucket_seed
 from tests.oracles.syndiffix_forest import build_forest
-from tests.oracles.syndiffix_settings import LIMITS, LOUD, NAN, NOISELESS, NOISY
 
 PARAMETERS = st.sampled_from([NOISELESS, NOISY, LOUD])
 ROW_LIMITS = st.builds(BucketizationParameters, st.just(3), st.just(6), st.integers(1, 20), st.integers(0, 3))

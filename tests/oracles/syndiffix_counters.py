@@ -15,8 +15,7 @@ import numpy as np
 from tasks.core.syndiffix.hashing import hash_strings
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.settings import AnonymizationParameters
-from tests.oracles.syndiffix import keyed, normal
-from tests.oracles.syndiffix_intervals import middle
+from tests.oracles.syndiffix import keyed, middle, normal
 
 Hashes = Sequence[int]
 

@@ -2,7 +2,7 @@
 
 from math import log2
 
-from tests.oracles.syndiffix_intervals import holds, middle
+from tests.oracles.syndiffix import holds, middle
 
 
 def leaves(node):

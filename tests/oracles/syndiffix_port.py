@@ -7,10 +7,10 @@ public ``Random(0)``.
 from itertools import takewhile
 from random import Random
 
+from tests.oracles.syndiffix import is_single
 from tests.oracles.syndiffix_buckets import Harvester
-from tests.oracles.syndiffix_counters import is_low_count
+from tests.oracles.syndiffix_counters import is_low
 from tests.oracles.syndiffix_forest import build_forest
-from tests.oracles.syndiffix_intervals import is_single
 
 CAP = 21  # entities after which the port stops counting
 
@@ -21,9 +21,9 @@ def public_generators():
     return Random(master.random()), Random(master.random())
 
 
-def port_buckets(columns, parameters, names=None):
+def port_buckets(columns, parameters):
     """[(intervals, count)] of all columns in one cluster; ``columns`` are in tree units."""
-    names = names or [f"c{place}" for place in range(len(columns))]
+    names = [f"c{place}" for place in range(len(columns))]
     forest = build_forest(columns, names, parameters, semantics="port")
     refinement, _ = public_generators()
     return Harvester(lambda total: refinement.randint(0, total - 1)).table(
@@ -56,22 +56,10 @@ def port_texts(interval, vocabulary, rank):
 
 def is_low_in_port(hashes, threshold, parameters):
     """The low-count filter with the port's sets, which take no more than `CAP` entities."""
-    kept = set()
-    for entity in hashes:
-        if entity:
-            kept.add(entity)
-        if len(kept) == CAP:
-            return False
-    seed = 0
-    for entity in kept:
-        seed ^= entity
-    return is_low_count(len(kept), seed, threshold, parameters)
+    kept = {*hashes} - {0}
+    return len(kept) < CAP and is_low(kept, threshold, parameters)
 
 
 def port_id_hash(identifier, hash_of):
-    """The port's hash of an id: a falsy one is missing, a negative one fails."""
-    if not identifier:
-        return 0
-    if isinstance(identifier, int) and identifier < 0:
-        raise OverflowError
-    return hash_of(identifier)
+    """The port's hash of an id: a falsy one is missing."""
+    return hash_of(identifier) if identifier else 0

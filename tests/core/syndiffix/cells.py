@@ -1,16 +1,12 @@
-"""Cells of one column, drawn for tests from buckets that are given, and whether they follow a law."""
-
-from collections import Counter
+"""Cells of one column, drawn for tests from buckets that are given."""
 
 import numpy as np
-from scipy.stats import chi2
 
 from tasks.core.syndiffix.columns import encode_column
 from tasks.core.syndiffix.forest import Buckets
 from tasks.core.syndiffix.intervals import map_nulls
 from tasks.core.syndiffix.microdata import CellSource, draw_cells
 
-FALSE_ALARM = 1e-6
 DRAWS = 20_000
 
 
@@ -35,15 +31,3 @@ def repeated(cells_of, lower, upper, seed=1, times=DRAWS):
         cells_of, np.full(times, float(lower)), np.full(times, float(upper)), np.random.default_rng(seed)
     )
     return cells.values.to_pylist(), cells.numbers
-
-
-def assert_law(numbers, probabilities):
-    """A chi-square test whose false-alarm rate is FALSE_ALARM; nothing outside of the law's support."""
-    seen = Counter(numbers.tolist())
-    assert not set(seen) - {value for value, share in probabilities.items() if share}
-    statistic = sum(
-        (seen[value] - float(share) * len(numbers)) ** 2 / (float(share) * len(numbers))
-        for value, share in probabilities.items()
-        if share
-    )
-    assert statistic <= chi2.ppf(1 - FALSE_ALARM, max(len(probabilities) - 1, 1))

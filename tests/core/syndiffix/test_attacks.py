@@ -27,6 +27,7 @@ from tasks.core.syndiffix.settings import (
 )
 from tasks.core.syndiffix.synthesizer import Synthesizer, tables_per_question
 from tasks.core.syndiffix.tree_kernels import DEPTH
+from tasks.core.tables.header import InputFile
 from tests.oracles.syndiffix_counters import is_low, noisy_row_count
 from tests.oracles.syndiffix_port import (
     is_low_in_port,
@@ -225,20 +226,9 @@ def test_ours_never_publishes_a_value_of_25_entities_where_50_are_required(trial
         assert "rare" not in cells and any(cell.startswith("common") for cell in cells)
 
 
-@pytest.mark.parametrize("identifier", [0, -7])
-def test_ours_flattens_a_large_contributor_of_any_id_and_port_none_of_id_0(identifier):
-    rows, others = 500, 20
-    ids = [*range(1, others + 1), *[identifier] * rows]
-    ours = hash_entities(ids)
-    for trial in range(200):
-        parameters = salted(trial)
-        assert noisy_row_count([ours], 1, parameters) < 2 * others
-        if identifier == 0:
-            port = np.array([port_id_hash(one, hash_int) for one in ids], np.uint64)
-            assert noisy_row_count([port], 1, parameters) > rows
-    if identifier < 0:
-        with pytest.raises(OverflowError):
-            port_id_hash(identifier, hash_int)
+def test_port_counts_every_row_of_id_0():
+    hashes = np.array([port_id_hash(one, hash_int) for one in [*range(1, 21), *[0] * 500]], np.uint64)
+    assert all(noisy_row_count([hashes], 1, salted(trial)) > 500 for trial in range(200))
 
 
 @pytest.mark.parametrize("identifier", [0, -7])
@@ -460,7 +450,6 @@ def test_rows_are_the_same_whatever_types_are_declared_and_in_a_copy_of_another_
 
 
 def test_names_that_a_configuration_gives_are_not_what_tells_rows_apart(people, tmp_path):
-    from tasks.core.tables.header import InputFile
 
     bare = tmp_path / "bare.csv"
     bare.write_text(people.read_text().partition("\n")[2])

@@ -1,5 +1,3 @@
-"""Bins of typed columns: every cell is in one, and edges are round."""
-
 import datetime
 from decimal import Decimal
 

@@ -1,5 +1,3 @@
-"""The one vocabulary of clustering: what it may say, and what clusters its lists of names stand for."""
-
 import json
 from itertools import pairwise
 

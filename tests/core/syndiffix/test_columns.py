@@ -1,5 +1,3 @@
-"""Integers and decimals that floats don't tell apart: none merge, and none is made up."""
-
 from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 from math import inf, nan
@@ -235,16 +233,6 @@ def test_dictionaries_come_back_as_dictionaries(texts, numbers):
         back = there_and_back(array)
         assert back.type == pa.dictionary(pa.int32(), kind)
         assert back.to_pylist() == values
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [*INTEGERS, pa.bool_(), pa.float64(), pa.string(), pa.date32(), pa.timestamp("us"), pa.decimal128(4, 0)],
-    ids=str,
-)
-def test_columns_without_a_value_come_back(kind):
-    assert_same(pa.array([None, None], kind))
-    assert_same(pa.array([], kind))
 
 
 @pytest.mark.parametrize("bad", [inf, -inf, 1e308])

@@ -1,5 +1,3 @@
-"""Dependences and entropies of the compiled forest are the slow oracles'."""
-
 import csv
 
 import numpy as np
@@ -9,14 +7,9 @@ from hypothesis import given, settings
 from tasks.core.syndiffix.dependence import dependence, is_sample_worthwhile, relate_columns
 from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles import syndiffix_dependence as slow
-from tests.oracles.syndiffix_compiled import (
-    compiled_forest,
-    slow_forest,
-    table_of,
-    tables,
-)
+from tests.oracles.syndiffix import GAPLESS, NOISELESS
+from tests.oracles.syndiffix_compiled import compiled_forest, slow_forest, table_of, tables
 from tests.oracles.syndiffix_forest import build_forest
-from tests.oracles.syndiffix_settings import GAPLESS, NOISELESS
 
 
 @settings(max_examples=20, deadline=None)

@@ -1,5 +1,3 @@
-"""Whose rows are: by their content or by ids."""
-
 from datetime import datetime
 from decimal import Decimal
 

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import hash_entities
 from tasks.core.syndiffix.settings import BucketizationParameters
+from tests.oracles.syndiffix import LIMITS, NAN, NOISELESS, NOISY
 from tests.oracles.syndiffix_buckets import harvest
 from tests.oracles.syndiffix_compiled import (
     BUCKETIZATION,
@@ -30,7 +31,6 @@ from tests.oracles.syndiffix_compiled import (
     tables,
 )
 from tests.oracles.syndiffix_forest import build_forest
-from tests.oracles.syndiffix_settings import LIMITS, NAN, NOISELESS, NOISY
 
 CASES = json.loads((Path(__file__).parent / "trees.json").read_text())
 # No draw and no order in which rows arrive matters to their buckets.

@@ -1,5 +1,3 @@
-"""Trees on disk, found or grown again, and trees that workers grow: always the same, whoever grows them."""
-
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +13,11 @@ from tasks.core.syndiffix.synthesizer import Synthesizer
 from tests.core.parts.other_workers import Backwards, Sent
 
 COLUMNS = ("age", "income", "town")
+MORE = (*COLUMNS, "year", "smoker")
+SETS = [(0, 1, 2), (2, 3, 4), (1,), (0, 2)]
 
 
-def visits(rows: int = 300) -> pa.Table:
+def visits(rows=300):
     draw = np.random.default_rng(8)
     income = draw.lognormal(8, 1, rows).round(2)
     income[:12] = 10.0 ** np.arange(6, 18)  # are pushed out of the root
@@ -26,20 +26,30 @@ def visits(rows: int = 300) -> pa.Table:
             "age": np.where(draw.random(rows) < 0.1, np.nan, draw.integers(0, 90, rows)),
             "income": income,
             "town": draw.choice(["Aberwick", "Brenmoor", "Caldwell"], rows),
+            "year": [1990 + 3 * n % 11 for n in range(rows)],
+            "smoker": [n % 7 < 3 for n in range(rows)],
+            "person": [f"{n // 2}" for n in range(rows)],
+            "household": [f"{n // 5}" for n in range(rows)],
         }
     )
 
 
-def files(folder: Path) -> TreeFiles:
+def files(folder):
     return TreeFiles(folder, b"kept in the workspace")
 
 
-def synthesizer(
-    folder: Path | None, columns: tuple[str, ...] = COLUMNS, value_safe: frozenset[str] = frozenset()
-) -> Synthesizer:
-    parameters = SynDiffixParameters(AnonymizationParameters(bytes(16)), value_safe_columns=value_safe)
+def synthesizer(folder, columns=COLUMNS, value_safe=(), ids=(), clustering=DefaultClustering()):
+    parameters = SynDiffixParameters(
+        AnonymizationParameters(b"kept in the ledger"),
+        clustering=clustering,
+        value_safe_columns=frozenset(value_safe),
+    )
     known = None if folder is None else files(folder)
-    return Synthesizer(visits(), parameters, columns=columns, known=known)
+    return Synthesizer(visits(), parameters, columns=columns, ids=ids, known=known)
+
+
+def of_more(folder=None, ids=("person", "household")):
+    return synthesizer(folder, MORE, {"town"}, ids, DefaultClustering(max_weight=2.5))
 
 
 @pytest.fixture
@@ -99,7 +109,7 @@ def test_a_known_one_is_not_grown_again_for_other_columns_of_the_table(what, fol
 
 def test_public_values_and_another_order_have_trees_of_their_own(folder):
     mark(folder, "harvest")
-    for columns, safe in ((("town", "age"), frozenset()), (("age", "town"), frozenset({"age", "town"}))):
+    for columns, safe in ((("town", "age"), ()), (("age", "town"), {"age", "town"})):
         known, grown = synthesizer(folder, columns, safe), synthesizer(None, columns, safe)
         pair = (0, 1)
         assert known.forest.buckets(pair).rows == grown.forest.buckets(pair).rows
@@ -125,11 +135,6 @@ def test_a_file_that_is_damaged_or_of_other_columns_is_as_good_as_none(content, 
     assert synthesizer(folder).sample().equals(alone)
 
 
-SALT = b"kept in the ledger"
-COLUMNS_GROWING = ("age", "income", "town", "year", "smoker")
-SETS = [(0, 1, 2), (2, 3, 4), (1,), (0, 2)]
-
-
 class Watched(InProcess):
     """They note what they are given, and which files they grow for each part."""
 
@@ -147,27 +152,6 @@ class Watched(InProcess):
             yield answer
 
 
-def table() -> pa.Table:
-    found = visits()
-    place = pa.array(range(found.num_rows))
-    found = found.append_column("year", pa.array([1990 + 3 * n % 11 for n in range(found.num_rows)]))
-    found = found.append_column("smoker", pa.array([n % 7 < 3 for n in range(found.num_rows)]))
-    for name, people in (("person", 2), ("household", 5)):
-        found = found.append_column(name, pa.array([f"{n.as_py() // people}" for n in place]))
-    return found
-
-
-def synthesizer_growing(
-    folder: Path | None = None, ids: tuple[str, ...] = ("person", "household")
-) -> Synthesizer:
-    clustering = DefaultClustering(max_weight=2.5)
-    parameters = SynDiffixParameters(
-        AnonymizationParameters(SALT), clustering=clustering, value_safe_columns=frozenset({"town"})
-    )
-    known = None if folder is None else files(folder)
-    return Synthesizer(table(), parameters, columns=COLUMNS_GROWING, ids=ids, known=known)
-
-
 def place(tmp_path: Path, workers: Workers, root: str = "") -> GrowingPlace:
     return GrowingPlace(workers, PartStore(root or str(tmp_path / "parts")), files(tmp_path / "trees"))
 
@@ -178,24 +162,19 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("workers", "ids"),
-    [
-        (InProcess(), ()),
-        (Backwards(), ("person",)),
-        (Sent(), ("person", "household")),
-        (Sent(), ()),
-    ],
+    [(InProcess(), ()), (Backwards(), ("person",)), (Sent(), ("person", "household")), (Sent(), ())],
 )
 def test_workers_grow_the_trees_of_one_process(workers, ids, tmp_path, monkeypatch):
-    alone = synthesizer_growing(ids=ids)
+    alone = of_more(ids=ids)
     basis = alone.basis()
     drawn = [alone.draw(each, basis) for each in SETS]
     files(tmp_path / "alone").keep(alone.forest)
     remote = f"memory://{tmp_path.name}" if ids else ""
-    grow_sets(synthesizer_growing(ids=ids).forest, SETS, place(tmp_path, workers, remote))
+    grow_sets(of_more(ids=ids).forest, SETS, place(tmp_path, workers, remote))
     assert contents(tmp_path / "trees") == contents(tmp_path / "alone")
     monkeypatch.setattr(Forest, "grow_tree", None)
     monkeypatch.setattr(Forest, "harvest_tree", None)
-    found = synthesizer_growing(tmp_path / "trees", ids)
+    found = of_more(tmp_path / "trees", ids)
     basis = found.basis()
     for one, other in zip(drawn, (found.draw(each, basis) for each in SETS), strict=True):
         assert all(one.cells[column].values.equals(other.cells[column].values) for column in one.cells)
@@ -203,21 +182,21 @@ def test_workers_grow_the_trees_of_one_process(workers, ids, tmp_path, monkeypat
 
 @pytest.mark.parametrize("workers", [InProcess(), Backwards(), Sent()])
 def test_workers_measure_the_dependence_of_one_process(workers, tmp_path, monkeypatch):
-    alone = synthesizer_growing()
+    alone = of_more()
     measured = alone.measure()
     files(tmp_path / "alone").keep(alone.forest)
     some = {("age", "income"): float(measured.dependence[0, 1])}
     for known in (some, {}):
-        pairs = measure_pairs(synthesizer_growing().forest, known, place(tmp_path, workers))
+        pairs = measure_pairs(of_more().forest, known, place(tmp_path, workers))
     assert contents(tmp_path / "trees") == contents(tmp_path / "alone")
     monkeypatch.setattr(Forest, "grow_tree", None)
-    again = synthesizer_growing(tmp_path / "trees").measure(pairs)
+    again = of_more(tmp_path / "trees").measure(pairs)
     assert again.dependence.tobytes() == measured.dependence.tobytes()
     assert again.entropies.tobytes() == measured.entropies.tobytes()
 
 
 def test_what_was_grown_before_is_not_sent_and_how_many_parts_there_are_does_not_tell(tmp_path):
-    forest, workers = synthesizer_growing().forest, Watched()
+    forest, workers = of_more().forest, Watched()
     grow_sets(forest, SETS[1:2], place(tmp_path, workers))
     before = contents(tmp_path / "trees")
     changed = {path: path.stat().st_mtime_ns for path in (tmp_path / "trees").iterdir()}
@@ -234,13 +213,13 @@ def test_what_was_grown_before_is_not_sent_and_how_many_parts_there_are_does_not
     grow_sets(forest, [(0, 3), (0, 3)], place(tmp_path, workers))
     assert len(workers.grown) == 3 and not list((tmp_path / "parts").glob("grown-*"))
     shown = repr(workers.given)
-    assert not any(text in shown for text in ("kept in", "anonymization", *COLUMNS_GROWING))
+    assert not any(text in shown for text in ("kept in", "anonymization", *MORE))
 
 
 def test_a_part_of_the_pairs_is_the_same_for_any_table_of_so_many_columns(tmp_path):
     workers = Watched()
-    known = measure_pairs(synthesizer_growing().forest, {}, place(tmp_path, workers))
+    known = measure_pairs(of_more().forest, {}, place(tmp_path, workers))
     less = {pair: value for pair, value in known.items() if "age" in pair}
-    measure_pairs(synthesizer_growing().forest, less, place(tmp_path, workers))
-    measure_pairs(synthesizer_growing().forest, known, place(tmp_path, workers))
+    measure_pairs(of_more().forest, less, place(tmp_path, workers))
+    measure_pairs(of_more().forest, known, place(tmp_path, workers))
     assert [parts for _, _, parts in workers.given] == [10, 10]

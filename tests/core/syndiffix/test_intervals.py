@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.core.errors import InputError
 from tasks.core.syndiffix.intervals import Interval, map_nulls, null_mapping, snap
-from tests.oracles.syndiffix import smallest_size
-from tests.oracles.syndiffix_intervals import holds, middle
+from tests.oracles.syndiffix import holds, middle, smallest_size
 
 NAN = float("nan")
 NUMBERS = st.one_of(

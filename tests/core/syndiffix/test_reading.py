@@ -1,5 +1,3 @@
-"""Dates are read as ISO 8601 or as declared, and what then is none is told with its share."""
-
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path

@@ -158,11 +158,9 @@ def planted(seed=0, rows=2000):
     return table
 
 
-def test_features_share_the_targets_clusters_as_in_the_port():
-    expected = json.loads((Path(__file__).parent / "solver_vectors.json").read_text())["features"]
+def test_features_share_the_targets_clusters_as_in_the_port(solver):
     clusters = solve_with_features((1, 2, 3, 4, 5), np.ones(8), MlClustering(0, max_weight=6.0))
-    derived = [[c.owner.upper(), list(c.stitch), list(c.derived)] for c in clusters.derived]
-    assert {"initial": list(clusters.initial), "derived": derived} == expected
+    assert clusters == as_clusters(solver["features"])
 
 
 @pytest.mark.parametrize(

