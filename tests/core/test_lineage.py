@@ -1,5 +1,3 @@
-"""The lineage of a release: from each file back to the table and forth to the page; the same read back."""
-
 from typing import Any
 
 import pytest

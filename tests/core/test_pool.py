@@ -1,5 +1,3 @@
-"""Jobs on threads: all are done, what a job gives is done next, and an error ends the work."""
-
 import threading
 from functools import partial
 

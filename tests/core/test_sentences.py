@@ -1,5 +1,3 @@
-"""Sentences in files: the code says each of them, with exactly the values that it names."""
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""What may have been meant, by hand."""
-
 import pytest
 
 from tasks.core.hints import did_you_mean
