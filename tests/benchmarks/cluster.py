@@ -24,17 +24,15 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.marginals import count_marginals, count_table
-from tasks.core.contracts.declaration import Declarations
-from tasks.core.contracts.public_schema import build_schema
 from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import Workers
 from tasks.core.queries import QueryResources
-from tasks.core.records.columns import Schema
-from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.encoding import EncodingOptions
 from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tasks.core.tables.header import InputFile
+from tests.benchmarks.core_job import Stopwatch, coded, schema_of
 from tests.benchmarks.data import FOLDER, generated_parquet
-from tests.benchmarks.running import peak_mb, print_line, process_tree
+from tests.benchmarks.running import cpu_seconds, peak_mb, print_line, process_tree
 
 LENGTH = 3
 ONE_THREAD = QueryResources(threads=1)
@@ -71,12 +69,6 @@ def _metered(there: Any, work: Callable[[Any], Any], part: object) -> None:
     there.send((made, time.process_time() - started, peak_mb()))
 
 
-def schema_of(source: InputFile) -> Schema:
-    """Every column open, a cap of one value each."""
-    names = source.headers.names
-    return build_schema(names, Declarations(sensitive_zeros=names), cap_required=True)
-
-
 def in_partitions(path: Path, partitions: int, folder: Path, workers: Workers) -> dict[str, int]:
     """Read and count in partitions; bytes of what lies in the store."""
     source, store = InputFile(path), PartStore(str(folder / "parts"))
@@ -90,17 +82,14 @@ def in_partitions(path: Path, partitions: int, folder: Path, workers: Workers) -
 
 def whole(path: Path, folder: Path) -> dict[str, float]:
     """The same in one process: CPU seconds by stage."""
-    source, seconds = InputFile(path), {}
-    started = time.process_time()
-    options = EncodingOptions(total=True, key=b"benchmark", resources=ONE_THREAD)
+    watch = Stopwatch()
     (folder / "coded").mkdir()
-    encode(source, schema_of(source), options).write(folder / "coded")
-    seconds["read"] = time.process_time() - started
-    started = time.process_time()
+    coded(path).write(folder / "coded")
+    watch.stop("read")
     (folder / "marginals").mkdir()
     count_marginals(folder / "coded", folder / "marginals", LENGTH, ONE_THREAD)
-    seconds["count"] = time.process_time() - started
-    return seconds
+    watch.stop("count")
+    return watch.stages
 
 
 def _megabytes(folder: Path) -> int:
@@ -191,12 +180,11 @@ def _with_workers(path: Path, partitions: int, number: int) -> dict[str, Any]:
 
 def _cpu_of_all() -> float:
     """CPU seconds of this process and of all that it has started, those at work included."""
-    ticks = 0.0
+    seconds = 0.0
     for process in process_tree(os.getpid()):
         with suppress(OSError):
-            stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-            ticks += float(stat[11]) + float(stat[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+            seconds += cpu_seconds(process)
+    return seconds
 
 
 def groupby(records: int, partitions: int) -> dict[str, object]:
@@ -229,9 +217,7 @@ SECTIONS = {"stages": stages, "workers": workers, "groupby": groupby}
 
 def main() -> None:
     """Run one section."""
-    name, records, partitions = (
-        (*sys.argv[1:4], "stages", "1000000", "4")[:3] if len(sys.argv) < 4 else sys.argv[1:4]
-    )
+    name, records, partitions = sys.argv[1:4] if len(sys.argv) > 3 else ("stages", "1000000", "4")
     found = SECTIONS[name](int(records), int(partitions))
     print_line(f"cluster_{name}", records=int(records), partitions=int(partitions), **found)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.benchmarks.data import FOLDER, generated_parquet
-from tests.benchmarks.running import print_line, process_tree
+from tests.benchmarks.running import cpu_seconds, print_line, process_tree
 
 #: Of a step; a part of one has a number behind its name.
 _ENDS = re.compile(r"Task run '(\w+)' - Finished")
@@ -35,8 +35,7 @@ class Process:
 
     def look(self, folder: Path) -> None:
         """Take in what the system says of it."""
-        stat = (folder / "stat").read_text().rpartition(")")[2].split()
-        self.cpu_s = (float(stat[11]) + float(stat[12])) / os.sysconf("SC_CLK_TCK")
+        self.cpu_s = cpu_seconds(int(folder.name))
         status, moved = _numbers(folder / "status"), _numbers(folder / "io")
         self.peak_mb = max(self.peak_mb, status.get("VmHWM", 0) >> 10)
         self.read_mb, self.written_mb = moved["rchar"] >> 20, moved["wchar"] >> 20

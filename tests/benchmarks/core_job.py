@@ -20,7 +20,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.table import RecordTable
 from tasks.core.tables.header import InputFile
-from tests.benchmarks.data import generated_codes
+from tests.benchmarks.data import generated_codes, made_once
 
 EPSILON = 4.0
 
@@ -28,10 +28,14 @@ EPSILON = 4.0
 def coded(path: Path, *, tags: bool = False) -> CodedRecords:
     """A table's coded records, every domain open and every zero a value."""
     source = InputFile(path)
-    names = source.headers.names
-    schema = build_schema(names, Declarations(sensitive_zeros=names), cap_required=True)
     options = EncodingOptions(total=True, key=b"benchmark", tags=tags, resources=QueryResources(threads=1))
-    return encode(source, schema, options)
+    return encode(source, schema_of(source), options)
+
+
+def schema_of(source: InputFile, *, cap_required: bool = True) -> Schema:
+    """Every column open, and under differential privacy a cap of one value each."""
+    names = source.headers.names
+    return build_schema(names, Declarations(sensitive_zeros=names), cap_required=cap_required)
 
 
 def generated_records(records: int, columns: int) -> CodedRecords:
@@ -40,6 +44,16 @@ def generated_records(records: int, columns: int) -> CodedRecords:
     schema = Schema(tuple(Column(f"c{place}") for place in range(columns)))
     values = tuple(tuple(f"v{code}" for code in range(1, int(own.max()) + 1)) for own in codes)
     return CodedRecords(schema, tuple(codes), schema.slot_columns, values, records)
+
+
+def generated_folder(records: int, columns: int) -> Path:
+    """The same as coded records on disk, made once."""
+
+    def write(folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        generated_records(records, columns).write(folder)
+
+    return made_once(f"codes-{records}x{columns}", write)
 
 
 def parameters_of(records: CodedRecords, length: int, accountant: str) -> DpParameters:

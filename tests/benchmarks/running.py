@@ -5,6 +5,7 @@ runs.
 """
 
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -153,6 +154,12 @@ def process_tree(process: int) -> Iterator[int]:
         for children in Path(f"/proc/{process}/task").glob("*/children"):
             with suppress(OSError):  # it has ended
                 waiting += map(int, children.read_text().split())
+
+
+def cpu_seconds(process: int) -> float:
+    """Of a process that may be somebody else's child."""
+    stat = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (float(stat[11]) + float(stat[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def peak_mb() -> int:
