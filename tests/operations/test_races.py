@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.core.ledger.conftest import places as places
-from tests.oracles.ledger_races import race
+from tests.core.ledger.test_races import race
 
 pytestmark = pytest.mark.operations
 ROUNDS = 100

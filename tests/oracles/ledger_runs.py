@@ -21,15 +21,19 @@ from contextlib import closing, contextmanager
 from decimal import Decimal
 from pathlib import Path
 
+import psycopg
+import pytest
+
 from tasks.core.dp.budget import Charge, decimal_up, mu_squared
-from tasks.core.errors import MarginaliaError
+from tasks.core.errors import LedgerError, MarginaliaError
 from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Transaction
-from tasks.core.ledger.ledger import Ledger, open_store
+from tasks.core.ledger.ledger import Ledger, open_ledger, open_store
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.place import Place
+from tasks.core.ledger.place import Database, Place
 from tasks.core.ledger.store import LedgerStore
+from tests.oracles.drawing import must_not_draw
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASET = "survey"
@@ -64,9 +68,29 @@ def stored_measurement(ledger: Ledger, name: ReleaseName) -> Path | None:
     return ledger.committed_folder(latest) if latest is not None and latest.phase == "commit" else None
 
 
-def edit_file(folder: Path, *statements: str) -> None:
-    """As somebody with the ledger's file in hand would: triggers are set aside."""
-    with closing(sqlite3.connect(folder / "ledger.sqlite")) as connection, connection:
+def is_refused(place: Place, ledger: Ledger, words: str) -> None:
+    """Whatever somebody asks of a ledger that was damaged, who holds it open and who opens it."""
+    for asked in (
+        ledger.verify,
+        lambda: ledger.account(DATASET),
+        lambda: ledger.check_admission(release("2026-02"), gdp_charge()),
+        lambda: draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw),
+        lambda: ledger.register(Registration("other", 1.0, 1e-6, 1e-7)),
+        lambda: open_ledger(place).datasets(),
+    ):
+        with pytest.raises(LedgerError, match=words):
+            asked()
+
+
+def edit(place: Place, *statements: str) -> None:
+    """As somebody with the ledger's file or database in hand would: triggers are set aside."""
+    if isinstance(place, Database):
+        with psycopg.connect(place.address) as connection:
+            connection.execute("set session_replication_role = replica")
+            for statement in statements:
+                connection.execute(statement)  # type: ignore[arg-type]
+        return
+    with closing(sqlite3.connect(place / "ledger.sqlite")) as connection, connection:
         for trigger in ("entries_are_never_changed", "entries_are_never_deleted"):
             connection.execute(f"drop trigger if exists {trigger}")
         for statement in statements:

@@ -1,6 +1,8 @@
 """Noise tables of the tests are kept apart from the user's; ledgers are in folders and in databases."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -23,5 +25,33 @@ def places(request, tmp_path, monkeypatch):
 
 @pytest.fixture
 def place(places):
-    """A place for one ledger."""
     return places("ledger")
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """The paths of what is made durable, in order."""
+    paths, fsync = [], os.fsync
+
+    def recording(descriptor):
+        paths.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recording)
+    return paths
+
+
+@pytest.fixture
+def fails_to_sync(monkeypatch):
+    """Called with a name and an error: from then on what has this name can't be made durable."""
+    fsync = os.fsync
+
+    def fail(name, code):
+        def failing(descriptor):
+            if Path(f"/proc/self/fd/{descriptor}").readlink().name == name:
+                raise OSError(code, os.strerror(code))
+            fsync(descriptor)
+
+        monkeypatch.setattr(os, "fsync", failing)
+
+    return fail

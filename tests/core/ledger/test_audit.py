@@ -1,6 +1,5 @@
 """An audit finds every entry that was not allowed, in the ledger and in an export."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,82 +68,45 @@ def rewritten(entries: list[Entry], change: Callable[[Bodies], None]) -> list[En
     return made
 
 
-def _first(bodies: Bodies, phase: str) -> dict[str, object]:
-    return next(body for body in bodies if body["phase"] == phase)
+def first(phase: str, **changed: object) -> Callable[[Bodies], None]:
+    """Change keys of the first entry of a phase; those that are None are taken out."""
+
+    def change(bodies: Bodies) -> None:
+        body = next(body for body in bodies if body["phase"] == phase)
+        body |= changed
+        for key in [key for key, value in changed.items() if value is None]:
+            del body[key]
+
+    return change
 
 
-def _cheaper(bodies: Bodies) -> None:
-    _first(bodies, "reserve")["mu2"] = "0.0001"
-
-
-def _negative(bodies: Bodies) -> None:
-    _first(bodies, "reserve")["delta_t"] = "-1E-7"
-
-
-def _larger_b(bodies: Bodies) -> None:
-    _first(bodies, "register")["mu2_cap"] = "100"
-
-
-def _above_the_cap(bodies: Bodies) -> None:
-    body = _first(bodies, "reserve")
-    body["mu2"], body["eps_delta_requested"] = "30", ["9.0", "1e-06"]
-
-
-def _silent_raise(bodies: Bodies) -> None:
-    _first(bodies, "raise")["phase"] = "lower"
-
-
-def _raise_without_reason(bodies: Bodies) -> None:
-    del _first(bodies, "raise")["reason"]
-
-
-def _unregistered(bodies: Bodies) -> None:
-    _first(bodies, "register")["dataset"] = "other"
-
-
-def _void_after_drawing(bodies: Bodies) -> None:
-    _first(bodies, "lost")["phase"] = "void"
-
-
-def _commit_without_drawing(bodies: Bodies) -> None:
-    committed = _first(bodies, "commit")["reserve"]
+def commit_without_drawing(bodies: Bodies) -> None:
+    committed = next(body for body in bodies if body["phase"] == "commit")["reserve"]
     bodies.remove(next(b for b in bodies if b["phase"] == "drawing" and b["reserve"] == committed))
 
 
-def _drawn_twice(bodies: Bodies) -> None:
+def drawn_twice(bodies: Bodies) -> None:
     for body in bodies:
         if body.get("vintage") == "2026-03":
             body["vintage"] = "2026-01"
 
 
-def _other_release(bodies: Bodies) -> None:
-    _first(bodies, "commit")["vintage"] = "2027-01"
-
-
-def _unreadable(bodies: Bodies) -> None:
-    del _first(bodies, "reserve")["mu2"]
-
-
-def _opened_again(bodies: Bodies) -> None:
-    bodies.append(dict(bodies[0]))
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (_cheaper, "below that of its claim"),
-        (_negative, "no charge"),
-        (_larger_b, "above that of its epsilon and delta"),
-        (_above_the_cap, "above the cap in force"),
-        (_silent_raise, "rose without a reason"),
-        (_raise_without_reason, "without a reason"),
-        (_unregistered, "not registered"),
-        (_void_after_drawing, "from drawing to void"),
-        (_commit_without_drawing, "from reserve to commit"),
-        (_drawn_twice, "drawn already"),
-        (_other_release, "another release than its reservation"),
-        (_unreadable, "can't be read"),
-        (_opened_again, "opened once"),
+        (first("reserve", mu2="0.0001"), "below that of its claim"),
+        (first("reserve", delta_t="-1E-7"), "no charge"),
+        (first("register", mu2_cap="100"), "above that of its epsilon and delta"),
+        (first("reserve", mu2="30", eps_delta_requested=["9.0", "1e-06"]), "above the cap in force"),
+        (first("raise", phase="lower"), "rose without a reason"),
+        (first("raise", reason=None), "without a reason"),
+        (first("register", dataset="other"), "not registered"),
+        (first("lost", phase="void"), "from drawing to void"),
+        (commit_without_drawing, "from reserve to commit"),
+        (drawn_twice, "drawn already"),
+        (first("commit", vintage="2027-01"), "another release than its reservation"),
+        (first("reserve", mu2=None), "can't be read"),
+        (lambda bodies: bodies.append(dict(bodies[0])), "opened once"),
     ],
 )
 def test_a_whole_chain_of_entries_that_were_not_allowed_is_refused(tmp_path, change, words):
@@ -159,27 +121,24 @@ def test_a_whole_chain_of_entries_that_were_not_allowed_is_refused(tmp_path, cha
         audit_entries(forged, HERE)
 
 
-@pytest.mark.parametrize("damage", ["cut", "swap", "edit", "drop", "garble", "empty"])
-def test_an_export_that_was_changed_is_refused(ledger, tmp_path, damage):
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda lines: [*lines[:-1], lines[-1][:-20]],
+        lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+        lambda lines: [*lines[:2], lines[2].replace('"t":"20', '"t":"19'), *lines[3:]],
+        lambda lines: [*lines[:3], *lines[4:]],
+        lambda lines: [*lines[:2], "[]", *lines[3:]],
+        lambda lines: [],
+    ],
+    ids=["cut", "swapped", "edited", "dropped", "garbled", "empty"],
+)
+def test_an_export_that_was_changed_is_refused(ledger, tmp_path, damaged):
     lines = export_text(ledger.entries()).splitlines()
-    if damage == "cut":
-        lines[-1] = lines[-1][:-20]
-    elif damage == "swap":
-        lines[3], lines[4] = lines[4], lines[3]
-    elif damage == "edit":
-        body = json.loads(lines[2])
-        body["body"]["t"] = "2020-01-01T00:00:00+00:00"
-        lines[2] = json.dumps(body)
-    elif damage == "drop":
-        del lines[3]
-    elif damage == "garble":
-        lines[2] = "[]"
-    else:
-        lines = []
-    file = tmp_path / "export.jsonl"
-    file.write_text("\n".join(lines))
+    assert damaged(lines) != lines
+    (tmp_path / "export.jsonl").write_text("\n".join(damaged(lines)))
     with pytest.raises(LedgerError, match="must be whole and allowed"):
-        read_export(file)
+        read_export(tmp_path / "export.jsonl")
 
 
 def test_a_clock_that_was_set_back_changes_neither_order_nor_charges(place, monkeypatch):

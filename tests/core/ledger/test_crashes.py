@@ -43,7 +43,9 @@ def test_rule_4_after_a_kill_at_each_phase_the_next_run_charges_what_it_must(
     killed = run(place, "2026-01", log, f"KILL@{moment}")
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL
+    head = ledger.head()
     admission = ledger.check_admission(release("2026-01"), gdp_charge())
+    assert ledger.head() == head, "to ask writes nothing"
     expected = {
         REUSED: Admission.RESERVED,
         RESCUED: Admission.COMMITTED,

@@ -52,25 +52,22 @@ def test_p6_a_retry_returns_the_stored_measurement_and_does_not_redraw(ledger):
     assert charged(ledger) == 1
 
 
-def test_rule_1_a_new_vintage_is_drawn_and_charged_though_nothing_else_changed(ledger):
-    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+def test_a_new_vintage_is_charged_and_a_rebuilt_release_states_the_account_of_its_commit(ledger):
+    """Rule 1: though nothing else changed."""
+    first = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     assert not draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement).reused
     assert charged(ledger) == 2
-
-
-def test_a_rebuilt_release_states_the_account_of_its_commit(ledger):
-    first = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
-    draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
     again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
     assert again.account.charged_releases == 1
     assert again.account.spent == first.account.spent
     assert again.remaining_runs == first.remaining_runs == 2
 
 
-def test_rule_4_the_order_of_the_entries(ledger):
+def test_rules_4_and_9_the_order_of_the_entries_and_the_whole_charge_before_anything_is_read(ledger):
     seen: list[list[str]] = []
 
     def draw(folder: Path, leave: Leave) -> None:
+        assert charged(ledger) == 1
         seen.append(phases(ledger))
         leave()
         seen.append(phases(ledger))
@@ -82,51 +79,27 @@ def test_rule_4_the_order_of_the_entries(ledger):
     assert seen == [["reserve"], ["reserve", "drawing"]]
     assert phases(ledger) == ["reserve", "drawing", "commit"]
     assert [path.name for path in measured.folder.iterdir()] == ["counts_1.parquet"]
+    entry = ledger.store.entries()[2].body
+    assert entry["eps_delta_requested"] == ["1.0", "1e-06"]
+    assert entry["delta_t"] == "1E-7"
+    assert entry["engine"] == "rounded-gaussian/AES-256-CTR"
 
 
-def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(in_folder, monkeypatch):
-    synced: list[str] = []
-    fsync = os.fsync
-
-    def recording(descriptor: int) -> None:
-        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", recording)
-    measured = draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement)
-    part = f"{measured.folder}.part"
-    files = [f"{part}/counts_1.parquet", f"{part}/measurement.json"]
-    kept = [path for path in synced if "/measurements" in path]
-    assert kept == [*files, part, str(measured.folder.parent)]
+def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(in_folder, synced):
+    kept = draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement).folder
+    part = kept.with_name(f"{kept.name}.part")
+    files = [part / "counts_1.parquet", part / "measurement.json"]
+    assert [path for path in synced if "measurements" in path.parts] == [*files, part, kept.parent]
 
 
-def test_a_failure_after_the_folder_has_its_name_loses_nothing(in_folder, monkeypatch):
-    fsync = os.fsync
-
-    def failing(descriptor: int) -> None:
-        if Path(f"/proc/self/fd/{descriptor}").readlink().name == "measurements":
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", failing)
+def test_a_failure_after_the_folder_has_its_name_loses_nothing(in_folder, monkeypatch, fails_to_sync):
+    fails_to_sync("measurements", errno.EIO)
     with pytest.raises(LedgerError, match="does not draw again"):
         draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement)
     monkeypatch.undo()
     again = draw_once(in_folder, release("2026-01"), gdp_charge(), must_not_draw)
     assert again.notices == (RESCUED,)
     assert charged(in_folder) == 1
-
-
-def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger):
-    def draw(folder: Path, leave: Leave) -> None:
-        assert charged(ledger) == 1
-        write_measurement(folder, leave)
-
-    draw_once(ledger, release("2026-01"), gdp_charge(), draw)
-    entry = ledger.store.entries()[2].body
-    assert entry["eps_delta_requested"] == ["1.0", "1e-06"]
-    assert entry["delta_t"] == "1E-7"
-    assert entry["engine"] == "rounded-gaussian/AES-256-CTR"
 
 
 def test_p6_an_exhausted_budget_refuses_before_anything_is_read(place):
@@ -158,16 +131,6 @@ def test_the_refusal_names_a_release_that_would_fit(place):
     assert ledger.check_admission(release("2026-02"), gdp_charge(epsilon)) is Admission.ADMISSIBLE
     with pytest.raises(BudgetExhausted):
         ledger.check_admission(release("2026-02"), gdp_charge(epsilon * 1.02))
-
-
-def test_check_admission_says_what_a_run_would_meet_and_writes_nothing(ledger):
-    head = ledger.head()
-    assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.ADMISSIBLE
-    assert ledger.head() == head
-    ledger.reserve(release("2026-01"), gdp_charge())
-    assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.RESERVED
-    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
-    assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.COMMITTED
 
 
 def test_an_open_reservation_gives_way_to_a_larger_charge_and_is_not_added_to(ledger):

@@ -2,9 +2,7 @@
 
 import errno
 import json
-import os
 import shutil
-import stat
 import threading
 from pathlib import Path
 
@@ -15,8 +13,8 @@ from tasks.core.ledger.account import Registration
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.sqlite import SqliteStore
-from tests.oracles.drawing import must_not_draw, write_measurement
-from tests.oracles.ledger_runs import DATASET, edit_file, gdp_charge, ledger_for, release
+from tests.oracles.drawing import write_measurement
+from tests.oracles.ledger_runs import DATASET, edit, gdp_charge, is_refused, ledger_for, release
 
 
 @pytest.fixture
@@ -35,7 +33,7 @@ def home(ledger: Ledger) -> Path:
 
 def cut(folder: Path, last: int) -> None:
     """Take out all entries after the last one that is to stay."""
-    edit_file(folder, f"delete from entries where seq > {last}")
+    edit(folder, f"delete from entries where seq > {last}")
 
 
 @pytest.mark.parametrize("left", [5, 2, 1])
@@ -44,52 +42,22 @@ def test_a_chain_whose_last_entries_were_taken_out_is_refused(ledger, left):
         shutil.rmtree(home(ledger) / "measurements")
         (home(ledger) / "measurements").mkdir(mode=0o700)
     cut(home(ledger), left)
-    for refused in (
-        ledger.verify,
-        lambda: ledger.account(DATASET),
-        lambda: draw_once(ledger, release("2026-02"), gdp_charge(), must_not_draw),
-        lambda: ledger.register(Registration("other", 1.0, 1e-6, 1e-7)),
-        lambda: open_ledger(home(ledger)).datasets(),
-    ):
-        with pytest.raises(LedgerError, match="cut short"):
-            refused()
+    is_refused(home(ledger), ledger, "cut short")
 
 
-def test_an_older_copy_of_the_chain_alone_is_refused(ledger):
-    older = (home(ledger) / "ledger.sqlite").read_bytes()
-    draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
-    (home(ledger) / "ledger.sqlite").write_bytes(older)
-    shutil.rmtree(next(home(ledger).glob("measurements/*.7")))
-    with pytest.raises(LedgerError, match="older copy"):
-        ledger.verify()
-
-
-def _remove(path: Path) -> None:
-    path.unlink()
-
-
-def _empty(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-def _garble(path: Path) -> None:
-    path.write_text('{"seq": "six"}')
-
-
-def _other(path: Path) -> None:
-    path.write_text(json.dumps({"seq": 3, "sha256": "0" * 64}))
-
-
-def _below(path: Path) -> None:
-    path.write_text(json.dumps({"seq": 0, "sha256": "0" * 64}))
-
-
-def _open(path: Path) -> None:
-    path.chmod(0o644)
-
-
-@pytest.mark.parametrize("damage", [_remove, _empty, _garble, _other, _below, _open])
-def test_a_head_that_is_gone_damaged_another_or_open_to_others_is_refused(ledger, damage):  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.unlink(),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_text('{"seq": "six"}'),
+        lambda path: path.write_text(json.dumps({"seq": 3, "sha256": "0" * 64})),
+        lambda path: path.write_text(json.dumps({"seq": 0, "sha256": "0" * 64})),
+        lambda path: path.chmod(0o644),
+    ],
+    ids=["gone", "empty", "garbled", "another", "below", "open"],
+)
+def test_a_head_that_is_gone_damaged_another_or_open_to_others_is_refused(ledger, damage):
     damage(home(ledger) / "head.json")
     for refused in (ledger.verify, lambda: open_ledger(home(ledger)).head()):
         with pytest.raises(LedgerError):
@@ -132,33 +100,14 @@ def test_a_making_that_died_before_the_chain_had_its_name_is_begun_again(tmp_pat
     assert open_ledger(tmp_path / "ledger").datasets() == ()
 
 
-def test_the_head_is_closed_to_others_and_durable(ledger, monkeypatch):
-    synced: list[str] = []
-    fsync = os.fsync
-
-    def recording(descriptor: int) -> None:
-        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", recording)
-    before = os.umask(0)
-    try:
-        ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
-    finally:
-        os.umask(before)
-    assert synced == [".head.part", "ledger"]
-    assert stat.S_IMODE((home(ledger) / "head.json").stat().st_mode) == 0o600
+def test_the_head_is_durable_before_the_entry_is(ledger, synced):
+    ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
+    assert [path.name for path in synced] == [".head.part", "ledger"]
 
 
-def test_a_head_that_has_no_room_stops_before_the_chain_grows(ledger, monkeypatch):
-    fsync, head = os.fsync, ledger.head()
-
-    def full(descriptor: int) -> None:
-        if Path(f"/proc/self/fd/{descriptor}").readlink().name == ".head.part":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", full)
+def test_a_head_that_has_no_room_stops_before_the_chain_grows(ledger, monkeypatch, fails_to_sync):
+    head = ledger.head()
+    fails_to_sync(".head.part", errno.ENOSPC)
     with pytest.raises(LedgerError, match="disk is full"):
         ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
     monkeypatch.undo()

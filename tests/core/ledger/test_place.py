@@ -3,7 +3,6 @@
 import os
 import stat
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -12,12 +11,9 @@ from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Whereabouts
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.place import hold_file_lock, is_lock_held, ledger_place, require_absolute
+from tasks.core.ledger.salts import salt_of
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import gdp_charge, ledger_for, release
-
-
-def _mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_the_environment_names_the_place(monkeypatch, tmp_path):
@@ -34,16 +30,17 @@ def test_the_environment_names_the_place(monkeypatch, tmp_path):
     assert open_ledger().store.whereabouts == Whereabouts(str(tmp_path / "mine"), "folder")
 
 
-def test_everything_in_it_is_closed_to_others(tmp_path):
-    before = os.umask(0)
+def test_everything_in_it_is_closed_to_others_whatever_the_umask(tmp_path):
+    folder, before = tmp_path / "state" / "ledger", os.umask(0)
     try:
-        ledger = ledger_for(tmp_path / "state" / "ledger")
-        measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+        draw_once(ledger_for(folder), release("2026-01"), gdp_charge(), write_measurement)
+        salt_of(folder, "people")
     finally:
         os.umask(before)
-    folder = tmp_path / "state" / "ledger"
-    assert [_mode(path) for path in (folder, folder / "locks", measured.folder)] == [0o700] * 3
-    assert _mode(folder / "ledger.sqlite") == 0o600
+    paths = [folder, *folder.glob("*"), *folder.glob("measurements/*"), *folder.glob("salts/*")]
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in paths}
+    assert len(modes) == 8
+    assert set(modes.values()) == {0o600, 0o700}, modes
 
 
 @pytest.mark.parametrize(
@@ -90,9 +87,7 @@ def test_a_lock_excludes_also_within_one_process(tmp_path):
     assert not is_lock_held(lock)
 
 
-def test_a_ledger_of_the_working_directory_is_refused_where_that_is_one_of_many(
-    monkeypatch,
-):
+def test_a_ledger_of_the_working_directory_is_refused_where_that_is_one_of_many(monkeypatch):
     for named in ("/srv/ledger", "~/ledger", "postgresql://me@database.example/ledger"):
         monkeypatch.setenv("MARGINALIA_LEDGER", named)
         require_absolute()

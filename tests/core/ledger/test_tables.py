@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -239,3 +240,62 @@ def test_tables_in_memory_have_one_place_and_a_second_name_needs_a_reason(place)
     ledger.require_one_budget((entered("second"), renamed))
     # The same people, so said, go on as they were.
     ledger.require_one_budget((entered("first"), table("memory://first.parquet", ("person", "city"))))
+
+
+# --- one budget, one column that tells its subjects apart
+
+VISITS = PublicTable(Path("a.csv"), ("person", "visit", "town"), ("town",))
+BY_PERSON = Registration("e", 1.0, 1e-6, 1e-7, subject_id="person")
+BY_VISIT = replace(BY_PERSON, subject_id="visit")
+
+
+@pytest.fixture
+def by_person(place):
+    """A ledger whose dataset "e" was drawn from, by person."""
+    ledger = open_ledger(place)
+    assert ledger.enter(BY_PERSON, VISITS)
+    return ledger
+
+
+def test_another_subject_column_is_refused_before_anything_is_read_and_when_it_is_drawn(by_person):
+    head = by_person.head()
+    for refused in (
+        lambda: by_person.require_one_budget((BY_VISIT, VISITS)),
+        lambda: by_person.enter(BY_VISIT, VISITS),
+    ):
+        with pytest.raises(ParameterError, match="did by another one than 'visit'") as caught:
+            refused()
+        assert "marginalia ledger 'e' --subject-id 'visit' --reason" in str(caught.value)
+    assert by_person.head() == head
+    # Two spellings of one name are one column.
+    by_person.enter(replace(BY_PERSON, subject_id=" PERSON"), VISITS)
+    assert by_person.head() == head
+    assert all("person" not in str(entry.body) for entry in by_person.entries())
+
+
+def test_a_renamed_column_needs_a_reason_that_the_ledger_keeps(by_person):
+    with pytest.raises(ParameterError, match="needs a reason"):
+        by_person.rename_subject("e", "patient", " ")
+    with pytest.raises(ParameterError, match="a dataset that is registered"):
+        by_person.rename_subject("other", "patient", "renamed")
+    by_person.rename_subject("e", "patient", "renamed in the register")
+    by_person.require_one_budget((replace(BY_PERSON, subject_id="patient"), VISITS))
+    with pytest.raises(ParameterError, match="another one than 'person'"):
+        by_person.require_one_budget((BY_PERSON, VISITS))
+    assert by_person.reasons("e") == ("renamed in the register",)
+
+
+def test_a_dataset_of_an_earlier_version_is_noted_by_its_next_draw(place):
+    ledger = open_ledger(place)
+    ledger.enter(replace(BY_PERSON, subject_id=""), VISITS)  # as it was noted then
+    ledger.enter(BY_VISIT, VISITS)
+    with pytest.raises(ParameterError, match="another one than 'person'"):
+        ledger.enter(BY_PERSON, VISITS)
+
+
+def test_a_budget_of_rows_has_no_such_column(place):
+    ledger, rows = open_ledger(place), Registration("e", 1.0, 1e-6, 1e-7, unit="row")
+    ledger.enter(rows, VISITS)
+    assert all(entry.phase != "subject" for entry in ledger.entries())
+    with pytest.raises(ParameterError, match="registered with the unit subject"):
+        ledger.rename_subject("e", "person", "renamed")
