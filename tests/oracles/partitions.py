@@ -14,7 +14,7 @@ from tasks.core.records.table import RecordTable
 
 
 class FarAway(Workers):
-    """Does the last part first, each twice as where a machine is lost, and all with copies.
+    """Does the last part first, the first one twice as where a machine is lost, and all with copies.
 
     Attributes:
         asked: of each work its name, its number of parts, and its text.
@@ -25,13 +25,11 @@ class FarAway(Workers):
 
     def each(self, name, work, parts):
         self.asked.append((name, len(parts), repr(work)))
-        found = []
-        for part in reversed(parts):
-            for _ in range(2):
-                far_work, far_part = pickle.loads(pickle.dumps((work, part)))
-                result = pickle.loads(pickle.dumps(far_work(far_part)))
-            found.append(result)
-        return reversed(found)
+        found = {}
+        for place in [*reversed(range(len(parts))), *range(min(1, len(parts)))]:
+            far_work, far_part = pickle.loads(pickle.dumps((work, parts[place])))
+            found[place] = pickle.loads(pickle.dumps(far_work(far_part)))
+        return (found[place] for place in range(len(parts)))
 
 
 def rows_of_records(records: CodedRecords, rows) -> CodedRecords:
@@ -45,7 +43,8 @@ def stored(records, folder: Path, places):
     """A partition for each list of rows."""
     store = PartStore(str(folder))
     return [
-        store.put(f"part/{place}", rows_of_records(records, rows).write) for place, rows in enumerate(places)
+        store.put(f"records/{place}", rows_of_records(records, rows).write)
+        for place, rows in enumerate(places)
     ]
 
 
@@ -76,11 +75,8 @@ def in_partitions(
     bounds = [0, *inner, records.number_of_records]
     if number > 2:
         bounds[1] = 0
-    store = PartStore(str(folder / "store"))
-    parts = []
-    for place, (start, end) in enumerate(itertools.pairwise(bounds)):
-        parts.append(store.put(f"records/{place}", rows_of_records(records, np.arange(start, end)).write))
-    return RecordTable(records.facts, parts, workers)
+    places = [np.arange(start, end) for start, end in itertools.pairwise(bounds)]
+    return RecordTable(records.facts, stored(records, folder / "store", places), workers)
 
 
 def left_in_store(records: RecordTable) -> list[str]:

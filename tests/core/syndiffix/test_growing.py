@@ -10,7 +10,7 @@ from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.growing import GrowingPlace, TreeFiles, grow_sets, measure_pairs
 from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tests.core.parts.other_workers import Backwards, Sent
+from tests.oracles.partitions import FarAway
 
 COLUMNS = ("age", "income", "town")
 MORE = (*COLUMNS, "year", "smoker")
@@ -162,7 +162,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("workers", "ids"),
-    [(InProcess(), ()), (Backwards(), ("person",)), (Sent(), ("person", "household")), (Sent(), ())],
+    [(InProcess(), ()), (FarAway(), ("person",)), (FarAway(), ("person", "household")), (FarAway(), ())],
 )
 def test_workers_grow_the_trees_of_one_process(workers, ids, tmp_path, monkeypatch):
     alone = of_more(ids=ids)
@@ -180,7 +180,7 @@ def test_workers_grow_the_trees_of_one_process(workers, ids, tmp_path, monkeypat
         assert all(one.cells[column].values.equals(other.cells[column].values) for column in one.cells)
 
 
-@pytest.mark.parametrize("workers", [InProcess(), Backwards(), Sent()])
+@pytest.mark.parametrize("workers", [InProcess(), FarAway()])
 def test_workers_measure_the_dependence_of_one_process(workers, tmp_path, monkeypatch):
     alone = of_more()
     measured = alone.measure()

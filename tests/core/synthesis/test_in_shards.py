@@ -38,7 +38,7 @@ from tasks.core.synthesis.fitted_to_counts import (
     write_fitted_to_counts,
 )
 from tasks.core.synthesis.records import number_to_draw, read_synthetic_records
-from tests.core.parts.other_workers import Backwards, Sent
+from tests.oracles.partitions import FarAway
 from tests.core.synthesis.test_constraints import THREE, raw_records, written
 from tests.core.synthesis.test_constraints import drawn as drawn_of
 from tests.core.synthesis.test_fitted_to_counts import rounded
@@ -47,7 +47,7 @@ from tests.oracles.constraints import plain_contract
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 RESOLUTION = 10
-WORKERS = pytest.mark.parametrize("workers", [Backwards(), Sent()], ids=["backwards", "sent"])
+WORKERS = pytest.mark.parametrize("workers", [FarAway()], ids=["far away"])
 #: A town's area follows from it.
 FOLLOWS = FunctionalDependency(
     determinants=("town",), dependent="area", values={"Ely": "north", "Rye": "south"}

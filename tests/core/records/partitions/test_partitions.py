@@ -1,7 +1,6 @@
 """Partitions hold the records of the whole table: the same, coded alike, each once, whoever works on them."""
 
 import os
-import pickle
 from collections import Counter
 from pathlib import Path
 
@@ -17,24 +16,10 @@ from tasks.core.parts.store import PartStore
 from tasks.core.parts.workers import InProcess
 from tasks.core.records.coded import read_coded_records
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.dropped import DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.partitions.encoding import PartitionPlace, encode_partitions
 from tasks.core.tables.header import InputFile
-
-
-class Elsewhere(InProcess):
-    """Workers in other processes, in effect: all that they are given and give is sent, and the last part
-    is done first, the first one twice."""
-
-    def each(self, name, work, parts):
-        sent = [pickle.dumps((work, part)) for part in parts]
-        done = {}
-        for place in [*reversed(range(len(sent))), *range(min(len(sent), 1))]:
-            function, part = pickle.loads(sent[place])
-            done[place] = pickle.dumps(function(part))
-        return (pickle.loads(done[place]) for place in range(len(sent)))
-
+from tests.oracles.partitions import FarAway
 
 SCHEMAS = {
     "open": (Column("sex"), Column("age", bins=(20, 40, 60)), Column("town")),
@@ -101,7 +86,7 @@ def both(source, schema, place, **options):
     told, told_of_parts = [], []
     whole = encode(source, schema, EncodingOptions(key=b"k", report_dropped=told.append, **options))
     asked = EncodingOptions(key=b"k", report_dropped=told_of_parts.append, **options)
-    made = encode_partitions(source, schema, asked, place, Elsewhere())
+    made = encode_partitions(source, schema, asked, place, FarAway())
     parts = []
     for part in made.parts:
         with part.folder() as folder:
@@ -164,10 +149,10 @@ def test_a_row_that_stops_the_whole_table_stops_its_partition(tmp_path):
     with pytest.raises(InputError) as raised:
         encode(source, schema, asked)
     with pytest.raises(InputError) as raised_there:
-        encode_partitions(source, schema, asked, place, Elsewhere())
+        encode_partitions(source, schema, asked, place, FarAway())
     assert str(raised_there.value) == str(raised.value)
     assert raised_there.value.operator_detail == raised.value.operator_detail
-    assert "Rome" not in str(raised.value)
+    assert "Lyon" not in str(raised.value)
 
 
 def test_one_person_is_in_one_partition(tmp_path):
@@ -180,16 +165,18 @@ def test_one_person_is_in_one_partition(tmp_path):
 
 
 class Noting(InProcess):
-    """Workers that note which work they did; told to, they stop before some."""
+    """Workers that note of which work they did how much; told to, they stop at one or after so many parts."""
 
-    def __init__(self, stops_at: str = "") -> None:
-        self.stops_at, self.done = stops_at, Counter()
+    def __init__(self, stops_at: str = "", after: int = 1000) -> None:
+        self.stops_at, self.left, self.done = stops_at, after, Counter()
 
     def each(self, name, work, parts):
-        if name == self.stops_at:
-            raise ClusterLost("gone")
-        self.done[name] += len(parts)
-        return map(work, parts)
+        for part in parts:
+            if name == self.stops_at or not self.left:
+                raise ClusterLost("gone")
+            self.left -= 1
+            self.done[name] += 1
+            yield work(part)
 
 
 LYON = {"sex": "f", "age": "30", "langs": "", "town": "Lyon"}
@@ -226,7 +213,6 @@ def test_where_all_columns_are_declared_there_is_nothing_to_settle(tmp_path):
 
 
 def towns_of(made) -> Counter:
-    """How many records hold each value of the first column."""
     found: Counter = Counter()
     for part in made.parts:
         with part.folder() as folder:
@@ -286,13 +272,3 @@ def test_no_records_stop_where_joining_is_not_total(tmp_path):
         encode_partitions(
             source, Schema((Column("sex"),)), EncodingOptions(total=False, key=b"k"), place, InProcess()
         )
-
-
-def test_what_is_told_of_cells_is_in_the_order_of_the_whole_table(tmp_path):
-    source = write(rows(300, 8, 40), tmp_path, "csv")
-    told: list[DroppedCells] = []
-    place = PartitionPlace(3, PartStore(str(tmp_path / "parts")), "run")
-    schema = Schema((*SCHEMAS["declared"], Column("langs", delimiter=";", max_items=1)), "id")
-    asked = EncodingOptions(total=True, key=b"k", report_dropped=told.append)
-    encode_partitions(source, schema, asked, place, Elsewhere())
-    assert len({each.reason for each in told}) >= 4
