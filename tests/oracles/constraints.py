@@ -123,9 +123,18 @@ def plain_contract(
         )
         for column in COLUMNS
     )
-    return Contract(
-        id="c", name="c", version="1", status="active", table="t", subject_id=None,
-        columns=described, structural_zeros=structural_zeros, orderings=orderings,
+    return contract_on(
+        described, structural_zeros=structural_zeros, orderings=orderings,
         functional_dependencies=functional_dependencies,
         empty_together=empty_together, exactly_one=exactly_one,
     )  # fmt: skip
+
+
+def contract_on(columns, **constraints):
+    """A contract of these columns and nothing else."""
+    about = {"id": "c", "name": "c", "version": "1", "status": "active", "table": "t", "subject_id": None}
+    return Contract(**about, columns=columns, **constraints)
+
+
+def contract_of_dates(*names, **constraints):
+    return contract_on(tuple(ContractColumn(name=name, logical_type="date") for name in names), **constraints)

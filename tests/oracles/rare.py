@@ -9,10 +9,14 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.linkability import RecordAnalysis, analysis_of, single_out
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.declaration import Declarations
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
+from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
-from tests.oracles.anonymous_loading import load
+from tests.oracles import loading
 
 ONE_THREAD = QueryResources(threads=1)
 
@@ -78,6 +82,28 @@ def counted(
         (folder / name).mkdir(parents=True)
     records.write(folder / "records")
     return count_marginals(folder / "records", folder / "marginals", length, resources)
+
+
+def load(source: InputFile, contract: Contract | None = None, record_limit=None, **declared):
+    """Coded records under k-anonymity."""
+    headers = source.headers
+    schema = build_schema(headers.names, Declarations(**declared), contract, cap_required=False)
+    return encode(source, schema, EncodingOptions(total=False, key=b"k", record_limit=record_limit))
+
+
+def wide(records):
+    """Header and rows as SDS writes them: one column an item, 1 where it is held."""
+    header, cells = [], []
+    held = loading.read_back(records).records
+    for index, column in enumerate(records.schema.columns):
+        if column.is_multi_valued:
+            for value in records.values[index]:
+                header.append(f"{column.name}_{value}")
+                cells.append(["1" if value in record[index] else "" for record in held])
+        else:
+            header.append(column.name)
+            cells.append(["".join(record[index]) for record in held])
+    return header, [list(row) for row in zip(*cells, strict=True)]
 
 
 def from_file(text: str, folder: Path, length: int = 3, **declared) -> tuple[CodedRecords, Marginals]:

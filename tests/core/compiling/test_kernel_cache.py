@@ -114,14 +114,15 @@ def test_a_user_without_a_cache_folder_has_one_of_the_process(published, tmp_pat
     assert "lost at the end" in kernel_cache.explanation()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def checkout():
-    """A copy of the code that other users can read, without compiled kernels."""
+    """A copy of the code that other users can read, and the process that published its kernels."""
     with tempfile.TemporaryDirectory() as name:
+        place = Path(name) / "checkout"
         Path(name).chmod(0o755)
         without = shutil.ignore_patterns("__pycache__", "*.pyc")
-        shutil.copytree(ROOT / "tasks", Path(name) / "tasks", ignore=without)
-        yield Path(name)
+        shutil.copytree(ROOT / "tasks", place / "tasks", ignore=without)
+        yield place, called(place, os.geteuid(), Path(name) / "home-1", "publish")
 
 
 #: The interpreter's own files may be closed to the other user: all is done once before rights are given up.
@@ -160,7 +161,7 @@ def called(checkout: Path, user: int, home: Path, *arguments: str) -> subprocess
     os.chown(home, user, -1)
     inherited = {name: value for name, value in os.environ.items() if name not in _NAMES}
     command = [sys.executable, "-c", _CALL, str(user), str(home), *arguments]
-    first = home if user == os.geteuid() else checkout / "home-of-root"
+    first = home if user == os.geteuid() else checkout.with_name("home-of-root")
     environment = inherited | {"HOME": str(first)}
     done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -175,38 +176,35 @@ def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 
 def test_another_home_compiles_nothing_and_one_line_tells_where_something_is_compiled(checkout):
-    me = os.geteuid()
-    first = called(checkout, me, checkout / "home-1", "publish")
+    (place, first), me = checkout, os.geteuid()
     (line,) = lines(first)
-    assert str(checkout / "home-1") in line
-    assert f"{checkout}/.kernels has none of this version" in line
-    assert lines(called(checkout, me, checkout / "home-1")) == []
-    second = called(checkout, me, checkout / "home-2")
+    assert str(place.with_name("home-1")) in line
+    assert f"{place}/.kernels has none of this version" in line
+    assert lines(called(place, me, place.with_name("home-1"))) == []
+    second = called(place, me, place.with_name("home-2"))
     assert lines(second) == []
     assert first.stdout == f"{second.stdout}True\n"
     # Nor does a checkout that was moved, or one whose files have new times.
-    moved = checkout.with_name(f"{checkout.name}-moved")
-    shutil.copytree(checkout, moved)
-    try:
-        assert lines(called(moved, me, checkout / "home-3")) == []
-    finally:
-        shutil.rmtree(moved)
+    moved = place.with_name("moved")
+    shutil.copytree(place, moved)
+    assert lines(called(moved, me, place.with_name("home-3"))) == []
     # A kernel that was changed is another version.
-    with (checkout / "tasks" / "core" / "dp" / "kernels.py").open("a") as file:
+    with (moved / "tasks" / "core" / "dp" / "kernels.py").open("a") as file:
         file.write("\n# changed\n")
-    assert len(lines(called(checkout, me, checkout / "home-2"))) == 1
+    assert len(lines(called(moved, me, place.with_name("home-2")))) == 1
 
 
 @pytest.mark.needs_root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
 def test_a_service_user_compiles_nothing_and_falls_back_to_its_own_cache_if_it_must(checkout):
-    called(checkout, 0, checkout / "home-1", "publish")
-    assert lines(called(checkout, NOBODY, checkout / "home-2")) == []
-    assert list((checkout / "home-2").rglob("*.nbc"))
-    (published,) = (checkout / ".kernels").iterdir()
+    place, _ = checkout
+    assert lines(called(place, NOBODY, place.with_name("home-of-nobody"))) == []
+    assert list(place.with_name("home-of-nobody").rglob("*.nbc"))
+    (published,) = (place / ".kernels").iterdir()
     published.chmod(0o777)
-    (line,) = lines(called(checkout, NOBODY, checkout / "home-3", "publish"))
-    assert str(checkout / "home-3") in line and "Other users could have changed those" in line
+    (line,) = lines(called(place, NOBODY, place.with_name("another-home"), "publish"))
+    published.chmod(0o755)
+    assert str(place.with_name("another-home")) in line and "Other users could have changed those" in line
 
 
 def test_the_published_kernels_lie_in_the_checkout():

@@ -3,13 +3,14 @@
 import pytest
 
 from tasks.core.contracts.constraints import with_constraints
-from tasks.core.contracts.contract import Contract, ContractColumn, ValueOrdering
+from tasks.core.contracts.contract import Contract, ValueOrdering
 from tasks.core.contracts.declaration import Declarations
 from tasks.core.contracts.odcs import read_contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constraints import Condition, Derivation, ImpossibleCombination, Ordering
+from tests.oracles.constraints import contract_of_dates
 
 COLUMNS = """\
     properties:
@@ -199,11 +200,7 @@ def test_what_cannot_be_meant_is_refused(key, text, sentence):
 
 def test_w22_an_ordering_of_values_that_stand_in_no_order_is_refused():
     columns = (Column("came", domain=("in spring", "in autumn")), Column("went", domain=("2025-01",)))
-    contract = Contract(
-        id="c", name="c", version="1", status="active", table="t", subject_id=None,
-        columns=tuple(ContractColumn(name=c.name, logical_type="date") for c in columns),
-        orderings=(ValueOrdering(columns=("came", "went"), strict=False),),
-    )  # fmt: skip
+    contract = contract_of_dates("came", "went", orderings=(ValueOrdering(columns=("came", "went")),))
     with pytest.raises(ParameterError, match="values of 'came' that can be read as dates; none of those"):
         with_constraints(Schema(columns), contract)
 
@@ -216,13 +213,9 @@ def test_w22_constraints_that_leave_a_column_no_value_are_refused():
 
 def test_open_columns_may_be_empty_together():
     """Each can hold a value only where the others do, and what that is nobody knows yet."""
-    columns = tuple(Column(name) for name in ("payer", "class", "ward"))
-    contract = Contract(
-        id="c", name="c", version="1", status="active", table="t", subject_id=None,
-        columns=tuple(ContractColumn(name=c.name, logical_type="string") for c in columns),
-        empty_together=(("payer", "class", "ward"),),
-    )  # fmt: skip
-    assert len(with_constraints(Schema(columns), contract).constraints) == 1
+    names = ("payer", "class", "ward")
+    contract = contract_of_dates(*names, empty_together=(names,))
+    assert len(with_constraints(Schema(tuple(map(Column, names))), contract).constraints) == 1
 
 
 def test_w22_constraints_that_leave_no_record_are_refused():

@@ -7,7 +7,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.odcs import load_contract, read_contract
 from tasks.core.errors import ParameterError
 from tests.oracles.contracts import COLUMNS, HEAD, contract_of
@@ -53,15 +52,8 @@ def test_scalars_are_the_text_that_stands_in_the_file():
       - name: x
         quality: [{{metric: invalidValues, mustBe: 0, arguments: {{validValues: {values}}}}}]
 """
-    assert contract_of(columns).columns[0].values == (
-        "yes",
-        "007",
-        "1.0",
-        "12:30".replace(":", "<colon>"),
-        "null",
-        "1_000",
-        "a<semicolon>b",
-    )
+    held = ("yes", "007", "1.0", "12<colon>30", "null", "1_000", "a<semicolon>b")
+    assert contract_of(columns).columns[0].values == held
 
 
 def test_all_faults_are_reported_at_once_with_their_lines():
@@ -75,7 +67,6 @@ def test_all_faults_are_reported_at_once_with_their_lines():
         .replace("logicalType: date", "datatype: date")
     )
     found = faults(text)
-    lines = {line for line, content in enumerate(text.splitlines(), start=1)}
     expected = {
         "v2.2.0": "apiVersion",
         "name: ward": "schema[0].properties[1]:",
@@ -86,7 +77,6 @@ def test_all_faults_are_reported_at_once_with_their_lines():
     }
     for needle, place in expected.items():
         line = next(i for i, content in enumerate(text.splitlines(), start=1) if needle in content)
-        assert line in lines
         assert any(f"c.yaml, line {line}: {place}" in fault for fault in found), (needle, found)
 
 
@@ -148,11 +138,6 @@ def test_a_missing_file_and_one_that_is_not_text_are_parameter_errors(tmp_path):
     for name in ("nowhere.yaml", "latin.yaml"):
         with pytest.raises(ParameterError, match=name):
             load_contract(tmp_path / name)
-
-
-@pytest.mark.parametrize("name", ["survey", "adult", "national2019", "german_credit"])
-def test_the_contracts_of_the_project_are_read(name):
-    assert isinstance(load_contract(ROOT / "data_contracts" / f"{name}.yaml"), Contract)
 
 
 def test_the_example_of_the_readme_is_a_contract():

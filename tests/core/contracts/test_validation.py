@@ -7,12 +7,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.configuration.flat_file import read_configuration
+from tasks.core.contracts.odcs import load_contract
 from tasks.core.contracts.rules import Judgement
 from tasks.core.errors import InputError
 from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import COLUMNS, GOOD_ROWS, contract_of, judged, write_table
 
 CANARY = "canary-7f3a"
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def broken(rows: tuple[str, ...], tmp_path: Path) -> set[str]:
@@ -139,3 +142,12 @@ def test_a_number_beyond_the_declared_limits_breaks_the_contract(cell, is_within
     judgement = judged(write_table(tmp_path / "t.csv", rows, "person,age"), contract_of(LIMITED))
     rule = "age: every number is at least 0 and at most 120"
     assert [item.sentence for item in judgement.broken] == ([] if is_within else [rule])
+
+
+@pytest.mark.needs_shared
+@pytest.mark.parametrize("name", ["adult", "national2019"])
+def test_the_contract_of_a_public_table_holds(name, shared_data):
+    declared = read_configuration(ROOT / "deployments" / "configurations" / f"{name}.json").input
+    assert declared.contract is not None
+    contract = load_contract(ROOT / declared.contract)
+    assert all(judged(InputFile(shared_data / f"{name}.csv"), contract).verdicts)

@@ -6,6 +6,7 @@ import pytest
 
 from flows.command import main as command
 from tasks.core.recognition.dialect import read_first_line, recognise_dialect
+from tests.benchmarks.header_on_real_tables import TABLES, TUNED_ON, header_rates, table_files
 
 OTHERS = "".join(
     f"Ann {i},{18 + i % 60},{1000 + i},{['healthy', 'asthma'][i % 2]},{2000 + i % 9}\n" for i in range(200)
@@ -221,3 +222,12 @@ def test_of_files_without_a_header_none_gives_names(tables):
         found = read_first_line(records)
         passes = set(records[0]) <= _PLAIN  # nothing but the meaning of the words tells it
         assert found.doubt or not found.is_header or passes, records[:3]
+
+
+# --- a few real tables: the benchmark's rates are of 300
+
+
+def test_of_real_tables_no_record_becomes_names_and_hardly_a_header_is_asked_about():
+    rates = header_rates(table_files()[TUNED_ON + 2 * TABLES :], 20)
+    assert rates["records_taken_for_headers"] == 0 == rates["headers_taken_for_records"]
+    assert rates["headers_asked_about"] <= 0.05

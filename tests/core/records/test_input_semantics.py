@@ -15,17 +15,14 @@ from hypothesis import strategies as st
 
 from tasks.core.errors import InputError
 from tasks.core.tables.header import InputFile
-from tests.oracles.anonymous_loading import load, wide
 from tests.oracles.contracts import contract_of
-from tests.oracles.loading import decode
+from tests.oracles.rare import load, wide
 
 CANARY = "Ottoline"
 
 
 @pytest.fixture
 def table(tmp_path):
-    """Loads a text."""
-
     def loaded(text, contract=None, record_limit=None, delimiter=",", **declared):
         path = tmp_path / "t.csv"
         path.write_text(text, encoding="utf-8", newline="")
@@ -96,11 +93,6 @@ def test_1_2_an_item_under_another_columns_header_is_an_error_that_does_not_show
 ITEMS = st.lists(st.sampled_from(["a", "b", "a_b", "b_c", "c"]), max_size=3).map(";".join)
 
 
-def test_1_2_columns_that_could_collide_and_do_not_are_right(table):
-    found = table("A,A_b\na;c,x\nc,\n", multi_value_columns={"A": ";"})
-    assert wide(found) == (["A_a", "A_c", "A_b"], [["1", "1", "x"], ["", "1", ""]])
-
-
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.lists(st.sampled_from(["M", "M_a", "M_b", "M_a_b"]), min_size=1, max_size=4, unique=True),
@@ -138,25 +130,9 @@ def test_1_3_t10_headers_and_values_are_trimmed_and_reserved_signs_replaced(tabl
 def test_1_3_t10_only_the_empty_and_the_plain_zero_are_absent(table):
     cells = ["00", "-0", "0.0", "False", "nan", "NA", "null", "0", " 0 ", '""', '" "']
     text = "A,B\n" + "".join(f"{cell},x\n" for cell in cells)
-    assert [row[0] for row in wide(table(text))[1]] == [
-        "00",
-        "-0",
-        "0.0",
-        "False",
-        "nan",
-        "NA",
-        "null",
-        "",
-        "",
-        "",
-        "",
-    ]
+    assert [row[0] for row in wide(table(text))[1]] == [*cells[:7], "", "", "", ""]
     kept = [row[0] for row in wide(table(text, sensitive_zeros=("a",)))[1]]
     assert kept[7:] == ["0", "0", "", ""]
-
-
-def test_1_3_a_record_with_nothing_present_still_counts(table):
-    assert table("A,B\n0,\n,\nx,y\n").number_of_records == 3
 
 
 def test_1_4_t10_a_cell_is_split_before_it_is_normalised(table):
@@ -173,27 +149,14 @@ def test_1_4_t10_sensitive_zeros_of_items(table):
     assert rows == [["1", "1", "1", "", "0"], ["", "", "", "", "0"], ["", "", "", "1", "0.0"]]
 
 
-def test_1_4_t10_items_are_joined_back_in_code_point_order(table):
-    found = decode(table("A,B\nb;a;0,0\n,0\nc,0.0\n", multi_value_columns={"A": ";"}, sensitive_zeros=("b",)))
-    assert found.to_pylist() == [{"A": "a;b", "B": "0"}, {"A": None, "B": "0"}, {"A": "c", "B": "0.0"}]
-
-
 def test_1_5_t10_rows_of_a_subject_are_joined(table):
     assert wide(table('id,A,B\n1,x,\n1,"",p\n1,0,p\n', subject_id="id"))[1] == [["x", "p"]]
-
-
-def test_1_5_ids_that_differ_by_case_and_space_are_one_subject(table):
-    assert table("id,A\nx,1\n X ,1\n", subject_id="id").number_of_records == 1
 
 
 def test_1_5_t10_an_empty_id_is_an_error(table):
     for empty in ("", " ", '" "'):
         [found] = refused(InputError, table, f"id,A\n1,{CANARY}\n{empty},y\n", subject_id="id")
         assert "must have a subject id" in found
-
-
-def test_1_5_an_id_of_zero_is_an_id(table):
-    assert table("id,A\n0,x\n1,y\n0,x\n", subject_id="id").number_of_records == 2
 
 
 def test_1_6_t10_the_limit_counts_raw_rows_before_they_are_joined(table):

@@ -29,7 +29,6 @@ DECLARED = ("a", "b", "1", "zz")
 
 
 def column(name: str, chance: random.Random) -> Column:
-    """A column of any kind."""
     other = chance.choice([None, "zz"])
     kinds = (
         Column(name),
@@ -76,7 +75,6 @@ def rows_of(person: str, schema: Schema, chance: random.Random) -> list[list[str
 
 
 def coded(path: Path, schema: Schema, rows: list[list[str]]) -> CodedRecords:
-    """The records of a file."""
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["id", *(about.name for about in schema.columns)], *rows])
     resources = QueryResources(scratch=path.parent, threads=1, memory_limit_mb=512)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from tasks.core.contracts.constraints import with_constraints
-from tasks.core.contracts.contract import Contract, ContractColumn, ValueOrdering
+from tasks.core.contracts.contract import ValueOrdering
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.rulebook import Rulebook, coding_of_values, ends_of_text, ends_of_values
 from tasks.core.tables.number_format import NumberFormat
+from tests.oracles.constraints import contract_of_dates
 
 INF = float("inf")
 
@@ -49,17 +50,18 @@ def test_a_month_or_a_year_stands_for_all_its_moments(text, first, next_one):
     assert ends_of_text(text, Column("x"), "moment") == expected
 
 
+def ordered(columns, values, *, strict):
+    """The rules on two columns of dates, which both have these values."""
+    orderings = (ValueOrdering(columns=("came", "went"), strict=strict),)
+    schema = with_constraints(Schema(columns), contract_of_dates("came", "went", orderings=orderings))
+    return Rulebook(schema, coding_of_values((values, values), (0, 1)))
+
+
 def test_w22_declared_months_are_held_in_order():
     """Months once stood in no order, so that records broke an ordering which the statement said they hold."""
     months = ("2025-01", "2025-02", "2025-03")
     columns = (Column("came", domain=months), Column("went", domain=months))
-    contract = Contract(
-        id="c", name="c", version="1", status="active", table="t", subject_id=None,
-        columns=tuple(ContractColumn(name=c.name, logical_type="date") for c in columns),
-        orderings=(ValueOrdering(columns=("came", "went"), strict=False),),
-    )  # fmt: skip
-    schema = with_constraints(Schema(columns), contract)
-    book = Rulebook(schema, coding_of_values((months, months), (0, 1)))
+    book = ordered(columns, months, strict=False)
     slots = np.array([(one, other) for one in range(4) for other in range(4)], np.int32)
     broken = {(int(one), int(other)) for one, other in slots[book.broken(slots)]}
     assert broken == {(2, 1), (3, 1), (3, 2)}
@@ -80,15 +82,8 @@ def test_bins_end_as_binning_ends_them_and_other_has_no_place():
 @pytest.mark.parametrize("strict", [False, True])
 def test_w22_dates_of_open_columns_are_held_in_order_text_by_text(strict):
     """Values that nobody declared stand in order, too; what is no date stands in none."""
-    columns = (Column("came"), Column("went"))
-    contract = Contract(
-        id="c", name="c", version="1", status="active", table="t", subject_id=None,
-        columns=tuple(ContractColumn(name=c.name, logical_type="date") for c in columns),
-        orderings=(ValueOrdering(columns=("came", "went"), strict=strict),),
-    )  # fmt: skip
-    schema = with_constraints(Schema(columns), contract)
     texts = ("2020-01-01", "2020-01-02", "2020-01-03", "soon")
-    book = Rulebook(schema, coding_of_values((texts, texts), (0, 1)))
+    book = ordered((Column("came"), Column("went")), texts, strict=strict)
     slots = np.array([(one, other) for one in range(5) for other in range(5)], np.int32)
     wrong = [
         0 < one < 4 and 0 < other < 4 and (one >= other if strict else one > other) for one, other in slots

@@ -101,7 +101,6 @@ def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def records(file: bytes, path: Path, *, total: bool = True) -> dict[str, list[Any]]:
-    """The coded records of a Parquet file, decoded."""
     path.write_bytes(file)
     source = InputFile(path)
     names = source.headers.names

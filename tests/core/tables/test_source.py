@@ -40,9 +40,24 @@ def file_of(folder: Path, data: bytes | str, name: str = "t.csv", **dialect) -> 
     return InputFile(folder / name, **dialect)
 
 
-def table_of(source: InputFile) -> list[tuple[str, ...]]:
+def rows_of(source: InputFile) -> list[tuple[str, ...]]:
     batches = read_batches(source, list(range(len(source.headers.names))))
-    return [source.headers.texts, *(tuple(row.values()) for batch in batches for row in batch.to_pylist())]
+    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+
+
+def table_of(source: InputFile) -> list[tuple[str, ...]]:
+    return [source.headers.texts, *rows_of(source)]
+
+
+def refusal(source: InputFile, words: str = "") -> InputError:
+    """The error of reading a file whole; fails where its text or its context could hold a cell."""
+    with pytest.raises(InputError, match=words) as raised:
+        rows_of(source)
+    error = raised.value
+    assert CANARY not in f"{error} {error.operator_detail} {error.args}"
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    return error
 
 
 CHARACTERS = st.characters(codec="cp1252", exclude_characters='\r\n",\0')
@@ -69,22 +84,17 @@ def test_every_encoding_and_compression_reads_the_same_table(tmp_path, encoding,
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("title", ["Ämter\r\n", 'one "\n\n', "x" * 70_000 + "\n,,\n\n"])
-def test_lines_above_the_header_are_not_read(tmp_path, encoding, title):
+def test_lines_above_the_header_are_not_read_and_a_file_must_have_as_many(tmp_path, encoding, title):
     named = encoding.removesuffix("-sig")
     data = (title + TEXT).encode(encoding)
     source = file_of(tmp_path, data, encoding=named, skip_lines=title.count("\n"))
     assert table_of(source) == READ
-
-
-def test_a_file_of_fewer_lines_than_are_left_out_is_refused(tmp_path):
     with pytest.raises(InputError, match="must be its header, but is blank"):
         table_of(file_of(tmp_path, TEXT.encode(), skip_lines=9))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    st.lists(st.text(st.characters(codec="cp1252", exclude_characters='\r\n",\0'), min_size=1), min_size=1)
-)
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(st.lists(st.text(CHARACTERS, min_size=1), min_size=1))
 def test_cells_come_out_as_they_were_encoded(tmp_path_factory, cells):
     folder = tmp_path_factory.mktemp("encoded")
     text = "\n".join(["name", *(f'"{cell}"' for cell in cells)]) + "\n"
@@ -113,19 +123,11 @@ def test_blocks_break_no_character(tmp_path):
     ],
 )
 def test_bytes_that_are_no_text_name_the_key_and_are_not_shown(tmp_path, data, encoding):
-    with pytest.raises(InputError, match="as encoding") as raised:
-        table_of(file_of(tmp_path, data, encoding=encoding))
-    error = raised.value
+    error = refusal(file_of(tmp_path, data, encoding=encoding), "as encoding")
     assert encoding in str(error)
-    assert CANARY not in f"{error} {error.operator_detail}"
     assert "\\x" not in str(error)
-    assert error.__cause__ is None
-    assert error.__context__ is None
-
-
-def test_a_header_in_utf_16_is_recognised_by_its_mark(tmp_path):
-    with pytest.raises(InputError, match="The file begins with the mark of utf-16"):
-        table_of(file_of(tmp_path, TEXT.encode("utf-16")))
+    is_marked = data.startswith("".encode("utf-16")) and encoding != "utf-16"
+    assert ("The file begins with the mark of utf-16" in str(error)) == is_marked
 
 
 @pytest.mark.parametrize(("ending", "compress"), [(".gz", gzip.compress), (".zst", zstd)])
@@ -133,14 +135,12 @@ def test_a_header_in_utf_16_is_recognised_by_its_mark(tmp_path):
 def test_a_truncated_archive_is_said_to_be_one(tmp_path, ending, compress, cut):
     whole = compress(os.urandom(200_000).hex().encode().join([b"a\n", b"\n"]))
     kept = whole[:-cut] if isinstance(cut, int) else whole[: int(len(whole) * cut)]
-    with pytest.raises(InputError, match="must be a whole file compressed by") as raised:
-        table_of(file_of(tmp_path, kept, "t.csv" + ending))
-    assert raised.value.__context__ is None
+    refusal(file_of(tmp_path, kept, "t.csv" + ending), "must be a whole file compressed by")
 
 
 def test_a_truncated_archive_of_many_blocks_is_refused_though_its_rows_are_whole(tmp_path):
     """The rows that came before the damage are never taken for the table."""
-    rows = b"a,b\n" + b"".join(b"%d,x\n" % number for number in range(3_000_000))
+    rows = b"a,b\n" + (b"x" * 96 + b",y\n") * 300_000
     for ending, compress in ((".gz", gzip.compress), (".zst", zstd)):
         whole = compress(rows)
         with pytest.raises(InputError, match="whole file"):
@@ -218,12 +218,6 @@ def test_a_pipe_and_a_device_are_refused(tmp_path):
 
 
 def test_names_are_compared_without_quotes_and_blanks_around_them():
-    assert [bare_name(text) for text in (" 'age' ", "\"'a'\"", "O'Brien's", "'", "''", "'tis")] == [
-        "age",
-        "a",
-        "O'Brien's",
-        "'",
-        "",
-        "'tis",
-    ]
+    bare = {" 'age' ": "age", "\"'a'\"": "a", "O'Brien's": "O'Brien's", "'": "'", "''": "", "'tis": "'tis"}
+    assert {text: bare_name(text) for text in bare} == bare
     assert len({matching_name(text) for text in ("id", "'id'", " ID ", '"Id"')}) == 1

@@ -12,18 +12,8 @@ from tests.oracles.moments import iso_moment, moment_in
 
 MOMENT = datetime(2023, 1, 24, 14, 25, 47)
 FORMATS = (
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%y",
-    "%Y%m%d",
-    "%d %b %Y",
-    "%B %d, %Y",
-    "%Y-%m",
-    "%H:%M",
-    "%I:%M:%S %p",
-    "%Y-%jT%H:%M:%S.%f",
-    "%d/%m/%Y %I:%M %p",
-    "100%% %Y",
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%y", "%Y%m%d", "%d %b %Y", "%B %d, %Y", "%Y-%m", "%H:%M", "%I:%M:%S %p"),
+    *("%Y-%jT%H:%M:%S.%f", "%d/%m/%Y %I:%M %p", "100%% %Y"),
 )
 #: Moments as somebody writes them, in ISO 8601 and otherwise, some of them with a mistake in one letter.
 _SPELLED = st.builds(

@@ -1,7 +1,8 @@
-"""Which sets are rolled up from which: all are covered, no cube is too large, nothing goes in circles."""
+"""Sets are rolled up from larger ones: all are covered, no cube is too large, nothing goes in circles."""
 
 import itertools
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -9,7 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import grouping
-from tasks.core.aggregates.grouping import LARGEST_KEY, Shape, cover, plan_roll_ups
+from tasks.core.aggregates.grouping import (
+    LARGEST_KEY,
+    FilledCells,
+    Shape,
+    add_up,
+    cover,
+    fits,
+    most_cells,
+    plan_roll_ups,
+)
+from tasks.core.queries import QueryResources
 
 SETTINGS = settings(max_examples=60, deadline=None)
 
@@ -82,32 +93,22 @@ def test_blocks_that_do_not_fit_together_are_no_cube():
     assert not any(0 in slots for slots in cubes)
 
 
-@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
+@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]), of_blocks=st.booleans())
 @SETTINGS
-def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, limit):
+def test_no_cube_exceeds_its_cells_and_none_of_blocks_holds_one_set_alone(problem, limit, of_blocks):
     shape, most, targets = problem
     sets = sorted(set(targets))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "_MANY_SETS", 0)
+        if of_blocks:
+            patch.setattr(grouping, "_MANY_SETS", 0)
         cubes = cover(sets, shape, limit, most)
     for slots, cube in cubes.items():
         assert set(slots) < set(cube)
         assert shape.bound(cube) <= most
-        assert shape.product(cube) <= LARGEST_KEY
         assert shape.expected(cube) <= limit
-        assert sum(set(other) <= set(cube) for other in sets) > 1
-
-
-@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
-@SETTINGS
-def test_no_cube_exceeds_its_cells(problem, limit):
-    shape, most, targets = problem
-    sets = sorted(set(targets))
-    cubes = cover(sets, shape, limit, most)
-    for slots, cube in cubes.items():
-        assert set(slots) < set(cube)
-        assert shape.bound(cube) <= most
-        assert shape.expected(cube) <= limit
+        if of_blocks:
+            assert shape.product(cube) <= LARGEST_KEY
+            assert sum(set(other) <= set(cube) for other in sets) > 1
 
 
 def test_a_cube_of_few_expected_cells_is_held_to_what_it_may_have_at_worst():
@@ -160,3 +161,70 @@ def test_expected_cells_are_within_a_factor_of_two_of_independent_slots(slots):
 def test_a_table_without_records_has_no_cells():
     assert shape_of(0, (3, 4)).expected((0, 1)) == 0
     assert plan_roll_ups([], shape_of(10, ()), 100) == {}
+
+
+# --- cells of fewer slots are those of counting the records again
+
+
+#: Few cells (counted densely), many (sorted as one word), more than a word holds beside a count (sorted).
+SIZES = [(2, 3, 4, 2), (300, 2, 70_000, 40), (70_000, 90_000, 80_000, 3)]
+
+
+def codes_of(row: tuple[int, ...]) -> tuple[int, ...]:
+    return row[:4]
+
+
+@st.composite
+def tables(draw):
+    sizes = draw(st.sampled_from(SIZES))
+    value = [st.integers(0, min(size, 6) - 1) | st.just(size - 1) for size in sizes]
+    rows = draw(st.lists(st.tuples(*value, st.integers(1, 9)), max_size=40, unique_by=codes_of))
+    return sizes, rows
+
+
+def as_cells(rows: list[tuple[int, ...]], count_type) -> FilledCells:
+    columns = np.array(rows, np.int64).reshape(-1, 5).T
+    return FilledCells(
+        tuple(column.astype(np.uint32) for column in columns[:4]), columns[4].astype(count_type)
+    )
+
+
+def as_pairs(cells: FilledCells) -> list[tuple[tuple[int, ...], int]]:
+    codes = zip(*(codes.tolist() for codes in cells.codes), strict=True)
+    return list(zip(codes, cells.counts.tolist(), strict=True))
+
+
+@given(table=tables(), count_type=st.sampled_from([np.uint32, np.int64]), dense=st.sampled_from([0, 1 << 14]))
+@SETTINGS
+def test_rolled_up_cells_are_the_sums_in_order(table, count_type, dense):
+    sizes, rows = table
+    places = [(0,), (3,), (0, 1), (0, 2), (0, 1, 2), (0, 1, 3), (1, 2, 3), (0, 1, 2, 3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "_DENSE_CELLS", dense)
+        found = list(as_cells(rows, count_type).onto_each(places, sizes))
+    for chosen, cells in zip(places, found, strict=True):
+        sums: Counter[tuple[int, ...]] = Counter()
+        for *codes, count in rows:
+            sums[tuple(codes[place] for place in chosen)] += count
+        assert as_pairs(cells) == sorted(sums.items())
+        present = [(codes, count) for codes, count in sorted(sums.items()) if all(codes)]
+        assert as_pairs(cells.present()) == present
+
+
+@given(table=tables(), cut=st.integers(0, 40))
+@SETTINGS
+def test_parts_add_up(table, cut):
+    sizes, rows = table
+    parts = [as_cells(rows[:cut], np.int64), as_cells(rows[cut // 2 :], np.int64)]
+    sums: Counter[tuple[int, ...]] = Counter()
+    for *codes, count in rows[:cut] + rows[cut // 2 :]:
+        sums[tuple(codes)] += count
+    assert as_pairs(add_up(parts, sizes)) == sorted(sums.items())
+
+
+def test_what_fits_follows_the_memory_limit():
+    assert most_cells(QueryResources()) > most_cells(QueryResources(memory_limit_mb=64)) > 100_000
+    assert fits([1000, 1000], 10**9, 10**6)
+    assert not fits([1000, 1001], 10**9, 10**6)
+    assert fits([1000] * 6, 10**6, 10**6)
+    assert not fits([1000] * 7, 10**6, 10**6)
