@@ -312,20 +312,15 @@ def test_a_declared_limit_at_an_end_leaves_no_bin_beyond_it():
 
 
 @pytest.mark.parametrize(
-    ("edges", "fault"),
+    ("written", "fault"),
     [
-        ("[-5, 18, 65]", "minimum is above the first edge"),
-        ("[0, 18, 140]", "maximum is below the last edge"),
+        (LIMITED.replace("[0, 18, 65]", "[-5, 18, 65]"), "minimum is above the first edge"),
+        (LIMITED.replace("[0, 18, 65]", "[0, 18, 140]"), "maximum is below the last edge"),
+        (LIMITED.rpartition("        customProperties")[0], "minimum and maximum need bins"),
     ],
 )
-def test_edges_beyond_a_declared_limit_are_refused(edges, fault):
-    (found,) = problems(contract_of(LIMITED.replace("[0, 18, 65]", edges)), ("person", "age"))
-    assert fault in found
-
-
-def test_limits_without_bins_are_refused():
-    columns = LIMITED.replace("        customProperties: [{property: bins, value: [0, 18, 65]}]\n", "")
-    assert "minimum and maximum need bins" in problems(contract_of(columns), ("person", "age"))[0]
+def test_limits_without_bins_and_edges_beyond_a_limit_are_refused(written, fault):
+    assert fault in problems(contract_of(written), ("person", "age"))[0]
 
 
 def test_faults_of_many_columns_are_one_sentence_each():

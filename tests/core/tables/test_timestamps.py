@@ -61,15 +61,6 @@ def test_no_text_changes_how_another_is_read(texts, other, formats):
     assert in_formats([*texts, other], *formats)[:-1] == in_formats(texts, *formats)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["03/11/2026", "2023/01/24", "24 Jan 2023", "Jan 24, 2023", "2023-1-24", "2023-01", "20230124", "14:25"],
-)
-def test_what_is_not_iso_is_no_moment_without_a_format(text):
-    assert in_formats([text, "2023-01-24"]) == [None, datetime(2023, 1, 24)]
-    assert parse_timestamps(pa.array([text])).to_pylist() == [None]
-
-
 def test_the_first_format_that_fits_is_taken():
     assert in_formats(["3/11/2026", "13/11/2026"], "%m/%d/%Y", "%d/%m/%Y") == [
         datetime(2026, 3, 11),
