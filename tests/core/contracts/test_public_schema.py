@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.declaration import Declarations
-from tasks.core.contracts.public_schema import (
-    build_schema,
-    numbers_without_bins,
-)
+from tasks.core.contracts.public_schema import build_schema, numbers_without_bins
 from tasks.core.errors import ParameterError
 from tasks.core.records.cells import code_texts
 from tasks.core.records.columns import Schema

@@ -274,8 +274,7 @@ def test_a_number_of_nines_among_others_is_a_number_and_namibia_is_no_missing_va
 
 
 @pytest.mark.parametrize(
-    "word",
-    ["NA", "n/a", "#N/A", ".", "-", "?", "NULL", "k.A.", "k. A.", "\\N", ":", "*", "\u2013", "\u2014"],
+    "word", ["NA", "n/a", "#N/A", ".", "-", "?", "NULL", "k.A.", "k. A.", "\\N", ":", "*", "\u2013", "\u2014"]
 )
 def test_words_for_missing_values_count_as_empty_among_numbers_and_texts(word, tmp_path):
     numbers = one(tmp_path, "points", [word if place % 9 == 0 else place for place in range(ROWS)])

@@ -95,12 +95,7 @@ def is_absence(column: Column) -> bool:
 def test_syndiffix_tells_of_cells_that_are_not_of_their_type(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,c,d\n1,true,2024-01-01,1\nx,maybe,soon,\ny,false,,z\n", encoding="utf-8")
-    columns = [
-        ChosenColumn("a", "r"),
-        ChosenColumn("b", "b"),
-        ChosenColumn("c", "t"),
-        ChosenColumn("d"),
-    ]
+    columns = [ChosenColumn("a", "r"), ChosenColumn("b", "b"), ChosenColumn("c", "t"), ChosenColumn("d")]
     assert read_table(path, columns).dropped == (
         DroppedCells("a", "not a number", 2),
         DroppedCells("b", "not a boolean", 1),
