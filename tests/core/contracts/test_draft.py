@@ -102,7 +102,7 @@ def test_whatever_one_person_holds_the_draft_is_the_same(seed, odd, is_new):
     assert drafted(rows) == draft_of(seed)
 
 
-@pytest.mark.parametrize(("seed", "place"), enumerate((0, 150, 299)))
+@pytest.mark.parametrize(("seed", "place"), [(0, 0), (1, 150), (2, 299)])
 def test_a_person_who_leaves_changes_nothing(seed, place):
     assert drafted(BASES[seed][:place] + BASES[seed][place + 1 :]) == draft_of(seed)
 

@@ -68,7 +68,7 @@ def rewritten(entries: list[Entry], change: Callable[[Bodies], None]) -> list[En
     return made
 
 
-def first(phase: str, **changed: object) -> Callable[[Bodies], None]:
+def first(phase: str, /, **changed: object) -> Callable[[Bodies], None]:
     """Change keys of the first entry of a phase; those that are None are taken out."""
 
     def change(bodies: Bodies) -> None:

@@ -39,7 +39,7 @@ WORDS = "Restore the folder from a backup"
     [
         "update entries set body = replace(body, '1E-7', '1E-9') where seq = 3",
         "update entries set body = replace(body, '3.0', '9.0') where seq = 2",
-        "update entries set sha256 = replace(sha256, 'a', 'b') where seq = 4",
+        "update entries set sha256 = sha256 || '0' where seq = 4",
         "delete from entries where seq = 3",
         "delete from entries where seq = 1",
         "delete from entries",

@@ -1,4 +1,4 @@
-"""Coded records: published examples, rules, determinism, and back to text."""
+"""Coded records: order, bins and limits, the same bytes however a table lies, and what it takes."""
 
 import hashlib
 import subprocess
