@@ -38,16 +38,15 @@ from tasks.core.synthesis.fitted_to_counts import (
     write_fitted_to_counts,
 )
 from tasks.core.synthesis.records import number_to_draw, read_synthetic_records
-from tests.oracles.partitions import FarAway
 from tests.core.synthesis.test_constraints import THREE, raw_records, written
 from tests.core.synthesis.test_constraints import drawn as drawn_of
 from tests.core.synthesis.test_fitted_to_counts import rounded
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import plain_contract
+from tests.oracles.partitions import FarAway
 from tests.oracles.workloads import SCHEMA, draw, parameters, people
 
 RESOLUTION = 10
-WORKERS = pytest.mark.parametrize("workers", [FarAway()], ids=["far away"])
 #: A town's area follows from it.
 FOLLOWS = FunctionalDependency(
     determinants=("town",), dependent="area", values={"Ely": "north", "Rye": "south"}
@@ -138,12 +137,9 @@ def test_several_shards_of_fitted_records_are_joined_and_go(tmp_path, measuremen
     assert_only_shards_are_left(tmp_path / "parts")
 
 
-@WORKERS
-def test_shards_of_fitted_records_are_the_same_whoever_works_in_whatever_order(
-    tmp_path, measurement, workers
-):
+def test_shards_of_fitted_records_are_the_same_whoever_works_in_whatever_order(tmp_path, measurement):
     expected = fitted(measurement, tmp_path / "one", threads=1)
-    found = fitted(measurement, tmp_path / "other", workers=workers, threads=2)
+    found = fitted(measurement, tmp_path / "other", workers=FarAway(), threads=2)
     assert len(found) > 3
     assert list(map(files, found)) == list(map(files, expected))
 
@@ -214,11 +210,10 @@ def test_fitted_to_counts_they_are_written_in_one_shard_or_joined_of_several(tmp
     assert read_synthetic_records(found).number_of_records == counts.number_of_records
 
 
-@WORKERS
-def test_shards_fitted_to_counts_are_the_same_whoever_works_in_whatever_order(tmp_path, constrained, workers):
+def test_shards_fitted_to_counts_are_the_same_whoever_works_in_whatever_order(tmp_path, constrained):
     counts, held = constrained
     expected = fitted_to_counts(counts, tmp_path / "one", most=150, held=held)
-    found = fitted_to_counts(counts, tmp_path / "other", most=150, held=held, workers=workers)
+    found = fitted_to_counts(counts, tmp_path / "other", most=150, held=held, workers=FarAway())
     assert len(found) > 3
     assert list(map(files, found)) == list(map(files, expected))
 
@@ -298,9 +293,8 @@ def test_aggregate_seeded_shards_hold_what_as_many_threads_draw(tmp_path, target
     assert seeded_rows(tmp_path, most, asked) == expected
 
 
-@WORKERS
-def test_aggregate_seeded_shards_are_the_same_whoever_works_in_whatever_order(tmp_path, workers):
-    expected, found = seeded(tmp_path / "one"), seeded(tmp_path / "other", workers)
+def test_aggregate_seeded_shards_are_the_same_whoever_works_in_whatever_order(tmp_path):
+    expected, found = seeded(tmp_path / "one"), seeded(tmp_path / "other", FarAway())
     assert list(map(files, found)) == list(map(files, expected))
     assert_only_shards_are_left(tmp_path)
 
