@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -109,6 +110,26 @@ def test_rule_4_a_commit_is_on_the_disk_when_it_returns(ledger):
     with store._connection() as connection:
         assert connection.execute("pragma synchronous").fetchone() == (3,)
         assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
+
+
+def test_transactions_take_turns(tmp_path):
+    store = SqliteStore(tmp_path / "ledger")
+    began, seen = threading.Event(), []
+
+    def second() -> None:
+        with store.transaction() as work:
+            began.set()
+            seen.append(len(work.entries))
+            work.append({"phase": "note", "text": "second"})
+
+    thread = threading.Thread(target=second)
+    with store.transaction() as work:
+        thread.start()
+        assert not began.wait(0.2)
+        work.append({"phase": "note", "text": "first"})
+    thread.join(60)
+    assert seen == [2]
+    assert [entry.phase for entry in store.entries()] == ["open", "note", "note"]
 
 
 def test_a_transaction_that_fails_leaves_nothing(tmp_path):
